@@ -1,0 +1,135 @@
+import js from '@eslint/js';
+import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
+import { importX } from 'eslint-plugin-import-x';
+import svelte from 'eslint-plugin-svelte';
+import globals from 'globals';
+import prettier from 'eslint-config-prettier';
+import tseslint from 'typescript-eslint';
+
+/**
+ * The directions of the house: who may import whom. A zone reads "files under `target` may not import from
+ * `from`, except …". `electron/desk.ts` and the two entries see everything and stand in no zone.
+ */
+const rooms = ['audit', 'batch', 'credentials', 'lookup', 'privacy', 'sandbox', 'service', 'settings'];
+const directions = [
+  {
+    target: './src',
+    from: './electron',
+    except: ['./contract'],
+    message: 'The window is untrusted: it knows the contract and nothing else of the trusted side.',
+  },
+  { target: './src/components', from: './src/features', message: 'Components know no feature.' },
+  { target: './electron', from: './src', message: 'The trusted side never imports the window.' },
+  {
+    target: './electron/contract',
+    from: './electron',
+    except: ['./contract'],
+    message: 'The contract depends on nothing.',
+  },
+  {
+    target: './electron/preload.cts',
+    from: './electron',
+    except: ['./contract'],
+    message: 'The preload exposes the contract, nothing else.',
+  },
+  {
+    target: './electron/ipc',
+    from: './electron',
+    except: ['./contract', './ipc'],
+    message: 'The door knows the contract only.',
+  },
+  ...rooms.map((room) => ({
+    target: `./electron/${room}`,
+    from: './electron/ipc',
+    message: 'Domain rooms never see the door.',
+  })),
+  ...rooms.map((room) => ({
+    target: `./electron/${room}`,
+    from: './electron/shell',
+    except: ['./shell.ts'],
+    message: 'Domain rooms know the Shell interface, never a host.',
+  })),
+  {
+    target: './electron/service',
+    from: './electron',
+    except: ['./contract', './privacy', './service'],
+    message: 'The client stands alone: audit, credentials and settings are handed to it.',
+  },
+  {
+    target: './electron/sandbox',
+    from: './electron',
+    except: ['./contract', './privacy', './sandbox'],
+    message: 'The embedded service is a service: it must not share code with its client.',
+  },
+  {
+    target: './electron/privacy',
+    from: './electron',
+    except: ['./contract', './privacy', './shell/shell.ts'],
+    message: 'Privacy is at the bottom of the house.',
+  },
+];
+
+export default tseslint.config(
+  { ignores: ['node_modules', 'dist', 'out', 'test/fixtures'] },
+  js.configs.recommended,
+  ...tseslint.configs.strictTypeChecked,
+  ...svelte.configs.recommended,
+  {
+    languageOptions: {
+      parserOptions: {
+        projectService: true,
+        tsconfigRootDir: import.meta.dirname,
+        extraFileExtensions: ['.svelte'],
+      },
+    },
+    plugins: { 'import-x': importX },
+    settings: { 'import-x/resolver-next': [createTypeScriptImportResolver({ project: ['tsconfig.json'] })] },
+    rules: {
+      'import-x/no-restricted-paths': ['error', { zones: directions }],
+      'import-x/no-cycle': 'error',
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['**/index.ts'], message: 'No barrels: import the module that owns the name.' }] },
+      ],
+      'no-eval': 'error',
+      'no-restricted-properties': [
+        'error',
+        { property: 'innerHTML', message: 'Markup from strings is how a CSV cell becomes a script.' },
+        { property: 'outerHTML', message: 'Markup from strings is how a CSV cell becomes a script.' },
+        { property: 'insertAdjacentHTML', message: 'Markup from strings is how a CSV cell becomes a script.' },
+        {
+          property: 'findCredentials',
+          message: 'Crashes the process on a locked keyring; keep an index instead.',
+        },
+      ],
+      eqeqeq: 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+    },
+  },
+  {
+    files: ['**/*.svelte', '**/*.svelte.ts'],
+    languageOptions: {
+      parserOptions: { parser: tseslint.parser },
+      globals: { ...globals.browser },
+    },
+    rules: { 'svelte/no-at-html-tags': 'error' },
+  },
+  {
+    files: ['src/features/*/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '^\\.\\./(\\.\\./)?(features/|[a-z]+/)(?!\\.)', message: 'Features never import each other.' }] },
+      ],
+    },
+  },
+  { files: ['**/*.mjs', '*.config.js'], extends: [tseslint.configs.disableTypeChecked], languageOptions: { globals: globals.node } },
+  prettier,
+  ...svelte.configs.prettier,
+);
