@@ -89,14 +89,21 @@ export default tseslint.config(
       'import-x/no-cycle': 'error',
       'no-restricted-imports': [
         'error',
-        { patterns: [{ group: ['**/index.ts'], message: 'No barrels: import the module that owns the name.' }] },
+        {
+          patterns: [
+            { group: ['**/index.ts'], message: 'No barrels: import the module that owns the name.' },
+          ],
+        },
       ],
       'no-eval': 'error',
       'no-restricted-properties': [
         'error',
         { property: 'innerHTML', message: 'Markup from strings is how a CSV cell becomes a script.' },
         { property: 'outerHTML', message: 'Markup from strings is how a CSV cell becomes a script.' },
-        { property: 'insertAdjacentHTML', message: 'Markup from strings is how a CSV cell becomes a script.' },
+        {
+          property: 'insertAdjacentHTML',
+          message: 'Markup from strings is how a CSV cell becomes a script.',
+        },
         {
           property: 'findCredentials',
           message: 'Crashes the process on a locked keyring; keep an index instead.',
@@ -125,11 +132,22 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^\\.\\./(\\.\\./)?(features/|[a-z]+/)(?!\\.)', message: 'Features never import each other.' }] },
+        {
+          patterns: [
+            {
+              regex: '^\\.\\./(\\.\\./)?(features/|[a-z]+/)(?!\\.)',
+              message: 'Features never import each other.',
+            },
+          ],
+        },
       ],
     },
   },
-  { files: ['**/*.mjs', '*.config.js'], extends: [tseslint.configs.disableTypeChecked], languageOptions: { globals: globals.node } },
+  {
+    files: ['**/*.mjs', '*.config.js'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { globals: globals.node },
+  },
   prettier,
   ...svelte.configs.prettier,
 );

@@ -1,0 +1,17 @@
+import type { CallInput, CallName, CallOutput, FileCall } from './calls.ts';
+import type { Outcome } from './errors.ts';
+import type { EventName, EventPayload } from './events.ts';
+
+/** What the preload puts on `window.desk`: one function a call, and one to listen. The window's only way out. */
+export type Bridge = {
+  readonly [N in CallName]: N extends FileCall
+    ? (file: object) => Promise<Outcome<CallOutput<N>>>
+    : (input: CallInput<N>) => Promise<Outcome<CallOutput<N>>>;
+} & {
+  /** Returns the function that stops listening. */
+  readonly on: <E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void) => () => void;
+};
+
+/** Channel names on the host's IPC. */
+export const callChannel = (name: CallName): string => `call:${name}`;
+export const eventChannel = (name: EventName): string => `event:${name}`;

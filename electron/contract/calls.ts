@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { auditPage } from './models/activity.ts';
+import {
+  exportChoice,
+  exported,
+  failureGroup,
+  job,
+  mapping,
+  plan,
+  preflight,
+  rowFilter,
+  rowsPage,
+} from './models/batch.ts';
+import { connectionDraft, secretName } from './models/connection.ts';
+import { deskState, lockState } from './models/desk.ts';
+import { failureSchema } from './errors.ts';
+import {
+  copied,
+  justification,
+  lookup,
+  maskInput,
+  reveal,
+  tokenizeInput,
+  translateInput,
+} from './models/lookup.ts';
+import { count, id, name, value } from './models/names.ts';
+import { settings } from './models/settings.ts';
+import { preview, reading, source } from './models/source.ts';
+
+interface Options<F extends boolean> {
+  /** Answered while the desk is locked; everything else is refused with `desk.locked`. */
+  whileLocked?: boolean;
+  /** The window hands over a File; the preload turns it into a reference only main can resolve. */
+  takesFile?: F;
+}
+
+function call<I extends z.ZodType, O extends z.ZodType, F extends boolean = false>(
+  input: I,
+  output: O,
+  options: Options<F> = {},
+) {
+  return {
+    input,
+    output,
+    whileLocked: options.whileLocked ?? false,
+    takesFile: (options.takesFile ?? false) as F,
+  };
+}
+
+const nothing = z.strictObject({});
+const ofJob = z.strictObject({ jobId: id });
+
+/**
+ * The door: every call the window can make, once. The preload's functions, the window's types, main's handlers and
+ * the tests' fake main are all derived from this literal.
+ *
+ * In: parsed strictly, unknown members are refused. Out: parsed too, so that nothing leaves that is not listed here.
+ * A secret goes in through `connections.storeSecret` and `lock.*` and never comes out; cleartext comes out through
+ * `lookup.reveal` and `batch.reveal` alone.
+ */
+export const calls = {
+  'desk.state': call(nothing, deskState, { whileLocked: true }),
+
+  'connections.save': call(connectionDraft, z.strictObject({ id })),
+  'connections.remove': call(z.strictObject({ id }), nothing),
+  'connections.choose': call(z.strictObject({ id, policy: name }), nothing),
+  'connections.storeSecret': call(
+    z.strictObject({ id, secret: secretName, value: z.string().min(1).max(2_560) }),
+    nothing,
+  ),
+  'connections.forgetSecret': call(z.strictObject({ id, secret: secretName }), nothing),
+  /** Opens a session, then masks the token if one is given: step by step what fitted. */
+  'connections.check': call(
+    z.strictObject({ id, policy: name, definition: name.nullable(), token: value.nullable() }),
+    z.strictObject({
+      steps: z.array(
+        z.strictObject({
+          step: z.enum(['reach', 'session', 'mask']),
+          ok: z.boolean(),
+          failure: failureSchema.nullable(),
+        }),
+      ),
+    }),
+  ),
+  /** Starts the embedded service and makes its connection the active one. */
+  'connections.startBuiltIn': call(nothing, z.strictObject({ id })),
+
+  'lookup.mask': call(maskInput, lookup),
+  'lookup.tokenize': call(tokenizeInput, lookup),
+  'lookup.translate': call(translateInput, lookup),
+  'lookup.reveal': call(justification.extend({ lookupId: id }), reveal),
+  'lookup.hide': call(z.strictObject({ revealId: id }), nothing),
+  'lookup.copy': call(
+    z.discriminatedUnion('what', [
+      z.strictObject({ what: z.literal('masked'), lookupId: id }),
+      z.strictObject({ what: z.literal('token'), lookupId: id }),
+      justification.extend({ what: z.literal('cleartext'), lookupId: id }),
+    ]),
+    copied,
+  ),
+  'lookup.recent': call(nothing, z.array(lookup)),
+  'lookup.forget': call(nothing, nothing),
+
+  /** Asks for a file; null when the person changed their mind. */
+  'batch.choose': call(nothing, source.nullable()),
+  'batch.drop': call(z.strictObject({ reference: z.string().max(4_096) }), source, { takesFile: true }),
+  'batch.paste': call(z.strictObject({ text: z.string().min(1).max(8_000_000) }), source),
+  'batch.sample': call(nothing, source),
+  'batch.preview': call(
+    z.strictObject({
+      sourceId: id,
+      /** What the person overrode; the rest is found by looking. */
+      reading: reading.partial(),
+      /** Columns to show with local masks; null leaves it to main's own suggestion. */
+      masked: z.array(count).max(1_000).nullable(),
+    }),
+    preview,
+  ),
+  /** Reads the whole file without sending anything. Answers at once; `batch.preflight` events follow until done. */
+  'batch.preflight': call(z.strictObject({ sourceId: id, plan }), preflight),
+  /** Runs the first 20 rows for real, keeps nothing. */
+  'batch.try': call(z.strictObject({ sourceId: id, plan }), rowsPage),
+  'batch.start': call(z.strictObject({ sourceId: id, plan }), ofJob),
+  'batch.pause': call(ofJob, nothing),
+  'batch.resume': call(ofJob, nothing),
+  'batch.cancel': call(ofJob, nothing),
+  /** Runs again the rows that failed in a way a retry may mend; merged into the same job in source order. */
+  'batch.retry': call(ofJob, nothing),
+  /** Removes a job and everything stored for it. */
+  'batch.discard': call(ofJob, nothing),
+  'batch.jobs': call(nothing, z.array(job)),
+  'batch.rows': call(
+    z.strictObject({ jobId: id, filter: rowFilter, from: count, count: z.int().min(1).max(500) }),
+    rowsPage,
+  ),
+  'batch.failures': call(ofJob, z.array(failureGroup)),
+  'batch.reveal': call(justification.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
+  /** Writes the file where the person says; null when they changed their mind. */
+  'batch.export': call(exportChoice, exported.nullable()),
+  'batch.mappings': call(nothing, z.array(mapping)),
+  'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),
+  'batch.removeMapping': call(z.strictObject({ id }), nothing),
+
+  'activity.list': call(
+    z.strictObject({
+      /** Entries older than this sequence; null starts at the newest. */
+      before: count.nullable(),
+      limit: z.int().min(1).max(500),
+      caseReference: z.string().max(100).nullable(),
+    }),
+    auditPage,
+  ),
+
+  'settings.save': call(settings, settings),
+
+  'lock.now': call(nothing, lockState, { whileLocked: true }),
+  'lock.unlock': call(z.strictObject({ passphrase: z.string().max(1_000) }), lockState, {
+    whileLocked: true,
+  }),
+  /** An empty passphrase removes it. The current one is asked for when one is set. */
+  'lock.setPassphrase': call(
+    z.strictObject({ current: z.string().max(1_000), next: z.string().max(1_000) }),
+    lockState,
+  ),
+  /** The window saw a key or the pointer; main counts the idle time. */
+  'lock.active': call(nothing, nothing, { whileLocked: true }),
+} as const;
+
+export type Calls = typeof calls;
+export type CallName = keyof Calls;
+export type CallInput<N extends CallName> = z.infer<Calls[N]['input']>;
+export type CallOutput<N extends CallName> = z.infer<Calls[N]['output']>;
+export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N : never }[CallName];

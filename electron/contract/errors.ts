@@ -1,0 +1,127 @@
+import { z } from 'zod';
+
+/**
+ * The closed list of what can go wrong, as the window is told. A code says what happened; the sentence a person
+ * reads is made from it in `src/messages.ts`, and nowhere else.
+ */
+export const failureCodes = [
+  // the service
+  'service.unreachable', // no connection: DNS, refused, network down
+  'service.timeout',
+  'service.tls', // the certificate or handshake was not accepted
+  'service.proxy', // the proxy wants a sign-in or failed
+  'service.redirect', // it answered with a redirect; those are never followed
+  'service.not-json', // something else answered: a captive portal, a proxy page
+  'service.unexpected-answer', // JSON, but not the members the profile lists
+  'service.mismatched-answer', // elements missing, doubled or foreign
+  'service.invalid-input', // 400; `fields` carries its messages
+  'service.credentials', // CreateSession refused: API key, policy or password wrong
+  'service.key-expired',
+  'service.refused', // the policy does not grant the operation for the definition
+  'service.not-found',
+  'service.busy', // 429, and waiting did not help in time
+  'service.quota', // the day's transfers are spent
+  'service.too-large', // 413
+  'service.failing', // 5xx, or the breaker is open
+  'service.element-refused', // the service refused one element of a batch
+  'service.cancelled',
+  // credentials
+  'credentials.missing', // never stored
+  'credentials.too-long',
+  'keychain.locked',
+  'keychain.unavailable', // no keyring on this machine
+  'keychain.stalled', // the keyring does not answer
+  'connection.none',
+  'connection.unknown',
+  'connection.invalid',
+  'connection.built-in', // the built-in connection can't be changed that way
+  'certificate.invalid', // the extra CA is not a PEM certificate
+  // the desk
+  'audit.unwritable', // nothing is sent that can't be recorded first
+  'audit.broken', // the chain does not verify
+  'desk.locked',
+  'unlock.wrong',
+  'unlock.wait',
+  'reveal.reason-required',
+  'reveal.throttled',
+  'reveal.gone', // hidden meanwhile
+  'lookup.unknown',
+  'clipboard.unavailable',
+  // files and rows
+  'file.unknown',
+  'file.gone',
+  'file.changed',
+  'file.unreadable',
+  'file.empty',
+  'file.too-many-columns',
+  'file.exists',
+  'file.unwritable',
+  'file.disk-full',
+  'file.paste-empty',
+  'row.malformed', // more or fewer fields than the header
+  'row.unclosed-quote',
+  'row.field-too-long',
+  'row.bad-encoding',
+  'row.nul',
+  'value.unfit', // does not fit the definition's kind; not sent
+  // batches
+  'plan.empty',
+  'plan.column-unknown',
+  'plan.definition-unknown',
+  'plan.policy-unknown',
+  'pattern.invalid',
+  'pattern.unsupported', // lookaround, backreference
+  'job.unknown',
+  'job.busy', // does not fit the job's present state
+  'job.elsewhere', // another process owns it
+  'job.damaged', // its store can't be read
+  'job.sum', // counts do not agree; the job is not called done
+  'export.confirm', // bulk cleartext in production wants the row count typed
+  'export.passphrase',
+  // the door
+  'call.invalid',
+  'call.refused',
+  'call.failed', // a bug of ours
+] as const;
+
+export type FailureCode = (typeof failureCodes)[number];
+
+/** What crosses the bridge when something did not work: codes, names and numbers. Never a value, header or body. */
+export const failureSchema = z.strictObject({
+  code: z.enum(failureCodes),
+  /** x-requestid of the answer, to quote when asking for support (spec §4). */
+  requestId: z.string().max(200).optional(),
+  status: z.int().optional(),
+  operation: z.string().max(60).optional(),
+  policy: z.string().max(200).optional(),
+  definition: z.string().max(200).optional(),
+  /** 400's Validation messages, by the field they name (spec §7). */
+  fields: z
+    .array(z.strictObject({ name: z.string().max(200), message: z.string().max(500) }))
+    .max(20)
+    .optional(),
+  /** Names of the members an unexpected answer had, never their values. */
+  members: z.array(z.string().max(100)).max(40).optional(),
+  /** When trying again makes sense, in milliseconds from now. */
+  retryAfterMs: z.int().nonnegative().optional(),
+  row: z.int().positive().optional(),
+  column: z.string().max(200).optional(),
+  /** A host name, file name or limit that makes the sentence concrete; never a value from a row. */
+  subject: z.string().max(300).optional(),
+});
+
+export type Failure = z.infer<typeof failureSchema>;
+
+/** Expected outcomes are values. A throw means a bug or an outage of the desk itself. */
+export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+export function done<T>(value: T): { ok: true; value: T } {
+  return { ok: true, value };
+}
+
+export function failed(
+  code: FailureCode,
+  details: Omit<Failure, 'code'> = {},
+): { ok: false; failure: Failure } {
+  return { ok: false, failure: { code, ...details } };
+}

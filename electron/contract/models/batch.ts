@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { failureCodes, failureSchema } from '../errors.ts';
+import { count, id, instant, name } from './names.ts';
+import { delimiter, reading } from './source.ts';
+
+/** What is done with one column. */
+export const columnPlan = z.strictObject({
+  /** Position from 0. */
+  column: count,
+  operation: z.enum(['detokenize', 'tokenize', 'translate', 'match']),
+  policy: name,
+  definition: name,
+  /** translate only */
+  target: z.strictObject({ policy: name, definition: name }).nullable(),
+  /** match only: a regular expression in RE2's syntax over the cleartext */
+  pattern: z.string().max(1_000).nullable(),
+  /** Where the result goes in the output. */
+  into: z.enum(['replace', 'beside']),
+});
+export type ColumnPlan = z.infer<typeof columnPlan>;
+
+export const plan = z.strictObject({
+  reading,
+  columns: z.array(columnPlan).min(1).max(20),
+});
+export type Plan = z.infer<typeof plan>;
+
+/** A plan kept under a name; columns are found again by their header. */
+export const mapping = z.strictObject({
+  id,
+  name,
+  columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
+});
+export type Mapping = z.infer<typeof mapping>;
+
+/** What the whole file says before anything is sent. `done` is false while counting goes on. */
+export const preflight = z.strictObject({
+  sourceId: id,
+  done: z.boolean(),
+  rows: count,
+  blank: count,
+  malformed: count,
+  /** Values that do not fit the definition's kind; they are not sent. */
+  unfit: count,
+  /** Distinct values to send; a lower bound once the table that counts them is full. */
+  distinct: count,
+  distinctExact: z.boolean(),
+  requests: count,
+  seconds: count,
+  /** Share of today's transfers, 0 to 1 and above. */
+  dayShare: z.number().nonnegative(),
+  notices: z.array(z.strictObject({ kind: z.string(), row: count, column: z.string().nullable(), count })),
+});
+export type Preflight = z.infer<typeof preflight>;
+
+export const jobState = z.enum([
+  'running',
+  'paused', // by the person, or by an outage: `waiting` says which
+  'interrupted', // the process ended while it ran; it can resume
+  'finished', // every row is accounted for
+  'cancelled', // what was done is kept
+  'failed', // can't go on; `failure` says why
+]);
+export type JobState = z.infer<typeof jobState>;
+
+/** rows in = ok + failed + unmatched + blank, checked before a job may call itself finished. */
+export const tally = z.strictObject({
+  rows: count,
+  ok: count,
+  failed: count,
+  unmatched: count,
+  blank: count,
+});
+export type Tally = z.infer<typeof tally>;
+
+export const job = z.strictObject({
+  jobId: id,
+  sourceName: z.string(),
+  connectionId: id,
+  connectionName: z.string(),
+  environment: z.string(),
+  plan,
+  columns: z.array(z.string()),
+  state: jobState,
+  startedAt: instant,
+  endedAt: instant.nullable(),
+  /** Rows in the source; null until the whole of it has been read once. */
+  total: count.nullable(),
+  tally,
+  /** Rows committed to disk: where a resume starts. */
+  committed: count,
+  rowsPerSecond: z.number().nonnegative(),
+  secondsLeft: count.nullable(),
+  waiting: z.strictObject({ failure: failureSchema, until: instant.nullable() }).nullable(),
+  failure: failureSchema.nullable(),
+});
+export type Job = z.infer<typeof job>;
+
+export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank', 'waiting']);
+export type CellState = z.infer<typeof cellState>;
+
+/** One row as the window gets it: results masked, source columns as they are unless they hold cleartext. */
+export const resultRow = z.strictObject({
+  /** Position in the source from 1, header not counted. */
+  row: z.int().positive(),
+  state: cellState,
+  code: z.enum(failureCodes).nullable(),
+  cells: z.array(z.strictObject({ text: z.string(), state: cellState })),
+});
+export type ResultRow = z.infer<typeof resultRow>;
+
+export const rowFilter = z.enum(['all', 'ok', 'failed', 'unmatched', 'blank']);
+export type RowFilter = z.infer<typeof rowFilter>;
+
+export const rowsPage = z.strictObject({
+  /** How many rows the filter keeps at this moment. */
+  total: count,
+  from: count,
+  rows: z.array(resultRow),
+});
+export type RowsPage = z.infer<typeof rowsPage>;
+
+export const failureGroup = z.strictObject({
+  code: z.enum(failureCodes),
+  count,
+  firstRow: z.int().positive(),
+  /** Whether a retry may help. */
+  retriable: z.boolean(),
+});
+export type FailureGroup = z.infer<typeof failureGroup>;
+
+export const exportChoice = z.strictObject({
+  jobId: id,
+  /** `tokens`: the mapped columns as they came in. */
+  content: z.enum(['masked', 'cleartext', 'tokens']),
+  /** `matches` leaves out the rows that a pattern did not match. */
+  rows: z.enum(['all', 'matches', 'failed']),
+  /** `spreadsheet` neutralises formulas; `exact` writes every value as it is. */
+  safety: z.enum(['spreadsheet', 'exact']),
+  delimiter,
+  byteOrderMark: z.boolean(),
+  newline: z.enum(['\r\n', '\n']),
+  /** Asked for with cleartext. */
+  reason: z.string().trim().max(200),
+  caseReference: z.string().trim().max(100),
+  /** The row count as typed, asked for with cleartext from production. */
+  confirmRows: count.nullable(),
+  /** Encrypts the file (age, scrypt recipient) so that no cleartext touches the disk. */
+  passphrase: z.string().min(8).max(1_000).nullable(),
+});
+export type ExportChoice = z.infer<typeof exportChoice>;
+
+export const exported = z.strictObject({
+  /** File name without its folder. */
+  name: z.string(),
+  tally,
+  rowsWritten: count,
+  /** Cells that were escaped for spreadsheets. */
+  escaped: count,
+  bytes: count,
+});
+export type Exported = z.infer<typeof exported>;

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { id, name } from './names.ts';
+
+export const environment = z.enum(['development', 'test', 'production']);
+export type Environment = z.infer<typeof environment>;
+
+/** What a definition protects; drives grouping of digits, masks made locally, and the check before a batch. */
+export const definitionKind = z.enum(['card', 'ssn', 'email', 'text']);
+export type DefinitionKind = z.infer<typeof definitionKind>;
+
+/** A token definition as the desk knows it: `name` is the service's tokenName, `label` is for people (spec §2). */
+export const tokenDefinition = z.strictObject({ name, label: name, kind: definitionKind });
+export type TokenDefinition = z.infer<typeof tokenDefinition>;
+
+/** What is kept about a connection outside the keychain: nothing here is secret. */
+export const connection = z.strictObject({
+  id,
+  name,
+  environment,
+  /** HTTPS origin, with an optional path prefix and no trailing slash (spec §4, {base_url}). */
+  baseUrl: z.url({ protocol: /^https$/ }).max(500),
+  builtIn: z.boolean(),
+  /** PEM certificates trusted by this connection in addition to the system's. */
+  extraCa: z.string().max(100_000).nullable(),
+  policies: z.array(name).max(100),
+  definitions: z.array(tokenDefinition).max(500),
+  /** For the reporting operations (spec §4). */
+  accountId: z.string().max(200),
+  tenantId: z.string().max(200),
+  /** ISO date, as entered; after it no session is tried (spec §3). */
+  apiKeyExpires: z.iso.date().nullable(),
+  /** Limits of this environment (spec §8); 600 a second and 10,000,000 a day unless set lower. */
+  requestsPerSecond: z.int().min(1).max(10_000),
+  transfersPerDay: z.int().min(1).max(1_000_000_000),
+});
+export type Connection = z.infer<typeof connection>;
+
+/** What a person edits. The secrets go separately, once, inward. */
+export const connectionDraft = connection.omit({ id: true, builtIn: true }).extend({ id: id.nullable() });
+export type ConnectionDraft = z.infer<typeof connectionDraft>;
+
+/** `memory`: kept for this run only, since the machine has no keyring. `locked`: stored, but the keyring is locked. */
+export const secretState = z.enum(['stored', 'memory', 'missing', 'locked']);
+export type SecretState = z.infer<typeof secretState>;
+
+export const connectionView = connection.extend({
+  apiKey: secretState,
+  policyPasswords: z.record(z.string(), secretState),
+});
+export type ConnectionView = z.infer<typeof connectionView>;
+
+/** Which secret of a connection is meant. */
+export const secretName = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('apiKey') }),
+  z.strictObject({ kind: z.literal('policyPassword'), policy: name }),
+]);
+export type SecretName = z.infer<typeof secretName>;

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { caseReference, id, instant, name, reason, value } from './names.ts';
+
+/** One lookup as it is listed: never cleartext. */
+export const lookup = z.strictObject({
+  id,
+  at: instant,
+  connectionId: id,
+  policy: name,
+  definition: name,
+  token: value,
+  /** As the service's own GetMasked gave it. */
+  masked: z.string(),
+  /** How it came about. */
+  kind: z.enum(['masked', 'tokenized', 'translated']),
+  caseReference,
+  /** The last reveal of it in this run. */
+  revealedAt: instant.nullable(),
+  requestId: z.string(),
+});
+export type Lookup = z.infer<typeof lookup>;
+
+export const maskInput = z.strictObject({ policy: name, definition: name, token: value, caseReference });
+export const tokenizeInput = z.strictObject({
+  policy: name,
+  definition: name,
+  cleartext: value,
+  caseReference,
+});
+export const translateInput = z.strictObject({
+  lookupId: id,
+  targetPolicy: name,
+  targetDefinition: name,
+});
+
+/** Why cleartext is wanted. Asked before every reveal and copy, and audited. */
+export const justification = z.strictObject({ reason, caseReference });
+export type Justification = z.infer<typeof justification>;
+
+export const reveal = z.strictObject({
+  revealId: id,
+  cleartext: z.string(),
+  /** Main hides it then, whatever the window does. */
+  hideAfterMs: z.int().positive(),
+  requestId: z.string(),
+});
+export type Reveal = z.infer<typeof reveal>;
+
+/** What was put on the clipboard, and for how long. */
+export const copied = z.strictObject({ clearAfterMs: z.int().positive() });
