@@ -1,16 +1,11 @@
 import type { EventName, EventPayload } from '../contract/events.ts';
+import type { Sender } from '../ipc/handle.ts';
 
 /** Why cleartext must leave the screen or the desk must lock, as the host saw it. */
 export type AwaySignal = 'blur' | 'screen-locked' | 'suspend' | 'resume' | 'quit';
 
 /** Answers one call of the window. `sender` is null when the host can't tell who asked. */
 export type Door = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
-
-export interface Sender {
-  /** Origin of the asking frame, as the host knows it, never as the frame claims. */
-  readonly origin: string;
-  readonly isMainFrame: boolean;
-}
 
 export interface ShellClipboard {
   /**
