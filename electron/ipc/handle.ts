@@ -24,8 +24,9 @@ export interface DoorOptions {
 const isCallName = (call: string): call is CallName => Object.hasOwn(calls, call);
 
 /**
- * The only way in: sender check → lock check → parse input → run → parse output → coded error. The answer is always
- * an Outcome and never carries a message, stack or cause.
+ * The only way in: sender check → lock check → parse input → run → lock check → parse output → coded error. The
+ * answer is always an Outcome and never carries a message, stack or cause. The lock is checked twice since it may
+ * fall while a request is under way, and its answer must not reach a locked window.
  */
 export function createDoor({ handlers, origin, locked, onBug }: DoorOptions) {
   return async function handle(
@@ -43,6 +44,7 @@ export function createDoor({ handlers, origin, locked, onBug }: DoorOptions) {
       // The literal ties input to handler; TypeScript can't follow that through a union of names.
       const run = handlers[call] as (input: unknown) => Promise<Outcome<unknown>>;
       const outcome = await run(input.data);
+      if (locked() && !contract.whileLocked) return failed('desk.locked');
       if (!outcome.ok) return { ok: false, failure: failureSchema.parse(outcome.failure) };
       return { ok: true, value: contract.output.parse(outcome.value) };
     } catch (error) {

@@ -1,0 +1,18 @@
+import { done, type Outcome } from '../contract/errors.ts';
+import type { Justification, Lookup, Reveal } from '../contract/models/lookup.ts';
+import { cleartextFor } from './justified.ts';
+import type { ActiveConnection, LookupParts } from './lookup-parts.ts';
+
+/** Cleartext for the screen, for a few seconds. Main ends it by itself: time, blur, lock, or the next reveal. */
+export async function reveal(
+  parts: LookupParts,
+  subject: { lookup: Lookup; active: ActiveConnection },
+  justification: Justification,
+): Promise<Outcome<Reveal>> {
+  const cleartext = await cleartextFor(parts, 'Reveal', subject, justification);
+  if (!cleartext.ok) return cleartext;
+  const { answer, close } = cleartext.value;
+  const { revealId, hideAfterMs } = parts.reveals.open();
+  close({ ok: true, requestId: answer.requestId });
+  return done({ revealId, cleartext: answer.value, hideAfterMs, requestId: answer.requestId });
+}

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { calls, type CallName } from '../../../electron/contract/calls.ts';
+import { failureSchema, failed } from '../../../electron/contract/errors.ts';
+import { createDoor, type Handlers } from '../../../electron/ipc/handle.ts';
+
+const origin = 'app://desk';
+const sender = { origin, isMainFrame: true };
+const names = Object.keys(calls) as CallName[];
+
+function doorOver(handlers: Partial<Handlers>, locked = () => false) {
+  const bugs: string[] = [];
+  const rest = Object.fromEntries(names.map((name) => [name, () => Promise.resolve(failed('call.failed'))]));
+  const door = createDoor({
+    handlers: { ...rest, ...handlers } as Handlers,
+    origin,
+    locked,
+    onBug: (call, what) => bugs.push(`${call} ${what}`),
+  });
+  return { door, bugs };
+}
+
+const hidden = { ok: true, value: {} } as const;
+
+describe('who may ask', () => {
+  test.each([
+    ['nobody known', null],
+    ['another origin', { origin: 'https://evil.example', isMainFrame: true }],
+    ['an origin that only starts alike', { origin: 'app://desk.evil', isMainFrame: true }],
+    ['an opaque origin', { origin: 'null', isMainFrame: true }],
+    ['a frame inside the window', { origin, isMainFrame: false }],
+  ])('refuses %s', async (_who, who) => {
+    const hide = vi.fn(() => Promise.resolve(hidden));
+    const { door } = doorOver({ 'lookup.hide': hide });
+    expect(await door(who, 'lookup.hide', { revealId: 'a' })).toEqual(failed('call.refused'));
+    expect(hide).not.toHaveBeenCalled();
+  });
+
+  test.each(['nothing.like.it', '__proto__', 'constructor', 'toString', ''])(
+    'refuses the call %j',
+    async (call) => {
+      const { door } = doorOver({});
+      expect(await door(sender, call, {})).toEqual(failed('call.refused'));
+    },
+  );
+});
+
+describe('what comes in', () => {
+  test('is refused with any member that is not listed', async () => {
+    const hide = vi.fn(() => Promise.resolve(hidden));
+    const { door } = doorOver({ 'lookup.hide': hide });
+    expect(await door(sender, 'lookup.hide', { revealId: 'a', more: 1 })).toEqual(
+      failed('call.invalid', { operation: 'lookup.hide' }),
+    );
+    expect(hide).not.toHaveBeenCalled();
+  });
+
+  test('never makes the door throw, whatever it is', async () => {
+    const { door, bugs } = doorOver({});
+    const payload = fc.oneof(
+      fc.anything({ withNullPrototype: true, withBigInt: true, withMap: true, withTypedArray: true }),
+      fc.jsonValue(),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...names), payload, async (name, input) => {
+        const outcome = await door(sender, name, input);
+        if (outcome.ok) throw new Error('no handler here succeeds');
+        failureSchema.parse(outcome.failure);
+      }),
+      { numRuns: 10_000 },
+    );
+    expect(bugs).toEqual([]);
+  });
+
+  test('is bounded: no call takes ten million characters', async () => {
+    const { door } = doorOver({});
+    const huge = 'x'.repeat(10_000_000);
+    for (const name of names)
+      for (const payload of [
+        huge,
+        { value: huge, text: huge, token: huge, passphrase: huge, reference: huge },
+      ])
+        expect(await door(sender, name, payload)).toEqual(failed('call.invalid', { operation: name }));
+  });
+});
+
+describe('what goes out', () => {
+  const lookup = {
+    id: 'l1',
+    at: '2026-01-02T03:04:05.678Z',
+    connectionId: 'c1',
+    policy: 'p',
+    definition: 'd',
+    token: 't',
+    masked: 'm',
+    kind: 'masked',
+    caseReference: '',
+    revealedAt: null,
+    requestId: 'r',
+  } as const;
+  const input = { policy: 'p', definition: 'd', token: 't', caseReference: '' };
+
+  test('is what the contract lists', async () => {
+    const { door } = doorOver({ 'lookup.mask': () => Promise.resolve({ ok: true, value: lookup }) });
+    expect(await door(sender, 'lookup.mask', input)).toEqual({ ok: true, value: lookup });
+  });
+
+  test('never has a member that the contract does not list', async () => {
+    const leaking = { ...lookup, apiKey: 'canary' };
+    const { door, bugs } = doorOver({ 'lookup.mask': () => Promise.resolve({ ok: true, value: leaking }) });
+    expect(JSON.stringify(await door(sender, 'lookup.mask', input))).not.toContain('canary');
+    expect(bugs).toEqual(['lookup.mask ZodError']);
+  });
+
+  test('says nothing of an error but that there was one', async () => {
+    const { door, bugs } = doorOver({
+      'lookup.mask': () => Promise.reject(new TypeError('canary in a message')),
+    });
+    expect(await door(sender, 'lookup.mask', input)).toEqual(
+      failed('call.failed', { operation: 'lookup.mask' }),
+    );
+    expect(bugs).toEqual(['lookup.mask TypeError']);
+  });
+
+  test('never has a member of a failure that is not listed', async () => {
+    const failure = { ...failed('service.tls').failure, cause: 'canary' };
+    const { door } = doorOver({ 'lookup.mask': () => Promise.resolve({ ok: false, failure }) });
+    expect(JSON.stringify(await door(sender, 'lookup.mask', input))).not.toContain('canary');
+  });
+});
+
+describe('while locked', () => {
+  test('only the calls that say so are answered', async () => {
+    const { door } = doorOver({}, () => true);
+    for (const name of names) {
+      const outcome = await door(sender, name, {});
+      const refused = !outcome.ok && outcome.failure.code === 'desk.locked';
+      expect([name, refused]).toEqual([name, !calls[name].whileLocked]);
+    }
+  });
+
+  test('an answer that arrives after the lock fell stays inside', async () => {
+    let locked = false;
+    const revealed = {
+      ok: true,
+      value: { revealId: 'r', cleartext: 'canary', hideAfterMs: 1, requestId: 'x' },
+    } as const;
+    const { door } = doorOver(
+      {
+        'lookup.reveal': () => {
+          locked = true;
+          return Promise.resolve(revealed);
+        },
+      },
+      () => locked,
+    );
+    const outcome = await door(sender, 'lookup.reveal', { lookupId: 'l', reason: 'r', caseReference: 'c' });
+    expect(outcome).toEqual(failed('desk.locked'));
+  });
+});

@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest';
+import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
+import { openLookup } from '../../../electron/lookup/lookup.ts';
+import type { LookupParts } from '../../../electron/lookup/lookup-parts.ts';
+import type { ServiceClient } from '../../../electron/service/client.ts';
+
+const cleartext = '4111111111111111';
+const token = '4111117309211111';
+
+type Step = readonly [string, ...unknown[]];
+
+/** A room over a service that knows one token, with everything that happens listed in order. */
+function room(overrides: Partial<LookupParts> = {}, answers: Partial<ServiceClient> = {}) {
+  const steps: Step[] = [];
+  let next = 0;
+  const answer = (value: string) => Promise.resolve(done({ value, requestId: 'req-1' }));
+  const client = {
+    getMasked: (...call: unknown[]) => (steps.push(['GetMasked', ...call]), answer('4111 11•• •••• 1111')),
+    detokenize: (...call: unknown[]) => (steps.push(['Detokenize', ...call]), answer(cleartext)),
+    tokenize: (...call: unknown[]) => (steps.push(['Tokenize', ...call]), answer(token)),
+    translate: (...call: unknown[]) => (steps.push(['Translate', ...call]), answer('999')),
+    ...answers,
+  } as unknown as ServiceClient;
+  const parts: LookupParts = {
+    active: () => done({ connectionId: 'c1', name: 'Acme', environment: 'test', client }),
+    audit: {
+      begin: (intent) => {
+        steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
+        return Promise.resolve(done((end) => steps.push(['end', intent.action, end.ok, end.code])));
+      },
+    },
+    reveals: {
+      allow: () => done(null),
+      open: () => (steps.push(['open']), { revealId: 'r1', hideAfterMs: 20_000 }),
+      hide: (id) => steps.push(['hide', id]),
+    },
+    clipboard: {
+      write: (text) => (steps.push(['clipboard', text]), Promise.resolve(done({ clearAfterMs: 30_000 }))),
+    },
+    caseRequired: () => true,
+    now: () => new Date('2026-01-02T03:04:05.678Z'),
+    newId: () => `l${++next}`,
+    ...overrides,
+  };
+  return { desk: openLookup(parts), steps };
+}
+
+const subject = { policy: 'p', definition: 'd', caseReference: 'D-1' };
+const why = { reason: 'Refund', caseReference: 'D-1' };
+
+function value<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(outcome.failure.code);
+  return outcome.value;
+}
+
+test('a lookup asks for the mask alone: no cleartext leaves the service', async () => {
+  const { desk, steps } = room();
+  const found = value(await desk['lookup.mask']({ ...subject, token }));
+  expect(found).toMatchObject({ token, masked: '4111 11•• •••• 1111', kind: 'masked', requestId: 'req-1' });
+  expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
+  expect(value(await desk['lookup.recent']({}))).toEqual([found]);
+});
+
+test('a reveal is recorded, then fetched, then shown', async () => {
+  const { desk, steps } = room();
+  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  const revealed = value(await desk['lookup.reveal']({ lookupId: id, ...why }));
+  expect(revealed).toEqual({ revealId: 'r1', cleartext, hideAfterMs: 20_000, requestId: 'req-1' });
+  expect(steps.slice(1).map((step) => step.slice(0, 2))).toEqual([
+    ['begin', 'Reveal'],
+    ['Detokenize', 'p'],
+    ['open'],
+    ['end', 'Reveal'],
+  ]);
+  expect(JSON.stringify(value(await desk['lookup.recent']({})))).not.toContain(cleartext);
+  expect(value(await desk['lookup.recent']({}))[0]?.revealedAt).not.toBeNull();
+});
+
+test.each([
+  [
+    'the log can not be written',
+    { audit: { begin: () => Promise.resolve(failed('audit.unwritable')) } },
+    'audit.unwritable',
+  ],
+  [
+    'reveals are throttled',
+    {
+      reveals: {
+        allow: () => failed('reveal.throttled'),
+        open: () => ({ revealId: '', hideAfterMs: 1 }),
+        hide: () => undefined,
+      },
+    },
+    'reveal.throttled',
+  ],
+] as const)('nothing is fetched while %s', async (_when, overrides, code) => {
+  for (const act of ['reveal', 'copy'] as const) {
+    const { desk, steps } = room(overrides);
+    const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+    const outcome =
+      act === 'reveal'
+        ? await desk['lookup.reveal']({ lookupId: id, ...why })
+        : await desk['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
+    expect(outcome).toEqual(failed(code));
+    expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
+  }
+});
+
+test('a reveal without a case is refused where cases are required', async () => {
+  const { desk, steps } = room();
+  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  expect(await desk['lookup.reveal']({ lookupId: id, reason: 'Refund', caseReference: '' })).toEqual(
+    failed('reveal.reason-required'),
+  );
+  expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
+});
+
+test('a refused reveal is recorded as refused, and nothing opens', async () => {
+  const refused = failed('service.refused', { requestId: 'req-2' });
+  const { desk, steps } = room({}, { detokenize: () => Promise.resolve(refused) });
+  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  expect(await desk['lookup.reveal']({ lookupId: id, ...why })).toEqual(refused);
+  expect(steps.at(-1)).toEqual(['end', 'Reveal', false, 'service.refused']);
+  expect(steps.map(([step]) => step)).not.toContain('open');
+});
+
+test('copying cleartext goes to the clipboard and not to the window', async () => {
+  const { desk, steps } = room();
+  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  const outcome = await desk['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
+  expect(outcome).toEqual(done({ clearAfterMs: 30_000 }));
+  expect(steps).toContainEqual(['clipboard', cleartext]);
+  expect(steps.at(-1)).toEqual(['end', 'Copy', true, undefined]);
+});
+
+test('copying the mask or the token asks the service for nothing', async () => {
+  const { desk, steps } = room();
+  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  await desk['lookup.copy']({ what: 'masked', lookupId: id });
+  await desk['lookup.copy']({ what: 'token', lookupId: id });
+  expect(steps.slice(1)).toEqual([
+    ['clipboard', '4111 11•• •••• 1111'],
+    ['clipboard', token],
+  ]);
+});
+
+test('a token made under a policy that may not mask is kept without a mask', async () => {
+  const { desk } = room({}, { getMasked: () => Promise.resolve(failed('service.refused')) });
+  const made = value(await desk['lookup.tokenize']({ ...subject, cleartext }));
+  expect(made).toMatchObject({ token, masked: '', kind: 'tokenized', requestId: 'req-1' });
+});
+
+test('translate takes the token to its target and masks it there', async () => {
+  const { desk, steps } = room();
+  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  const target = { targetPolicy: 'p2', targetDefinition: 'd2' };
+  const made = value(await desk['lookup.translate']({ lookupId: id, ...target }));
+  expect(made).toMatchObject({ policy: 'p2', definition: 'd2', token: '999', kind: 'translated' });
+  expect(steps.slice(1).map((step) => step.slice(0, 3))).toEqual([
+    ['Translate', 'p', 'd'],
+    ['GetMasked', 'p2', 'd2'],
+  ]);
+});
+
+test('a lookup belongs to the connection it was made on', async () => {
+  let connectionId = 'c1';
+  const base = room();
+  const { desk } = room({
+    active: () => done({ connectionId, name: 'n', environment: 'test', client: activeClient }),
+  });
+  const activeClient = {
+    getMasked: () => Promise.resolve(done({ value: 'm', requestId: 'r' })),
+  } as unknown as ServiceClient;
+  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  connectionId = 'c2';
+  expect(await desk['lookup.reveal']({ lookupId: id, ...why })).toEqual(failed('lookup.unknown'));
+  expect(value(await desk['lookup.recent']({}))).toEqual([]);
+  expect(base.steps).toEqual([]);
+});
