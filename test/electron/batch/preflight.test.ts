@@ -159,7 +159,8 @@ describe('several columns', () => {
 
 describe('mappings', () => {
   it('are kept by name and removed', async () => {
-    const { column: _, ...rest } = detokenize(0);
+    const { column, ...rest } = detokenize(0);
+    expect(column).toBe(0);
     const mapping = { name: 'Disputes', columns: [{ ...rest, header: 'token' }] };
     valueOf(await desk.batch['batch.saveMapping'](mapping));
     const { id } = valueOf(await desk.batch['batch.saveMapping'](mapping));
