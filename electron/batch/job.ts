@@ -336,7 +336,9 @@ export class BatchJob {
       const before = entries[i - 1]?.end ?? beginning(this.what.format);
       return entry.start.offset === before.offset && entry.start.row === before.row;
     });
-    const whole = last.offset === this.what.identity.size && last.row - 1 === tally.rows;
+    const counted = this.#how.total ?? tally.rows;
+    const whole =
+      last.offset === this.what.identity.size && last.row - 1 === tally.rows && counted === tally.rows;
     if (!inOrder || !whole || !agrees(tally)) return { state: 'failed', failure: { code: 'job.sum' } };
     return { state: 'finished', total: tally.rows, retrying: false };
   }

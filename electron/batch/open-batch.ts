@@ -41,6 +41,8 @@ interface Ready {
   readonly connection: Connection;
 }
 
+const totalKey = (sourceId: string, { reading }: Plan): string => `${sourceId} ${JSON.stringify(reading)}`;
+
 const nothing = (): Outcome<Record<string, never>> => done({});
 
 /**
@@ -51,6 +53,8 @@ export function openBatch(parts: BatchParts): Batch {
   const sources = createSources(parts.newId);
   const jobs = new Map<string, BatchJob>();
   const preflights = new Map<string, AbortController>();
+  /** Rows as preflight counted them, by source and reading: what a run must come to as well. */
+  const totals = new Map<string, number>();
 
   function find(jobId: string): Outcome<BatchJob> {
     const job = jobs.get(jobId);
@@ -148,7 +152,8 @@ export function openBatch(parts: BatchParts): Batch {
       const saved = await saveSealedBlock(folder, sealFor(key.value, jobId), opened.bytes);
       if (!saved.ok) return saved;
     }
-    return done(new BatchJob(parts, folder, what, freshCondition));
+    const total = totals.get(totalKey(opened.source.sourceId, plan)) ?? null;
+    return done(new BatchJob(parts, folder, what, { ...freshCondition, total }));
   }
 
   const onJob = async (jobId: string, act: (job: BatchJob) => Promise<Outcome<null>>) => {
@@ -219,7 +224,9 @@ export function openBatch(parts: BatchParts): Batch {
       const counting = runPreflight(sourceId, opened.bytes, format, work, rates, report, abort.signal);
       void counting.then(
         (outcome) => {
-          if (outcome.ok) report(outcome.value);
+          if (!outcome.ok) return;
+          if (outcome.value.done) totals.set(totalKey(sourceId, plan), outcome.value.rows);
+          report(outcome.value);
         },
         () => undefined,
       );

@@ -47,7 +47,8 @@ describe('preflight', () => {
     const content = 'a,b\n' + Array.from({ length: 3_000 }, (_, i) => `t${i % 700},u${i % 900}`).join('\n');
     const columns = [detokenize(0), detokenize(1)];
     const counts = await preflight(content, planOf(columns));
-    const job = await desk.run(await desk.open(join(desk.folder, 'in.csv')), planOf(columns));
+    const job = await desk.run(counts?.sourceId ?? '', planOf(columns));
+    expect(desk.jobs[0]).toMatchObject({ state: 'running', total: 3_000 });
     expect(job.tally.ok).toBe(3_000);
     expect(desk.service.sent).toHaveLength(counts?.distinct ?? -1);
     expect(new Set(desk.service.sent).size).toBe(1_600);
