@@ -14,6 +14,7 @@ if (job === undefined) {
   job = await untilDone(room, job.jobId);
 }
 if (job.state !== 'finished') throw new Error(`${job.state} ${JSON.stringify(job.failure ?? job.waiting)}`);
+process.stdout.write('exporting\n');
 const exported = await room.batch['batch.export']({
   jobId: job.jobId,
   content: 'cleartext',

@@ -52,28 +52,30 @@ export async function torture({ rows, kills, seed, inFlight = 8 }: TortureOption
   let halfWritten = false;
   let mostRepeats = 0;
 
+  /** One life of the process. `killAfter` counts requests; 'exporting' waits for the export. */
   async function live(
     folder: string,
     output: string,
-    killAfter: number | null,
+    killAfter: number | 'exporting' | null,
     lateMs: number,
   ): Promise<boolean> {
     const options = { home: join(home, folder), input, output, url: service.url, ca: service.ca, inFlight };
-    const child = spawn(
-      process.execPath,
-      [join(import.meta.dirname, 'doomed-process.ts'), JSON.stringify(options)],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    const target = killAfter === null ? Infinity : service.requests + killAfter;
+    const script = join(import.meta.dirname, 'doomed-process.ts');
+    const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const kill = (): void => void setTimeout(() => child.kill('SIGKILL'), lateMs);
+    const target = typeof killAfter === 'number' ? service.requests + killAfter : Infinity;
     service.onRequest = (requests) => {
-      if (requests === target) setTimeout(() => child.kill('SIGKILL'), lateMs);
+      if (requests === target) kill();
     };
+    child.stdout.on('data', (text: Buffer) => {
+      if (killAfter === 'exporting' && text.includes('exporting')) kill();
+    });
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    if (signal !== 'SIGKILL' && code !== 0)
-      throw new Error(`the job's process ended with ${code ?? signal ?? '?'}`);
-    return signal === 'SIGKILL';
+    if (signal === 'SIGKILL') return true;
+    if (code !== 0) throw new Error(`the job's process ended with ${code ?? signal ?? '?'}`);
+    return false;
   }
 
   try {
@@ -88,17 +90,19 @@ export async function torture({ rows, kills, seed, inFlight = 8 }: TortureOption
     const perLife = Math.max(1, Math.floor(requestsNeeded / kills));
     for (let attempt = 0; killed < kills && attempt < kills * 3; attempt++) {
       const repeatsBefore = repeats(service.seen);
-      const after = 1 + Math.floor(next() * perLife * 1.5);
-      const wasKilled = await live('tortured', output, after, Math.floor(next() * 30));
+      // Every fourth is killed while it exports, however far that is away.
+      const inExport = attempt % 4 === 3;
+      const after = inExport ? 'exporting' : 1 + Math.floor(next() * perLife * 1.5);
+      const wasKilled = await live('tortured', output, after, Math.floor(next() * (inExport ? 40 : 30)));
       mostRepeats = Math.max(mostRepeats, repeats(service.seen) - repeatsBefore);
       const there = await readFile(output).catch(() => null);
       if (there !== null && !there.equals(expected)) halfWritten = true;
       if (wasKilled) {
         killed += 1;
-        if (service.seen.size === rows) killsInExport += 1;
-        continue;
+        if (inExport) killsInExport += 1;
+        if (there === null) continue;
       }
-      // It came to its end in spite of us: begin another one.
+      // It came to its end: begin another one.
       if (there?.equals(expected) !== true) break;
       await rm(output);
       await rm(join(home, 'tortured'), { recursive: true });

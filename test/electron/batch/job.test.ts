@@ -15,7 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failed, type FailureCode } from '../../../electron/contract/errors.ts';
+import { readJournal, writeLine } from '../../../electron/batch/journal.ts';
 import { own } from '../../../electron/batch/owner.ts';
+import type { ChunkCounts } from '../../../electron/batch/results.ts';
 import { cleartextOf, codeOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
 
 let desk: TestDesk;
@@ -148,6 +150,17 @@ describe('the source', () => {
     expect(codeOf(await desk.export(jobId))).toBe('file.changed');
   });
 
+  it('is noticed when it changes while it is read', async () => {
+    let changed = false;
+    desk.service.answer = async () => {
+      if (!changed) await appendFile(join(desk.folder, 'in.csv'), 'tok9,9\n');
+      changed = true;
+      return null;
+    };
+    const job = await desk.until(await begin(), 'finished', 'failed', 'paused');
+    expect(job).toMatchObject({ state: 'failed', failure: { code: 'file.changed' } });
+  });
+
   it('is refused when its rows are others under the same size and time', async () => {
     const jobId = await begin();
     await desk.until(jobId, 'finished');
@@ -199,6 +212,28 @@ describe('the store', () => {
     await desk.until(jobId, 'finished');
     expect(desk.service.sent.length - before).toBe(rows - job.committed);
     expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it.each([
+    ['a count that is not the sum of its parts', (counts: ChunkCounts) => ({ ...counts, ok: counts.ok - 1 })],
+    [
+      'rows that are not there',
+      (counts: ChunkCounts) => ({ ...counts, rows: counts.rows + 1, ok: counts.ok + 1 }),
+    ],
+  ])('never calls a job finished on %s', async (_, falsify) => {
+    const { jobId, folder } = await finished();
+    await desk.batch.close();
+    const path = join(folder, 'journal');
+    const { entries } = readJournal(await readFile(path, 'latin1'));
+    const lines = entries.map((entry, i) =>
+      writeLine(i === 3 ? { ...entry, counts: falsify(entry.counts) } : entry),
+    );
+    await writeFile(path, lines.join(''));
+    const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
+    await writeFile(join(folder, 'state.json'), JSON.stringify({ ...state, state: 'running', total: null }));
+    desk = await desk.again();
+    valueOf(await desk.batch['batch.resume']({ jobId }));
+    expect((await desk.until(jobId, 'failed', 'finished')).failure).toEqual({ code: 'job.sum' });
   });
 
   it('is not opened while another process owns the job', async () => {

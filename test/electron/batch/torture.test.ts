@@ -7,6 +7,7 @@ it(
   async () => {
     const report = await torture({ rows: 20_000, kills: 8, seed: 20_261_121 });
     expect(report).toMatchObject({ kills: 8, identical: true, halfWritten: false });
+    expect(report.killsInExport).toBeGreaterThan(0);
     expect(report.mostRepeats).toBeGreaterThan(0);
     expect(report.mostRepeats).toBeLessThanOrEqual(report.mayRepeat);
   },
