@@ -3,12 +3,14 @@ import { createAccount } from './account.ts';
 import { createServerIdentity } from './certificate.ts';
 import { derive } from './engine/keys.ts';
 import type { Desk } from './dispatch.ts';
+import { done } from './failures.ts';
 import { addPortalRoutes } from './http/portal-routes.ts';
-import { createHttpServer } from './http/server.ts';
+import { answer, createHttpServer } from './http/server.ts';
 import type { HttpOptions } from './http/server.ts';
 import { addToolServerRoutes } from './http/tool-server-routes.ts';
 import { createLimiter, DEFAULT_LIMITS, systemClock } from './limits/limiter.ts';
 import type { Clock, Limits } from './limits/limiter.ts';
+import { openApiDocument } from './openapi.ts';
 import type { Portal } from './portal/perform-portal.ts';
 import { createPortalTokens } from './portal/portal-tokens.ts';
 import { openRequestLog } from './reports/request-log.ts';
@@ -105,6 +107,8 @@ export async function runService(
   const toolServer = { enabled: options.toolServer ?? false };
   const portal: Portal = { account, secret: options.secret, now: clock.now, tokens, log, toolServer };
   await addPortalRoutes(app, portal, limiter);
+  const baseUrl = () => `https://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  app.get('/openapi.json', (request, reply) => answer(request, reply, done(openApiDocument(baseUrl()))));
   addToolServerRoutes(app, { desk, portal, onCall });
 
   const stop = async () => {
@@ -118,7 +122,6 @@ export async function runService(
     throw error;
   }
 
-  const { port } = app.server.address() as AddressInfo;
   const apiKeys = account.apiKeys.map(({ title, value, expires }) => ({
     title,
     value,
@@ -129,7 +132,7 @@ export async function runService(
   if (!apiKey) throw new Error('The seed has no API key.');
   return {
     facts: {
-      baseUrl: `https://127.0.0.1:${port}`,
+      baseUrl: baseUrl(),
       caPem: identity.caPem,
       accountId,
       tenantId,
