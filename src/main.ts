@@ -1,0 +1,2 @@
+const target = document.getElementById('desk');
+if (target !== null) target.textContent = 'Tokendesk';
