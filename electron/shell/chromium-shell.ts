@@ -96,6 +96,7 @@ async function openWith(
     serve: channel.serve,
     async openWindow() {
       await page.goto(`${chromiumOrigin}/index.html`);
+      if (!headless) await feelFocus(page);
     },
     send: channel.send,
     chooseFile: () => files.choose(),
@@ -112,6 +113,12 @@ async function openWith(
     trustedCertificates: () => Promise.resolve(systemCertificates()),
   };
   return { shell, page, away: away.emit, closed, close: () => (closing ??= close()) };
+}
+
+/** Playwright has pages believe they always have the focus, and then a window that lost it never says so. */
+async function feelFocus(page: Page): Promise<void> {
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send('Emulation.setFocusEmulationEnabled', { enabled: false });
 }
 
 /** Nothing but the bundle is loaded, by no frame, worker or second window. */
