@@ -18,7 +18,13 @@ export interface Channel {
  * source frame, not from what the message says. Events wait for the page's standing question, so they travel in
  * batches and the page needs no receiver that others could call.
  */
-export async function openChannel(page: Page, origin: string, onBlur: () => void): Promise<Channel> {
+export async function openChannel(
+  page: Page,
+  origin: string,
+  onBlur: () => void,
+  /** Sees each message that leaves for the window; for tests. */
+  tap: (outward: string) => void = () => undefined,
+): Promise<Channel> {
   let door: Door | null = null;
   let queue: Queued[] = [];
   let asked: ((events: Events) => void) | null = null;
@@ -46,9 +52,11 @@ export async function openChannel(page: Page, origin: string, onBlur: () => void
     });
   }
 
-  await page.exposeBinding(bindingName, async ({ frame }, message: string) =>
-    JSON.stringify(await answer(frame, JSON.parse(message) as ToHost)),
-  );
+  await page.exposeBinding(bindingName, async ({ frame }, message: string) => {
+    const outward = JSON.stringify(await answer(frame, JSON.parse(message) as ToHost));
+    tap(outward);
+    return outward;
+  });
 
   return {
     serve(handler) {

@@ -29,6 +29,8 @@ export interface ChromiumOptions {
   /** Where results go when there is no file they belong to; the person's Downloads folder if absent. */
   readonly downloads?: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** Sees each message that leaves for the window; for tests. */
+  readonly tap?: (outward: string) => void;
 }
 
 export interface ChromiumHost {
@@ -73,7 +75,7 @@ async function openWith(
   const { context, page, quit } = await launchChromium(chromium, { headless, env });
   await fence(context, page, bundle);
   const away = awaySignals();
-  const channel = await openChannel(page, chromiumOrigin, () => away.emit('blur'));
+  const channel = await openChannel(page, chromiumOrigin, () => away.emit('blur'), options.tap);
   await page.addInitScript({ content: options.preload });
   const files = await chromiumFiles(page);
 
