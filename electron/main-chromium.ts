@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Conf from 'conf';
 import type { Page } from 'playwright-core';
+import { loadKeytar } from './credentials/load-keytar.ts';
 import { openDesk } from './desk.ts';
 import { chromiumOrigin, openChromium } from './shell/chromium-shell.ts';
 import type { AwaySignal, Shell } from './shell/shell.ts';
@@ -19,6 +20,8 @@ export interface StartOptions {
   readonly downloads?: string;
   /** Where the display, proxies and the keyring are looked for; the process's own if absent. */
   readonly env?: NodeJS.ProcessEnv;
+  /** Hears everything that crosses to the window, as JSON: for proving what is never in it. */
+  readonly tap?: (message: string) => void;
 }
 
 export interface StartedDesk {
@@ -47,18 +50,11 @@ export async function startDesk(options: StartOptions = {}): Promise<StartedDesk
     headless: options.headless ?? !hasDisplay(env),
     env,
     ...(options.downloads !== undefined && { downloads: options.downloads }),
+    ...(options.tap !== undefined && { tap: options.tap }),
   });
   const desk = await openDesk(host.shell, {
-    openStore: (name) =>
-      new Conf({
-        cwd: host.shell.home,
-        configName: name,
-        fileExtension: 'json',
-        configFileMode: 0o600,
-        clearInvalidConfig: false,
-        accessPropertiesByDotNotation: false,
-      }),
-    loadKeytar: async () => (await import('keytar')).default,
+    conf: (conf) => new Conf(conf),
+    loadKeytar,
     sandboxWorker: beside('./sandbox-worker.js'),
     origin: chromiumOrigin,
   });

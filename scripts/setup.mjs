@@ -127,7 +127,12 @@ function build() {
 
 /** The Node the tools run on, out of node_modules; inside npm's scripts it is first on the PATH anyway. */
 function toolNode() {
-  const installed = path.join('node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  const installed = path.join(
+    'node_modules',
+    'node',
+    'bin',
+    process.platform === 'win32' ? 'node.exe' : 'node',
+  );
   return fs.existsSync(installed) ? path.resolve(installed) : process.execPath;
 }
 
