@@ -25,7 +25,7 @@ export function runTool(
       resolve({ code, output, ms: performance.now() - started });
     };
     const child = spawn(command, args, {
-      env: { ...process.env, FORCE_COLOR: '0', ...env },
+      env: { ...process.env, NO_COLOR: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       shell: process.platform === 'win32',
     });
