@@ -23,6 +23,8 @@ test('first run, lookup masked, reveal with a reason, mask again', async ({ page
   const result = page.getByRole('region', { name: 'Result' });
   await expect(result).toContainText('masked by the service');
 
+  // The focus goes to the result: from here letters are keys.
+  await expect(page.getByRole('button', { name: 'Reveal' })).toBeFocused();
   await page.keyboard.press('r');
   await page.getByRole('region', { name: 'Reveal', exact: true }).getByLabel('Case').fill('D-20931');
   await page.keyboard.press('Enter');
