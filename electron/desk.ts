@@ -134,7 +134,7 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     'desk.state': async () => done(await state.read()),
     ...connectionHandlers({ connections, clients, builtIn, audit, changed: () => state.changed() }),
     ...lookup,
-    ...batch.calls,
+    ...batch,
     'activity.list': async (query) => done(await audit.list(query)),
     'settings.save': (next) => {
       const saved = store.write('settings', next);

@@ -38,7 +38,7 @@ export function createSessionOpener(
   parts: OpenSessionParts,
 ): (policy: string, generation: number, context: CallContext) => Promise<Outcome<Session>> {
   const { profile, secrets, refused, clock } = parts;
-  const { path: _, request } = profile.operations.CreateSession;
+  const { request } = profile.operations.CreateSession;
 
   return async (policy, generation, context) => {
     const names = { operation: 'CreateSession', policy } as const;

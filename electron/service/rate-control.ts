@@ -8,8 +8,9 @@ const HALF_RATE_MS = 300;
 const RAMP_MS = 500;
 const FIRST_PLATEAU_MS = 30_000;
 const LONGEST_PLATEAU_MS = 300_000;
-/** A departure this close to the refused one may have arrived before it. */
-const JITTER_MS = 10;
+/** Departures this close to the refused one may have arrived before it; further apart where answers take long. */
+const LEAST_JITTER_MS = 10;
+const MOST_JITTER_MS = 100;
 /** How slow is slow: this many times the usual, and this much more. */
 const SLOW_FACTOR = 4;
 const SLOW_MS = 250;
@@ -31,7 +32,9 @@ export class RateControl {
   #tokens = 1;
   #refilled = 0;
   #congestedAt: number | null = null;
+  #refusedRate = Infinity;
   #lastDecrease = -Infinity;
+  #latencyMs = 0;
   readonly #usual = new Map<string, { usual: number; recent: number }>();
 
   constructor(limit: number) {
@@ -90,6 +93,7 @@ export class RateControl {
 
   answered(operation: string, now: number, latencyMs: number, inFlight: number): void {
     if (this.#flight !== null) this.#flight = Math.min(this.#flight + 1, this.#limit);
+    this.#latencyMs += (latencyMs - this.#latencyMs) / 8;
     const seen = this.#usual.get(operation);
     if (!seen) {
       this.#usual.set(operation, { usual: latencyMs, recent: latencyMs });
@@ -115,6 +119,7 @@ export class RateControl {
   refused(sentAt: number, now: number): boolean {
     if (this.#congestedAt !== null || sentAt <= this.#lastDecrease) return false;
     this.#congestedAt = sentAt;
+    this.#refusedRate = this.#climbSince === null ? Infinity : this.rate(now);
     this.#lastDecrease = now;
     return true;
   }
@@ -123,10 +128,12 @@ export class RateControl {
   resume(now: number, departures: SlidingWindow, answers: SlidingWindow): void {
     this.#lastDecrease = now;
     if (this.#congestedAt === null) return;
-    const [from, to] = [this.#congestedAt - 1000 - JITTER_MS, this.#congestedAt + JITTER_MS];
+    const jitter = Math.min(MOST_JITTER_MS, Math.max(LEAST_JITTER_MS, this.#latencyMs / 2));
+    const [from, to] = [this.#congestedAt - 1000 - jitter, this.#congestedAt + jitter];
     const [tried, taken] = [departures.count(from, to), answers.count(from, to)];
     // A storm refuses everything, whatever the rate: never believe less than half of what was tried.
-    const found = Math.max(1, taken, tried / 2);
+    // Nor more than the rate it was refused at: what is counted here is only as sharp as the network is even.
+    const found = Math.max(0.5, Math.min(this.#refusedRate, Math.max(1, taken, tried / 2)));
     const steady =
       this.#climbSince !== null && Math.abs(found - this.#ceiling) <= Math.max(1, this.#ceiling / 5);
     this.#plateauMs = steady ? Math.min(this.#plateauMs * 2, LONGEST_PLATEAU_MS) : FIRST_PLATEAU_MS;

@@ -91,13 +91,12 @@ async function once(parts: SenderParts, outgoing: Outgoing, permit: Permit): Pro
     return final(failure);
   };
 
-  const { signal: _, ...told } = context;
   const witnessed = await parts.witness({
     operation,
     connectionId: parts.connectionId,
     policy,
     definition,
-    context: { ...told, rows: outgoing.transfers },
+    context: toldOf(context, outgoing.transfers),
   });
   if (!witnessed.ok) return unsent(witnessed.failure);
   if (outgoing.signal.aborted) {
@@ -123,6 +122,16 @@ async function once(parts: SenderParts, outgoing: Outgoing, permit: Permit): Pro
       : { ok: false, code: reading.failure.code, requestId: reading.failure.requestId ?? null },
   );
   return reading;
+}
+
+/** What the witness is told of why: everything but the means to cancel. */
+function toldOf({ reason, caseReference, job }: CallContext, rows: number): CallContext {
+  return {
+    ...(reason !== undefined && { reason }),
+    ...(caseReference !== undefined && { caseReference }),
+    ...(job !== undefined && { job }),
+    ...(rows > 0 && { rows }),
+  };
 }
 
 function refusalFailure({ why, retryAfterMs }: Refusal): Failure {

@@ -71,6 +71,9 @@ const HEADERS = {
   'accept-encoding': 'gzip, br',
 };
 
+/** Why a request was ended by us, when nobody cancelled it. */
+const LATE = 'late';
+
 /** Verification has no off switch here: not by option, and not by NODE_TLS_REJECT_UNAUTHORIZED either. */
 function tlsOptions({ ca, clientCertificate, pins }: TransportOptions) {
   return {
@@ -152,20 +155,19 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     async post(path, json, signal) {
-      if (signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
+      const cancelled: Exchange = { ok: false, fault: { kind: 'cancelled' } };
+      if (signal.aborted) return cancelled;
       const limit = new AbortController();
-      let late = false;
       const stop = (): void => limit.abort();
       signal.addEventListener('abort', stop, { once: true });
       const forget = options.clock.setTimer(limits.totalMs, () => {
-        late = true;
-        limit.abort();
+        limit.abort(LATE);
       });
       try {
         return await exchange(path, json, limit.signal);
       } catch (error) {
-        if (signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
-        return { ok: false, fault: late ? { kind: 'timeout' } : faultOf(error, base.hostname) };
+        if (!limit.signal.aborted) return { ok: false, fault: faultOf(error, base.hostname) };
+        return limit.signal.reason === LATE ? { ok: false, fault: { kind: 'timeout' } } : cancelled;
       } finally {
         forget();
         signal.removeEventListener('abort', stop);

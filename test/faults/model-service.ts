@@ -3,6 +3,8 @@ import type { Limiter } from './limiters.ts';
 export interface ModelOptions {
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** Time of day; the real one if absent. */
+  readonly date?: () => number;
   readonly sessionMs?: number;
   readonly limiter?: Limiter;
   /** Whether answers carry the rate headers of spec §8. */
@@ -34,9 +36,9 @@ export const clearOf = (token: string): string | null => (token.startsWith('tok_
 export class ModelService {
   readonly #options: ModelOptions;
   readonly #sessions = new Map<string, number>();
-  #made = 0;
   readonly asked: Record<string, number> = {};
   limited = 0;
+  readonly sessionsMadeAt: number[] = [];
   /** When requests were admitted, for rates. */
   readonly admitted: number[] = [];
 
@@ -49,7 +51,7 @@ export class ModelService {
   }
 
   answer(operation: string, body: Body): ModelReply {
-    const { now, limiter, rateHeaders = true } = this.#options;
+    const { now, date = Date.now, limiter, rateHeaders = true } = this.#options;
     const at = now();
     this.asked[operation] = (this.asked[operation] ?? 0) + 1;
     const admitted = limiter?.admit(at) ?? true;
@@ -57,7 +59,7 @@ export class ModelService {
     if (limiter && rateHeaders) {
       headers['x-rate-limit-limit'] = String(limiter.limit);
       headers['x-rate-limit-remaining'] = String(Math.max(0, limiter.remaining(at)));
-      headers['x-rate-limit-reset'] = new Date(Date.now() + limiter.resetIn(at)).toISOString();
+      headers['x-rate-limit-reset'] = new Date(date() + limiter.resetIn(at)).toISOString();
     }
     const reply = (status: number, json: unknown): ModelReply => ({ status, headers, json });
     if (!admitted) {
@@ -80,7 +82,7 @@ export class ModelService {
     if (body.apiKey !== API_KEY || body.policyPassword !== right) {
       return reply(403, { errors: 'InvalidCredentials', status: 403 });
     }
-    const token = `canary-session-${++this.#made}`;
+    const token = `canary-session-${this.sessionsMadeAt.push(at)}`;
     this.#sessions.set(token, at + sessionMs);
     return reply(200, { sessionToken: token });
   }

@@ -115,6 +115,12 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
     },
   });
 
+  // Fastify's own look-up throws on some paths.
+  const methods = new Map<string, string>();
+  app.addHook('onRoute', ({ url, method }) => {
+    methods.set(url, [method].flat().join(', '));
+  });
+
   const prepare = (request: FastifyRequest, reply: FastifyReply) => {
     void reply.header('x-requestid', request.id).header('cache-control', 'no-store');
     request.parties = [`ip:${request.ip}`];
@@ -148,10 +154,9 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
 
   const answerMissing = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const methods = ['GET', 'POST', 'DELETE'] as const;
-    const allowed = methods.filter((method) => app.hasRoute({ method, url: path }));
-    if (allowed.length === 0) return answer(request, reply, refuse('NotFound'));
-    return answer(request, reply.header('allow', allowed.join(', ')), refuse('MethodNotAllowed'));
+    const allowed = methods.get(path);
+    if (!allowed) return answer(request, reply, refuse('NotFound'));
+    return answer(request, reply.header('allow', allowed), refuse('MethodNotAllowed'));
   };
 
   for (const operation of OPERATION_NAMES) {

@@ -143,7 +143,7 @@ export interface TestDesk {
   run(sourceId: string, plan: Plan): Promise<Job>;
   /** Waits until a job is in one of these states. */
   until(jobId: string, ...states: Job['state'][]): Promise<Job>;
-  export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string | null>>;
+  export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string>>;
   /** A second desk on the same folder, as after a restart. */
   again(): Promise<TestDesk>;
   close(): Promise<void>;
@@ -173,7 +173,7 @@ export async function openDesk(
       },
     },
     newId: () => `id-${run}-${++ids}`,
-    clientFor: () => done(service.client),
+    clientFor: () => Promise.resolve(done(service.client)),
     active: () => ({ connection, policy: 'Disputes' }),
     audit: {
       begin(intent) {
@@ -208,7 +208,8 @@ export async function openDesk(
         one.wake(job);
       }
     },
-    sampleFile: () => Promise.resolve(join(import.meta.dirname, '../../../resources/samples/disputes.csv')),
+    sampleFile: () =>
+      Promise.resolve(done(join(import.meta.dirname, '../../../resources/samples/disputes.csv'))),
     ...over,
   };
   const desk: TestDesk = {
@@ -246,7 +247,7 @@ export async function openDesk(
     async export(jobId, choice = {}) {
       const outcome = await desk.batch['batch.export']({ ...plainExport, jobId, ...choice });
       if (!outcome.ok) return outcome;
-      if (outcome.value === null) return done(null);
+      if (outcome.value === null) throw new Error('no target');
       return done(
         await readFile(
           desk.target === '' || desk.target === null ? join(folder, outcome.value.name) : desk.target,

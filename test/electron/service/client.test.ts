@@ -168,13 +168,16 @@ describe('the witness', () => {
 describe('failures', () => {
   it('name the fields of a 400 and drop what repeats the value', async () => {
     server.script = (hit, response, model) => {
-      if (hit.operation === 'createsession') return model();
+      if (hit.operation === 'createsession') {
+        model();
+        return;
+      }
       const Validation = [
         'tokenValue is invalid',
         'secret-value is invalid',
         'Value 4111 1111 1111 1111 is bad',
       ];
-      return send(response, 400, { errors: { code: ['X'], Validation }, status: 400 });
+      send(response, 400, { errors: { code: ['X'], Validation }, status: 400 });
     };
     expect(await desk.client.detokenize('p', 'card', 'secret-value', {})).toEqual({
       ok: false,
@@ -192,8 +195,11 @@ describe('failures', () => {
 
   it('name the members of an answer nobody knows, never their values', async () => {
     server.script = (hit, response, model) => {
-      if (hit.operation === 'createsession') return model();
-      return send(response, 200, { clear: '4111111111111111', '4111111111111111': 1 });
+      if (hit.operation === 'createsession') {
+        model();
+        return;
+      }
+      send(response, 200, { clear: '4111111111111111', '4111111111111111': 1 });
     };
     const outcome = await desk.client.detokenize('p', 'card', 'tok_1', {});
     expect(outcome).toMatchObject({
