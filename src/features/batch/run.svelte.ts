@@ -42,7 +42,9 @@ export class BatchRun {
   subject = $derived.by(() =>
     this.chosenRow === undefined ? '' : `batch:${this.jobId}:${this.chosenRow.row}:${this.active.column - 1}`,
   );
-  exposed = $derived.by(() => this.desk.exposure.now !== null && this.desk.exposure.now.subject === this.subject);
+  exposed = $derived.by(
+    () => this.desk.exposure.now !== null && this.desk.exposure.now.subject === this.subject,
+  );
 
   constructor(desk: Desk, jobId: string) {
     this.desk = desk;
