@@ -44,20 +44,3 @@ export async function openDesk(home: string): Promise<OpenDesk> {
 }
 
 export { expect };
-
-/** First run, one click: the built-in service, under the policy named. */
-export async function startBuiltIn(page: Page, policy?: string): Promise<void> {
-  await page.getByRole('button', { name: 'Start the built-in service' }).click();
-  await expect(page.getByRole('textbox', { name: 'Token' })).toBeVisible();
-  if (policy !== undefined) await choose(page, 'Policy', policy);
-}
-
-/** Picks an entry of one of the desk's own selects. */
-export async function choose(page: Page, label: string, option: string): Promise<void> {
-  await page.getByRole('button', { name: label, exact: false }).first().click();
-  await page.getByRole('option', { name: option }).click();
-}
-
-export async function go(page: Page, place: string): Promise<void> {
-  await page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: place }).click();
-}
