@@ -151,6 +151,12 @@ describe('operations', () => {
         body: { errors: { code: ['RegexInvalid'], Validation: ['regex is invalid'] } },
       });
     }
+    const long = Array.from({ length: 50 }, () => ({ Value: 'x'.repeat(1000) }));
+    const costly = { sessionToken, tokenName: 'free-text', regex: '(.?){1000}$', elements: long };
+    expect(await client.call('PatternMatch', costly)).toMatchObject({
+      status: 400,
+      body: { errors: { code: ['RegexTooCostly'] } },
+    });
   });
 });
 
