@@ -40,7 +40,8 @@ export interface FaultServerOptions extends Partial<ModelOptions> {
   readonly leaf?: LeafOptions;
   readonly tls?: ServerOptions;
   readonly script?: Script;
-  readonly address?: string;
+  /** Of a server that went away and comes back; otherwise any that is free. */
+  readonly port?: number;
 }
 
 export function send(
@@ -92,8 +93,7 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('tlsClientError', () => undefined);
-  const address = options.address ?? '127.0.0.1';
-  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
 
   const running: FaultServer = {
