@@ -64,6 +64,7 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
   const leaf = await authority.sign(options.leaf);
   const service = new ModelService({ now: () => performance.now(), ...options });
   const hits: Hit[] = [];
+  const counts = new Map<string, number>();
   const sockets = new Set<Socket>();
   let connections = 0;
 
@@ -76,7 +77,8 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
       const path = request.url ?? '';
       const operation = path.split('/').at(-1) ?? '';
       const json = JSON.parse(text) as Record<string, unknown>;
-      const nth = hits.filter((other) => other.operation === operation).length + 1;
+      const nth = (counts.get(operation) ?? 0) + 1;
+      counts.set(operation, nth);
       const hit = { operation, path, headers: request.headers, text, json, nth, at: performance.now() };
       hits.push(hit);
       const model = (): void => {
@@ -104,7 +106,7 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
     hits,
     connections: () => connections,
     script: options.script ?? ((_hit, _response, model) => model()),
-    count: (operation) => hits.filter((hit) => hit.operation === operation).length,
+    count: (operation) => counts.get(operation) ?? 0,
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

@@ -254,7 +254,10 @@ export const limits: readonly Row[] = [
           assertAll(await clock.until(client.batch(call, elements, {})), elements);
           assertAll(await clock.until(client.batch(call, elements, {})), elements);
           assert.equal(told.length, 1);
-          assert.ok(Math.abs((told[0] ?? 0) - skewMs) < 2000, `told ${told[0]} ms`);
+          assert.ok(
+            told.every((ms) => Math.abs(ms - skewMs) < 2000),
+            `told ${told.join()} ms`,
+          );
         },
         {
           desk,

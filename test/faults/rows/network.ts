@@ -307,9 +307,9 @@ export const network: readonly Row[] = [
             [{ ...packed, 'content-encoding': 'zstd' }, Buffer.from('{}')],
           ];
           for (const [index, [headers, body]] of bodies.entries()) {
-            server.script = onOperations(
-              (_hit, response) => response.writeHead(200, headers).end(body) && undefined,
-            );
+            server.script = onOperations((_hit, response) => {
+              response.writeHead(200, headers).end(body);
+            });
             assertFailed(await client.batch(call, elements, {}), 'service.unexpected-answer');
             assert.equal(server.count('batchdetokenize'), index + 1);
           }
