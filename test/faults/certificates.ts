@@ -37,7 +37,7 @@ export async function createAuthority(): Promise<Authority> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const long = { notBefore: new Date(Date.now() - 48 * HOUR), notAfter: new Date(Date.now() + 48 * HOUR) };
   const ca = await X509CertificateGenerator.createSelfSigned({
-    name: 'CN=Fault authority',
+    name: `CN=Fault authority ${randomUUID()}`,
     keys,
     signingAlgorithm: ALGORITHM,
     ...long,
