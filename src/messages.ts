@@ -257,9 +257,24 @@ export function sentenceFor(failure: Failure): string {
   return `${what} ${againWords[again]} ${next}`;
 }
 
+/** Where the row stands beside it, a reason need not name it. */
+const rowReasons: Partial<Record<FailureCode, string>> = {
+  'value.unfit': 'Does not fit the definition, not sent',
+  'row.malformed': 'More or fewer fields than the header',
+  'row.unclosed-quote': 'A quote never closes',
+  'row.field-too-long': 'A field is too long',
+  'row.bad-encoding': 'Characters do not fit the encoding',
+  'row.nul': 'Has NUL characters',
+  'service.element-refused': 'Refused by the service',
+  'service.refused': 'The policy does not grant this',
+  'service.failing': 'The service had trouble',
+  'service.timeout': 'No answer in time',
+  'service.mismatched-answer': 'The answer did not fit the question',
+};
+
 /** One short line for a row or a group of rows. */
 export function reasonFor(code: FailureCode): string {
-  return sentences[code]({ code }).what.replace(/\.$/, '');
+  return rowReasons[code] ?? sentences[code]({ code }).what.replace(/\.$/, '');
 }
 
 export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(sentences, code);
