@@ -242,19 +242,26 @@ const sentences: Record<FailureCode, Say> = {
 };
 
 const againWords: Record<Again, string> = {
-  now: 'Trying again may help.',
-  later: 'Trying again helps only later.',
+  now: '',
+  later: 'Trying again right away won’t help.',
   no: 'Trying again won’t help by itself.',
 };
 
-export function messageFor(failure: Failure): Message {
-  return sentences[failure.code](failure);
+export type Labels = (definition: string) => string;
+
+/** `labels` gives a definition the name that people know it by. */
+export function messageFor(failure: Failure, labels: Labels = (name) => name): Message {
+  const { definition } = failure;
+  const said = definition === undefined ? failure : { ...failure, definition: labels(definition) };
+  return sentences[failure.code](said);
 }
 
 /** What happened, whether trying again helps, what to do: the whole of what a person reads. */
-export function sentenceFor(failure: Failure): string {
-  const { what, next, again } = messageFor(failure);
-  return `${what} ${againWords[again]} ${next}`;
+export function sentenceFor(failure: Failure, labels?: Labels): string {
+  const { what, next, again } = messageFor(failure, labels);
+  // Where the advice is to try again, or is the remedy itself, a sentence on trying again would say it twice.
+  const helps = /try again/i.test(next) ? '' : againWords[again];
+  return [what, helps, next].filter((part) => part !== '').join(' ');
 }
 
 /** Where the row stands beside it, a reason need not name it. */

@@ -22,6 +22,11 @@ describe('messages', () => {
       definition: 'card-number',
     });
     expect(what).toBe('The service refused this: policy dispute-desk may not detokenize card-number.');
+    const refused = { code: 'service.refused', operation: 'Detokenize', definition: 'card-number' } as const;
+    expect(sentenceFor(refused, () => 'Card number')).toBe(
+      'The service refused this: this policy may not detokenize Card number. ' +
+        'Trying again won’t help by itself. Choose another policy or ask the administrator to grant it.',
+    );
   });
 
   it('quotes the service on an invalid field', () => {
