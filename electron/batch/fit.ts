@@ -72,9 +72,11 @@ export function holdsCards(header: string, values: readonly string[]): boolean {
 }
 
 function passesLuhn(card: string): boolean {
-  const sum = [...digits(card)].reverse().reduce((total, digit, place) => {
-    const twice = Number(digit) * (place % 2 === 0 ? 1 : 2);
-    return total + (twice > 9 ? twice - 9 : twice);
-  }, 0);
+  const sum = Array.from(digits(card))
+    .reverse()
+    .reduce((total, digit, place) => {
+      const twice = Number(digit) * (place % 2 === 0 ? 1 : 2);
+      return total + (twice > 9 ? twice - 9 : twice);
+    }, 0);
   return sum % 10 === 0;
 }

@@ -10,7 +10,7 @@ const malformedRow = 7_001;
 /** Cards of six digits BIN, six that count, three, and the check digit. */
 function card(index: number): string {
   const digits = `400000${String(index).padStart(6, '0')}${String(index % 1_000).padStart(3, '0')}`;
-  const sum = [...digits].reduce((total, digit, place) => {
+  const sum = Array.from(digits).reduce((total, digit, place) => {
     const twice = Number(digit) * (place % 2 === 0 ? 2 : 1);
     return total + (twice > 9 ? twice - 9 : twice);
   }, 0);
