@@ -235,6 +235,7 @@ export async function createLogWriter(parts: LogWriterParts, key: AuditKey): Pro
       }),
     close: () =>
       inTurn(async () => {
+        await takeBack().catch(() => undefined);
         // Not over a break the log does not speak of yet: the old checkpoint is what shows it.
         if (end.head && turn === null) await mark(end, true).catch(() => undefined);
         await closeAppender();
