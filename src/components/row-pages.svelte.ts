@@ -1,8 +1,8 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure, Outcome } from '../../electron/contract/errors.ts';
 
-export const PAGE = 200;
-const KEPT = 40;
+export const PAGE = 100;
+const KEPT = 80;
 
 export interface Page<R> {
   total: number;
