@@ -2,8 +2,8 @@ import type { SlidingWindow } from './sliding-window.ts';
 
 /** Before the first refusal: requests in flight, one more for each answer, as TCP begins. */
 const FIRST_FLIGHT = 4;
-/** Just under what the service was found to take. */
-const COMFORT = 0.97;
+/** Just under what the service takes: requests that leave evenly arrive less so. */
+const COMFORT = 0.95;
 const HALF_RATE_MS = 300;
 const RAMP_MS = 500;
 const FIRST_PLATEAU_MS = 30_000;
@@ -50,7 +50,7 @@ export class RateControl {
 
   /** Departures a second, now. */
   rate(now: number): number {
-    const most = Math.min(this.#limit, this.#told);
+    const most = Math.min(this.#limit, this.#told) * COMFORT;
     if (this.#climbSince === null) return most;
     const since = now - this.#climbSince;
     const comfort = this.#ceiling * COMFORT;
@@ -80,14 +80,15 @@ export class RateControl {
 
   #refill(now: number): void {
     const rate = this.rate(now);
-    // A tenth of a second's worth makes up for late timers without sending bursts.
-    const most = Math.max(1, rate / 10);
+    // A quarter of a second's worth makes up for late timers and a busy machine; the cap holds all the same.
+    const most = Math.max(1, rate / 4);
     this.#tokens = Math.min(most, this.#tokens + ((now - this.#refilled) * rate) / 1000);
     this.#refilled = now;
   }
 
   /** The service said how many requests a second it measures. */
   learn(limit: number): void {
+    if (limit < this.#told) this.#tokens = Math.min(this.#tokens, 1);
     this.#told = Math.max(1, limit);
   }
 

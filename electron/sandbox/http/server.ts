@@ -109,9 +109,10 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
     // Runs outside of the hooks.
     frameworkErrors: (error, request, reply) => {
       prepare(request, reply);
-      const admitted = desk.limiter.admit(request.parties);
+      const failure = desk.limiter.admit(request.parties) ? failureOf(error) : refuse('TooManyRequests');
+      request.failureCode = failure.failure.code;
       showLimits(request, reply);
-      void answer(request, reply, admitted ? failureOf(error) : refuse('TooManyRequests'));
+      void answer(request, reply, failure);
     },
   });
 
@@ -129,6 +130,8 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
 
   const showLimits = (request: FastifyRequest, reply: FastifyReply) => {
     void reply.headers(limitHeaders(desk.limiter, request.parties));
+    // A place may have come free since the refusal; the answer must not contradict itself.
+    if (request.failureCode === 'TooManyRequests') void reply.header('x-rate-limit-remaining', '0');
   };
 
   app.decorateRequest('parties');

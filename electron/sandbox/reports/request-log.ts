@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import type { CallFacts } from '../dispatch.ts';
@@ -58,6 +58,9 @@ export const MOST_FAILURES = 10_000;
 /** Stands for "no token definition", which a name can't look like. */
 export const NO_DEFINITION = '(none)';
 
+const FILE = 'requests.sqlite';
+/** SQLITE_CORRUPT and SQLITE_NOTADB: anything else may pass, a lock for one. */
+const DAMAGED = [11, 26];
 const DAY = 86_400_000;
 const FLUSH_AT = 5000;
 const FLUSH_MS = 500;
@@ -86,6 +89,37 @@ const GROUPED: Readonly<Record<Grouping, string>> = {
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
+function openFile(sqlite: typeof Sqlite, file: string): Sqlite.DatabaseSync {
+  const database = new sqlite.DatabaseSync(file, { timeout: 2000 });
+  try {
+    database.exec(SCHEMA);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function openIn(sqlite: typeof Sqlite, folder: string): Sqlite.DatabaseSync {
+  const file = join(folder, FILE);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // SQLite gives its journal the mode of the file it finds.
+  const touch = () => {
+    closeSync(openSync(file, 'a', 0o600));
+  };
+  touch();
+  try {
+    return openFile(sqlite, file);
+  } catch (error) {
+    if (!DAMAGED.includes((error as { errcode?: number }).errcode ?? 0)) throw error;
+    // Kept for whoever wants to look, but no reason for the service not to run.
+    renameSync(file, `${file}.damaged`);
+    for (const side of ['-wal', '-shm']) rmSync(file + side, { force: true });
+    touch();
+    return openFile(sqlite, file);
+  }
+}
+
 /**
  * Opens the log, or gives null where the host was built without SQLite (then there is nothing to report from).
  * Sums are kept for 400 days, failures for 90 and 10,000 of them. Calls are written in batches, and before any
@@ -94,15 +128,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogOptions): RequestLog | null {
   const sqlite = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;
   if (!sqlite) return null;
-  if (folder !== undefined) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // SQLite gives its journal the mode of the file it finds.
-    closeSync(openSync(join(folder, 'requests.sqlite'), 'a', 0o600));
-  }
-  const database = new sqlite.DatabaseSync(
-    folder === undefined ? ':memory:' : join(folder, 'requests.sqlite'),
-  );
-  database.exec(SCHEMA);
+  const database = folder === undefined ? openFile(sqlite, ':memory:') : openIn(sqlite, folder);
   const account = [accountId, tenantId] as const;
 
   const addMetrics = database.prepare(`

@@ -42,7 +42,9 @@ export class BatchRun {
   subject = $derived.by(() =>
     this.chosenRow === undefined ? '' : `batch:${this.jobId}:${this.chosenRow.row}:${this.active.column - 1}`,
   );
-  exposed = $derived.by(() => this.desk.exposure.now !== null && this.desk.exposure.now.subject === this.subject);
+  exposed = $derived.by(
+    () => this.desk.exposure.now !== null && this.desk.exposure.now.subject === this.subject,
+  );
 
   constructor(desk: Desk, jobId: string) {
     this.desk = desk;
@@ -112,8 +114,12 @@ export class BatchRun {
       this.stripFailure = outcome.failure;
       return;
     }
+    // Locked or another cell meanwhile: it is not shown for a moment, and main is told that it need not wait.
+    if (this.desk.locked || subject !== this.subject) {
+      await this.desk.api.call('lookup.hide', { revealId: outcome.value.revealId });
+      return;
+    }
     this.desk.exposure.show(outcome.value, subject, this.desk.definition(plan.definition).kind);
-    if (this.desk.locked || subject !== this.subject) this.desk.exposure.hide();
     this.close();
   }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -187,6 +187,22 @@ describe('the record', () => {
     expect(other.metrics('2000-01-01', '2100-01-01', 'All')).toEqual([]);
     one.close();
     other.close();
+  });
+
+  it('begins anew beside a file that is damaged', () => {
+    const file = join(folder, 'other', 'requests.sqlite');
+    mkdirSync(join(folder, 'other'));
+    writeFileSync(file, 'this is no database, and long enough to be looked at'.repeat(100));
+    const log = openRequestLog({
+      folder: join(folder, 'other'),
+      accountId: 'a',
+      tenantId: 't',
+      now: () => clock.now,
+    });
+    log?.record({ ...call, at: clock.now });
+    expect(log?.lastFailed(100)).toHaveLength(1);
+    log?.close();
+    expect(readFileSync(`${file}.damaged`, 'utf8')).toContain('no database');
   });
 
   it('forgets failures after 90 days and sums after 400', () => {

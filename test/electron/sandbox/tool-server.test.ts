@@ -216,10 +216,11 @@ describe('the tool server', () => {
     const batch = { name: 'BatchTokenize', arguments: { sessionToken, tokenName: 'ssn', elements } };
     expect((await mcp.callTool(batch)).isError).toBeFalsy();
     const refused = await mcp.callTool(batch);
-    expect(JSON.stringify(refused)).toContain('Too Many Requests');
+    expect(JSON.stringify(refused)).toContain('TooManyTransfers');
     const http = await client.call('BatchTokenize', batch.arguments);
     expect(http).toMatchObject({
       status: 429,
+      body: { errors: 'TooManyTransfers', title: 'Too Many Requests' },
       headers: { 'x-rate-limit-limit': '2', 'x-rate-limit-remaining': '0' },
     });
     await mcp.close();
