@@ -10,14 +10,22 @@ import type { KeychainState } from '../contract/models/desk.ts';
  * Without a keyring, secrets live in memory for this run; nothing is ever written to disk in clear.
  */
 export interface Keychain {
-  /** `account` is at most 200 characters of [A-Za-z0-9:_.-]; `secret` at most 2,560 bytes of UTF-8. */
+  /**
+   * `account` is at most 200 characters of [A-Za-z0-9:_.-]; `secret` at most 2,560 bytes of UTF-8. Answers `memory`
+   * where there is no keyring. Failures: credentials.too-long, credentials.missing (an empty secret),
+   * keychain.locked, keychain.stalled (it may still be stored once the keyring wakes up).
+   */
   store(account: string, secret: string): Promise<Outcome<SecretState>>;
-  /** Failures: credentials.missing, keychain.locked, keychain.stalled. */
+  /** Failures: credentials.missing, keychain.locked, keychain.stalled, keychain.unavailable (stored in a keyring that is gone). */
   read(account: string): Promise<Outcome<string>>;
+  /** Nothing there is fine. Failures: keychain.locked, keychain.stalled, keychain.unavailable; the secret may be there still. */
   remove(account: string): Promise<Outcome<null>>;
   /** From the index, without asking the keyring for the secret. */
   peek(account: string): SecretState;
-  /** A random 32-byte key kept under `account`, made at first use. For the audit chain, result stores, the built-in service. */
+  /**
+   * A random 32-byte key kept under `account`, made at first use, and anew where the keyring has provably lost it.
+   * In state `unavailable` it lasts for this run only. For the audit chain, result stores, the built-in service.
+   */
   key(account: string): Promise<Outcome<Uint8Array>>;
   state(): KeychainState;
   onState(listener: () => void): () => void;

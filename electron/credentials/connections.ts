@@ -1,0 +1,179 @@
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type {
+  Connection,
+  ConnectionDraft,
+  ConnectionView,
+  SecretName,
+  SecretState,
+} from '../contract/models/connection.ts';
+import { checkDraft } from './check-draft.ts';
+import type { Keychain } from './keychain.ts';
+import { secretAccount, secretsOf } from './secret-account.ts';
+
+export interface Active {
+  readonly connectionId: string;
+  readonly policy: string;
+}
+
+/** The connections of this desk, what of them is secret in the keychain, and which one is in use. */
+export interface Connections {
+  list(): readonly Connection[];
+  find(id: string): Outcome<Connection>;
+  /** As the window may see them: of the secrets, only whether they are there. */
+  views(): ConnectionView[];
+  /**
+   * Adds a connection, or changes one when the draft has an id. HTTPS only; the extra CA must be PEM. When the
+   * address moves to another origin, or policies are taken away, the secrets that belonged there are forgotten first,
+   * and nothing is changed if they can't be. Failures: connection.invalid (`subject` names the field),
+   * certificate.invalid, connection.unknown, connection.built-in, keychain.*, file.*.
+   */
+  save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
+  /** Puts the built-in connection as it is now; its port is another at every start. Its secrets follow with `storeSecret`. */
+  saveBuiltIn(connection: Omit<Connection, 'builtIn'>): Promise<Outcome<{ id: string }>>;
+  /** With its secrets; if those can't be removed it stays. Failures: connection.unknown, keychain.*, file.*. */
+  remove(id: string): Promise<Outcome<null>>;
+
+  active(): Active | null;
+  /** Failures: connection.unknown, connection.invalid (no such policy), file.*. */
+  choose(id: string, policy: string): Outcome<null>;
+
+  storeSecret(id: string, secret: SecretName, value: string): Promise<Outcome<SecretState>>;
+  forgetSecret(id: string, secret: SecretName): Promise<Outcome<null>>;
+  /** For the client, when it opens a session; never for the window. */
+  secret(id: string, secret: SecretName): Promise<Outcome<string>>;
+}
+
+export interface ConnectionsParts {
+  readonly store: {
+    read(key: 'connections'): Connection[];
+    read(key: 'active'): Active | null;
+    write(key: 'connections', value: Connection[]): Outcome<null>;
+    write(key: 'active', value: Active | null): Outcome<null>;
+  };
+  readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
+  readonly newId: () => string;
+}
+
+export function openConnections({ store, keychain, newId }: ConnectionsParts): Connections {
+  const list = () => store.read('connections');
+
+  function find(id: string): Outcome<Connection> {
+    const found = list().find((connection) => connection.id === id);
+    return found ? done(found) : failed('connection.unknown');
+  }
+
+  /** The account of a secret the connection really has a place for. */
+  function accountOf(id: string, secret: SecretName): Outcome<string> {
+    const found = find(id);
+    if (!found.ok) return found;
+    if (secret.kind === 'policyPassword' && !found.value.policies.includes(secret.policy)) {
+      return failed('connection.invalid', { subject: 'policy' });
+    }
+    return done(secretAccount(found.value, secret));
+  }
+
+  async function forget(accounts: Iterable<string>): Promise<Outcome<null>> {
+    for (const account of accounts) {
+      // Asked of the index first: what was never stored must not stop anyone while the keyring is away.
+      if (keychain.peek(account) === 'missing') continue;
+      const removed = await keychain.remove(account);
+      if (!removed.ok) return removed;
+    }
+    return done(null);
+  }
+
+  function accountsOf(connection: Connection): string[] {
+    return secretsOf(connection).map((secret) => secretAccount(connection, secret));
+  }
+
+  async function put(next: Connection): Promise<Outcome<{ id: string }>> {
+    const before = list().find(({ id }) => id === next.id);
+    if (before) {
+      const kept = new Set(accountsOf(next));
+      const forgotten = await forget(accountsOf(before).filter((account) => !kept.has(account)));
+      if (!forgotten.ok) return forgotten;
+    }
+    // Read again: another call may have been answered while the keychain was asked.
+    const others = list();
+    const place = others.findIndex(({ id }) => id === next.id);
+    const written = store.write('connections', place === -1 ? [...others, next] : others.with(place, next));
+    if (!written.ok) return written;
+    const active = store.read('active');
+    if (active?.connectionId === next.id && !next.policies.includes(active.policy)) {
+      const [policy] = next.policies;
+      const moved = store.write('active', policy === undefined ? null : { connectionId: next.id, policy });
+      if (!moved.ok) return moved;
+    }
+    return done({ id: next.id });
+  }
+
+  return {
+    list,
+    find,
+
+    views: () =>
+      list().map((connection) => ({
+        ...connection,
+        apiKey: keychain.peek(secretAccount(connection, { kind: 'apiKey' })),
+        policyPasswords: Object.fromEntries(
+          connection.policies.map((policy) => [
+            policy,
+            keychain.peek(secretAccount(connection, { kind: 'policyPassword', policy })),
+          ]),
+        ),
+      })),
+
+    async save(draft) {
+      if (draft.id !== null) {
+        const known = find(draft.id);
+        if (!known.ok) return known;
+        if (known.value.builtIn) return failed('connection.built-in');
+      }
+      const checked = checkDraft(
+        draft,
+        list().filter(({ id }) => id !== draft.id),
+      );
+      if (!checked.ok) return checked;
+      return put({ ...checked.value, id: draft.id ?? newId(), builtIn: false });
+    },
+
+    saveBuiltIn: (connection) => put({ ...connection, builtIn: true }),
+
+    async remove(id) {
+      const found = find(id);
+      if (!found.ok) return found;
+      const forgotten = await forget(accountsOf(found.value));
+      if (!forgotten.ok) return forgotten;
+      if (store.read('active')?.connectionId === id) {
+        const left = store.write('active', null);
+        if (!left.ok) return left;
+      }
+      return store.write(
+        'connections',
+        list().filter((connection) => connection.id !== id),
+      );
+    },
+
+    active: () => store.read('active'),
+
+    choose(id, policy) {
+      const found = find(id);
+      if (!found.ok) return found;
+      if (!found.value.policies.includes(policy)) return failed('connection.invalid', { subject: 'policy' });
+      return store.write('active', { connectionId: id, policy });
+    },
+
+    async storeSecret(id, secret, value) {
+      const account = accountOf(id, secret);
+      return account.ok ? keychain.store(account.value, value) : account;
+    },
+    async forgetSecret(id, secret) {
+      const account = accountOf(id, secret);
+      return account.ok ? keychain.remove(account.value) : account;
+    },
+    async secret(id, secret) {
+      const account = accountOf(id, secret);
+      return account.ok ? keychain.read(account.value) : account;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import type { Connection, SecretName } from '../contract/models/connection.ts';
+
+/**
+ * Where a connection's secret is kept in the keychain: CONNECTION:ORIGIN:apiKey or CONNECTION:ORIGIN:policy-NAME,
+ * origin and policy as the head of their SHA-256, since the keychain takes few characters and any policy name must
+ * do. The origin is part of the name so that a secret typed for one host is not found for another, not even when the
+ * settings file was edited behind the desk's back: an address can't be changed to have the key sent there.
+ */
+export function secretAccount(connection: Pick<Connection, 'id' | 'baseUrl'>, secret: SecretName): string {
+  const place = `${connection.id}:${head(new URL(connection.baseUrl).origin)}`;
+  return secret.kind === 'apiKey' ? `${place}:apiKey` : `${place}:policy-${head(secret.policy)}`;
+}
+
+/** All the secrets a connection can have. */
+export function secretsOf(connection: Pick<Connection, 'policies'>): SecretName[] {
+  return [
+    { kind: 'apiKey' },
+    ...connection.policies.map((policy) => ({ kind: 'policyPassword' as const, policy })),
+  ];
+}
+
+const head = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 24);

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { mapping } from '../contract/models/batch.ts';
+import { connection } from '../contract/models/connection.ts';
+import { count, id, instant, name } from '../contract/models/names.ts';
+import { defaultSettings, settings } from '../contract/models/settings.ts';
+import type { Migrations } from './store.ts';
+
+/** Raised with every change of the shape below that older files have to be brought to. */
+export const documentVersion = 1;
+
+/** From version n to n + 1. */
+export const documentMigrations: Migrations = {};
+
+/** A key's schema and what it is before anybody wrote it. */
+function entry<S extends z.ZodType>(schema: S, initial: z.infer<S>) {
+  return { schema, initial };
+}
+
+/**
+ * All that the desk keeps in its settings file. Nothing here is secret: the keychain's index has names only, the
+ * unlock delays are numbers, and a passphrase or key has no member it could go in.
+ */
+export const deskDocument = {
+  settings: entry(settings, defaultSettings),
+  connections: entry(z.array(connection), []),
+  active: entry(z.strictObject({ connectionId: id, policy: name }).nullable(), null),
+  /** Account names of the secrets in the keychain. */
+  keychainIndex: entry(z.array(z.string().regex(/^[A-Za-z0-9:_.-]{1,200}$/)), []),
+  mappings: entry(z.array(mapping), []),
+  /** Transfers counted against the day's limit (spec §8), by connection. */
+  quota: entry(
+    z.record(
+      id,
+      z.strictObject({
+        hours: z.array(z.strictObject({ hour: z.int(), count })).max(100),
+        pausedUntil: z.number().nullable(),
+      }),
+    ),
+    {},
+  ),
+  /** Wrong passphrases in a row, and until when the next try has to wait. */
+  unlock: entry(z.strictObject({ wrong: count, until: instant.nullable() }), { wrong: 0, until: null }),
+};
+export type DeskDocument = typeof deskDocument;

@@ -1,0 +1,227 @@
+import { rootCertificates } from 'node:tls';
+import { expect, test } from 'vitest';
+import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
+import {
+  connectionView,
+  type Connection,
+  type ConnectionDraft,
+} from '../../../electron/contract/models/connection.ts';
+import { openConnections, type Active } from '../../../electron/credentials/connections.ts';
+import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
+import { fakeClock } from '../privacy/fake-clock.ts';
+import { fakeKeyring } from './fake-keyring.ts';
+
+const apiKey = { kind: 'apiKey' } as const;
+const passwordOf = (policy: string) => ({ kind: 'policyPassword', policy }) as const;
+
+const draft: ConnectionDraft = {
+  id: null,
+  name: 'Acme',
+  environment: 'test',
+  baseUrl: 'https://acme.example',
+  extraCa: null,
+  policies: ['agent', 'Ünïcode / anything goes'],
+  definitions: [{ name: 'card', label: 'Card', kind: 'card' }],
+  accountId: '',
+  tenantId: '',
+  apiKeyExpires: null,
+  requestsPerSecond: 600,
+  transfersPerDay: 10_000_000,
+};
+
+function desk() {
+  const kept: { connections: Connection[]; active: Active | null } = { connections: [], active: null };
+  const keyring = fakeKeyring();
+  const names: string[] = [];
+  const keychain = openKeychain({
+    load: () => Promise.resolve(keyring),
+    index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
+    clock: fakeClock(),
+  });
+  let next = 0;
+  const connections = openConnections({
+    store: {
+      read: (key: 'connections' | 'active') => structuredClone(kept[key]) as never,
+      write: (key: 'connections' | 'active', value: unknown) => {
+        Object.assign(kept, { [key]: value });
+        return done(null);
+      },
+    },
+    keychain,
+    newId: () => `c${++next}`,
+  });
+  return { connections, kept, keyring };
+}
+
+function value<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(outcome.failure.code);
+  return outcome.value;
+}
+
+async function withSecrets() {
+  const room = desk();
+  value(await room.connections.save(draft));
+  value(await room.connections.storeSecret('c1', apiKey, 'key-1'));
+  value(await room.connections.storeSecret('c1', passwordOf('agent'), 'pass-1'));
+  return room;
+}
+
+test('a connection is kept, its secrets are in the keychain alone, and the window sees whether they are there', async () => {
+  const { connections, kept, keyring } = await withSecrets();
+  const [view] = connections.views();
+  expect(connectionView.parse(view)).toEqual({
+    ...draft,
+    id: 'c1',
+    builtIn: false,
+    apiKey: 'stored',
+    policyPasswords: { agent: 'stored', 'Ünïcode / anything goes': 'missing' },
+  });
+  expect(JSON.stringify([view, kept])).not.toMatch(/key-1|pass-1/);
+  expect([...keyring.entries.values()]).toEqual(['key-1', 'pass-1']);
+  expect(await connections.secret('c1', apiKey)).toEqual(done('key-1'));
+  expect(await connections.secret('c1', passwordOf('agent'))).toEqual(done('pass-1'));
+});
+
+test.each([
+  ['http://acme.example', 'baseUrl'],
+  ['ftp://acme.example', 'baseUrl'],
+  ['https://user:pass@acme.example', 'baseUrl'],
+  ['https://acme.example/?key=1', 'baseUrl'],
+  ['https://acme.example/#a', 'baseUrl'],
+  ['acme.example', 'baseUrl'],
+  ['', 'baseUrl'],
+])('the address %j is refused', async (baseUrl, subject) => {
+  const { connections, kept } = desk();
+  expect(await connections.save({ ...draft, baseUrl })).toEqual(failed('connection.invalid', { subject }));
+  expect(kept.connections).toEqual([]);
+});
+
+test('the address is kept without a slash at its end, and with its path', async () => {
+  const { connections } = desk();
+  value(await connections.save({ ...draft, baseUrl: ' HTTPS://Acme.Example/tenant// ' }));
+  expect(connections.list()[0]?.baseUrl).toBe('https://acme.example/tenant');
+});
+
+test.each([
+  [{ name: '  ' }, 'name'],
+  [{ policies: ['a', 'a'] }, 'policies'],
+  [{ definitions: [...draft.definitions, ...draft.definitions] }, 'definitions'],
+  [{ requestsPerSecond: 0 }, 'requestsPerSecond'],
+  [{ apiKeyExpires: 'soon' }, 'apiKeyExpires'],
+])('%j is refused and named', async (change, subject) => {
+  const { connections } = desk();
+  expect(await connections.save({ ...draft, ...change })).toEqual(failed('connection.invalid', { subject }));
+});
+
+test('two connections can not have one name', async () => {
+  const { connections } = desk();
+  value(await connections.save(draft));
+  expect(await connections.save({ ...draft, name: 'ACME' })).toEqual(
+    failed('connection.invalid', { subject: 'name' }),
+  );
+  expect(await connections.save({ ...draft, id: 'c1', name: 'ACME' })).toEqual(done({ id: 'c1' }));
+});
+
+test('an extra CA is one or more certificates, and nothing else is kept of it', async () => {
+  const { connections } = desk();
+  const [one = '', two = ''] = rootCertificates;
+  value(await connections.save({ ...draft, extraCa: `a comment\r\n${one}\r\n${two}\n` }));
+  expect(connections.list()[0]?.extraCa?.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
+  expect(connections.list()[0]?.extraCa).not.toContain('comment');
+  value(await connections.save({ ...draft, id: 'c1', extraCa: '  ' }));
+  expect(connections.list()[0]?.extraCa).toBeNull();
+  const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----';
+  const damaged = one.replace(/\n[A-Za-z0-9+/]{20}/, '\nAAAAAAAAAAAAAAAAAAAA');
+  for (const extraCa of ['nonsense', damaged, `${one}\n${key}`, `${one}\n${damaged}`]) {
+    expect(await connections.save({ ...draft, id: 'c1', extraCa })).toEqual(failed('certificate.invalid'));
+  }
+});
+
+test('a secret never follows a connection to another host', async () => {
+  const { connections, keyring } = await withSecrets();
+  value(await connections.save({ ...draft, id: 'c1', baseUrl: 'https://evil.example' }));
+  expect([...keyring.entries.values()]).not.toContain('key-1');
+  expect([...keyring.entries.values()]).not.toContain('pass-1');
+  expect(await connections.secret('c1', apiKey)).toEqual(failed('credentials.missing'));
+  value(await connections.save({ ...draft, id: 'c1' }));
+  expect(await connections.secret('c1', apiKey)).toEqual(failed('credentials.missing'));
+});
+
+test.each(['https://evil.example', 'https://acme.example:8443'])(
+  'a secret is not found for %s when the file was edited behind the desk',
+  async (baseUrl) => {
+    const { connections, kept } = await withSecrets();
+    kept.connections = kept.connections.map((connection) => ({ ...connection, baseUrl }));
+    expect(await connections.secret('c1', apiKey)).toEqual(failed('credentials.missing'));
+    expect(connections.views()[0]?.apiKey).toBe('missing');
+  },
+);
+
+test('an address does not move while its secrets can not be forgotten', async () => {
+  const { connections, keyring } = await withSecrets();
+  keyring.mood = 'locked';
+  expect(await connections.save({ ...draft, id: 'c1', baseUrl: 'https://evil.example' })).toEqual(
+    failed('keychain.locked'),
+  );
+  expect(connections.list()[0]?.baseUrl).toBe('https://acme.example');
+});
+
+test('another path, name or limit of the same host keeps the secrets', async () => {
+  const { connections } = await withSecrets();
+  value(await connections.save({ ...draft, id: 'c1', name: 'Acme 2', baseUrl: 'https://acme.example/v2' }));
+  expect(await connections.secret('c1', apiKey)).toEqual(done('key-1'));
+});
+
+test('a policy taken away takes its password with it, and the choice moves on', async () => {
+  const { connections, keyring } = await withSecrets();
+  value(connections.choose('c1', 'agent'));
+  value(await connections.save({ ...draft, id: 'c1', policies: ['analyst'] }));
+  expect([...keyring.entries.values()]).not.toContain('pass-1');
+  expect(connections.active()).toEqual({ connectionId: 'c1', policy: 'analyst' });
+  value(await connections.save({ ...draft, id: 'c1', policies: [] }));
+  expect(connections.active()).toBeNull();
+});
+
+test('a removed connection takes its secrets with it', async () => {
+  const { connections, keyring, kept } = await withSecrets();
+  value(connections.choose('c1', 'agent'));
+  keyring.mood = 'locked';
+  expect(await connections.remove('c1')).toEqual(failed('keychain.locked'));
+  expect(kept.connections).toHaveLength(1);
+  keyring.mood = 'open';
+  expect(await connections.remove('c1')).toEqual(done(null));
+  expect([...keyring.entries.values()]).not.toContain('key-1');
+  expect(kept).toEqual({ connections: [], active: null });
+});
+
+test('a connection that never had a secret can be removed while the keyring is away', async () => {
+  const { connections, keyring } = desk();
+  value(await connections.save(draft));
+  keyring.mood = 'gone';
+  expect(await connections.remove('c1')).toEqual(done(null));
+});
+
+test('what is not there is said so', async () => {
+  const { connections } = await withSecrets();
+  expect(connections.find('c9')).toEqual(failed('connection.unknown'));
+  expect(connections.choose('c9', 'agent')).toEqual(failed('connection.unknown'));
+  expect(connections.choose('c1', 'nobody')).toEqual(failed('connection.invalid', { subject: 'policy' }));
+  expect(await connections.save({ ...draft, id: 'c9' })).toEqual(failed('connection.unknown'));
+  expect(await connections.remove('c9')).toEqual(failed('connection.unknown'));
+  expect(await connections.storeSecret('c9', apiKey, 'x')).toEqual(failed('connection.unknown'));
+  expect(await connections.storeSecret('c1', passwordOf('nobody'), 'x')).toEqual(
+    failed('connection.invalid', { subject: 'policy' }),
+  );
+});
+
+test('the built-in connection is put by the desk and changed by nobody', async () => {
+  const { connections } = desk();
+  const builtIn = { ...draft, id: 'built-in', name: 'Built-in service', baseUrl: 'https://127.0.0.1:4001' };
+  value(await connections.saveBuiltIn(builtIn));
+  value(await connections.storeSecret('built-in', apiKey, 'k'));
+  expect(await connections.save({ ...draft, id: 'built-in' })).toEqual(failed('connection.built-in'));
+  value(await connections.saveBuiltIn({ ...builtIn, baseUrl: 'https://127.0.0.1:4002' }));
+  expect(connections.list()).toEqual([{ ...builtIn, baseUrl: 'https://127.0.0.1:4002', builtIn: true }]);
+  expect(await connections.secret('built-in', apiKey)).toEqual(failed('credentials.missing'));
+  expect(await connections.forgetSecret('built-in', apiKey)).toEqual(done(null));
+});

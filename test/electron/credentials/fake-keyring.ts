@@ -1,0 +1,56 @@
+import type { KeyringBackend } from '../../../electron/credentials/native-calls.ts';
+
+export type Mood = 'open' | 'locked' | 'hanging' | 'gone';
+
+export interface FakeKeyring extends KeyringBackend {
+  readonly entries: Map<string, string>;
+  mood: Mood;
+  /** Native calls made, and how many were under way at once at most. */
+  readonly calls: string[];
+  readonly atOnce: { now: number; most: number };
+  /** Lets the calls that hang return. */
+  release(): void;
+}
+
+/** As a real one was seen to behave: locked, it answers "nothing" to questions and refuses to store. */
+export function fakeKeyring(entries: Record<string, string> = {}): FakeKeyring {
+  const kept = new Map(Object.entries(entries));
+  let waiting: (() => void)[] = [];
+  const keyring: FakeKeyring = {
+    entries: kept,
+    mood: 'open',
+    calls: [],
+    atOnce: { now: 0, most: 0 },
+    release() {
+      for (const go of waiting) go();
+      waiting = [];
+    },
+    getPassword: (_service, account) =>
+      native(`get ${account}`, () => (keyring.mood === 'locked' ? null : (kept.get(account) ?? null))),
+    setPassword: (_service, account, secret) =>
+      native(`set ${account}`, () => {
+        if (keyring.mood === 'locked') throw new Error('Cannot create an item in a locked collection');
+        kept.set(account, secret);
+      }),
+    deletePassword: (_service, account) =>
+      native(`delete ${account}`, () => (keyring.mood === 'locked' ? false : kept.delete(account))),
+  };
+
+  async function native<T>(call: string, run: () => T): Promise<T> {
+    keyring.calls.push(call);
+    keyring.atOnce.now++;
+    keyring.atOnce.most = Math.max(keyring.atOnce.most, keyring.atOnce.now);
+    try {
+      await new Promise<void>((resolve) => {
+        if (keyring.mood === 'hanging') waiting.push(resolve);
+        else setImmediate(resolve);
+      });
+      if (keyring.mood === 'gone') throw new Error('Cannot autolaunch D-Bus without X11 $DISPLAY');
+      return run();
+    } finally {
+      keyring.atOnce.now--;
+    }
+  }
+
+  return keyring;
+}
