@@ -1,5 +1,5 @@
 import 'reflect-metadata'; // tsyringe, under @peculiar/x509, refuses to load without it; it comes first.
-import { webcrypto } from 'node:crypto';
+import { randomUUID, webcrypto } from 'node:crypto';
 import {
   BasicConstraintsExtension,
   cryptoProvider,
