@@ -37,10 +37,12 @@ async function start(options: Partial<ServiceOptions> = {}, apiKey?: string) {
 
 /** The digit that makes a card number valid by Luhn's rule. */
 function checkDigit(digits: string): number {
-  const sum = Array.from(digits).reverse().reduce((total, digit, index) => {
-    const doubled = Number(digit) * (index % 2 === 0 ? 2 : 1);
-    return total + (doubled > 9 ? doubled - 9 : doubled);
-  }, 0);
+  const sum = Array.from(digits)
+    .reverse()
+    .reduce((total, digit, index) => {
+      const doubled = Number(digit) * (index % 2 === 0 ? 2 : 1);
+      return total + (doubled > 9 ? doubled - 9 : doubled);
+    }, 0);
   return (10 - (sum % 10)) % 10;
 }
 
