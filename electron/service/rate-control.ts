@@ -30,7 +30,7 @@ export class RateControl {
   #climbSince: number | null = null;
   #plateauMs = FIRST_PLATEAU_MS;
   #tokens = 1;
-  #refilled = 0;
+  #refilled: number | null = null;
   #congestedAt: number | null = null;
   #refusedRate = Infinity;
   #lastDecrease = -Infinity;
@@ -82,7 +82,7 @@ export class RateControl {
     const rate = this.rate(now);
     // A quarter of a second's worth makes up for late timers and a busy machine; the cap holds all the same.
     const most = Math.max(1, rate / 4);
-    this.#tokens = Math.min(most, this.#tokens + ((now - this.#refilled) * rate) / 1000);
+    this.#tokens = Math.min(most, this.#tokens + ((now - (this.#refilled ?? now)) * rate) / 1000);
     this.#refilled = now;
   }
 
@@ -100,7 +100,8 @@ export class RateControl {
       this.#usual.set(operation, { usual: latencyMs, recent: latencyMs });
       return;
     }
-    seen.recent += (latencyMs - seen.recent) / 8;
+    // Slowly: one hiccup reaches all that are in flight, and means nothing.
+    seen.recent += (latencyMs - seen.recent) / 64;
     // Falls at once, rises slowly: what is usual is what the service does when it is well.
     seen.usual = latencyMs < seen.usual ? latencyMs : seen.usual + Math.max(0, latencyMs - seen.usual) / 1000;
     const slow = seen.recent > seen.usual * SLOW_FACTOR && seen.recent > seen.usual + SLOW_MS;
