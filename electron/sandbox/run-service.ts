@@ -88,6 +88,10 @@ export async function runService(
   const limiter = createLimiter({ ...DEFAULT_LIMITS, ...options.limits }, clock);
   const { accountId, tenantId } = account;
   const log = openRequestLog({ folder: options.dataFolder, accountId, tenantId, now: clock.now });
+  for (const { at, client, transfers } of log?.transfers() ?? []) {
+    limiter.restore(`client:${client}`, at, transfers);
+    limiter.restore(`account:${accountId}`, at, transfers);
+  }
   const desk: Desk = {
     account,
     sessions: createSessions(options.sessionSeconds ?? 900, clock.now),
