@@ -64,7 +64,7 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     },
   });
   const connections = openConnections({ store, keychain, newId: randomUUID });
-  const audit = await openDeskAudit({ shell, keychain });
+  const audit = openDeskAudit({ shell, keychain });
   const lock = await openLock({
     clock,
     idleMs: () => settings().lockAfterMinutes * 60_000,
