@@ -136,7 +136,7 @@ export class BatchJob {
     this.#starting = true;
     this.#clearTimers();
     try {
-      const client = this.#parts.clientFor(this.what.connectionId);
+      const client = await this.#parts.clientFor(this.what.connectionId);
       if (!client.ok) return client;
       const opened = await this.open();
       if (!opened.ok) return opened;

@@ -195,7 +195,8 @@ export function openBatch(parts: BatchParts): Batch {
     },
     'batch.paste': ({ text }): Promise<Outcome<Source>> => Promise.resolve(sources.openText(text)),
     async 'batch.sample'() {
-      return sources.openPath(await parts.sampleFile());
+      const file = await parts.sampleFile();
+      return file.ok ? sources.openPath(file.value) : file;
     },
     async 'batch.preview'({ sourceId, reading, masked }) {
       const opened = sources.find(sourceId);
@@ -208,7 +209,7 @@ export function openBatch(parts: BatchParts): Batch {
       const at = await ready(sourceId, plan);
       if (!at.ok) return at;
       const { opened, format, work, connection } = at.value;
-      const client = parts.clientFor(connection.id);
+      const client = await parts.clientFor(connection.id);
       if (!client.ok) return client;
       const rates = {
         batchSize: client.value.batchSize,
@@ -249,7 +250,7 @@ export function openBatch(parts: BatchParts): Batch {
       const at = await ready(sourceId, plan);
       if (!at.ok) return at;
       const { opened, format, work, connection } = at.value;
-      const client = parts.clientFor(connection.id);
+      const client = await parts.clientFor(connection.id);
       if (!client.ok) return client;
       const columns = await firstColumns(opened.bytes, format);
       const masked = new Map(

@@ -21,7 +21,7 @@ export interface BatchParts {
   readonly clock: Clock;
   readonly newId: () => string;
   /** The service as a connection sees it; the client belongs to whoever hands it out. */
-  readonly clientFor: (connectionId: string) => Outcome<ServiceClient>;
+  readonly clientFor: (connectionId: string) => Promise<Outcome<ServiceClient>>;
   /** The connection and policy that are in use now. */
   readonly active: () => { readonly connection: Connection; readonly policy: string } | null;
   readonly audit: Pick<Audit, 'begin'>;
@@ -38,7 +38,7 @@ export interface BatchParts {
   readonly caseRequired: () => boolean;
   readonly emit: <E extends EventName>(event: E, payload: EventPayload<E>) => void;
   /** Absolute path of the sample; made if need be. */
-  readonly sampleFile: () => Promise<string>;
+  readonly sampleFile: () => Promise<Outcome<string>>;
   /** Requests in flight at once, for each job. */
   readonly inFlight?: number;
 }

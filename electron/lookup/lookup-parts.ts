@@ -12,7 +12,7 @@ export interface ActiveConnection {
 
 /** What the lookup room is handed. */
 export interface LookupParts {
-  readonly active: () => Outcome<ActiveConnection>;
+  readonly active: () => Promise<Outcome<ActiveConnection>>;
   readonly audit: Pick<Audit, 'begin'>;
   readonly reveals: {
     /** Refuses with `reveal.throttled`; asked before anything is sent. */

@@ -20,8 +20,8 @@ export function openLookup(parts: LookupParts): LookupRoom {
   const recent = createRecent();
 
   /** A lookup of another connection is not one of this one: its token means nothing there. */
-  function known(id: string): Outcome<{ lookup: Lookup; active: ActiveConnection }> {
-    const active = parts.active();
+  async function known(id: string): Promise<Outcome<{ lookup: Lookup; active: ActiveConnection }>> {
+    const active = await parts.active();
     if (!active.ok) return active;
     const lookup = recent.find(id);
     if (lookup?.connectionId !== active.value.connectionId) return failed('lookup.unknown');
@@ -37,11 +37,11 @@ export function openLookup(parts: LookupParts): LookupRoom {
     'lookup.mask': async (input) => remember(await mask(parts, input)),
     'lookup.tokenize': async (input) => remember(await tokenize(parts, input)),
     'lookup.translate': async (input) => {
-      const subject = known(input.lookupId);
+      const subject = await known(input.lookupId);
       return subject.ok ? remember(await translate(parts, subject.value, input)) : subject;
     },
     'lookup.reveal': async (input) => {
-      const subject = known(input.lookupId);
+      const subject = await known(input.lookupId);
       if (!subject.ok) return subject;
       const revealed = await reveal(parts, subject.value, input);
       if (revealed.ok) recent.markRevealed(input.lookupId, parts.now().toISOString());
@@ -52,12 +52,12 @@ export function openLookup(parts: LookupParts): LookupRoom {
       return Promise.resolve(done({}));
     },
     'lookup.copy': async (input) => {
-      const subject = known(input.lookupId);
+      const subject = await known(input.lookupId);
       return subject.ok ? copy(parts, subject.value, input) : subject;
     },
     'lookup.recent': async () => {
-      const active = parts.active();
-      return Promise.resolve(done(active.ok ? recent.list(active.value.connectionId) : []));
+      const active = await parts.active();
+      return done(active.ok ? recent.list(active.value.connectionId) : []);
     },
     'lookup.forget': async () => {
       recent.clear();

@@ -36,7 +36,7 @@ export async function maskToken(
 }
 
 export async function mask(parts: LookupParts, input: CallInput<'lookup.mask'>): Promise<Outcome<Lookup>> {
-  const active = parts.active();
+  const active = await parts.active();
   if (!active.ok) return active;
   return maskToken(parts, active.value, input.token, { ...input, kind: 'masked' });
 }

@@ -12,7 +12,7 @@ export async function tokenize(
   parts: LookupParts,
   input: CallInput<'lookup.tokenize'>,
 ): Promise<Outcome<Lookup>> {
-  const active = parts.active();
+  const active = await parts.active();
   if (!active.ok) return active;
   const { policy, definition, caseReference } = input;
   const context = { caseReference, rows: 1 };

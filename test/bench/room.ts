@@ -63,7 +63,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
     folder: join(options.home, 'jobs'),
     clock: { now: () => Date.now(), after: (ms, run) => systemClock.setTimer(ms, run) },
     newId: randomUUID,
-    clientFor: () => done(client),
+    clientFor: () => Promise.resolve(done(client)),
     active: () => ({ connection, policy: 'bench' }),
     audit: { begin: () => Promise.resolve(done(() => undefined)) },
     keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(9))) },
@@ -79,7 +79,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
     emit(event, payload) {
       if (event === 'batch.job') for (const listener of listeners) listener(payload as Job);
     },
-    sampleFile: () => Promise.resolve(''),
+    sampleFile: () => Promise.resolve(done('')),
     inFlight: options.inFlight,
   });
   await batch.start();

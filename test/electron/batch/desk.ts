@@ -173,7 +173,7 @@ export async function openDesk(
       },
     },
     newId: () => `id-${run}-${++ids}`,
-    clientFor: () => done(service.client),
+    clientFor: () => Promise.resolve(done(service.client)),
     active: () => ({ connection, policy: 'Disputes' }),
     audit: {
       begin(intent) {
@@ -208,7 +208,8 @@ export async function openDesk(
         one.wake(job);
       }
     },
-    sampleFile: () => Promise.resolve(join(import.meta.dirname, '../../../resources/samples/disputes.csv')),
+    sampleFile: () =>
+      Promise.resolve(done(join(import.meta.dirname, '../../../resources/samples/disputes.csv'))),
     ...over,
   };
   const desk: TestDesk = {

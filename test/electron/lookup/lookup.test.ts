@@ -22,7 +22,7 @@ function room(overrides: Partial<LookupParts> = {}, answers: Partial<ServiceClie
     ...answers,
   } as unknown as ServiceClient;
   const parts: LookupParts = {
-    active: () => done({ connectionId: 'c1', name: 'Acme', environment: 'test', client }),
+    active: () => Promise.resolve(done({ connectionId: 'c1', name: 'Acme', environment: 'test', client })),
     audit: {
       begin: (intent) => {
         steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
@@ -166,7 +166,8 @@ test('a lookup belongs to the connection it was made on', async () => {
   let connectionId = 'c1';
   const base = room();
   const { desk } = room({
-    active: () => done({ connectionId, name: 'n', environment: 'test', client: activeClient }),
+    active: () =>
+      Promise.resolve(done({ connectionId, name: 'n', environment: 'test', client: activeClient })),
   });
   const activeClient = {
     getMasked: () => Promise.resolve(done({ value: 'm', requestId: 'r' })),

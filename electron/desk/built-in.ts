@@ -1,0 +1,87 @@
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { Connection, DefinitionKind } from '../contract/models/connection.ts';
+import type { Connections } from '../credentials/connections.ts';
+import type { Keychain } from '../credentials/keychain.ts';
+import type { RunningSandbox, SandboxOptions } from '../sandbox/start-sandbox.ts';
+
+export const builtInId = 'built-in';
+
+export interface BuiltInParts {
+  readonly connections: Connections;
+  readonly keychain: Pick<Keychain, 'key'>;
+  readonly start: (options: Pick<SandboxOptions, 'secret'>) => Promise<RunningSandbox>;
+  /** The address and certificate are new: clients of the former one are of no use. */
+  readonly onStarted: () => Promise<void>;
+}
+
+/** The embedded service and its connection. Its tokens outlive a restart: they hang on a key in the keychain alone. */
+export interface BuiltIn {
+  /** Runs from the first call on; those that ask meanwhile share it. */
+  start(): Promise<Outcome<{ id: string }>>;
+  stop(): Promise<void>;
+}
+
+const kinds: Record<RunningSandbox['definitions'][number]['kind'], DefinitionKind> = {
+  'card-number': 'card',
+  ssn: 'ssn',
+  email: 'email',
+  'free-text': 'text',
+};
+
+function describe(sandbox: RunningSandbox): Omit<Connection, 'builtIn'> {
+  return {
+    id: builtInId,
+    name: 'Built-in service',
+    environment: 'development',
+    baseUrl: sandbox.baseUrl,
+    extraCa: sandbox.caPem,
+    policies: sandbox.policies.map(({ name }) => name),
+    definitions: sandbox.definitions.map(({ name, label, kind }) => ({ name, label, kind: kinds[kind] })),
+    accountId: sandbox.accountId,
+    tenantId: sandbox.tenantId,
+    apiKeyExpires: sandbox.apiKey.expires.slice(0, 10),
+    requestsPerSecond: 600,
+    transfersPerDay: 10_000_000,
+  };
+}
+
+export function createBuiltIn({ connections, keychain, start, onStarted }: BuiltInParts): BuiltIn {
+  let running: Promise<Outcome<RunningSandbox>> | undefined;
+
+  async function launch(): Promise<Outcome<RunningSandbox>> {
+    const secret = await keychain.key('built-in.service');
+    if (!secret.ok) return secret;
+    const sandbox = await start({ secret: secret.value });
+    const saved = await connections.saveBuiltIn(describe(sandbox));
+    if (!saved.ok) return saved;
+    const secrets = [
+      connections.storeSecret(builtInId, { kind: 'apiKey' }, sandbox.apiKey.value),
+      ...sandbox.policies.map(({ name, password }) =>
+        connections.storeSecret(builtInId, { kind: 'policyPassword', policy: name }, password),
+      ),
+    ];
+    for (const stored of await Promise.all(secrets)) if (!stored.ok) return stored;
+    await onStarted();
+    // A thread that ended unasked is started again by whoever needs it next.
+    void sandbox.ended.then(() => {
+      running = undefined;
+    });
+    return done(sandbox);
+  }
+
+  return {
+    async start() {
+      running ??= launch().catch(() => failed('service.unreachable', { subject: 'Built-in service' }));
+      const sandbox = await running;
+      if (!sandbox.ok) {
+        running = undefined;
+        return sandbox;
+      }
+      return done({ id: builtInId });
+    },
+    async stop() {
+      const sandbox = await running;
+      if (sandbox?.ok) await sandbox.value.stop();
+    },
+  };
+}

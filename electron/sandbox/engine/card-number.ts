@@ -1,0 +1,99 @@
+import type { AesKey } from './ff1.ts';
+import { bad, good } from './format.ts';
+import type { Format } from './format.ts';
+import { isLuhnValid, luhnDigitBetween } from './luhn.ts';
+import { maskDigits, refillDigits } from './mask-digits.ts';
+import type { DigitMask } from './mask-digits.ts';
+import { createPermutation } from './permutation.ts';
+import type { Permutation } from './permutation.ts';
+
+/** What the Luhn check says of every token. `invalid` can never be mistaken for a card. */
+export type LuhnOutcome = 'valid' | 'invalid' | 'any';
+
+export interface CardNumberOptions {
+  readonly luhn: LuhnOutcome;
+  /** `keepFirst` at most 6, `keepLast` at most 4. */
+  readonly mask: DigitMask;
+}
+
+const BIN = 6;
+const LAST = 4;
+const SHAPE = /^\d(?:[ -]?\d){13,18}$/;
+
+/**
+ * 14 to 19 digits, single spaces or hyphens between them allowed and kept. The first six and the last four
+ * digits stay; those between are permuted, under a tweak of the ten that stay.
+ *
+ * With n digits between, a valid card has only 10^(n-1) of them, as the last follows from Luhn. What is permuted:
+ * `valid`: that rank, again spelled as a Luhn-valid middle. `invalid`: nine places for each rank, one for each
+ * wrong last digit, the value at the first, so 8 of 9 strings made up by hand are refused. `any`: all 10^n, and
+ * values needn't pass Luhn either. 13-digit cards are refused: with ten digits kept, a hundred would be left.
+ */
+export function createCardNumber(key: AesKey, { luhn, mask }: CardNumberOptions): Format {
+  const permutations = new Map<number, Permutation>();
+  const permutationFor = (middleLength: number): Permutation => {
+    let found = permutations.get(middleLength);
+    if (!found) {
+      const size = { valid: 1, invalid: 9, any: 10 }[luhn] * 10 ** (middleLength - 1);
+      found = createPermutation(key, size, BIN + LAST);
+      permutations.set(middleLength, found);
+    }
+    return found;
+  };
+
+  const take = (text: string) => {
+    const digits = text.replace(/[ -]/g, '');
+    const bin = digits.slice(0, BIN);
+    const last = digits.slice(-LAST);
+    return { digits, bin, last, middle: digits.slice(BIN, -LAST), tweak: Buffer.from(bin + last, 'latin1') };
+  };
+  type Taken = ReturnType<typeof take>;
+
+  /** Digits between, from a rank and the distance of their last digit to the one Luhn asks for. */
+  const spell = (card: Taken, rank: number, distance: number): string => {
+    const before = String(rank).padStart(card.middle.length - 1, '0');
+    return before + String((luhnDigitBetween(card.bin + before, card.last) + distance) % 10);
+  };
+  const rankOf = (card: Taken): number => Number(card.middle.slice(0, -1));
+  const distanceOf = (card: Taken): number => {
+    const asked = luhnDigitBetween(card.bin + card.middle.slice(0, -1), card.last);
+    return (Number(card.middle.at(-1)) - asked + 10) % 10;
+  };
+  const rejoin = (template: string, card: Taken, middle: string) =>
+    good(refillDigits(template, card.bin + middle + card.last));
+
+  return {
+    tokenize(value) {
+      if (value === '') return bad('ValueEmpty');
+      if (!SHAPE.test(value)) return bad('ValueInvalid');
+      const card = take(value);
+      if (luhn !== 'any' && !isLuhnValid(card.digits)) return bad('ValueInvalid');
+      const permutation = permutationFor(card.middle.length);
+      if (luhn === 'any') {
+        const y = permutation.forward(card.tweak, Number(card.middle));
+        return rejoin(value, card, String(y).padStart(card.middle.length, '0'));
+      }
+      if (luhn === 'valid')
+        return rejoin(value, card, spell(card, permutation.forward(card.tweak, rankOf(card)), 0));
+      const y = permutation.forward(card.tweak, rankOf(card) * 9);
+      return rejoin(value, card, spell(card, Math.floor(y / 9), (y % 9) + 1));
+    },
+    detokenize(token) {
+      if (!SHAPE.test(token)) return bad('TokenInvalid');
+      const card = take(token);
+      const permutation = permutationFor(card.middle.length);
+      if (luhn === 'any') {
+        const x = permutation.backward(card.tweak, Number(card.middle));
+        return rejoin(token, card, String(x).padStart(card.middle.length, '0'));
+      }
+      const distance = distanceOf(card);
+      if ((distance === 0) !== (luhn === 'valid')) return bad('TokenInvalid');
+      if (luhn === 'valid')
+        return rejoin(token, card, spell(card, permutation.backward(card.tweak, rankOf(card)), 0));
+      const x = permutation.backward(card.tweak, rankOf(card) * 9 + distance - 1);
+      if (x % 9 !== 0) return bad('TokenInvalid');
+      return rejoin(token, card, spell(card, x / 9, 0));
+    },
+    mask: (value) => maskDigits(value, mask),
+  };
+}

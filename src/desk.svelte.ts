@@ -1,0 +1,87 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { Failure } from '../electron/contract/errors.ts';
+import type { Job } from '../electron/contract/models/batch.ts';
+import type { ConnectionView, TokenDefinition } from '../electron/contract/models/connection.ts';
+import type { DeskState } from '../electron/contract/models/desk.ts';
+import type { Api } from './api.ts';
+import { Exposure } from './exposure.svelte.ts';
+
+/** What main last said about the desk, and what follows from it. Pages read it; only main changes it. */
+export class Desk {
+  readonly api: Api;
+  readonly exposure: Exposure;
+  readonly jobs = new SvelteMap<string, Job>();
+  state = $state.raw<DeskState | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  /** The case in hand: typed once, offered wherever a case is asked for. */
+  caseReference = $state('');
+  /** The reason given last, offered first the next time. */
+  reason = $state('');
+
+  connection = $derived.by((): ConnectionView | null => {
+    const active = this.state?.active;
+    return this.state?.connections.find(({ id }) => id === active?.connectionId) ?? null;
+  });
+  policy = $derived(this.state?.active?.policy ?? '');
+  definitions = $derived<TokenDefinition[]>(this.connection?.definitions ?? []);
+  environment = $derived(this.connection?.environment.toUpperCase() ?? '');
+  locked = $derived(this.state?.lock.locked ?? false);
+  reasons = $derived(this.state?.settings.reasons ?? []);
+  running = $derived([...this.jobs.values()].filter(({ state }) => state === 'running'));
+
+  constructor(api: Api) {
+    this.api = api;
+    this.exposure = new Exposure(api);
+    api.on('desk.state', (state) => {
+      const unlocked = this.locked && !state.lock.locked;
+      this.#take(state);
+      if (unlocked) void this.loadJobs();
+    });
+    api.on('batch.job', (job) => {
+      this.jobs.set(job.jobId, job);
+    });
+  }
+
+  async load(): Promise<void> {
+    const outcome = await this.api.call('desk.state', {});
+    if (!outcome.ok) {
+      this.failure = outcome.failure;
+      return;
+    }
+    this.#take(outcome.value);
+    if (!this.locked) await this.loadJobs();
+  }
+
+  async loadJobs(): Promise<void> {
+    const outcome = await this.api.call('batch.jobs', {});
+    if (!outcome.ok) return;
+    this.jobs.clear();
+    for (const job of outcome.value) this.jobs.set(job.jobId, job);
+  }
+
+  definition(name: string): TokenDefinition {
+    return (
+      this.definitions.find((definition) => definition.name === name) ?? { name, label: name, kind: 'text' }
+    );
+  }
+
+  async choose(id: string, policy: string): Promise<void> {
+    this.exposure.hide();
+    const outcome = await this.api.call('connections.choose', { id, policy });
+    this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  async lock(): Promise<void> {
+    this.exposure.hide();
+    await this.api.call('lock.now', {});
+  }
+
+  #take(state: DeskState): void {
+    if (state.lock.locked) {
+      this.exposure.hide();
+      this.failure = null;
+    }
+    this.state = state;
+    if (this.reason === '') this.reason = state.settings.reasons[0] ?? '';
+  }
+}

@@ -1,0 +1,26 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { build } from 'vite';
+import window from '../../vite.renderer.config.ts';
+
+/** The product's window with the fake bridge in the preload's place. Answers the folder it is in. */
+export async function buildWindow(): Promise<string> {
+  const folder = new URL('../../out/gallery-window/', import.meta.url).pathname;
+  await build({
+    ...window,
+    root: new URL('../../src/', import.meta.url).pathname,
+    configFile: false,
+    logLevel: 'warn',
+    plugins: [
+      svelte(),
+      {
+        name: 'fake-bridge-first',
+        transformIndexHtml: {
+          order: 'pre',
+          handler: (html) => html.replace('./main.ts', '../test/src/gallery-page.ts'),
+        },
+      },
+    ],
+    build: { ...window.build, outDir: folder },
+  });
+  return folder;
+}

@@ -1,0 +1,56 @@
+import { mkdir } from 'node:fs/promises';
+import { AxeBuilder } from '@axe-core/playwright';
+import { buildWindow } from './build-window.ts';
+import { openWindow, startBrowser, type Look } from './open-window.ts';
+import { shots } from './shots.ts';
+
+/**
+ * Pictures of every page, in both themes and two sizes, into out/gallery/; each is checked by axe and watched for
+ * violations of the content security policy. `node test/gallery/take.ts [name…] [--quick]`: names begin a shot's
+ * name; --quick takes two looks, --one takes one. Exits 1 when anything was found.
+ */
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const quick = process.argv.includes('--quick');
+const one = process.argv.includes('--one');
+const all: Look[] = [
+  { theme: 'light', width: 1_440, height: 900 },
+  { theme: 'dark', width: 1_440, height: 900 },
+  { theme: 'light', width: 1_024, height: 700 },
+  { theme: 'dark', width: 1_024, height: 700 },
+];
+const looks = all.filter((_, index) => (one ? index === 2 : !quick || index === 1 || index === 2));
+
+const folder = await buildWindow();
+const out = new URL('../../out/gallery/', import.meta.url).pathname;
+await mkdir(out, { recursive: true });
+const browser = await startBrowser();
+let found = 0;
+let taken = 0;
+for (const shot of shots) {
+  if (wanted.length > 0 && !wanted.some((name) => shot.name.startsWith(name))) continue;
+  for (const look of looks) {
+    const name = `${shot.name}-${look.theme}-${look.width}`;
+    const { page, violations, close } = await openWindow(browser, folder, shot.scene, look);
+    try {
+      await shot.steps?.(page);
+      await page.waitForTimeout(50);
+      await page.screenshot({ path: `${out}${name}.png` });
+      const { violations: axe } = await new AxeBuilder({ page }).analyze();
+      for (const { id, nodes } of axe) {
+        for (const node of nodes) {
+          violations.push(`axe ${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`);
+        }
+      }
+      taken += 1;
+    } catch (error) {
+      violations.push(error instanceof Error ? error.message : String(error));
+      await page.screenshot({ path: `${out}${name}.png` });
+    }
+    found += violations.length;
+    for (const violation of violations) console.log(`${name}: ${violation}`);
+    await close();
+  }
+}
+await browser.close();
+console.log(`${taken} pictures in out/gallery, ${found} findings`);
+process.exitCode = found === 0 ? 0 : 1;

@@ -1,0 +1,311 @@
+import type { Bridge } from '../../electron/contract/bridge.ts';
+import { calls, type CallInput, type CallName, type CallOutput } from '../../electron/contract/calls.ts';
+import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
+import { events, type EventName, type EventPayload } from '../../electron/contract/events.ts';
+import type { Job } from '../../electron/contract/models/batch.ts';
+import type { DeskState } from '../../electron/contract/models/desk.ts';
+import type { Lookup } from '../../electron/contract/models/lookup.ts';
+import * as data from './fake-data.ts';
+
+type Answer<N extends CallName> = (
+  input: CallInput<N>,
+) => Outcome<CallOutput<N>> | Promise<Outcome<CallOutput<N>>>;
+export type Answers = { [N in CallName]: Answer<N> };
+
+export interface FakeOptions {
+  state?: DeskState;
+  jobs?: Job[];
+  lookups?: Lookup[];
+  /** Calls that fail, and how. */
+  fail?: Partial<Record<CallName, Failure>>;
+  answers?: Partial<Answers>;
+  /** Calls whose answers are not parsed, where the window's own speed is looked at. */
+  unparsed?: CallName[];
+}
+
+export interface Fake {
+  bridge: Bridge;
+  /** Every call that passed its schema, in order. */
+  seen: { name: CallName; input: unknown }[];
+  jobs: Map<string, Job>;
+  state: DeskState;
+  emit<E extends EventName>(event: E, payload: EventPayload<E>): void;
+  change(over: Partial<DeskState>): void;
+}
+
+/**
+ * The other end of the door, made from the same literal as the real one: inputs and outputs are parsed by the same
+ * schemas, the lock is honoured, and nothing is behind it but canned data.
+ */
+export function createFakeBridge(options: FakeOptions = {}): Fake {
+  const listeners = new Map<EventName, Set<(payload: never) => void>>();
+  const fake: Fake = {
+    bridge: undefined as unknown as Bridge,
+    seen: [],
+    jobs: new Map((options.jobs ?? []).map((job) => [job.jobId, job])),
+    state: options.state ?? data.deskState(),
+    emit(event, payload) {
+      const parsed = events[event].parse(payload);
+      for (const listener of listeners.get(event) ?? []) listener(parsed as never);
+    },
+    change(over) {
+      fake.state = { ...fake.state, ...over };
+      fake.emit('desk.state', fake.state);
+    },
+  };
+  const answers: Answers = { ...defaultAnswers(fake, [...(options.lookups ?? [])]), ...options.answers };
+
+  const call = async (name: CallName, payload: unknown): Promise<Outcome<unknown>> => {
+    const contract = calls[name];
+    if (fake.state.lock.locked && !contract.whileLocked) return failed('desk.locked');
+    const input = contract.input.safeParse(contract.takesFile ? { reference: 'dropped' } : payload);
+    if (!input.success) return failed('call.invalid', { operation: name });
+    fake.seen.push({ name, input: input.data });
+    const failure = options.fail?.[name];
+    if (failure !== undefined) return { ok: false, failure };
+    const answer = answers[name] as (input: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>;
+    const outcome = await answer(input.data);
+    if (!outcome.ok || options.unparsed?.includes(name) === true) return outcome;
+    return done(contract.output.parse(outcome.value));
+  };
+
+  fake.bridge = {
+    ...Object.fromEntries(
+      Object.keys(calls).map((name) => [name, (payload: unknown) => call(name as CallName, payload)]),
+    ),
+    on: (event: EventName, listener: (payload: never) => void) => {
+      const known = listeners.get(event) ?? new Set();
+      listeners.set(event, known.add(listener));
+      return () => known.delete(listener);
+    },
+  } as unknown as Bridge;
+  return fake;
+}
+
+function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
+  let turn = 100;
+  const add = (over: Partial<Lookup>): Outcome<Lookup> => {
+    turn += 1;
+    const base = data.lookups[0];
+    if (base === undefined) return failed('call.failed');
+    const lookup: Lookup = {
+      ...base,
+      revealedAt: null,
+      id: `lookup-${turn}`,
+      at: data.at(turn * 61),
+      ...over,
+    };
+    lookups.unshift(lookup);
+    return done(lookup);
+  };
+  const find = (id: string): Lookup | undefined => lookups.find((lookup) => lookup.id === id);
+  const settle = (jobId: string, over: Partial<Job>): Outcome<Record<string, never>> => {
+    const job = fake.jobs.get(jobId);
+    if (job === undefined) return failed('job.unknown');
+    fake.jobs.set(jobId, { ...job, ...over });
+    fake.emit('batch.job', { ...job, ...over });
+    return done({});
+  };
+  const nothing = (): Outcome<Record<string, never>> => done({});
+  const preflight = (done_: boolean) => ({
+    sourceId: data.preview.source.sourceId,
+    done: done_,
+    rows: done_ ? 500_000 : 131_072,
+    blank: 48,
+    malformed: 37,
+    unfit: 1,
+    distinct: done_ ? 412_006 : 101_331,
+    distinctExact: true,
+    requests: 825,
+    seconds: 360,
+    dayShare: 0.05,
+    notices: data.preview.notices,
+  });
+
+  return {
+    'desk.state': () => done(fake.state),
+    'connections.save': ({ id, ...draft }) => {
+      const saved = id ?? 'connection-new';
+      const before = fake.state.connections.find((connection) => connection.id === saved);
+      const next = {
+        ...draft,
+        id: saved,
+        builtIn: before?.builtIn ?? false,
+        apiKey: before?.apiKey ?? ('missing' as const),
+        policyPasswords: Object.fromEntries(
+          draft.policies.map((policy) => [policy, before?.policyPasswords[policy] ?? ('missing' as const)]),
+        ),
+      };
+      const others = fake.state.connections.filter((connection) => connection.id !== saved);
+      fake.change({ connections: [...others, next] });
+      return done({ id: saved });
+    },
+    'connections.remove': ({ id }) => {
+      fake.change({ connections: fake.state.connections.filter((connection) => connection.id !== id) });
+      return done({});
+    },
+    'connections.choose': ({ id, policy }) => {
+      fake.change({ active: { connectionId: id, policy } });
+      return done({});
+    },
+    'connections.storeSecret': ({ id, secret }) => {
+      fake.change({
+        connections: fake.state.connections.map((connection) => {
+          if (connection.id !== id) return connection;
+          if (secret.kind === 'apiKey') return { ...connection, apiKey: 'stored' as const };
+          return {
+            ...connection,
+            policyPasswords: { ...connection.policyPasswords, [secret.policy]: 'stored' as const },
+          };
+        }),
+      });
+      return done({});
+    },
+    'connections.forgetSecret': nothing,
+    'connections.check': ({ token }) =>
+      done({
+        steps: [
+          { step: 'reach', ok: true, failure: null },
+          { step: 'session', ok: true, failure: null },
+          ...(token === null ? [] : [{ step: 'mask' as const, ok: true, failure: null }]),
+        ],
+      }),
+    'connections.startBuiltIn': () => {
+      fake.change({
+        connections: [...fake.state.connections, data.builtIn],
+        active: { connectionId: data.builtIn.id, policy: 'dispute-desk' },
+        service: data.deskState().service,
+      });
+      return done({ id: data.builtIn.id });
+    },
+    'lookup.mask': ({ token, definition, policy, caseReference }) =>
+      add({ token, definition, policy, caseReference, kind: 'masked' }),
+    'lookup.tokenize': ({ definition, policy, caseReference }) =>
+      add({ definition, policy, caseReference, kind: 'tokenized' }),
+    'lookup.translate': ({ targetDefinition, targetPolicy }) =>
+      add({ definition: targetDefinition, policy: targetPolicy, kind: 'translated' }),
+    'lookup.reveal': ({ lookupId }) => {
+      const lookup = find(lookupId);
+      if (lookup === undefined) return failed('lookup.unknown');
+      lookup.revealedAt = data.at(9_000);
+      turn += 1;
+      return done({
+        revealId: `reveal-${turn}`,
+        cleartext: '4111117309211111',
+        hideAfterMs: fake.state.settings.revealSeconds * 1_000,
+        requestId: 'aa10',
+      });
+    },
+    'lookup.hide': ({ revealId }) => {
+      fake.emit('reveal.ended', { revealId, why: 'hidden' });
+      return done({});
+    },
+    'lookup.copy': () => done({ clearAfterMs: fake.state.settings.clipboardSeconds * 1_000 }),
+    'lookup.recent': () => done([...lookups]),
+    'lookup.forget': () => {
+      lookups.length = 0;
+      return done({});
+    },
+    'batch.choose': () => done(data.preview.source),
+    'batch.drop': () => done(data.preview.source),
+    'batch.paste': ({ text }) => done({ ...data.preview.source, name: 'Pasted lines', bytes: text.length }),
+    'batch.sample': () => done({ ...data.preview.source, name: 'sample-disputes.csv' }),
+    'batch.preview': ({ reading }) =>
+      done({
+        ...data.preview,
+        reading: { ...data.preview.reading, ...(reading as typeof data.preview.reading) },
+      }),
+    'batch.preflight': () => {
+      setTimeout(() => {
+        fake.emit('batch.preflight', preflight(true));
+      }, 20);
+      return done(preflight(false));
+    },
+    'batch.try': () =>
+      done({ total: 20, from: 0, rows: Array.from({ length: 20 }, (_, n) => data.resultRow(n + 1)) }),
+    'batch.start': () => {
+      const started = data.job();
+      fake.jobs.set(started.jobId, started);
+      fake.emit('batch.job', started);
+      return done({ jobId: started.jobId });
+    },
+    'batch.pause': ({ jobId }) => settle(jobId, { state: 'paused', secondsLeft: null }),
+    'batch.resume': ({ jobId }) => settle(jobId, { state: 'running' }),
+    'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
+    'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
+    'batch.discard': ({ jobId }) => {
+      fake.jobs.delete(jobId);
+      return done({});
+    },
+    'batch.jobs': () => done([...fake.jobs.values()]),
+    'batch.rows': ({ jobId, filter, from, count }) => {
+      const job = fake.jobs.get(jobId);
+      if (job === undefined) return failed('job.unknown');
+      const total = filter === 'all' ? job.committed : job.tally[filter];
+      const row = (index: number) => (filter === 'failed' ? index * 10_205 + 3 : index + 1);
+      const rows = Array.from({ length: Math.max(0, Math.min(count, total - from)) }, (_, n) =>
+        data.resultRow(row(from + n)),
+      );
+      return done({ total, from, rows });
+    },
+    'batch.failures': ({ jobId }) => {
+      const job = fake.jobs.get(jobId);
+      if (job === undefined || job.tally.failed === 0) return done([]);
+      return done([
+        { code: 'row.malformed', count: 37, firstRow: 1_841, retriable: false },
+        { code: 'service.failing', count: 11, firstRow: 20_413, retriable: true },
+        { code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
+      ]);
+    },
+    'batch.reveal': () => {
+      turn += 1;
+      return done({
+        revealId: `reveal-${turn}`,
+        cleartext: '4111117309211111',
+        hideAfterMs: fake.state.settings.revealSeconds * 1_000,
+        requestId: 'aa11',
+      });
+    },
+    'batch.export': ({ jobId }) => {
+      const job = fake.jobs.get(jobId);
+      if (job === undefined) return failed('job.unknown');
+      return done({
+        name: 'disputes-q3_out.csv',
+        tally: job.tally,
+        rowsWritten: job.tally.rows,
+        escaped: 14,
+        bytes: 43_118_204,
+      });
+    },
+    'batch.mappings': () => done([]),
+    'batch.saveMapping': () => done({ id: 'mapping-1' }),
+    'batch.removeMapping': nothing,
+    'activity.list': ({ before, limit, caseReference }) => {
+      const total = 240;
+      const entries = [];
+      for (let n = (before ?? total) - 1; n >= 0 && entries.length < limit; n -= 1) {
+        const entry = data.auditEntry(n);
+        if (caseReference === null || entry.caseReference === caseReference) entries.push(entry);
+      }
+      return done({ entries, total, chain: { state: 'intact', checked: total } });
+    },
+    'settings.save': (settings) => {
+      fake.change({ settings });
+      return done(settings);
+    },
+    'lock.now': () => {
+      fake.change({ lock: { ...fake.state.lock, locked: true } });
+      return done(fake.state.lock);
+    },
+    'lock.unlock': ({ passphrase }) => {
+      if (fake.state.lock.passphraseSet && passphrase !== 'correct horse') return failed('unlock.wrong');
+      fake.change({ lock: { ...fake.state.lock, locked: false } });
+      return done(fake.state.lock);
+    },
+    'lock.setPassphrase': ({ next }) => {
+      fake.change({ lock: { ...fake.state.lock, passphraseSet: next !== '' } });
+      return done(fake.state.lock);
+    },
+    'lock.active': nothing,
+  };
+}

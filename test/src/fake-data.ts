@@ -1,0 +1,251 @@
+import type { AuditEntry } from '../../electron/contract/models/activity.ts';
+import type { Job, ResultRow, Tally } from '../../electron/contract/models/batch.ts';
+import type { ConnectionView } from '../../electron/contract/models/connection.ts';
+import type { DeskState } from '../../electron/contract/models/desk.ts';
+import type { Lookup } from '../../electron/contract/models/lookup.ts';
+import type { Preview } from '../../electron/contract/models/source.ts';
+import type { Settings } from '../../electron/contract/models/settings.ts';
+
+/** Made-up people and cards, the same on every run: every figure follows from a row number. */
+export const startOfDay = Date.parse('2026-11-20T14:00:00.000Z');
+export const at = (seconds: number): string => new Date(startOfDay + seconds * 1_000).toISOString();
+
+export const settings: Settings = {
+  revealSeconds: 20,
+  clipboardSeconds: 30,
+  lockAfterMinutes: 15,
+  reasons: ['Chargeback response', 'Refund', 'Fraud review', 'Customer request', 'Regulator or court order'],
+  caseRequired: true,
+  theme: 'system',
+};
+
+const definitions: ConnectionView['definitions'] = [
+  { name: 'card-number', label: 'Card number', kind: 'card' },
+  { name: 'ssn', label: 'Social security number', kind: 'ssn' },
+  { name: 'email', label: 'E-mail address', kind: 'email' },
+  { name: 'free-text', label: 'Free text', kind: 'text' },
+];
+
+export const builtIn: ConnectionView = {
+  id: 'built-in',
+  name: 'Built-in service',
+  environment: 'development',
+  baseUrl: 'https://127.0.0.1:40123',
+  builtIn: true,
+  extraCa: null,
+  policies: ['dispute-desk', 'mask-only', 'analyst'],
+  definitions,
+  accountId: 'acc-1',
+  tenantId: 'ten-1',
+  apiKeyExpires: '2027-11-20',
+  requestsPerSecond: 600,
+  transfersPerDay: 10_000_000,
+  apiKey: 'stored',
+  policyPasswords: { 'dispute-desk': 'stored', 'mask-only': 'stored', analyst: 'stored' },
+};
+
+export const production: ConnectionView = {
+  ...builtIn,
+  id: 'acme-eu',
+  name: 'Acme EU',
+  environment: 'production',
+  baseUrl: 'https://acme.tokens.example',
+  builtIn: false,
+  policies: ['analyst', 'dispute-desk'],
+  accountId: '40817',
+  tenantId: 'eu-1',
+  apiKeyExpires: '2026-12-31',
+  policyPasswords: { analyst: 'stored', 'dispute-desk': 'missing' },
+};
+
+export const staging: ConnectionView = {
+  ...production,
+  id: 'acme-test',
+  name: 'Acme staging',
+  environment: 'test',
+  baseUrl: 'https://staging.tokens.example',
+  apiKey: 'missing',
+  apiKeyExpires: '2026-10-01',
+};
+
+export function deskState(over: Partial<DeskState> = {}): DeskState {
+  return {
+    version: '0.1.0',
+    host: 'chromium',
+    connections: [builtIn, production, staging],
+    active: { connectionId: builtIn.id, policy: 'dispute-desk' },
+    service: {
+      connectionId: builtIn.id,
+      policy: 'dispute-desk',
+      sessionSince: new Date(Date.now() - 125_000).toISOString(),
+      remaining: 598,
+      limit: 600,
+      pausedUntil: null,
+      pausedWhy: null,
+      transfersToday: 1_204,
+    },
+    keychain: 'ready',
+    audit: 'ready',
+    lock: { locked: false, passphraseSet: false, waitMs: 0 },
+    settings,
+    ...over,
+  };
+}
+
+export const token = (row: number): string =>
+  `411111${String((row * 7_919 + 730_921) % 1_000_000).padStart(6, '0')}1111`;
+export const masked = (): string => '411111******1111';
+
+const looked = (n: number, caseReference: string, over: Partial<Lookup> = {}): Lookup => ({
+  id: `lookup-${n}`,
+  at: at(n * 61),
+  connectionId: builtIn.id,
+  policy: 'dispute-desk',
+  definition: 'card-number',
+  token: token(n),
+  masked: masked(),
+  kind: 'masked',
+  caseReference,
+  revealedAt: null,
+  requestId: `7f3a91c2-${String(n).padStart(4, '0')}`,
+  ...over,
+});
+
+export const lookups: Lookup[] = [
+  looked(9, 'D-20931', { revealedAt: at(9 * 61 + 12) }),
+  looked(8, 'D-20931'),
+  looked(7, 'D-20931', { definition: 'email', token: 'qwz1n@example.org', masked: 'j***@example.org' }),
+  looked(6, 'D-20917', { kind: 'tokenized' }),
+  looked(5, 'D-20917', { definition: 'ssn', token: '917-22-4410', masked: '***-**-4410' }),
+  looked(4, '', { kind: 'translated', definition: 'free-text', token: 'tok_9aGhq2LsX0', masked: '••••••' }),
+];
+
+export const header = ['case_id', 'card_token', 'ssn_token', 'customer_name', 'amount', 'currency', 'note'];
+
+export const sourceRow = (n: number): string[] => [
+  `D-${20_000 + n}`,
+  n === 7 ? '4.11E+15' : token(n),
+  `917-22-${String(n % 10_000).padStart(4, '0')}`,
+  ['Ada Example', 'Bo Sample', 'Cy Pattern', 'Di Testing'][n % 4] ?? '',
+  `${(n * 37) % 900}.50`,
+  'EUR',
+  n % 9 === 0 ? 'second chargeback; see the earlier case' : '',
+];
+
+export const preview: Preview = {
+  source: { sourceId: 'source-1', name: 'disputes-q3.csv', bytes: 41_203_118 },
+  reading: { encoding: 'utf-8', delimiter: ';', header: true },
+  byteOrderMark: true,
+  newline: '\r\n',
+  columns: header.map((name, index) => ({
+    index,
+    name,
+    looksLike: name === 'card_token' ? 'card' : name === 'ssn_token' ? 'ssn' : null,
+    masked: false,
+  })),
+  rows: Array.from({ length: 50 }, (_, index) => sourceRow(index + 1)),
+  notices: [
+    { kind: 'row-malformed', row: 1_841, column: null, count: 37 },
+    { kind: 'excel-rounded', row: 7, column: 'card_token', count: 1 },
+  ],
+};
+
+export function job(over: Partial<Job> = {}): Job {
+  return {
+    jobId: 'job-1',
+    sourceName: 'disputes-q3.csv',
+    connectionId: production.id,
+    connectionName: production.name,
+    environment: 'production',
+    plan: {
+      reading: preview.reading,
+      columns: [
+        {
+          column: 1,
+          operation: 'detokenize',
+          policy: 'analyst',
+          definition: 'card-number',
+          target: null,
+          pattern: null,
+          into: 'replace',
+        },
+      ],
+    },
+    columns: header,
+    state: 'running',
+    startedAt: at(0),
+    endedAt: null,
+    total: 500_000,
+    tally: { rows: 312_500, ok: 312_440, failed: 12, unmatched: 0, blank: 48 },
+    committed: 312_500,
+    rowsPerSecond: 1_390,
+    secondsLeft: 135,
+    waiting: null,
+    failure: null,
+    ...over,
+  };
+}
+
+export const finishedTally: Tally = { rows: 500_000, ok: 499_903, failed: 49, unmatched: 0, blank: 48 };
+
+export function resultRow(n: number): ResultRow {
+  const failed = n % 10_205 === 3 || n === 5;
+  const blank = n % 10_417 === 11;
+  const state = failed ? 'failed' : blank ? 'blank' : 'ok';
+  return {
+    row: n,
+    state,
+    code: failed ? (n % 2 === 0 ? 'service.element-refused' : 'value.unfit') : null,
+    cells: sourceRow(n).map((text, column) =>
+      column === 1 ? { text: state === 'ok' ? masked() : blank ? '' : text, state } : { text, state: 'kept' },
+    ),
+  };
+}
+
+const entry = (sequence: number, over: Partial<AuditEntry>): AuditEntry => ({
+  sequence,
+  at: at(sequence * 17),
+  actor: 'maria.k',
+  action: 'GetMasked',
+  phase: 'ok',
+  of: sequence - 1,
+  connection: 'Acme EU',
+  environment: 'production',
+  policy: 'dispute-desk',
+  definition: 'card-number',
+  reason: null,
+  caseReference: 'D-20931',
+  rows: 1,
+  job: null,
+  requestId: `7f3a91c2-${String(sequence).padStart(4, '0')}`,
+  code: null,
+  note: null,
+  ...over,
+});
+
+export function auditEntry(sequence: number): AuditEntry {
+  if (sequence % 2 === 0) return entry(sequence, { phase: 'begun', of: null, requestId: null });
+  switch (sequence % 11) {
+    case 1:
+      return entry(sequence, { action: 'Reveal', reason: 'Chargeback response' });
+    case 3:
+      return entry(sequence, {
+        phase: 'failed',
+        code: 'service.refused',
+        action: 'Detokenize',
+        policy: 'mask-only',
+      });
+    case 5:
+      return entry(sequence, {
+        action: 'Export',
+        reason: 'Fraud review',
+        rows: 500_000,
+        job: 'job-1',
+        requestId: null,
+        note: 'cleartext',
+        caseReference: 'D-20917',
+      });
+    default:
+      return entry(sequence, {});
+  }
+}

@@ -1,0 +1,112 @@
+import type { FakeOptions } from './fake-bridge.ts';
+import * as data from './fake-data.ts';
+
+const acme = { connectionId: data.production.id, policy: 'analyst' };
+const acmeService = { ...data.deskState().service, connectionId: data.production.id, policy: 'analyst' };
+const inProduction = data.deskState({
+  active: acme,
+  service: {
+    ...acmeService,
+    sessionSince: new Date(Date.now() - 40_000).toISOString(),
+    remaining: 412,
+    limit: 600,
+    pausedUntil: null,
+    pausedWhy: null,
+    transfersToday: 412_000,
+  },
+});
+const finished = data.job({
+  state: 'finished',
+  tally: data.finishedTally,
+  committed: 500_000,
+  secondsLeft: null,
+  endedAt: data.at(360),
+});
+const million = data.job({
+  ...finished,
+  jobId: 'job-2',
+  sourceName: 'cards-2026.csv',
+  total: 1_000_000,
+  committed: 1_000_000,
+  tally: { rows: 1_000_000, ok: 1_000_000, failed: 0, unmatched: 0, blank: 0 },
+});
+const interrupted = data.job({
+  jobId: 'job-3',
+  sourceName: 'refunds-october.csv',
+  state: 'interrupted',
+  total: 80_000,
+  committed: 31_500,
+  tally: { rows: 31_500, ok: 31_500, failed: 0, unmatched: 0, blank: 0 },
+  secondsLeft: null,
+});
+
+const refused = {
+  code: 'service.refused',
+  policy: 'dispute-desk',
+  operation: 'GetMasked',
+  definition: 'card-number',
+  requestId: '7f3a91c2-88d1',
+} as const;
+const down = { code: 'service.unreachable', subject: 'acme.tokens.example' } as const;
+
+/** The desk in the states a person meets it; each is where a screenshot or a check begins. */
+export const scenes: Record<string, FakeOptions> = {
+  'first-run': { state: data.deskState({ connections: [], active: null, service: null }) },
+  'first-run-failed': {
+    state: data.deskState({ connections: [], active: null, service: null }),
+    fail: { 'connections.startBuiltIn': { code: 'keychain.stalled' } },
+  },
+  empty: {
+    state: data.deskState({
+      service: {
+        ...acmeService,
+        remaining: null,
+        limit: null,
+        sessionSince: null,
+        transfersToday: 0,
+        pausedUntil: null,
+        pausedWhy: null,
+      },
+    }),
+  },
+  busy: { lookups: structuredClone(data.lookups), jobs: [data.job(), finished].slice(0, 1) },
+  refused: {
+    lookups: structuredClone(data.lookups),
+    fail: { 'lookup.mask': refused, 'lookup.reveal': refused },
+  },
+  production: { state: inProduction, jobs: [data.job(), { ...finished, jobId: 'job-0' }, interrupted] },
+  finished: { unparsed: ['batch.rows'], state: inProduction, jobs: [finished, million, interrupted] },
+  down: {
+    state: data.deskState({
+      active: acme,
+      keychain: 'locked',
+      audit: 'unwritable',
+      service: {
+        ...acmeService,
+        sessionSince: null,
+        remaining: 0,
+        limit: 600,
+        transfersToday: 412_000,
+        pausedUntil: new Date(Date.now() + 42_000).toISOString(),
+        pausedWhy: 'busy',
+      },
+    }),
+    jobs: [data.job({ state: 'paused', secondsLeft: null, waiting: { failure: { ...down }, until: null } })],
+    fail: {
+      'lookup.mask': down,
+      'batch.preview': { code: 'file.unreadable', subject: 'disputes-q3.csv' },
+      'batch.preflight': down,
+      'activity.list': { code: 'audit.broken', row: 118 },
+      'connections.save': { code: 'certificate.invalid' },
+      'settings.save': { code: 'call.failed' },
+      'batch.export': { code: 'file.disk-full' },
+    },
+  },
+  locked: {
+    state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
+    jobs: [data.job()],
+  },
+  'locked-waiting': {
+    state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 30_000 } }),
+  },
+};
