@@ -44,7 +44,7 @@ export const limits = {
 
 const readBytes = 512 * 1024;
 const chunkBytes = 32 * 1024;
-const cautiousBytes = 2 * 1024;
+const cautiousBytes = 256;
 
 export const beginning = (format: Pick<Format, 'markLength'>): Place => ({
   offset: format.markLength,
@@ -154,7 +154,7 @@ export async function* readRows(
       flaws = new Map();
       crc = 0;
       clean = true;
-    } else if (broken) await yieldToOthers();
+    } else if (broken && place.row % 16 === 0) await yieldToOthers();
   }
   if (place.offset > started.offset) yield done({ start: started, end: place, rows, flaws, crc, clean });
 }
