@@ -17,7 +17,7 @@ export interface Written {
   readonly escaped: number;
 }
 
-const flushCharacters = 256 * 1024;
+const flushCharacters = 128 * 1024;
 
 /**
  * Joins source and results row by row into `output`, in source order and constant memory.

@@ -82,7 +82,7 @@ export class Lane {
   remember(characters: number): void {
     this.#characters += characters;
     if (this.#young.size < this.#size && this.#characters < this.#limits.characters) return;
-    const useful = this.#found * 16 > this.#young.size;
+    const useful = this.#found * 64 > this.#young.size;
     this.#size = useful ? Math.min(this.#size * 2, this.#limits.most) : this.#limits.first;
     this.#found = 0;
     this.#old = this.#young;

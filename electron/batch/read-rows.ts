@@ -42,7 +42,7 @@ export const limits = {
   row: 16 * 1024 * 1024,
 };
 
-const readBytes = 512 * 1024;
+const readBytes = 128 * 1024;
 const chunkBytes = 32 * 1024;
 const cautiousBytes = 256;
 
