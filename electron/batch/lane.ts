@@ -57,7 +57,11 @@ export class Lane {
 
   /** The slot for a value: one that is known, or a new one in the request being filled. */
   want(value: string, batchSize: number): Slot {
-    let slot = this.#young.get(value) ?? this.#old.get(value);
+    let slot = this.#young.get(value);
+    if (slot === undefined) {
+      slot = this.#old.get(value);
+      if (slot !== undefined) this.#young.set(value, slot);
+    }
     if (slot !== undefined) {
       this.#found += 1;
       return slot;
@@ -84,8 +88,8 @@ export class Lane {
     if (this.#young.size < this.#size && this.#characters < this.#limits.characters) return;
     const useful = this.#found * 64 > this.#young.size;
     this.#size = useful ? Math.min(this.#size * 2, this.#limits.most) : this.#limits.first;
-    this.#found = 0;
     this.#old = this.#young;
+    this.#found = 0;
     this.#young = new Map();
     this.#characters = 0;
   }
