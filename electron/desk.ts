@@ -161,6 +161,9 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
 
   const stops = [
     watchAway({ shell, lock, reveals, clipboard }),
+    shell.onAway((signal) => {
+      if (signal === 'resume') void clients.wake();
+    }),
     lock.onChange(() => state.changed()),
     keychain.onState(() => state.changed()),
     audit.onState(() => state.changed()),
