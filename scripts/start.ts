@@ -24,7 +24,7 @@ process.chdir(root);
 process.exitCode = await start();
 
 async function start(): Promise<number> {
-  const { hasDisplay, startDesk } = await loadBuilt();
+  const { hasDisplay, showDesk } = await loadBuilt();
   if (wants('--demo') || !hasDisplay(process.env)) {
     if (!wants('--demo')) say('There is no display here: this is the guided demo.');
     return runDemo();
@@ -37,11 +37,7 @@ async function start(): Promise<number> {
     say("Electron does not start here; the desk opens in the system's Chromium.");
   }
   try {
-    const desk = await startDesk({ headless: false });
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.once(signal, () => void desk.close());
-    await desk.closed;
-    await desk.close();
+    await showDesk({ headless: false });
     return 0;
   } catch (error) {
     const name = error instanceof Error ? error.name : '';
