@@ -22,6 +22,8 @@ const stillbornMs = 5_000;
 
 process.chdir(root);
 process.exitCode = await start();
+// A keyring that hangs holds a thread, and `process.exit` would wait for it. The desk is closed by now.
+setTimeout(() => process.kill(process.pid, 'SIGKILL'), 3_000).unref();
 
 async function start(): Promise<number> {
   const { hasDisplay, showDesk } = await loadBuilt();
