@@ -76,10 +76,17 @@ export function hasDisplay(env: NodeJS.ProcessEnv): boolean {
   return process.platform !== 'linux' || Boolean(env['DISPLAY'] ?? env['WAYLAND_DISPLAY']);
 }
 
-if (process.argv[1] !== undefined && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const desk = await startDesk();
+/** Shows the desk until its window is closed or the process is told to end. */
+export async function showDesk(options: StartOptions = {}): Promise<void> {
+  const starting = startDesk(options);
+  // `on`, not `once`: the settings library has a handler that raises the signal again, which would then end the
+  // process at once.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void desk.close());
+    process.on(signal, () => void starting.then((desk) => desk.close()));
+  const desk = await starting;
   await desk.closed;
   await desk.close();
 }
+
+if (process.argv[1] !== undefined && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url))
+  await showDesk();

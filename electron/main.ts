@@ -29,6 +29,11 @@ denyEverything(app);
 app.on('window-all-closed', () => {
   app.quit();
 });
+// `on`, not `once`: the settings library has a handler that raises the signal again, which would then end the process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    app.quit();
+  });
 const refused = refusedSwitch(app);
 if (refused !== null) {
   console.error(`Tokendesk does not start with --${refused}.`);

@@ -22,9 +22,11 @@ const stillbornMs = 5_000;
 
 process.chdir(root);
 process.exitCode = await start();
+// A keyring that hangs holds a thread, and `process.exit` would wait for it. The desk is closed by now.
+setTimeout(() => process.kill(process.pid, 'SIGKILL'), 3_000).unref();
 
 async function start(): Promise<number> {
-  const { hasDisplay, startDesk } = await loadBuilt();
+  const { hasDisplay, showDesk } = await loadBuilt();
   if (wants('--demo') || !hasDisplay(process.env)) {
     if (!wants('--demo')) say('There is no display here: this is the guided demo.');
     return runDemo();
@@ -37,11 +39,7 @@ async function start(): Promise<number> {
     say("Electron does not start here; the desk opens in the system's Chromium.");
   }
   try {
-    const desk = await startDesk({ headless: false });
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.once(signal, () => void desk.close());
-    await desk.closed;
-    await desk.close();
+    await showDesk({ headless: false });
     return 0;
   } catch (error) {
     const name = error instanceof Error ? error.name : '';
