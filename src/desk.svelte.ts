@@ -2,7 +2,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../electron/contract/errors.ts';
 import type { Job } from '../electron/contract/models/batch.ts';
 import type { ConnectionView, TokenDefinition } from '../electron/contract/models/connection.ts';
-import type { DeskState } from '../electron/contract/models/desk.ts';
+import type { DeskState, LockState } from '../electron/contract/models/desk.ts';
 import type { Api } from './api.ts';
 import { Exposure } from './exposure.svelte.ts';
 
@@ -73,7 +73,16 @@ export class Desk {
 
   async lock(): Promise<void> {
     this.exposure.hide();
-    await this.api.call('lock.now', {});
+    const outcome = await this.api.call('lock.now', {});
+    if (outcome.ok) this.takeLock(outcome.value);
+  }
+
+  /** The answer counts at once; the state that main sends afterwards says the same. */
+  takeLock(lock: LockState): void {
+    if (this.state === null) return;
+    const unlocked = this.locked && !lock.locked;
+    this.#take({ ...this.state, lock });
+    if (unlocked) void this.load();
   }
 
   #take(state: DeskState): void {

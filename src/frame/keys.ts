@@ -21,6 +21,8 @@ export function deskKeys(event: KeyboardEvent, keys: DeskKeys): void {
   };
   if (event.key.toLowerCase() === 'l') run(keys.lock);
   else if (event.key === '/') run(keys.help);
+  // The host's own find, print and save are no part of this: pages answer Ctrl+F where there is something to find.
+  else if (['f', 'p', 's'].includes(event.key.toLowerCase())) event.preventDefault();
   else {
     const place = places[Number(event.key) - 1];
     if (place !== undefined) {

@@ -36,7 +36,6 @@ async function reveal(page: Page): Promise<void> {
 
 const everything = (page: Page): Promise<string> =>
   page.evaluate('document.documentElement.outerHTML + document.body.textContent');
-const exposed = (page: Page): Promise<number> => page.getByRole('group', { name: 'In clear' }).count();
 const gone = async (page: Page): Promise<void> => {
   await page.getByRole('group', { name: 'In clear' }).waitFor({ state: 'detached' });
   assert.ok(!(await everything(page)).includes('1173</span><span>0921'), 'the groups are still there');

@@ -7,10 +7,11 @@ import { shots } from './shots.ts';
 /**
  * Pictures of every page, in both themes and two sizes, into out/gallery/; each is checked by axe and watched for
  * violations of the content security policy. `node test/gallery/take.ts [name…] [--quick]`: names begin a shot's
- * name; --quick takes two looks, --one takes one. Exits 1 when anything was found.
+ * name; --quick takes two looks, --one takes one, --zoom takes 1440×900 at 200 %. Exits 1 when anything was found.
  */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const quick = process.argv.includes('--quick');
+const zoom = process.argv.includes('--zoom');
 const one = process.argv.includes('--one');
 const all: Look[] = [
   { theme: 'light', width: 1_440, height: 900 },
@@ -18,7 +19,10 @@ const all: Look[] = [
   { theme: 'light', width: 1_024, height: 700 },
   { theme: 'dark', width: 1_024, height: 700 },
 ];
-const looks = all.filter((_, index) => (one ? index === 2 : !quick || index === 1 || index === 2));
+const zoomed: Look[] = [{ theme: 'light', width: 720, height: 450 }];
+const looks = zoom
+  ? zoomed
+  : all.filter((_, index) => (one ? index === 2 : !quick || index === 1 || index === 2));
 
 const folder = await buildWindow();
 const out = new URL('../../out/gallery/', import.meta.url).pathname;

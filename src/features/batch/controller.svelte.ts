@@ -47,6 +47,8 @@ export class BatchController {
   async start(): Promise<void> {
     const jobId = await this.draft?.start();
     if (jobId === null || jobId === undefined) return;
+    // The job is listed by an event of its own, which need not be here yet.
+    if (!this.desk.jobs.has(jobId)) await this.desk.loadJobs();
     this.view(jobId);
   }
 

@@ -50,6 +50,7 @@ export class ConnectionsController {
   draft = $state<ConnectionDraft | null>(null);
   failure = $state.raw<Failure | null>(null);
   secretFailure = $state.raw<Failure | null>(null);
+  checkFailure = $state.raw<Failure | null>(null);
   steps = $state.raw<CheckSteps | null>(null);
   /** Taken off the list; main is told only when the time to undo is over. */
   removed = $state.raw<ConnectionView | null>(null);
@@ -135,7 +136,7 @@ export class ConnectionsController {
       definition: sample === '' ? null : definition,
       token: sample === '' ? null : sample,
     });
-    this.failure = outcome.ok ? null : outcome.failure;
+    this.checkFailure = outcome.ok ? null : outcome.failure;
     this.steps = outcome.ok ? outcome.value.steps : null;
   }
 
@@ -194,6 +195,7 @@ export class ConnectionsController {
   #clear(): void {
     this.failure = null;
     this.secretFailure = null;
+    this.checkFailure = null;
     this.steps = null;
     this.said = '';
   }

@@ -26,6 +26,7 @@ export class LockController {
     if (outcome.ok) {
       this.failure = null;
       this.waitUntil = Date.now() + outcome.value.waitMs;
+      this.#desk.takeLock(outcome.value);
       return;
     }
     this.failure = outcome.failure;
