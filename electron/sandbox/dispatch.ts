@@ -1,5 +1,5 @@
 import { isSame } from './account.ts';
-import { refuse } from './failures.ts';
+import { fieldOf, refuse } from './failures.ts';
 import type { Outcome } from './failures.ts';
 import type { Limiter, Party } from './limits/limiter.ts';
 import { OPERATIONS } from './operations.ts';
@@ -47,12 +47,6 @@ function recognise({ account, sessions }: Desk, body: unknown, facts: CallFacts)
   facts.policy = policy !== undefined && account.policies.has(policy) ? policy : null;
   facts.tokenName = tokenName !== undefined && account.definitions.has(tokenName) ? tokenName : null;
 }
-
-const fieldOf = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((text, part) => {
-    if (typeof part === 'number') return `${text}[${part}]`;
-    return text === '' ? String(part) : `${text}.${String(part)}`;
-  }, '') || 'body';
 
 /**
  * One call from an unread body to its outcome, the same for HTTP and the tool server: recognises the client,

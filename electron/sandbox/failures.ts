@@ -53,6 +53,13 @@ export const refuse = (
   failure: { code, fields },
 });
 
+/** How a member is called in a Validation message: `elements[3].Value`. */
+export const fieldOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text === '' ? String(part) : `${text}.${String(part)}`;
+  }, '') || 'body';
+
 const RFC9110 = 'https://www.rfc-editor.org/rfc/rfc9110#section-';
 const RFC6585 = 'https://www.rfc-editor.org/rfc/rfc6585#section-';
 const STATUS = {

@@ -1,9 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { createAccount } from './account.ts';
 import { createServerIdentity } from './certificate.ts';
-import { createHttpServer } from './http/server.ts';
+import { derive } from './engine/keys.ts';
+import type { Desk } from './dispatch.ts';
+import { done } from './failures.ts';
+import { addPortalRoutes } from './http/portal-routes.ts';
+import { answer, createHttpServer } from './http/server.ts';
+import type { HttpOptions } from './http/server.ts';
+import { addToolServerRoutes } from './http/tool-server-routes.ts';
 import { createLimiter, DEFAULT_LIMITS, systemClock } from './limits/limiter.ts';
 import type { Clock, Limits } from './limits/limiter.ts';
+import { openApiDocument } from './openapi.ts';
+import type { Portal } from './portal/perform-portal.ts';
+import { createPortalTokens } from './portal/portal-tokens.ts';
+import { openRequestLog } from './reports/request-log.ts';
 import { seedSchema } from './seed.ts';
 import type { DefinitionKind, PortalRole, Seed } from './seed.ts';
 import { createSessions } from './sessions.ts';
@@ -22,6 +32,12 @@ export interface ServiceOptions {
   readonly maxElements?: number;
   /** Most bytes of a request body; 4 MiB if absent. */
   readonly maxBodyBytes?: number;
+  /** How long a portal token is good for; 3,600 if absent. */
+  readonly portalSeconds?: number;
+  /** Whether the tool server answers from the start; an AccountAdmin can enable it later. */
+  readonly toolServer?: boolean;
+  /** Where the record of requests is kept over restarts; it ends with the service if absent. */
+  readonly dataFolder?: string;
 }
 
 /** What a client needs to be told, secrets included: for the host's memory and keychain, never for a log. */
@@ -66,22 +82,46 @@ export async function runService(
   if (options.secret.length < 32) throw new RangeError('The secret must have at least 32 bytes.');
   const seed = seedSchema.parse(options.seed);
   const account = createAccount(seed, options.secret, clock.now());
-  const identity = await createServerIdentity(clock.now());
+  const identity = await createServerIdentity();
+  const limiter = createLimiter({ ...DEFAULT_LIMITS, ...options.limits }, clock);
+  const { accountId, tenantId } = account;
+  const log = openRequestLog({ folder: options.dataFolder, accountId, tenantId, now: clock.now });
+  const desk: Desk = {
+    account,
+    sessions: createSessions(options.sessionSeconds ?? 900, clock.now),
+    now: clock.now,
+    limiter,
+    maxElements: options.maxElements ?? 1000,
+  };
+  const onCall: HttpOptions['onCall'] = (facts, result) => {
+    log?.record({ ...facts, ...result, at: clock.now() });
+  };
   const app = createHttpServer({
-    desk: {
-      account,
-      sessions: createSessions(options.sessionSeconds ?? 900, clock.now),
-      now: clock.now,
-      limiter: createLimiter({ ...DEFAULT_LIMITS, ...options.limits }, clock),
-      maxElements: options.maxElements ?? 1000,
-    },
+    desk,
     identity,
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
-    onCall: () => undefined,
+    onCall,
   });
-  await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+  const key = derive(options.secret, 'portal/jwt');
+  const tokens = createPortalTokens(account, key, options.portalSeconds ?? 3600, clock.now);
+  const toolServer = { enabled: options.toolServer ?? false };
+  const portal: Portal = { account, secret: options.secret, now: clock.now, tokens, log, toolServer };
+  await addPortalRoutes(app, portal, limiter);
+  const baseUrl = () => `https://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  app.get('/openapi.json', (request, reply) => answer(request, reply, done(openApiDocument(baseUrl()))));
+  addToolServerRoutes(app, { desk, portal, onCall });
 
-  const { port } = app.server.address() as AddressInfo;
+  const stop = async () => {
+    await app.close();
+    log?.close();
+  };
+  try {
+    await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
   const apiKeys = account.apiKeys.map(({ title, value, expires }) => ({
     title,
     value,
@@ -92,16 +132,16 @@ export async function runService(
   if (!apiKey) throw new Error('The seed has no API key.');
   return {
     facts: {
-      baseUrl: `https://127.0.0.1:${port}`,
+      baseUrl: baseUrl(),
       caPem: identity.caPem,
-      accountId: account.accountId,
-      tenantId: account.tenantId,
+      accountId,
+      tenantId,
       apiKey: { value: apiKey.value, expires: apiKey.expires },
       apiKeys,
       policies: [...account.policies.values()],
       definitions: [...account.definitions.values()].map(({ name, label, kind }) => ({ name, label, kind })),
       portalUsers: [...account.portalUsers.values()],
     },
-    stop: () => app.close(),
+    stop,
   };
 }

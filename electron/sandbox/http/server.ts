@@ -8,7 +8,7 @@ import { dispatch, noFacts } from '../dispatch.ts';
 import type { CallFacts, Desk } from '../dispatch.ts';
 import { errorBody, refuse, statusOf } from '../failures.ts';
 import type { Code, Outcome } from '../failures.ts';
-import type { Party } from '../limits/limiter.ts';
+import type { Limiter, Party } from '../limits/limiter.ts';
 import { OPERATION_NAMES, pathOf } from '../operations.ts';
 import { answerClientError } from './client-errors.ts';
 
@@ -27,7 +27,7 @@ export interface HttpOptions {
   readonly desk: Desk;
   readonly identity: ServerIdentity;
   readonly maxBodyBytes: number;
-  /** Called once for each call of an operation, after its answer went out. */
+  /** Called once for each call of an operation, before its answer goes out: who has the answer finds the call. */
   readonly onCall: (
     facts: CallFacts,
     answer: { requestId: string; status: number; code: Code | null },
@@ -50,6 +50,16 @@ class MalformedBody extends Error {
 function wantsPretty(request: FastifyRequest): boolean {
   const asked = [(request.query as Record<string, unknown> | null)?.pretty, request.headers['x-printpretty']];
   return asked.some((value) => value !== undefined && value !== 'false' && value !== '0');
+}
+
+/** The three headers of spec §8: the rule with the least left of it. */
+export function limitHeaders(limiter: Limiter, parties: readonly Party[]): Record<string, string> {
+  const { limit, remaining, resetAt } = limiter.report(parties);
+  return {
+    'x-rate-limit-limit': String(limit),
+    'x-rate-limit-remaining': String(remaining),
+    'x-rate-limit-reset': new Date(resetAt).toISOString(),
+  };
 }
 
 /** Sends a JSON body or a failure in the service's form. Every route of every room answers through this. */
@@ -112,11 +122,7 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
   };
 
   const showLimits = (request: FastifyRequest, reply: FastifyReply) => {
-    const { limit, remaining, resetAt } = desk.limiter.report(request.parties);
-    void reply
-      .header('x-rate-limit-limit', String(limit))
-      .header('x-rate-limit-remaining', String(remaining))
-      .header('x-rate-limit-reset', new Date(resetAt).toISOString());
+    void reply.headers(limitHeaders(desk.limiter, request.parties));
   };
 
   app.decorateRequest('parties');
@@ -134,8 +140,6 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
   });
   app.addHook('onSend', async (request, reply) => {
     showLimits(request, reply);
-  });
-  app.addHook('onResponse', async (request, reply) => {
     const { facts, failureCode, id } = request;
     if (facts) onCall(facts, { requestId: id, status: reply.statusCode, code: failureCode });
   });
