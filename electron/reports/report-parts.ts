@@ -1,0 +1,28 @@
+import type { Audit } from '../audit/audit.ts';
+import type { Outcome } from '../contract/errors.ts';
+import type { Connection } from '../contract/models/connection.ts';
+import type { Keychain } from '../credentials/keychain.ts';
+import type { ReportingProfile } from '../service/reporting-profile.ts';
+import type { CaseChain } from './evidence-file.ts';
+import type { PortalHttp } from './portal-http.ts';
+
+/** The connection in use, and the way to its portal. */
+export interface ReportedConnection {
+  readonly connection: Connection;
+  readonly http: PortalHttp;
+}
+
+/** What the reports room is handed. */
+export interface ReportParts {
+  readonly active: () => Promise<Outcome<ReportedConnection>>;
+  readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek' | 'key'>;
+  readonly audit: Pick<Audit, 'begin' | 'list'>;
+  /** The audit log's lines on one case, as they stand in the file, with what proves their place in it. */
+  readonly caseChain: (caseReference: string) => Promise<Outcome<CaseChain>>;
+  readonly profile: ReportingProfile;
+  readonly clipboard: { write(text: string): Promise<Outcome<{ clearAfterMs: number }>> };
+  /** Asks where to write; null when the person changed their mind. */
+  readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
+  readonly now: () => Date;
+  readonly newId: () => string;
+}
