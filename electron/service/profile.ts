@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { Outcome } from '../contract/errors.ts';
+import { done, failed } from '../contract/errors.ts';
+import type { OperationName, Parameter } from './operations.ts';
+import { operationNames, operations } from './operations.ts';
+
+const member = z.string().min(1).max(100);
+const members = z.array(member).min(1).max(40);
+/** Joined to {base_url}: no host, no query, no way up. */
+const path = z
+  .string()
+  .max(500)
+  .regex(/^(?:\/[A-Za-z0-9._~-]+)+$/)
+  .refine((text) => !text.split('/').includes('..'));
+
+/** What the specification shows is not the site's to change. */
+const fixed: Partial<Record<OperationName, string>> = {
+  CreateSession: '/api/services/evtservice/createsession',
+  Tokenize: '/api/services/evtservice/tokenize',
+};
+
+const operationProfile = (name: OperationName) => {
+  const own: Parameter[] = [...operations[name].parameters];
+  const shown = fixed[name];
+  return z.strictObject({
+    path: shown === undefined ? path : z.literal(shown),
+    /** Parameter of spec §4 → member on the wire. */
+    request: z
+      .record(z.enum(own), member)
+      .refine((names) => new Set(Object.values(names)).size === own.length, 'two parameters share a member'),
+    /** Accepted members of the answer, or of one element of it, the first that is there wins. */
+    answer: members,
+  });
+};
+type OperationProfile = z.infer<ReturnType<typeof operationProfile>>;
+
+const codes = z.array(z.string().min(1).max(200)).max(100);
+
+const serviceProfile = z.strictObject({
+  version: z.literal(1),
+  operations: z.strictObject(
+    Object.fromEntries(operationNames.map((name) => [name, operationProfile(name)])) as Record<
+      OperationName,
+      ReturnType<typeof operationProfile>
+    >,
+  ),
+  element: z.strictObject({
+    request: z.strictObject({ ref: member, value: member }),
+    ref: members,
+    /** Where one of these is there and not null, the service refused the element. */
+    error: members,
+  }),
+  /** Members around a single answer: `{ data: { token } }`. */
+  wrappers: z.array(member).max(40),
+  /** Members that hold the array of a batch answer. */
+  lists: members,
+  bareStrings: z.boolean(),
+  bareLists: z.boolean(),
+  /** What the error codes of spec §7, whose values it does not show, mean. */
+  errorCodes: z.strictObject({
+    credentials: codes,
+    keyExpired: codes,
+    session: codes,
+    notGranted: codes,
+    quota: codes,
+  }),
+});
+
+export type ServiceProfile = Omit<z.infer<typeof serviceProfile>, 'operations'> & {
+  readonly operations: { readonly [N in OperationName]: OperationProfile };
+};
+export type ErrorMeaning = keyof ServiceProfile['errorCodes'];
+
+/**
+ * Reads a service profile from its JSON text: where each operation lives and how its members are called. Refused with
+ * `connection.invalid` and, as subject, the place in the file that does not hold.
+ */
+export function readProfile(text: string): Outcome<ServiceProfile> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return failed('connection.invalid', { subject: 'service profile: not JSON' });
+  }
+  const parsed = serviceProfile.safeParse(json);
+  if (parsed.success) return done(parsed.data);
+  const where = parsed.error.issues[0]?.path.join('.') ?? '';
+  return failed('connection.invalid', { subject: `service profile: ${where}`.slice(0, 300) });
+}
+
+export function meaningOf(profile: ServiceProfile, code: string): ErrorMeaning | null {
+  for (const [meaning, listed] of Object.entries(profile.errorCodes)) {
+    if (listed.includes(code)) return meaning as ErrorMeaning;
+  }
+  return null;
+}

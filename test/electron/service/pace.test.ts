@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { createDeskSide } from '../../faults/desk-side.ts';
+import { FakeClock, seeded } from '../../faults/fake-clock.ts';
+import { createFakeWire } from '../../faults/fake-wire.ts';
+import { bucketLimiter, fixedLimiter, slidingLimiter } from '../../faults/limiters.ts';
+import type { Limiter } from '../../faults/limiters.ts';
+import { ModelService } from '../../faults/model-service.ts';
+
+const kinds: Record<string, (limit: number) => Limiter> = {
+  'any second': slidingLimiter,
+  'full seconds': fixedLimiter,
+  'a bucket': bucketLimiter,
+};
+
+interface Job {
+  readonly limiter?: Limiter;
+  readonly headers?: boolean;
+  readonly sessionMs?: number;
+  readonly inFlight?: number;
+  readonly seconds?: number;
+}
+
+/** A job that keeps so many requests in flight for so long, in fake time. */
+async function runJob({ limiter, headers = true, sessionMs = 600_000, inFlight = 16, seconds = 60 }: Job) {
+  const clock = new FakeClock();
+  const random = seeded(7);
+  const service = new ModelService({
+    now: () => clock.monotonic(),
+    date: () => clock.now(),
+    rateHeaders: headers,
+    sessionMs,
+    ...(limiter && { limiter }),
+  });
+  const wire = createFakeWire(service, clock, random);
+  const { client } = createDeskSide({ transport: wire, clock, random });
+  const end = clock.monotonic() + seconds * 1000;
+  let calls = 0;
+  const failures: string[] = [];
+  const worker = async (): Promise<void> => {
+    while (clock.monotonic() < end) {
+      const n = calls++;
+      const call = { operation: 'BatchTokenize', policy: 'p', definition: 'd' } as const;
+      const outcome = await client.batch(call, [{ ref: 'r', value: String(n) }], {});
+      if (!outcome.ok) failures.push(outcome.failure.code);
+    }
+  };
+  await clock.until(Promise.all(Array.from({ length: inFlight }, worker)));
+  await client.close();
+  const rate = service.admitted.filter((at) => at < end).length / seconds;
+  return { rate, failures, calls, arrived: wire.left.length, service };
+}
+
+describe('the achieved rate', () => {
+  for (const [name, kind] of Object.entries(kinds)) {
+    for (const headers of [true, false]) {
+      it.each([5, 50, 600])(
+        `is within a tenth of %i a second, counted by ${name}, ${headers ? 'with' : 'without'} headers`,
+        async (allowed) => {
+          const run = await runJob({ limiter: kind(allowed), headers });
+          expect(run.failures).toEqual([]);
+          expect(run.rate).toBeGreaterThan(allowed * 0.9);
+          expect(run.rate).toBeLessThanOrEqual(allowed * 1.1);
+          expect(run.arrived / run.calls).toBeLessThan(1.1);
+        },
+      );
+    }
+  }
+});
+
+describe('sessions that live two seconds', () => {
+  it('are renewed once each by two hundred requests in flight, and no request fails', async () => {
+    const run = await runJob({ inFlight: 200, sessionMs: 2000, seconds: 30 });
+    expect(run.failures).toEqual([]);
+    const made = run.service.sessionsMadeAt;
+    expect(run.service.asked.createsession).toBe(made.length);
+    expect(made.length).toBeGreaterThan(12);
+    for (const [index, at] of made.entries()) {
+      // Not one before the last had ended, and not long after either.
+      const since = at - (made[index - 1] ?? -Infinity);
+      expect(since).toBeGreaterThanOrEqual(2000);
+      if (index > 0) expect(since).toBeLessThan(2500);
+    }
+  });
+});

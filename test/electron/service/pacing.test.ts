@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createPacer } from '../../../electron/service/pacing.ts';
+import type { Patience } from '../../../electron/service/pacing.ts';
+import { FakeClock } from '../../faults/fake-clock.ts';
+
+const never = new AbortController().signal;
+const endless = (): Patience => ({ ms: Infinity, since: null });
+
+/** Most of the times that lie within any one second. */
+function densest(times: readonly number[]): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  let most = 0;
+  for (let first = 0, last = 0; last < sorted.length; last++) {
+    while ((sorted[last] ?? 0) - (sorted[first] ?? 0) >= 1000) first++;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
+
+describe('the pace', () => {
+  it('never exceeds the limit in any sliding second, whatever happens', async () => {
+    const request = fc.record({
+      after: fc.integer({ min: 0, max: 300 }),
+      /** Between leave to go and going: the audit's disk. */
+      witnessMs: fc.integer({ min: 0, max: 400 }),
+      answerMs: fc.integer({ min: 0, max: 900 }),
+      how: fc.constantFrom('answered', 'answered', 'answered', 'busy', 'failed', 'unsent'),
+      lane: fc.constantFrom('front', 'back'),
+      pauseMs: fc.option(fc.integer({ min: 0, max: 2000 }), { freq: 10 }),
+    });
+    const property = fc.asyncProperty(
+      fc.integer({ min: 1, max: 40 }),
+      fc.array(request, { minLength: 1, maxLength: 120 }),
+      async (limit, requests) => {
+        const clock = new FakeClock();
+        const pacer = createPacer(limit, clock, () => undefined);
+        const left: number[] = [];
+        const one = async (plan: (typeof requests)[number]): Promise<void> => {
+          const permit = await pacer.admit('Tokenize', plan.lane, endless(), never);
+          if (!permit.ok) throw new Error('refused');
+          await clock.wait(plan.witnessMs);
+          if (plan.how === 'unsent') {
+            permit.end('unsent');
+            return;
+          }
+          permit.sent();
+          left.push(clock.monotonic());
+          await clock.wait(plan.answerMs);
+          if (plan.how === 'busy') pacer.congested(left.at(-1) ?? 0);
+          if (plan.pauseMs !== null) pacer.pause(plan.pauseMs, 'busy');
+          permit.end(plan.how);
+        };
+        const all: Promise<void>[] = [];
+        const start = async (): Promise<void> => {
+          for (const plan of requests) {
+            await clock.wait(plan.after % 7 === 0 ? plan.after : 0);
+            all.push(one(plan));
+          }
+        };
+        await clock.until(start());
+        await clock.until(Promise.all(all));
+        expect(left).toHaveLength(requests.filter(({ how }) => how !== 'unsent').length);
+        expect(densest(left)).toBeLessThanOrEqual(limit);
+        expect(pacer.inFlight).toBe(0);
+      },
+    );
+    await fc.assert(property, { numRuns: 150 });
+  });
+
+  it('lets a person go before a job', async () => {
+    const clock = new FakeClock();
+    const pacer = createPacer(1, clock, () => undefined);
+    const order: string[] = [];
+    const go = async (name: string, lane: 'front' | 'back'): Promise<void> => {
+      const permit = await pacer.admit('x', lane, endless(), never);
+      if (!permit.ok) return;
+      order.push(name);
+      permit.sent();
+      permit.end('answered');
+    };
+    const all = [go('first', 'back'), go('job', 'back'), go('job', 'back'), go('person', 'front')];
+    await clock.until(Promise.all(all));
+    expect(order).toEqual(['first', 'person', 'job', 'job']);
+  });
+
+  it('sends one ahead after a pause, and the others only when it got an answer', async () => {
+    const clock = new FakeClock();
+    const pacer = createPacer(100, clock, () => undefined);
+    const warm = await pacer.admit('x', 'back', endless(), never);
+    if (!warm.ok) throw new Error('refused');
+    warm.sent();
+    warm.end('answered');
+    pacer.pause(5000, 'failing');
+    let granted = 0;
+    const permits = Array.from({ length: 4 }, async () => {
+      const permit = await pacer.admit('x', 'back', endless(), never);
+      granted++;
+      return permit;
+    });
+    await clock.pass(4999);
+    expect(granted).toBe(0);
+    await clock.pass(500);
+    expect(granted).toBe(1);
+    const [probe] = permits;
+    const permit = await probe;
+    if (!permit?.ok) throw new Error('refused');
+    permit.sent();
+    permit.end('failed');
+    await clock.pass(100);
+    expect(granted).toBe(2);
+    const second = await permits[1];
+    if (!second?.ok) throw new Error('refused');
+    second.sent();
+    second.end('answered');
+    await clock.pass(1000);
+    expect(granted).toBe(4);
+  });
+
+  it('turns away at once who would have to wait too long, with the time left', async () => {
+    const clock = new FakeClock();
+    const pacer = createPacer(10, clock, () => undefined);
+    const waiting = (ms: number) => pacer.admit('x', 'front', { ms, since: null }, never);
+    pacer.pause(60_000, 'busy');
+    expect(await waiting(1000)).toEqual({ ok: false, why: 'busy', retryAfterMs: 60_000 });
+    const patient = waiting(90_000);
+    await clock.pass(30_000);
+    pacer.pause(80_000, 'failing');
+    expect(await patient).toEqual({ ok: false, why: 'failing', retryAfterMs: 80_000 });
+  });
+
+  it('forgets who leaves', async () => {
+    const clock = new FakeClock();
+    const pacer = createPacer(10, clock, () => undefined);
+    pacer.pause(1000, 'busy');
+    const leave = new AbortController();
+    const gone = pacer.admit('x', 'front', endless(), leave.signal);
+    leave.abort();
+    expect(await gone).toMatchObject({ ok: false, why: 'cancelled' });
+    const other = pacer.admit('x', 'front', endless(), never);
+    pacer.close();
+    expect(await other).toMatchObject({ ok: false, why: 'cancelled' });
+    expect(await pacer.admit('x', 'front', endless(), never)).toMatchObject({ why: 'cancelled' });
+  });
+});

@@ -1,0 +1,37 @@
+import type { Exchange, Transport } from '../../electron/service/transport.ts';
+import type { FakeClock } from './fake-clock.ts';
+import type { ModelService } from './model-service.ts';
+
+export interface FakeWire extends Transport {
+  /** When requests left. */
+  readonly left: number[];
+}
+
+/** A transport without a network: the model's answer after a chance delay there and back, in fake time. */
+export function createFakeWire(
+  service: ModelService,
+  clock: FakeClock,
+  random: () => number,
+  delayMs: readonly [least: number, most: number] = [1, 5],
+): FakeWire {
+  const delay = (): Promise<void> => clock.wait(delayMs[0] + random() * (delayMs[1] - delayMs[0]));
+  const left: number[] = [];
+  return {
+    left,
+    async post(path, json, signal): Promise<Exchange> {
+      left.push(clock.monotonic());
+      await delay();
+      if (signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
+      const body = JSON.parse(json) as Record<string, unknown>;
+      const reply = service.answer(path.split('/').at(-1) ?? '', body);
+      await delay();
+      const headers = { ...reply.headers, date: new Date(clock.now()).toUTCString() };
+      return {
+        ok: true,
+        reply: { status: reply.status, headers, body: Buffer.from(JSON.stringify(reply.json)) },
+      };
+    },
+    reset: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
