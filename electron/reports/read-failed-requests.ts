@@ -24,9 +24,12 @@ export function readFailedRequests(json: unknown, profile: ReportingProfile['fai
   return done(failures);
 }
 
-/** Dates as text, or a number of seconds or milliseconds; what is neither stays as it came. */
+/** A date as text, without a zone in UTC, or a number of seconds or milliseconds; what is neither stays as it came. */
 function instantOf(json: unknown): string {
-  const time = typeof json === 'number' ? json * (json < 1e11 ? 1_000 : 1) : Date.parse(textOf(json));
+  const text = textOf(json);
+  const zoned = /^\d{4}-\d{2}-\d{2}T[\d:.]+$/.test(text) ? `${text}Z` : text;
+  const time =
+    typeof json === 'number' ? json * (json < 1e11 ? 1_000 : 1) : /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(zoned) : Number.NaN;
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? textOf(json) : date.toISOString();
+  return Number.isNaN(date.getTime()) ? text : date.toISOString();
 }

@@ -3,7 +3,6 @@ import type { Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Keychain } from '../credentials/keychain.ts';
 import type { ReportingProfile } from '../service/reporting-profile.ts';
-import type { CaseChain } from './evidence-file.ts';
 import type { PortalHttp } from './portal-http.ts';
 
 /** The connection in use, and the way to its portal. */
@@ -17,8 +16,8 @@ export interface ReportParts {
   readonly active: () => Promise<Outcome<ReportedConnection>>;
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek' | 'key'>;
   readonly audit: Pick<Audit, 'begin' | 'list'>;
-  /** The audit log's lines on one case, as they stand in the file, with what proves their place in it. */
-  readonly caseChain: (caseReference: string) => Promise<Outcome<CaseChain>>;
+  /** Where the audit log lies. */
+  readonly auditFolder: string;
   readonly profile: ReportingProfile;
   readonly clipboard: { write(text: string): Promise<Outcome<{ clearAfterMs: number }>> };
   /** Asks where to write; null when the person changed their mind. */

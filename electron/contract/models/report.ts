@@ -90,8 +90,6 @@ export const workstation = figures.extend({
       }),
     )
     .max(2_000),
-  /** False when the log is longer than is read for a report. */
-  complete: z.boolean(),
   chain: z.enum(['intact', 'broken']),
 });
 export type Workstation = z.infer<typeof workstation>;
