@@ -1,16 +1,17 @@
 import type { Audit } from '../audit/audit.ts';
-import { done, type Outcome } from '../contract/errors.ts';
+import type { Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Connections } from '../credentials/connections.ts';
-import type { ServiceClient, Witness } from '../service/client.ts';
+import type { ServiceClient } from '../service/client.ts';
+import type { CreateClient } from './create-client.ts';
 import { createWitness } from './witness.ts';
 
 export interface ClientParts {
   readonly connections: Pick<Connections, 'find'>;
   readonly audit: Audit;
-  readonly create: (connection: Connection, witness: Witness) => Promise<ServiceClient>;
+  readonly create: CreateClient;
   /** Settles when a connection can be used; the built-in one has to be started first. */
-  readonly ready: (connection: Connection) => Promise<Outcome<null>>;
+  readonly ready: (connection: Connection) => Promise<Outcome<unknown>>;
   readonly onStatus: () => void;
 }
 
@@ -25,17 +26,23 @@ export interface Clients {
 }
 
 export function createClients({ connections, audit, create, ready, onStatus }: ClientParts): Clients {
-  const open = new Map<string, Promise<ServiceClient>>();
+  const open = new Map<string, Promise<Outcome<ServiceClient>>>();
 
-  async function drop(connectionId: string): Promise<void> {
-    const client = open.get(connectionId);
-    open.delete(connectionId);
-    await (await client)?.close();
+  async function there(connectionId: string): Promise<ServiceClient | null> {
+    const client = await open.get(connectionId);
+    return client?.ok === true ? client.value : null;
   }
 
-  async function make(connection: Connection): Promise<ServiceClient> {
+  async function drop(connectionId: string): Promise<void> {
+    const client = await there(connectionId);
+    open.delete(connectionId);
+    await client?.close();
+  }
+
+  async function make(connection: Connection): Promise<Outcome<ServiceClient>> {
     const client = await create(connection, createWitness(audit, connection));
-    client.onStatus(onStatus);
+    if (client.ok) client.value.onStatus(onStatus);
+    else open.delete(connection.id);
     return client;
   }
 
@@ -45,17 +52,16 @@ export function createClients({ connections, audit, create, ready, onStatus }: C
       if (!known.ok) return known;
       const usable = await ready(known.value);
       if (!usable.ok) return usable;
-      const there = open.get(connectionId);
-      if (there) return done(await there);
+      const already = open.get(connectionId);
+      if (already) return already;
       // Found again: becoming ready may have changed its address.
       const connection = connections.find(connectionId);
       if (!connection.ok) return connection;
       const made = make(connection.value);
       open.set(connectionId, made);
-      made.catch(() => open.delete(connectionId));
-      return done(await made);
+      return made;
     },
-    open: async (connectionId) => (await open.get(connectionId)) ?? null,
+    open: there,
     drop,
     async close() {
       await Promise.all([...open.keys()].map(drop));

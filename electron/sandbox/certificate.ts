@@ -1,4 +1,4 @@
-import './reflect-metadata.ts';
+import 'reflect-metadata'; // tsyringe, under @peculiar/x509, refuses to load without it; it comes first.
 import { webcrypto } from 'node:crypto';
 import {
   BasicConstraintsExtension,

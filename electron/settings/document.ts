@@ -28,7 +28,16 @@ export const deskDocument = {
   keychainIndex: entry(z.array(z.string().regex(/^[A-Za-z0-9:_.-]{1,200}$/)), []),
   mappings: entry(z.array(mapping), []),
   /** Transfers counted against the day's limit (spec §8), by connection. */
-  quota: entry(z.record(id, z.strictObject({ since: instant, transfers: count })), {}),
+  quota: entry(
+    z.record(
+      id,
+      z.strictObject({
+        hours: z.array(z.strictObject({ hour: z.int(), count })).max(100),
+        pausedUntil: z.number().nullable(),
+      }),
+    ),
+    {},
+  ),
   /** Wrong passphrases in a row, and until when the next try has to wait. */
   unlock: entry(z.strictObject({ wrong: count, until: instant.nullable() }), { wrong: 0, until: null }),
 };

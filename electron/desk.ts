@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { Handlers } from './ipc/handle.ts';
+import { createDoor } from './ipc/handle.ts';
+import { openLookup } from './lookup/lookup.ts';
+import { openConnections } from './credentials/connections.ts';
+import type { KeyringBackend } from './credentials/native-calls.ts';
+import { openKeychain } from './credentials/open-keychain.ts';
+import { done, type Outcome } from './contract/errors.ts';
+import { builtInId, createBuiltIn } from './desk/built-in.ts';
+import { createClients } from './desk/clients.ts';
+import { connectionHandlers } from './desk/connection-handlers.ts';
+import { createClientFor } from './desk/create-client.ts';
+import { openDeskAudit } from './desk/desk-audit.ts';
+import { openDeskBatch } from './desk/desk-batch.ts';
+import { createState } from './desk/state.ts';
+import type { ActiveConnection } from './lookup/lookup-parts.ts';
+import { createBriefClipboard } from './privacy/clipboard.ts';
+import { systemClock } from './privacy/clock.ts';
+import { openLock } from './privacy/lock.ts';
+import { createReveals } from './privacy/reveals.ts';
+import { watchAway } from './privacy/watch-away.ts';
+import { startSandbox } from './sandbox/start-sandbox.ts';
+import { deskDocument, documentMigrations, documentVersion } from './settings/document.ts';
+import { openStore, type ConfLike, type ConfOptions } from './settings/store.ts';
+import type { Shell } from './shell/shell.ts';
+
+export interface DeskParts {
+  /** `new Conf(options)` under Node, `new ElectronStore(options)` in Electron: the same interface. */
+  readonly conf: (options: ConfOptions) => ConfLike;
+  readonly loadKeytar: () => Promise<KeyringBackend>;
+  /** The embedded service's thread. */
+  readonly sandboxWorker: URL;
+  /** The one origin that may call. */
+  readonly origin: string;
+  /** Told of bugs: the call's name and the error's class, never a message. */
+  readonly onBug?: (call: string, what: string) => void;
+}
+
+export interface Desk {
+  /** Pauses jobs at a chunk's edge, clears the clipboard, closes sessions and the embedded service. */
+  close(): Promise<void>;
+}
+
+/** Builds the rooms and hands them to each other. The window may be opened when it answers. */
+export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
+  const clock = systemClock;
+  const store = openStore({
+    folder: shell.home,
+    name: 'desk',
+    shape: deskDocument,
+    version: documentVersion,
+    migrations: documentMigrations,
+    conf: parts.conf,
+    now: () => clock.now(),
+  });
+  const settings = () => store.read('settings');
+  const keychain = openKeychain({
+    load: parts.loadKeytar,
+    clock,
+    index: {
+      read: () => store.read('keychainIndex'),
+      write: (names) => store.write('keychainIndex', [...names]),
+    },
+  });
+  const connections = openConnections({ store, keychain, newId: randomUUID });
+  const audit = await openDeskAudit({ shell, keychain });
+  const lock = await openLock({
+    clock,
+    idleMs: () => settings().lockAfterMinutes * 60_000,
+    vault: keychain,
+    tries: { read: () => store.read('unlock'), write: (tries) => store.write('unlock', tries) },
+  });
+  const reveals = createReveals({
+    clock,
+    revealMs: () => settings().revealSeconds * 1_000,
+    newId: randomUUID,
+    emit: (ended) => shell.send('reveal.ended', ended),
+    protectContent: (on) => shell.protectContent(on),
+  });
+  const clipboard = createBriefClipboard({
+    clipboard: shell.clipboard,
+    clock,
+    clearMs: () => settings().clipboardSeconds * 1_000,
+  });
+
+  const builtIn = createBuiltIn({
+    connections,
+    keychain,
+    start: ({ secret }) =>
+      startSandbox({ secret, worker: parts.sandboxWorker, dataFolder: path.join(shell.home, 'built-in') }),
+    onStarted: () => clients.drop(builtInId),
+  });
+  const clients = createClients({
+    connections,
+    audit,
+    create: createClientFor({ shell, connections, store }),
+    ready: async ({ builtIn: own }) => (own ? builtIn.start() : Promise.resolve(done(null))),
+    onStatus: () => state.changed(),
+  });
+  const state = createState({
+    shell,
+    connections,
+    keychain,
+    audit,
+    clients: () => clients,
+    lock: () => lock.state(),
+    settings,
+  });
+
+  async function active(): Promise<Outcome<ActiveConnection>> {
+    const chosen = connections.active();
+    if (chosen === null) return { ok: false, failure: { code: 'connection.none' } };
+    const connection = connections.find(chosen.connectionId);
+    if (!connection.ok) return connection;
+    const client = await clients.for(chosen.connectionId);
+    if (!client.ok) return client;
+    const { id: connectionId, name, environment } = connection.value;
+    return done({ connectionId, name, environment, client: client.value });
+  }
+
+  const lookup = openLookup({
+    active,
+    audit,
+    reveals,
+    clipboard,
+    caseRequired: () => settings().caseRequired,
+    now: () => clock.now(),
+    newId: randomUUID,
+  });
+  const batch = openDeskBatch({ shell, connections, clients, audit, keychain, reveals, store, clock });
+
+  const handlers: Handlers = {
+    'desk.state': async () => done(await state.read()),
+    ...connectionHandlers({ connections, clients, builtIn, audit, changed: () => state.changed() }),
+    ...lookup,
+    ...batch,
+    'activity.list': async (query) => done(await audit.list(query)),
+    'settings.save': (next) => {
+      const saved = store.write('settings', next);
+      state.changed();
+      return Promise.resolve(saved.ok ? done(settings()) : saved);
+    },
+    'lock.now': () => Promise.resolve(done(lock.now())),
+    'lock.unlock': ({ passphrase }) => lock.unlock(passphrase),
+    'lock.setPassphrase': ({ current, next }) => lock.setPassphrase(current, next),
+    'lock.active': () => {
+      lock.active();
+      return Promise.resolve(done({}));
+    },
+  };
+
+  shell.serve(
+    createDoor({
+      handlers,
+      origin: parts.origin,
+      locked: () => lock.state().locked,
+      onBug: parts.onBug ?? (() => undefined),
+    }),
+  );
+
+  const stops = [
+    watchAway({ shell, lock, reveals, clipboard }),
+    lock.onChange(() => state.changed()),
+    keychain.onState(() => state.changed()),
+    audit.onState(() => state.changed()),
+  ];
+  await batch.start();
+  // The person who used the built-in service last time finds it running; nobody has to wait for it.
+  if (connections.active()?.connectionId === builtInId) void builtIn.start();
+
+  return {
+    async close() {
+      for (const stop of stops) stop();
+      lock.close();
+      await batch.close();
+      await clipboard.clear();
+      await clients.close();
+      await builtIn.stop();
+      state.close();
+      await audit.close();
+    },
+  };
+}

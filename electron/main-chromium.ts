@@ -1,0 +1,85 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Conf from 'conf';
+import type { Page } from 'playwright-core';
+import { loadKeytar } from './credentials/load-keytar.ts';
+import { openDesk } from './desk.ts';
+import { chromiumOrigin, openChromium } from './shell/chromium-shell.ts';
+import type { AwaySignal, Shell } from './shell/shell.ts';
+
+declare const DESK_VERSION: string;
+
+export interface StartOptions {
+  /** Settings, audit and jobs; the person's own folder if absent. */
+  readonly home?: string;
+  /** True where there is no display, if absent. */
+  readonly headless?: boolean;
+  /** Folder for results that belong to no file, and for all of them when given. */
+  readonly downloads?: string;
+  /** Where the display, proxies and the keyring are looked for; the process's own if absent. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Sees each message that leaves for the window; for tests. */
+  readonly tap?: (outward: string) => void;
+}
+
+export interface StartedDesk {
+  readonly page: Page;
+  readonly shell: Shell;
+  /** Plays a signal of the system this host can't hear: screen locked, suspend, resume. */
+  readonly away: (signal: AwaySignal) => void;
+  /** Settles when the window was closed, by a person or by `close`. */
+  readonly closed: Promise<void>;
+  /** Closes desk and window; safe to call twice. */
+  close(): Promise<void>;
+}
+
+const beside = (name: string): URL => new URL(name, import.meta.url);
+
+/** Opens the desk in the system's Chromium. Loaded when built: `dist/main/main-chromium.js`. */
+export async function startDesk(options: StartOptions = {}): Promise<StartedDesk> {
+  const env = options.env ?? process.env;
+  const host = await openChromium({
+    renderer: fileURLToPath(beside('../renderer')),
+    preload: await fs.readFile(beside('./preload-chromium.js'), 'utf8'),
+    resources: fileURLToPath(beside('../../resources')),
+    version: DESK_VERSION,
+    home:
+      options.home ?? path.join(env['XDG_CONFIG_HOME'] ?? path.join(os.homedir(), '.config'), 'Tokendesk'),
+    headless: options.headless ?? !hasDisplay(env),
+    env,
+    ...(options.downloads !== undefined && { downloads: options.downloads }),
+    ...(options.tap !== undefined && { tap: options.tap }),
+  });
+  const desk = await openDesk(host.shell, {
+    conf: (options) => new Conf(options),
+    loadKeytar,
+    sandboxWorker: beside('./sandbox-worker.js'),
+    origin: chromiumOrigin,
+  });
+  await host.shell.openWindow();
+
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    host.away('quit');
+    await desk.close();
+    await host.close();
+  };
+  const closeOnce = (): Promise<void> => (closing ??= close());
+  void host.closed.then(closeOnce);
+  return { page: host.page, shell: host.shell, away: host.away, closed: host.closed, close: closeOnce };
+}
+
+/** Whether this machine can show a window. */
+export function hasDisplay(env: NodeJS.ProcessEnv): boolean {
+  return process.platform !== 'linux' || Boolean(env['DISPLAY'] ?? env['WAYLAND_DISPLAY']);
+}
+
+if (process.argv[1] !== undefined && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const desk = await startDesk();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void desk.close());
+  await desk.closed;
+  await desk.close();
+}

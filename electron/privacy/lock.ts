@@ -1,0 +1,172 @@
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { LockState } from '../contract/models/desk.ts';
+import type { Clock } from './clock.ts';
+import { defaultCost, fitsVerifier, makeVerifier } from './passphrase.ts';
+
+/** Wrong passphrases in a row, kept between runs, or a restart would give free tries. */
+export interface UnlockTries {
+  readonly wrong: number;
+  /** ISO 8601; the next try has to wait until then. */
+  readonly until: string | null;
+}
+
+/** Locks the desk: after idle time, when told, when the screen locks or the machine sleeps. */
+export interface Lock {
+  state(): LockState;
+  /** Ctrl+L. */
+  now(): LockState;
+  /** The person did something. */
+  active(): void;
+  /** A passphrase of at most 1,000 characters; without one set, any unlocks. Failures: unlock.wrong and unlock.wait, both with `retryAfterMs`; keychain.*. */
+  unlock(passphrase: string): Promise<Outcome<LockState>>;
+  /**
+   * Sets, changes or, with an empty `next`, removes the passphrase. Where one is set, `current` must fit and counts as
+   * a try. Failures: as `unlock`, and those of storing it.
+   */
+  setPassphrase(current: string, next: string): Promise<Outcome<LockState>>;
+  /** Runs at every change of `state()`; the answer stops it. */
+  onChange(listener: () => void): () => void;
+  close(): void;
+}
+
+/** As the keychain has it: `read` fails with credentials.missing where nothing is stored. */
+export interface VerifierVault {
+  store(account: string, secret: string): Promise<Outcome<unknown>>;
+  read(account: string): Promise<Outcome<string>>;
+  remove(account: string): Promise<Outcome<null>>;
+}
+
+export interface LockParts {
+  readonly clock: Clock;
+  /** Idle time allowed, from the settings; asked anew each time. */
+  readonly idleMs: () => number;
+  readonly vault: VerifierVault;
+  readonly tries: { read(): UnlockTries; write(tries: UnlockTries): unknown };
+  /** scrypt's cost, lower in tests. */
+  readonly cost?: number;
+}
+
+const account = 'lock:verifier';
+const none: UnlockTries = { wrong: 0, until: null };
+const longestDelay = 15 * 60_000;
+
+/** 1 s after the first wrong try, doubled by each further one. */
+export const delayAfter = (wrong: number) =>
+  wrong === 0 ? 0 : Math.min(1_000 * 2 ** (wrong - 1), longestDelay);
+
+/**
+ * Starts locked where a passphrase is set, or a restart would open the desk, and also where the keychain can't tell:
+ * the passphrase is then asked for and checked once the keychain answers.
+ */
+export async function openLock(parts: LockParts): Promise<Lock> {
+  const { clock, vault, tries, cost = defaultCost } = parts;
+  const listeners = new Set<() => void>();
+  /** Null: none is set. Kept in memory, so that a keychain locked meanwhile keeps nobody out and lets nobody in. */
+  let verifier = await readVerifier();
+  let locked = passphraseSet();
+  let lastActive = clock.monotonic();
+  let armedFor = 0;
+  let stopTimer = () => {};
+
+  async function readVerifier(): Promise<Outcome<string | null>> {
+    const read = await vault.read(account);
+    return !read.ok && read.failure.code === 'credentials.missing' ? done(null) : read;
+  }
+
+  function passphraseSet(): boolean {
+    return !verifier.ok || verifier.value !== null;
+  }
+
+  function waitMs(): number {
+    const { wrong, until } = tries.read();
+    if (until === null) return 0;
+    // Never longer than the delay itself: the clock may have been put back meanwhile.
+    return Math.max(0, Math.min(Date.parse(until) - clock.now().getTime(), delayAfter(wrong)));
+  }
+
+  const state = (): LockState => ({ locked, passphraseSet: passphraseSet(), waitMs: waitMs() });
+
+  function changed() {
+    for (const listener of listeners) listener();
+  }
+
+  function lock() {
+    if (locked) return;
+    locked = true;
+    stopTimer();
+    changed();
+  }
+
+  function watchIdle() {
+    stopTimer();
+    armedFor = parts.idleMs();
+    const left = lastActive + armedFor - clock.monotonic();
+    if (left <= 0) lock();
+    else stopTimer = clock.after(left, watchIdle);
+  }
+
+  async function check(passphrase: string): Promise<Outcome<null>> {
+    if (!verifier.ok) verifier = await readVerifier();
+    if (!verifier.ok) return verifier;
+    if (verifier.value === null) return done(null);
+    const wait = waitMs();
+    if (wait > 0) return failed('unlock.wait', { retryAfterMs: wait });
+    // Counted before it is checked: ending the process meanwhile, or trying many at once, must not be free.
+    const wrong = tries.read().wrong + 1;
+    tries.write({ wrong, until: new Date(clock.now().getTime() + delayAfter(wrong)).toISOString() });
+    if (await fitsVerifier(passphrase, verifier.value)) {
+      tries.write(none);
+      return done(null);
+    }
+    changed();
+    return failed('unlock.wrong', { retryAfterMs: waitMs() });
+  }
+
+  if (!locked) watchIdle();
+
+  return {
+    state,
+    now() {
+      lock();
+      return state();
+    },
+    active() {
+      if (locked) return;
+      // The timer may be late (sleep) or armed for an older setting.
+      if (clock.monotonic() - lastActive >= parts.idleMs()) {
+        lock();
+        return;
+      }
+      lastActive = clock.monotonic();
+      if (parts.idleMs() !== armedFor) watchIdle();
+    },
+
+    async unlock(passphrase) {
+      if (!locked) return done(state());
+      const checked = await check(passphrase);
+      if (!checked.ok) return checked;
+      locked = false;
+      lastActive = clock.monotonic();
+      watchIdle();
+      changed();
+      return done(state());
+    },
+
+    async setPassphrase(current, next) {
+      const checked = await check(current);
+      if (!checked.ok) return checked;
+      const made = next === '' ? null : await makeVerifier(next, cost);
+      const kept = made === null ? await vault.remove(account) : await vault.store(account, made);
+      if (!kept.ok) return kept;
+      verifier = done(made);
+      changed();
+      return done(state());
+    },
+
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => stopTimer(),
+  };
+}

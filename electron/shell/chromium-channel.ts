@@ -1,0 +1,75 @@
+import type { Frame, Page } from 'playwright-core';
+import type { Sender } from '../ipc/handle.ts';
+import type { EventName, EventPayload } from '../contract/events.ts';
+import { bindingName, type Events, type ToHost } from './chromium-messages.ts';
+import type { Door } from './shell.ts';
+
+type Queued = NonNullable<Events>[number];
+/** A window that stopped asking must not make the desk grow. */
+const mostQueued = 10_000;
+
+export interface Channel {
+  readonly serve: (door: Door) => void;
+  readonly send: <E extends EventName>(event: E, payload: EventPayload<E>) => void;
+}
+
+/**
+ * Calls and events between page and desk over one Playwright binding, in JSON. Who asks is known from the binding's
+ * source frame, not from what the message says. Events wait for the page's standing question, so they travel in
+ * batches and the page needs no receiver that others could call.
+ */
+export async function openChannel(
+  page: Page,
+  origin: string,
+  onBlur: () => void,
+  /** Sees each message that leaves for the window; for tests. */
+  tap: (outward: string) => void = () => undefined,
+): Promise<Channel> {
+  let door: Door | null = null;
+  let queue: Queued[] = [];
+  let asked: ((events: Events) => void) | null = null;
+
+  const flush = (): void => {
+    if (asked === null || queue.length === 0) return;
+    asked(queue);
+    asked = null;
+    queue = [];
+  };
+
+  async function answer(frame: Frame, message: ToHost): Promise<unknown> {
+    const sender: Sender = { origin: originOf(frame), isMainFrame: frame === page.mainFrame() };
+    if (message.kind === 'call')
+      return door === null ? null : door(sender, message.channel.replace(/^call:/, ''), message.payload);
+    if (!sender.isMainFrame || sender.origin !== origin) return null;
+    if (message.kind === 'blur') {
+      onBlur();
+      return null;
+    }
+    asked?.([]);
+    return new Promise<Events>((resolve) => {
+      asked = resolve;
+      flush();
+    });
+  }
+
+  await page.exposeBinding(bindingName, async ({ frame }, message: string) => {
+    const outward = JSON.stringify(await answer(frame, JSON.parse(message) as ToHost));
+    tap(outward);
+    return outward;
+  });
+
+  return {
+    serve(handler) {
+      door = handler;
+    },
+    send(event, payload) {
+      queue.push({ channel: `event:${event}`, payload });
+      if (queue.length > mostQueued) queue.shift();
+      setImmediate(flush);
+    },
+  };
+}
+
+function originOf(frame: Frame): string {
+  return URL.canParse(frame.url()) ? new URL(frame.url()).origin : 'null';
+}

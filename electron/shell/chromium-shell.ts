@@ -1,0 +1,137 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { awaySignals } from './away.ts';
+import { openBundle, type Bundle } from './bundle-files.ts';
+import { openChannel } from './chromium-channel.ts';
+import { chromiumFiles, freeName } from './chromium-files.ts';
+import { launchChromium } from './launch-chromium.ts';
+import { commandClipboard } from './command-clipboard.ts';
+import { takeInstanceLock } from './instance-lock.ts';
+import { proxyFromEnvironment } from './proxy-from-environment.ts';
+import type { AwaySignal, Shell } from './shell.ts';
+import { systemCertificates } from './system-certificates.ts';
+
+/** Ends in .invalid, which no resolver answers: what is not intercepted goes nowhere. */
+export const chromiumOrigin = 'https://desk.invalid';
+
+export interface ChromiumOptions {
+  /** Folder of the built window: `dist/renderer`. */
+  readonly renderer: string;
+  /** The preload bundled over the shim, as one script. */
+  readonly preload: string;
+  readonly resources: string;
+  readonly version: string;
+  /** Settings, audit and jobs; made if missing. */
+  readonly home: string;
+  readonly headless: boolean;
+  /** Where results go when there is no file they belong to; the person's Downloads folder if absent. */
+  readonly downloads?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Sees each message that leaves for the window; for tests. */
+  readonly tap?: (outward: string) => void;
+}
+
+export interface ChromiumHost {
+  readonly shell: Shell;
+  /** The window; empty until `shell.openWindow`. */
+  readonly page: Page;
+  /** Signals what Electron would hear from the system, which this host can't: for tests of locking and suspending. */
+  readonly away: (signal: AwaySignal) => void;
+  /** Settles when the window is gone, closed by a person or by `close`. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+export class DeskIsOpenError extends Error {}
+
+/**
+ * The desk's window in the system's Chromium, through Playwright and a pipe: no port listens. The page can load its
+ * bundle and nothing else: every request is answered from the bundle or aborted, and no host name resolves.
+ * Rejects with `DeskIsOpenError` when another process has the same home.
+ */
+export async function openChromium(options: ChromiumOptions): Promise<ChromiumHost> {
+  const { home, headless, env = process.env } = options;
+  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+  fs.chmodSync(home, 0o700);
+  const unlock = takeInstanceLock(home);
+  if (unlock === null) throw new DeskIsOpenError('Tokendesk is open already.');
+  try {
+    return await openWith(options, env, headless, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function openWith(
+  options: ChromiumOptions,
+  env: NodeJS.ProcessEnv,
+  headless: boolean,
+  unlock: () => void,
+): Promise<ChromiumHost> {
+  const bundle = await openBundle(options.renderer, chromiumOrigin);
+  const { context, page, quit } = await launchChromium(chromium, { headless, env });
+  await fence(context, page, bundle);
+  const away = awaySignals();
+  const channel = await openChannel(page, chromiumOrigin, () => away.emit('blur'), options.tap);
+  await page.addInitScript({ content: options.preload });
+  const files = await chromiumFiles(page);
+
+  const closed = new Promise<void>((resolve) => {
+    page.once('close', () => resolve());
+    context.once('close', () => resolve());
+  });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await quit();
+    unlock();
+  };
+
+  const shell: Shell = {
+    host: 'chromium',
+    version: options.version,
+    home: options.home,
+    resources: options.resources,
+    clipboard: commandClipboard(env, headless),
+    serve: channel.serve,
+    async openWindow() {
+      await page.goto(`${chromiumOrigin}/index.html`);
+      if (!headless) await feelFocus(page);
+    },
+    send: channel.send,
+    chooseFile: () => files.choose(),
+    chooseTarget({ name, beside }) {
+      const folder =
+        options.downloads ?? (beside === null ? path.join(os.homedir(), 'Downloads') : path.dirname(beside));
+      fs.mkdirSync(folder, { recursive: true });
+      return Promise.resolve(freeName(folder, name));
+    },
+    droppedFile: (reference) => files.dropped(reference),
+    protectContent: () => undefined,
+    onAway: away.on,
+    proxyFor: (url) => Promise.resolve(proxyFromEnvironment(url, env)),
+    trustedCertificates: () => Promise.resolve(systemCertificates()),
+  };
+  return { shell, page, away: away.emit, closed, close: () => (closing ??= close()) };
+}
+
+/** Playwright has pages believe they always have the focus, and then a window that lost it never says so. */
+async function feelFocus(page: Page): Promise<void> {
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send('Emulation.setFocusEmulationEnabled', { enabled: false });
+}
+
+/** Nothing but the bundle is loaded, by no frame, worker or second window. */
+async function fence(context: BrowserContext, page: Page, bundle: Bundle): Promise<void> {
+  context.on('page', (other) => {
+    if (other !== page) void other.close();
+  });
+  await context.route('**/*', async (route, request) => {
+    const url = request.url();
+    if (!url.startsWith(`${chromiumOrigin}/`)) return route.abort('blockedbyclient');
+    const { status, headers, body } = await bundle(url, request.method());
+    return route.fulfill({ status, headers: { ...headers }, body });
+  });
+}

@@ -1,0 +1,306 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AuditEnd, AuditIntent } from '../../../electron/audit/audit.ts';
+import type { Batch } from '../../../electron/batch/batch.ts';
+import { openBatch } from '../../../electron/batch/open-batch.ts';
+import type { BatchParts } from '../../../electron/batch/parts.ts';
+import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
+import type {
+  ColumnPlan,
+  ExportChoice,
+  Job,
+  Mapping,
+  Plan,
+  Preflight,
+} from '../../../electron/contract/models/batch.ts';
+import type { Connection } from '../../../electron/contract/models/connection.ts';
+import type {
+  BatchAnswer,
+  BatchCall,
+  CallContext,
+  Element,
+  ElementAnswer,
+  ServiceClient,
+} from '../../../electron/service/client.ts';
+
+/** What the fake service makes of a value: reversible, so that a test can tell right from wrong. */
+export const cleartextOf = (token: string): string => `<${token}>`;
+export const tokenOf = (cleartext: string): string => `tok:${cleartext}`;
+
+export interface FakeService {
+  readonly client: ServiceClient;
+  /** Every element that was sent, in order. */
+  readonly sent: string[];
+  readonly sizes: number[];
+  readonly calls: BatchCall[];
+  readonly contexts: CallContext[];
+  /** Answers a request before the fake does; null lets the fake answer. */
+  answer: (
+    call: BatchCall,
+    elements: readonly Element[],
+  ) => Outcome<BatchAnswer> | null | Promise<Outcome<BatchAnswer> | null>;
+  /** Values the service refuses. */
+  refuses: (value: string) => boolean;
+  busy: number;
+  mostBusy: number;
+}
+
+export function fakeService(batchSize = 100): FakeService {
+  const none = (): never => {
+    throw new Error('not used by batches');
+  };
+  const fake: FakeService = {
+    sent: [],
+    sizes: [],
+    calls: [],
+    contexts: [],
+    answer: () => null,
+    refuses: () => false,
+    busy: 0,
+    mostBusy: 0,
+    client: {
+      tokenize: none,
+      detokenize: none,
+      getMasked: none,
+      translate: none,
+      openSession: none,
+      status: none,
+      onStatus: () => () => undefined,
+      close: () => Promise.resolve(),
+      batchSize,
+      async batch(call, elements, context) {
+        fake.busy += 1;
+        fake.mostBusy = Math.max(fake.mostBusy, fake.busy);
+        fake.calls.push(call);
+        fake.contexts.push(context);
+        fake.sizes.push(elements.length);
+        for (const { value } of elements) fake.sent.push(value);
+        await new Promise((resolve) => setImmediate(resolve));
+        try {
+          if (context.signal?.aborted === true) return failed('service.cancelled');
+          const own = await fake.answer(call, elements);
+          if (own !== null) return own;
+          return done({ requestId: `req-${fake.sizes.length}`, elements: answerAll(fake, call, elements) });
+        } finally {
+          fake.busy -= 1;
+        }
+      },
+    },
+  };
+  return fake;
+}
+
+function answerAll(fake: FakeService, call: BatchCall, elements: readonly Element[]): ElementAnswer[] {
+  const pattern = call.operation === 'PatternMatch' ? new RegExp(call.pattern) : null;
+  return elements.flatMap(({ ref, value }): ElementAnswer[] => {
+    if (fake.refuses(value)) return [{ ref, ok: false, code: 'service.element-refused' }];
+    if (pattern !== null) {
+      return pattern.test(cleartextOf(value)) ? [{ ref, ok: true, value: cleartextOf(value) }] : [];
+    }
+    return [
+      { ref, ok: true, value: call.operation === 'BatchDetokenize' ? cleartextOf(value) : tokenOf(value) },
+    ];
+  });
+}
+
+export const connection: Connection = {
+  id: 'c1',
+  name: 'Test service',
+  environment: 'test',
+  baseUrl: 'https://127.0.0.1',
+  builtIn: false,
+  extraCa: null,
+  policies: ['Disputes', 'Other'],
+  definitions: [
+    { name: 'card', label: 'Card', kind: 'card' },
+    { name: 'ssn', label: 'SSN', kind: 'ssn' },
+    { name: 'email', label: 'E-mail', kind: 'email' },
+    { name: 'text', label: 'Text', kind: 'text' },
+  ],
+  accountId: '',
+  tenantId: '',
+  apiKeyExpires: null,
+  requestsPerSecond: 600,
+  transfersPerDay: 10_000_000,
+};
+
+/** Real files, a fake service, and everything else the batch room is handed. */
+export interface TestDesk {
+  readonly folder: string;
+  readonly batch: Batch;
+  readonly service: FakeService;
+  readonly parts: BatchParts;
+  readonly jobs: Job[];
+  readonly preflights: Preflight[];
+  readonly audit: { intents: AuditIntent[]; ends: AuditEnd[]; refuse: Failure | null };
+  readonly timers: { ms: number; run: () => void }[];
+  /** Where the next export goes. */
+  target: string | null;
+  write(name: string, content: string | Buffer): Promise<string>;
+  open(path: string): Promise<string>;
+  /** Starts a job and waits until it stops by itself. */
+  run(sourceId: string, plan: Plan): Promise<Job>;
+  /** Waits until a job is in one of these states. */
+  until(jobId: string, ...states: Job['state'][]): Promise<Job>;
+  export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string | null>>;
+  /** A second desk on the same folder, as after a restart. */
+  again(): Promise<TestDesk>;
+  close(): Promise<void>;
+}
+
+export async function openDesk(
+  options: Partial<BatchParts> & { service?: FakeService; home?: string } = {},
+): Promise<TestDesk> {
+  const { service = fakeService(), home, ...over } = options;
+  const folder = home ?? (await mkdtemp(join(tmpdir(), 'tokendesk-batch-')));
+  let ids = 0;
+  let chosen: string | null = null;
+  let saved: readonly Mapping[] = [];
+  const run = Math.random().toString(36).slice(2, 8);
+  const waiting: { jobId: string; states: Job['state'][]; wake: (job: Job) => void }[] = [];
+  const parts: BatchParts = {
+    folder: join(folder, 'jobs'),
+    clock: {
+      now: () => Date.now(),
+      after(ms, act) {
+        const timer = { ms, run: act };
+        desk.timers.push(timer);
+        return () => {
+          const at = desk.timers.indexOf(timer);
+          if (at >= 0) desk.timers.splice(at, 1);
+        };
+      },
+    },
+    newId: () => `id-${run}-${++ids}`,
+    clientFor: () => Promise.resolve(done(service.client)),
+    active: () => ({ connection, policy: 'Disputes' }),
+    audit: {
+      begin(intent) {
+        if (desk.audit.refuse !== null) return Promise.resolve({ ok: false, failure: desk.audit.refuse });
+        desk.audit.intents.push(intent);
+        return Promise.resolve(done((end: AuditEnd) => void desk.audit.ends.push(end)));
+      },
+    },
+    keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(7))) },
+    shell: {
+      chooseFile: () => Promise.resolve(chosen),
+      chooseTarget: ({ name }) => Promise.resolve(desk.target === '' ? join(folder, name) : desk.target),
+      droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
+    },
+    mask: (_, cleartext) => `***${cleartext.slice(-3)}`,
+    mappings: {
+      load: () => saved,
+      save: (all) => {
+        saved = all;
+      },
+    },
+    reveals: { allow: () => done(null), open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }) },
+    caseRequired: () => false,
+    emit(event, payload) {
+      if (event === 'batch.preflight') desk.preflights.push(payload as Preflight);
+      if (event !== 'batch.job') return;
+      const job = payload as Job;
+      desk.jobs.push(job);
+      for (const one of [...waiting]) {
+        if (one.jobId !== job.jobId || !one.states.includes(job.state)) continue;
+        waiting.splice(waiting.indexOf(one), 1);
+        one.wake(job);
+      }
+    },
+    sampleFile: () =>
+      Promise.resolve(done(join(import.meta.dirname, '../../../resources/samples/disputes.csv'))),
+    ...over,
+  };
+  const desk: TestDesk = {
+    folder,
+    service,
+    parts,
+    jobs: [],
+    preflights: [],
+    audit: { intents: [], ends: [], refuse: null },
+    timers: [],
+    target: '',
+    batch: openBatch(parts),
+    async write(name, content) {
+      const path = join(folder, name);
+      await writeFile(path, content);
+      return path;
+    },
+    async open(path) {
+      chosen = path;
+      const source = await desk.batch['batch.choose']({});
+      if (!source.ok || source.value === null) throw new Error(source.ok ? 'nothing' : source.failure.code);
+      return source.value.sourceId;
+    },
+    async until(jobId, ...states) {
+      const all = await desk.batch['batch.jobs']({});
+      const now = all.ok ? all.value.find((job) => job.jobId === jobId) : undefined;
+      if (now !== undefined && states.includes(now.state)) return now;
+      return new Promise((wake) => waiting.push({ jobId, states, wake }));
+    },
+    async run(sourceId, plan) {
+      const started = await desk.batch['batch.start']({ sourceId, plan });
+      if (!started.ok) throw new Error(started.failure.code);
+      return desk.until(started.value.jobId, 'finished', 'paused', 'failed', 'cancelled');
+    },
+    async export(jobId, choice = {}) {
+      const outcome = await desk.batch['batch.export']({ ...plainExport, jobId, ...choice });
+      if (!outcome.ok) return outcome;
+      if (outcome.value === null) return done(null);
+      return done(
+        await readFile(
+          desk.target === '' || desk.target === null ? join(folder, outcome.value.name) : desk.target,
+          'utf8',
+        ),
+      );
+    },
+    async again() {
+      await desk.batch.close();
+      return openDesk({ ...options, service, home: folder });
+    },
+    async close() {
+      await desk.batch.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  await desk.batch.start();
+  return desk;
+}
+
+export const plainExport: Omit<ExportChoice, 'jobId'> = {
+  content: 'cleartext',
+  rows: 'all',
+  safety: 'exact',
+  delimiter: ',',
+  byteOrderMark: false,
+  newline: '\r\n',
+  reason: 'Chargeback response',
+  caseReference: '',
+  confirmRows: null,
+  passphrase: null,
+};
+
+export const detokenize = (column: number, over: Partial<ColumnPlan> = {}): ColumnPlan => ({
+  column,
+  operation: 'detokenize',
+  policy: 'Disputes',
+  definition: 'card',
+  target: null,
+  pattern: null,
+  into: 'replace',
+  ...over,
+});
+
+export const planOf = (columns: ColumnPlan[], reading: Partial<Plan['reading']> = {}): Plan => ({
+  reading: { encoding: 'utf-8', delimiter: ',', header: true, ...reading },
+  columns,
+});
+
+/** The value of an outcome that must be one. */
+export function valueOf<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(`failed: ${outcome.failure.code}`);
+  return outcome.value;
+}
+
+export const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.failure.code);

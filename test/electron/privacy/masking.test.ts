@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { mask } from '../../../electron/privacy/masking.ts';
+
+test.each([
+  ['card', '4111111111111111', '411111••••••1111'],
+  ['card', '4111 1111 1111 1111', '4111 11•• •••• 1111'],
+  ['card', '4111-1111-1111-1111', '4111-11••-••••-1111'],
+  ['card', '378282246310005', '378282•••••0005'],
+  ['card', '6304000000000000000', '630400•••••••••0000'],
+  ['card', '5018000000009', '•••••••••0009'],
+  ['card', '4111111111', '••••••1111'],
+  ['card', '123456789', '•••••••••'],
+  ['card', '41111111111111111111', '••••••••••••••••••••'],
+  ['card', '4111x1111111111111', '••••••••••••••••••'],
+  ['card', '٤١١١١١١١١١١١١١١١', '••••••••••••••••'],
+  ['card', '', ''],
+  ['ssn', '078051120', '•••••1120'],
+  ['ssn', '078-05-1120', '•••-••-1120'],
+  ['ssn', '1120', '••••'],
+  ['ssn', '0780511200', '••••••••••'],
+  ['email', 'jane.doe@example.com', 'j•••••••@example.com'],
+  ['email', 'jd@example.com', '••@example.com'],
+  ['email', 'j@example.com', '•@example.com'],
+  ['email', 'not an address', '••••••••••••••'],
+  ['email', 'a@b@c.example', '•••••••••••••'],
+  ['email', 'jane@localhost', '••••••••••••••'],
+  ['email', '😀na@example.com', '😀••@example.com'],
+  ['text', 'a secret', '••••••••'],
+  ['text', '😀', '•'],
+] as const)('%s %j → %j', (kind, cleartext, masked) => {
+  expect(mask(kind, cleartext)).toBe(masked);
+});
+
+const kinds = fc.constantFrom('card', 'ssn', 'email', 'text');
+
+test('a mask is as wide as the value, and each place is the value’s own or hidden', () => {
+  const values = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.emailAddress(),
+    fc.stringMatching(/^[0-9 -]{0,30}$/),
+  );
+  fc.assert(
+    fc.property(kinds, values, (kind, value) => {
+      const shown = Array.from(mask(kind, value));
+      const own = Array.from(value);
+      expect(shown).toHaveLength(own.length);
+      expect(shown.every((place, at) => place === '•' || place === own[at])).toBe(true);
+    }),
+  );
+});
+
+test('of digits never more than six and four show, and at least five of a card’s stay hidden', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('card', 'ssn'), fc.stringMatching(/^[0-9]{1,25}$/), (kind, value) => {
+      const masked = mask(kind, value);
+      const shown = masked.replaceAll('•', '').length;
+      expect(shown).toBeLessThanOrEqual(kind === 'card' ? 10 : 4);
+      if (shown > 0) expect(value.length - shown).toBeGreaterThanOrEqual(5);
+    }),
+  );
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { openLock } from '../../../electron/privacy/lock.ts';
+import { failed, done } from '../../../electron/contract/errors.ts';
+import { watchAway } from '../../../electron/privacy/watch-away.ts';
+import type { AwaySignal } from '../../../electron/shell/shell.ts';
+import { fakeClock } from './fake-clock.ts';
+
+async function desk() {
+  const steps: string[] = [];
+  const clock = fakeClock();
+  let signal: (signal: AwaySignal) => void = () => undefined;
+  const lock = await openLock({
+    clock,
+    idleMs: () => 60_000,
+    vault: {
+      read: () => Promise.resolve(failed('credentials.missing')),
+      store: () => Promise.resolve(done(null)),
+      remove: () => Promise.resolve(done(null)),
+    },
+    tries: { read: () => ({ wrong: 0, until: null }), write: () => undefined },
+  });
+  const stop = watchAway({
+    shell: { onAway: (listener) => ((signal = listener), () => steps.push('stopped')) },
+    lock,
+    reveals: { leave: (why) => steps.push(`hide ${why}`) },
+    clipboard: { clear: () => (steps.push('clear'), Promise.resolve()) },
+  });
+  return { steps, clock, lock, stop, signal: (which: AwaySignal) => signal(which) };
+}
+
+test('blur hides what is shown, and neither locks nor clears', async () => {
+  const { steps, lock, signal } = await desk();
+  signal('blur');
+  expect(steps).toEqual(['hide blur']);
+  expect(lock.state().locked).toBe(false);
+});
+
+test.each(['screen-locked', 'suspend', 'resume'] as const)('%s locks, hides and clears', async (which) => {
+  const { steps, lock, signal } = await desk();
+  signal(which);
+  expect(lock.state().locked).toBe(true);
+  expect(steps).toEqual(['hide locked', 'clear']);
+});
+
+test('idle time and Ctrl+L hide and clear as well', async () => {
+  const { steps, lock, clock } = await desk();
+  clock.advance(60_000);
+  expect(steps).toEqual(['hide locked', 'clear']);
+  await lock.unlock('');
+  lock.now();
+  expect(steps).toHaveLength(4);
+});
+
+test('quitting hides and clears', async () => {
+  const { steps, signal } = await desk();
+  signal('quit');
+  expect(steps).toEqual(['hide locked', 'clear']);
+});
+
+test('stops when told', async () => {
+  const { steps, lock, stop } = await desk();
+  stop();
+  lock.now();
+  expect(steps).toEqual(['stopped']);
+});

@@ -1,0 +1,19 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vite';
+
+/** The window. Nothing is inlined, since the content security policy allows files of the bundle only. */
+export default defineConfig({
+  root: 'src',
+  base: './',
+  plugins: [svelte()],
+  logLevel: 'warn',
+  build: {
+    outDir: '../dist/renderer',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    sourcemap: false,
+    target: 'chrome140',
+    reportCompressedSize: false,
+  },
+});
