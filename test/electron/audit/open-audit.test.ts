@@ -1,0 +1,195 @@
+import { createHmac } from 'node:crypto';
+import fs from 'node:fs';
+import { expect, test } from 'vitest';
+import { auditPage } from '../../../electron/contract/models/activity.ts';
+import { failed } from '../../../electron/contract/errors.ts';
+import { everything, logFolder, testKey, value } from './log-folder.ts';
+
+const intent = {
+  action: 'Reveal',
+  connection: 'Acme',
+  environment: 'test',
+  policy: 'agent',
+  definition: 'card',
+  reason: 'Refund',
+  caseReference: 'D-1',
+  rows: 1,
+};
+
+test('what begins is on the disk when it is answered, what ends follows and tells how', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  const close = value(await audit.begin(intent));
+  const lines = fs.readFileSync(log.file(1), 'utf8').trimEnd().split('\n');
+  expect(lines).toHaveLength(2);
+  expect(JSON.parse(lines[1] ?? '')).toMatchObject({ sequence: 1, phase: 'begun', actor: 'kim', ...intent });
+  close({ ok: true, requestId: 'req-1' });
+  close({ ok: false, code: 'service.refused' });
+  const page = await audit.list(everything);
+  expect(auditPage.parse(page)).toEqual(page);
+  expect(page).toMatchObject({
+    total: 2,
+    chain: { state: 'intact', checked: 2 },
+    entries: [
+      { sequence: 2, of: 1, phase: 'ok', requestId: 'req-1', ...intent },
+      { sequence: 1, of: null, phase: 'begun', ...intent },
+    ],
+  });
+  expect(audit.state()).toBe('ready');
+  await audit.close();
+});
+
+test('files are private', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  await audit.begin(intent);
+  const mode = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
+  expect([mode(log.folder), mode(log.file(1)), mode(log.checkpoint)]).toEqual(['700', '600', '600']);
+});
+
+test('each line carries the MAC of the one before and its own', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  await Promise.all([audit.begin(intent), audit.begin(intent), audit.begin(intent)]);
+  let before = '0'.repeat(64);
+  for (const line of fs.readFileSync(log.file(1), 'utf8').trimEnd().split('\n')) {
+    const { prev, mac } = JSON.parse(line) as { prev: string; mac: string };
+    expect(prev).toBe(before);
+    const body = line.slice(0, line.indexOf(',"mac":'));
+    expect(createHmac('sha256', testKey).update(body).digest('hex')).toBe(mac);
+    before = mac;
+  }
+});
+
+test('a log goes on where it ended', async () => {
+  const log = logFolder();
+  for (let run = 0; run < 3; run++) {
+    const audit = await log.open();
+    value(await audit.begin(intent))({ ok: true });
+    await audit.close();
+  }
+  const audit = await log.open();
+  const page = await audit.list(everything);
+  expect(page.entries.map(({ sequence }) => sequence)).toEqual([6, 5, 4, 3, 2, 1]);
+  expect(page.chain).toEqual({ state: 'intact', checked: 6 });
+  expect(log.files()).toEqual(['audit-000001.jsonl']);
+});
+
+test('entries that arrive together keep their order and each has its place', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  const closes = await Promise.all(
+    Array.from({ length: 200 }, (_, count) => audit.begin({ ...intent, note: `${count}` })),
+  );
+  for (const close of closes) value(close)({ ok: true });
+  const { entries } = await audit.list(everything);
+  expect(entries.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 400 }, (_, at) => 400 - at));
+  const begun = entries.filter(({ phase }) => phase === 'begun').reverse();
+  expect(begun.map(({ note }) => note)).toEqual(Array.from({ length: 200 }, (_, count) => `${count}`));
+  expect(new Set(entries.filter(({ of }) => of !== null).map(({ of }) => of)).size).toBe(200);
+});
+
+test('pages run back to the first entry, over files, each entry once', async () => {
+  const log = logFolder();
+  const audit = await log.open({ rotateBytes: 4_000 });
+  for (let count = 0; count < 60; count++) await audit.begin(intent);
+  expect(log.files().length).toBeGreaterThan(5);
+  const seen: number[] = [];
+  for (let before: number | null = null; ;) {
+    const { entries, total } = await audit.list({ before, limit: 7, caseReference: null });
+    expect(total).toBe(60);
+    if (entries.length === 0) break;
+    seen.push(...entries.map(({ sequence }) => sequence));
+    before = seen.at(-1) ?? null;
+  }
+  expect(seen).toEqual(Array.from({ length: 60 }, (_, at) => 60 - at));
+  await audit.close();
+  const again = await log.open({ rotateBytes: 4_000 });
+  expect((await again.list(everything)).chain).toEqual({ state: 'intact', checked: 60 });
+});
+
+test('a case is found with all that belongs to it, and counted', async () => {
+  const log = logFolder();
+  const audit = await log.open({ rotateBytes: 4_000 });
+  for (let count = 0; count < 40; count++) {
+    const caseReference = count % 4 === 0 ? 'D-1 "é"' : 'D-1';
+    value(await audit.begin({ ...intent, caseReference }))({ ok: true });
+  }
+  const page = await audit.list({ before: null, limit: 5, caseReference: 'D-1 "é"' });
+  expect(page.total).toBe(20);
+  expect(page.entries).toHaveLength(5);
+  expect(page.entries.every(({ caseReference }) => caseReference === 'D-1 "é"')).toBe(true);
+  const rest = await audit.list({
+    before: page.entries[4]?.sequence ?? 0,
+    limit: 100,
+    caseReference: 'D-1 "é"',
+  });
+  expect(rest.entries).toHaveLength(15);
+  expect((await audit.list({ ...everything, caseReference: 'D-9' })).entries).toEqual([]);
+});
+
+test('a card number or SSN typed as a reason, case or note is masked', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(
+    await audit.begin({
+      ...intent,
+      reason: 'caller read 4111 1111 1111 1111 to me',
+      caseReference: '5555555555554444',
+      note: 'ssn 078-05-1120',
+    }),
+  )({ ok: true, note: '378282246310005' });
+  await audit.list(everything);
+  const text = fs.readFileSync(log.file(1), 'utf8');
+  expect(text).not.toMatch(/4111 1111 1111 1111|5555555555554444|078-05-1120|378282246310005/);
+  expect((await audit.list({ ...everything, caseReference: '5555555555554444' })).total).toBe(2);
+});
+
+test('a reason or note of any text is one line, at most 500 characters', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(await audit.begin({ ...intent, reason: 'a\n{"v":1}\n\u2028"\\', note: 'x'.repeat(100_000) }));
+  const { entries } = await audit.list(everything);
+  expect(entries[0]?.reason).toBe('a\n{"v":1}\n\u2028"\\');
+  expect(entries[0]?.note).toHaveLength(500);
+  expect(fs.readFileSync(log.file(1), 'utf8').split('\n')).toHaveLength(3);
+});
+
+test('while the key can not be had nothing is begun, and it goes on once it can', async () => {
+  const log = logFolder();
+  let locked = true;
+  const audit = await log.open({
+    key: () =>
+      Promise.resolve(
+        locked ? failed('keychain.locked') : { ok: true, value: { bytes: testKey, kept: true } },
+      ),
+  });
+  expect(audit.state()).toBe('unwritable');
+  expect(await audit.begin(intent)).toEqual(failed('audit.unwritable'));
+  expect(await audit.list(everything)).toMatchObject({ entries: [], total: 0 });
+  locked = false;
+  const states: string[] = [];
+  audit.onState(() => states.push(audit.state()));
+  value(await audit.begin(intent));
+  expect(states).toEqual(['ready']);
+});
+
+test('without a keyring each run has a key of its own, and that is no alarm', async () => {
+  const log = logFolder();
+  const run = (fill: number) =>
+    log.open({
+      key: () => Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(fill), kept: false } }),
+    });
+  for (const fill of [1, 2, 3]) {
+    const audit = await run(fill);
+    value(await audit.begin(intent));
+    expect(audit.state()).toBe('ready');
+    await audit.close();
+  }
+  const audit = await run(4);
+  const page = await audit.list(everything);
+  expect(page.total).toBe(3);
+  expect(page.entries).toHaveLength(3);
+  // None of them can be vouched for any more, and none is counted as checked.
+  expect(page.chain).toEqual({ state: 'intact', checked: 0 });
+});
