@@ -169,6 +169,8 @@ export const calls = {
     z.strictObject({ user: z.string().trim().min(1).max(200), password: z.string().min(1).max(1_000) }),
     portalSession,
   ),
+  /** The same for the embedded service, whose password main alone knows. */
+  'reports.signInBuiltIn': call(nothing, portalSession),
   /** A portal JWT got elsewhere. */
   'reports.useToken': call(z.strictObject({ token: z.string().min(1).max(16_384) }), portalSession),
   'reports.signOut': call(nothing, portalSession),

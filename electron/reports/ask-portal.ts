@@ -50,7 +50,10 @@ export async function askPortal(
   return { ok: false, failure };
 }
 
-function read({ status, requestId, json }: PortalAnswer, operation: string): Outcome<{ json: unknown; requestId: string }> {
+function read(
+  { status, requestId, json }: PortalAnswer,
+  operation: string,
+): Outcome<{ json: unknown; requestId: string }> {
   if (status >= 200 && status < 300) {
     return json === undefined ? failed('service.not-json', about()) : done({ json, requestId });
   }
@@ -79,7 +82,9 @@ function invalidFields(json: unknown): { name: string; message: string }[] {
   const errors = (json as { errors?: { Validation?: unknown } } | null | undefined)?.errors;
   const messages = typeof errors === 'object' && Array.isArray(errors.Validation) ? errors.Validation : [];
   return messages
-    .map((message) => (typeof message === 'string' ? /^([\w .-]{1,60}) is invalid/.exec(message)?.[1] : undefined))
+    .map((message) =>
+      typeof message === 'string' ? /^([\w .-]{1,60}) is invalid/.exec(message)?.[1] : undefined,
+    )
     .filter((name) => name !== undefined)
     .slice(0, 20)
     .map((name) => ({ name, message: `${name} is invalid` }));

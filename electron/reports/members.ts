@@ -55,5 +55,8 @@ export function listIn(json: unknown, lists: readonly string[]): readonly unknow
 export function unexpected(json: unknown, details: Omit<Failure, 'code'>): Outcome<never> {
   const sample = Array.isArray(json) ? (json as unknown[])[0] : json;
   const members = isObject(sample) ? Object.keys(sample).slice(0, 40) : [];
-  return failed('service.unexpected-answer', { ...details, members: members.map((name) => name.slice(0, 100)) });
+  return failed('service.unexpected-answer', {
+    ...details,
+    members: members.map((name) => name.slice(0, 100)),
+  });
 }

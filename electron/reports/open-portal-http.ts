@@ -84,7 +84,9 @@ export function openPortalHttp({ baseUrl, dispatcher, clock, limits }: PortalHtt
       if (!inside) return fault({ kind: 'redirect', subject: url.host.slice(0, 300) });
       try {
         // The types of the package and of Node's own fetch are one shape under two names.
-        const options = { ...init, redirect: 'manual', dispatcher: dispatcher() } as Parameters<typeof fetch>[1];
+        const options = { ...init, redirect: 'manual', dispatcher: dispatcher() } as Parameters<
+          typeof fetch
+        >[1];
         const answer = await fetch(url, options);
         if (answer.status >= 300 && answer.status < 400) {
           await answer.body?.cancel();

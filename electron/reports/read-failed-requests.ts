@@ -4,7 +4,10 @@ import type { ReportingProfile } from '../service/reporting-profile.ts';
 import { countOf, firstOf, isObject, listIn, otherMembers, textOf, unexpected } from './members.ts';
 
 /** The records of a QueryLastFailedRequests answer, in its order; members the profile doesn't list as they came. */
-export function readFailedRequests(json: unknown, profile: ReportingProfile['failures']): Outcome<FailedRequest[]> {
+export function readFailedRequests(
+  json: unknown,
+  profile: ReportingProfile['failures'],
+): Outcome<FailedRequest[]> {
   const records = listIn(json, profile.lists);
   if (records === null) return unexpected(json, {});
   const failures: FailedRequest[] = [];
@@ -29,7 +32,11 @@ function instantOf(json: unknown): string {
   const text = textOf(json);
   const zoned = /^\d{4}-\d{2}-\d{2}T[\d:.]+$/.test(text) ? `${text}Z` : text;
   const time =
-    typeof json === 'number' ? json * (json < 1e11 ? 1_000 : 1) : /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(zoned) : Number.NaN;
+    typeof json === 'number'
+      ? json * (json < 1e11 ? 1_000 : 1)
+      : /^\d{4}-\d{2}-\d{2}/.test(text)
+        ? Date.parse(zoned)
+        : Number.NaN;
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? text : date.toISOString();
 }

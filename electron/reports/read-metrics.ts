@@ -23,7 +23,10 @@ export function readMetrics(json: unknown, profile: ReportingProfile['metrics'])
   return done(rows);
 }
 
-function readRow(group: Readonly<Record<string, unknown>>, profile: ReportingProfile['metrics']): MetricsRow | null {
+function readRow(
+  group: Readonly<Record<string, unknown>>,
+  profile: ReportingProfile['metrics'],
+): MetricsRow | null {
   const { day, definition, operation } = profile;
   const numbers = {
     requests: countOf(firstOf(group, profile.requests)),
@@ -32,7 +35,8 @@ function readRow(group: Readonly<Record<string, unknown>>, profile: ReportingPro
   };
   const requests = numbers.requests ?? sum(numbers.succeeded, numbers.failed);
   if (requests === null) return null;
-  const failures = numbers.failed ?? (numbers.succeeded === null ? null : Math.max(0, requests - numbers.succeeded));
+  const failures =
+    numbers.failed ?? (numbers.succeeded === null ? null : Math.max(0, requests - numbers.succeeded));
   const named = (names: readonly string[]): string | null => {
     const text = textOf(firstOf(group, names));
     return text === '' ? null : text;
@@ -43,7 +47,14 @@ function readRow(group: Readonly<Record<string, unknown>>, profile: ReportingPro
     operation: named(operation),
     requests,
     failed: failures,
-    more: otherMembers(group, [day, definition, operation, profile.requests, profile.succeeded, profile.failed]),
+    more: otherMembers(group, [
+      day,
+      definition,
+      operation,
+      profile.requests,
+      profile.succeeded,
+      profile.failed,
+    ]),
   };
 }
 

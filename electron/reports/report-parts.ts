@@ -19,6 +19,13 @@ export interface ReportParts {
   /** Where the audit log lies. */
   readonly auditFolder: string;
   readonly profile: ReportingProfile;
+  /**
+   * A portal user of the embedded service, which nobody can know the password of. Failure for any other connection:
+   * portal.credentials.
+   */
+  readonly builtInUser: (connectionId: string) => Promise<Outcome<{ user: string; password: string }>>;
+  /** Of the application, for support and evidence. */
+  readonly version: string;
   readonly clipboard: { write(text: string): Promise<Outcome<{ clearAfterMs: number }>> };
   /** Asks where to write; null when the person changed their mind. */
   readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;

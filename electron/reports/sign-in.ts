@@ -27,7 +27,8 @@ export async function signIn(
   const answer = await askPortal(reported, audit, { operation: 'Authenticate', path, body, token: null });
   if (!answer.ok) {
     const { code, ...details } = answer.failure;
-    const isTheirs = code === 'portal.expired' || code === 'portal.refused' || code === 'service.invalid-input';
+    const isTheirs =
+      code === 'portal.expired' || code === 'portal.refused' || code === 'service.invalid-input';
     return isTheirs ? failed('portal.credentials', details) : answer;
   }
   const { json, requestId } = answer.value;

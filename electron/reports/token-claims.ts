@@ -19,7 +19,9 @@ export function readClaims(token: string): TokenClaims | null {
   } catch {
     return null;
   }
-  const user = userClaims.map((name) => claims[name]).find((claim) => typeof claim === 'string' && claim !== '');
+  const user = userClaims
+    .map((name) => claims[name])
+    .find((claim) => typeof claim === 'string' && claim !== '');
   const roles = roleClaims
     .flatMap((name) => claims[name])
     .filter((role) => typeof role === 'string')
