@@ -30,14 +30,12 @@ class Markup {
   }
 }
 
-function html(
-  parts: TemplateStringsArray,
-  ...inserts: readonly (string | number | Markup | readonly Markup[])[]
-): Markup {
+type Insert = string | number | Markup | readonly Markup[];
+
+function html(parts: TemplateStringsArray, ...inserts: readonly Insert[]): Markup {
   const written = inserts.map((insert) => {
-    if (insert instanceof Markup) return insert.text;
-    if (Array.isArray(insert)) return (insert as readonly Markup[]).map(({ text }) => text).join('');
-    return escape(String(insert as string | number));
+    if (typeof insert === 'string' || typeof insert === 'number') return escape(String(insert));
+    return (insert instanceof Markup ? [insert] : insert).map(({ text }) => text).join('');
   });
   return new Markup(String.raw({ raw: parts }, ...written));
 }

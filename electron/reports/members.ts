@@ -38,22 +38,24 @@ export function otherMembers(object: Members, known: readonly (readonly string[]
 
 /** The array in an answer: the answer itself, one of these members, or one of them a level down. */
 export function listIn(json: unknown, lists: readonly string[]): readonly unknown[] | null {
-  if (Array.isArray(json)) return json;
+  if (isList(json)) return json;
   if (!isObject(json)) return null;
   for (const name of lists) {
     const found = json[name];
-    if (Array.isArray(found)) return found;
+    if (isList(found)) return found;
     if (isObject(found)) {
-      const inner = lists.map((name) => found[name]).find(Array.isArray);
+      const inner = lists.map((name) => found[name]).find(isList);
       if (inner !== undefined) return inner;
     }
   }
   return null;
 }
 
+const isList = (json: unknown): json is readonly unknown[] => Array.isArray(json);
+
 /** An answer whose members the profile does not list: names them, never what they hold. */
 export function unexpected(json: unknown, details: Omit<Failure, 'code'>): Outcome<never> {
-  const sample = Array.isArray(json) ? (json as unknown[])[0] : json;
+  const sample = isList(json) ? json[0] : json;
   const members = isObject(sample) ? Object.keys(sample).slice(0, 40) : [];
   return failed('service.unexpected-answer', {
     ...details,

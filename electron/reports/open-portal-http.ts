@@ -60,10 +60,10 @@ export function openPortalHttp({ baseUrl, dispatcher, clock, limits }: PortalHtt
     async send(request) {
       const limit = new AbortController();
       const stop = (): void => limit.abort();
-      let late = false;
+      const late = { so: false };
       request.signal?.addEventListener('abort', stop, { once: true });
       const forget = clock.after(totalMs, () => {
-        late = true;
+        late.so = true;
         limit.abort();
       });
       try {
@@ -71,7 +71,7 @@ export function openPortalHttp({ baseUrl, dispatcher, clock, limits }: PortalHtt
         return await exchange(request, limit.signal);
       } catch (error) {
         if (request.signal?.aborted === true) return fault({ kind: 'cancelled' });
-        return fault(late ? { kind: 'timeout', subject: base.host } : faultOf(error, base.hostname));
+        return fault(late.so ? { kind: 'timeout', subject: base.host } : faultOf(error, base.hostname));
       } finally {
         forget();
         request.signal?.removeEventListener('abort', stop);

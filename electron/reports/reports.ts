@@ -130,7 +130,7 @@ export function openReports(parts: ReportParts): ReportsRoom {
       if (!reported.ok) return reported;
       const [now, before] = await Promise.all([
         askMetrics(reported.value, query),
-        // Only its sums are wanted; one group fewer to read than any other way of asking.
+        // Only its sums are wanted: the grouping with the fewest groups will do.
         askMetrics(reported.value, { ...previousPeriod(query), grouping: 'operation' }),
       ]);
       if (!now.ok) return now;

@@ -2,7 +2,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Failure } from '../contract/errors.ts';
 import type { ToolServer } from '../contract/models/report.ts';
@@ -84,17 +83,16 @@ async function connect(
   http: PortalHttp,
   token: string | null,
 ): Promise<Probe> {
-  let status: number | null = null;
-  let failure: Failure | null = null;
+  const seen: { status: number | null; failure: Failure | null } = { status: null, failure: null };
   const away = new AbortController();
   const fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const signal = init.signal ? AbortSignal.any([init.signal, away.signal]) : away.signal;
     const answer = await http.open(new URL(url), { ...init, signal });
     if (!answer.ok) {
-      if (!away.signal.aborted) failure ??= answer.failure;
+      if (!away.signal.aborted) seen.failure ??= answer.failure;
       throw new Error('no answer');
     }
-    status ??= answer.value.status;
+    seen.status ??= answer.value.status;
     return answer.value;
   };
   const options = {
@@ -116,8 +114,7 @@ async function connect(
   );
   const limit = { timeout: patienceMs };
   try {
-    // The SDK's transports leave an optional member undefined where its interface has it missing.
-    await client.connect(transport as Transport, limit);
+    await client.connect(transport, limit);
     const names: string[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < mostPages; page++) {
@@ -128,15 +125,13 @@ async function connect(
       if (cursor === undefined) break;
     }
     if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
-    return { names, status, failure: null };
+    return { names, status: seen.status, failure: null };
   } catch {
-    if (status !== null && status < 300)
-      failure ??= { code: 'service.unexpected-answer', status, members: [] };
-    return {
-      names: null,
-      status,
-      failure: failure ?? (status === null ? { code: 'service.timeout' } : null),
-    };
+    const { status } = seen;
+    const isOdd = status !== null && status < 300;
+    const failure: Failure | null = isOdd ? { code: 'service.unexpected-answer', status, members: [] } : null;
+    const silence: Failure | null = status === null ? { code: 'service.timeout' } : null;
+    return { names: null, status, failure: seen.failure ?? failure ?? silence };
   } finally {
     await client.close().catch(() => undefined);
     away.abort();
