@@ -4,6 +4,8 @@ import Papa from 'papaparse';
 import { describe, expect, test } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
 import { failed } from '../../../electron/contract/errors.ts';
+import type { PortalHttp } from '../../../electron/reports/portal-http.ts';
+import { checkToolServer } from '../../../electron/reports/tool-server.ts';
 import { november, openRoom, value } from './reports-room.ts';
 
 type Room = Awaited<ReturnType<typeof openRoom>>;
@@ -225,6 +227,28 @@ describe('the tool server', () => {
         },
       },
     });
+  });
+
+  test('that knows the older way only is asked that way', async () => {
+    const room = await openRoom({ toolServer: true });
+    await signIn(room);
+    const [token = ''] = room.entries.values();
+    const older: PortalHttp = {
+      ...room.http,
+      open: (url, init) =>
+        init.method === 'POST' && !url.searchParams.has('sessionId')
+          ? Promise.resolve({ ok: true, value: new Response('{}', { status: 405 }) })
+          : room.http.open(url, init),
+    };
+    const found = await checkToolServer(room.facts.baseUrl, older, token);
+    expect(found).toMatchObject({ state: 'ready', transport: 'sse' });
+    expect(found.tools.filter(({ there }) => there)).toHaveLength(11);
+  });
+
+  test('that names another address to post to does not get the token', async () => {
+    const room = await openRoom();
+    const elsewhere = await room.http.open(new URL('https://elsewhere.invalid/mcp'), { method: 'POST' });
+    expect(elsewhere).toEqual(failed('service.redirect', { subject: 'elsewhere.invalid' }));
   });
 
   test('that is off says so, and one that wants a sign-in too', async () => {
