@@ -20,8 +20,8 @@ export interface StartOptions {
   readonly downloads?: string;
   /** Where the display, proxies and the keyring are looked for; the process's own if absent. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Sees each message that leaves for the window; for tests. */
-  readonly tap?: (outward: string) => void;
+  /** Hears everything that crosses to the window, as JSON: for proving what is never in it. */
+  readonly tap?: (message: string) => void;
 }
 
 export interface StartedDesk {
@@ -53,7 +53,7 @@ export async function startDesk(options: StartOptions = {}): Promise<StartedDesk
     ...(options.tap !== undefined && { tap: options.tap }),
   });
   const desk = await openDesk(host.shell, {
-    conf: (options) => new Conf(options),
+    conf: (conf) => new Conf(conf),
     loadKeytar,
     sandboxWorker: beside('./sandbox-worker.js'),
     origin: chromiumOrigin,

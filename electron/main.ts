@@ -1,1 +1,83 @@
-export {};
+import path from 'node:path';
+import {
+  app,
+  BrowserWindow,
+  clipboard,
+  ClipboardItem,
+  dialog,
+  ipcMain,
+  Menu,
+  powerMonitor,
+  protocol,
+  session,
+} from 'electron';
+import ElectronStore from 'electron-store';
+import { loadKeytar } from './credentials/load-keytar.ts';
+import { openDesk, type Desk } from './desk.ts';
+import { denyEverything } from './shell/denials.ts';
+import { createElectronShell } from './shell/electron-shell.ts';
+import { electronOrigin, registerScheme } from './shell/protocol.ts';
+import { refusedSwitch } from './shell/refuse-switches.ts';
+
+/** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
+const closingMs = 10_000;
+
+// Electron is ready once this module has run, so nothing here awaits: all of it must come before.
+app.enableSandbox();
+registerScheme(protocol);
+denyEverything(app);
+app.on('window-all-closed', () => {
+  app.quit();
+});
+const refused = refusedSwitch(app);
+if (refused !== null) {
+  console.error(`Tokendesk does not start with --${refused}.`);
+  app.exit(1);
+} else if (app.requestSingleInstanceLock()) {
+  void app.whenReady().then(open).catch(fail);
+} else {
+  app.quit();
+}
+
+async function open(): Promise<void> {
+  const shell = await createElectronShell(
+    { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session },
+    {
+      renderer: path.join(import.meta.dirname, '../renderer'),
+      preload: path.join(import.meta.dirname, 'preload.cjs'),
+      platform: process.platform,
+    },
+  );
+  const desk = await openDesk(shell, {
+    conf: (options) => new ElectronStore(options),
+    loadKeytar,
+    sandboxWorker: new URL('./sandbox-worker.js', import.meta.url),
+    origin: electronOrigin,
+  });
+  // electron-store offers its folder to any window that asks; the desk's window has no business knowing it.
+  ipcMain.removeAllListeners('electron-store-get-data');
+  closeBeforeQuitting(desk);
+  await shell.openWindow();
+}
+
+function closeBeforeQuitting(desk: Desk): void {
+  let state: 'open' | 'closing' | 'closed' = 'open';
+  app.on('before-quit', (event) => {
+    if (state === 'closed') return;
+    event.preventDefault();
+    if (state === 'closing') return;
+    state = 'closing';
+    const limit = new Promise<void>((resolve) => setTimeout(resolve, closingMs));
+    void Promise.race([desk.close().catch(() => undefined), limit]).then(() => {
+      state = 'closed';
+      app.quit();
+    });
+  });
+}
+
+/** The class alone: a message could quote what was being read. */
+function fail(error: unknown): void {
+  const what = error instanceof Error ? error.name : typeof error;
+  dialog.showErrorBox('Tokendesk could not start', `Something it needs is missing or damaged (${what}).`);
+  app.exit(1);
+}

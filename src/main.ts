@@ -6,5 +6,6 @@ import { openApi } from './api.ts';
 const target = document.getElementById('desk');
 if (target === null) throw new Error('index.html has no #desk');
 
-if (window.desk === undefined) target.textContent = 'Tokendesk runs in its own window. Start it with npm start.';
+if (window.desk === undefined)
+  target.textContent = 'Tokendesk runs in its own window. Start it with npm start.';
 else mount(App, { target, props: { api: openApi(window.desk) } });

@@ -39,7 +39,9 @@ function refused(f: Failure): string {
 
 function named(f: Failure): string {
   const messages = (f.fields ?? []).map((field) => field.message);
-  return messages.length === 0 ? 'The service did not accept the value.' : `The service says: ${messages.join('; ')}.`;
+  return messages.length === 0
+    ? 'The service did not accept the value.'
+    : `The service says: ${messages.join('; ')}.`;
 }
 
 function waitWords(f: Failure): string {
@@ -80,7 +82,11 @@ const sentences: Record<FailureCode, Say> = {
       'Ask the administrator to check the service profile.',
     ),
   'service.mismatched-answer': () =>
-    say('The answer did not match what was asked, so it was not used.', 'Try again; if it stays, contact support.', 'now'),
+    say(
+      'The answer did not match what was asked, so it was not used.',
+      'Try again; if it stays, contact support.',
+      'now',
+    ),
   'service.invalid-input': (f) => say(named(f), 'Correct the value and try again.'),
   'service.credentials': (f) =>
     say(
@@ -103,46 +109,66 @@ const sentences: Record<FailureCode, Say> = {
   'service.failing': (f) => say('The service is having trouble.', waitWords(f), 'later'),
   'service.element-refused': (f) =>
     say(
-      f.row === undefined ? 'The service refused this value.' : `The service refused the value of row ${f.row}.`,
+      f.row === undefined
+        ? 'The service refused this value.'
+        : `The service refused the value of row ${f.row}.`,
       'Check that it is a token of the chosen definition.',
     ),
   'service.cancelled': () => say('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
 
   'credentials.missing': (f) =>
     say(
-      f.policy === undefined ? 'The API key is not stored yet.' : `The password of policy ${f.policy} is not stored yet.`,
+      f.policy === undefined
+        ? 'The API key is not stored yet.'
+        : `The password of policy ${f.policy} is not stored yet.`,
       'Enter it under Connections.',
     ),
-  'credentials.too-long': () => say('This secret is too long for the keychain.', 'Check that the right text was pasted.'),
+  'credentials.too-long': () =>
+    say('This secret is too long for the keychain.', 'Check that the right text was pasted.'),
   'keychain.locked': () => say('The system’s keychain is locked.', 'Unlock it, then try again.', 'later'),
   'keychain.unavailable': () =>
     say(
       'This computer has no keychain. Secrets are kept in memory and forgotten when the desk closes.',
       'Ask the administrator to install one.',
     ),
-  'keychain.stalled': () => say('The system’s keychain does not answer.', 'Try again; if it stays, sign out and in.', 'later'),
-  'connection.none': () => say('No connection is chosen.', 'Choose one at the top or add one under Connections.'),
+  'keychain.stalled': () =>
+    say('The system’s keychain does not answer.', 'Try again; if it stays, sign out and in.', 'later'),
+  'connection.none': () =>
+    say('No connection is chosen.', 'Choose one at the top or add one under Connections.'),
   'connection.unknown': () => say('This connection no longer exists.', 'Choose another one.'),
   'connection.invalid': (f) =>
     say(
-      f.subject === undefined ? 'Something in this connection is not right.' : `This connection is not complete: ${f.subject}.`,
+      f.subject === undefined
+        ? 'Something in this connection is not right.'
+        : `This connection is not complete: ${f.subject}.`,
       'Correct it and save again.',
     ),
-  'connection.built-in': () => say('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
+  'connection.built-in': () =>
+    say('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
   'certificate.invalid': () =>
-    say('The extra certificate is not in PEM form.', 'Paste the whole text, from BEGIN CERTIFICATE to END CERTIFICATE.'),
+    say(
+      'The extra certificate is not in PEM form.',
+      'Paste the whole text, from BEGIN CERTIFICATE to END CERTIFICATE.',
+    ),
 
   'audit.unwritable': () =>
-    say('The audit log can’t be written, so nothing was sent.', 'Free some disk space or ask the administrator.', 'later'),
+    say(
+      'The audit log can’t be written, so nothing was sent.',
+      'Free some disk space or ask the administrator.',
+      'later',
+    ),
   'audit.broken': (f) =>
     say(
-      f.row === undefined ? 'The audit log has been changed from outside.' : `The audit log has been changed at entry ${f.row}.`,
+      f.row === undefined
+        ? 'The audit log has been changed from outside.'
+        : `The audit log has been changed at entry ${f.row}.`,
       'Tell the administrator; do not delete it.',
     ),
   'desk.locked': () => say('The desk is locked.', 'Unlock it first.'),
   'unlock.wrong': () => say('That passphrase is not right.', 'Try again.', 'now'),
   'unlock.wait': (f) => say('Too many wrong tries.', waitWords(f), 'later'),
-  'reveal.reason-required': () => say('A reason and a case are needed before anything is shown in clear.', 'Fill them in.', 'now'),
+  'reveal.reason-required': () =>
+    say('A reason and a case are needed before anything is shown in clear.', 'Fill them in.', 'now'),
   'reveal.throttled': (f) => say('Too many reveals in a short time.', waitWords(f), 'later'),
   'reveal.gone': () => say('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
   'lookup.unknown': () => say('This lookup is no longer kept.', 'Look the token up again.', 'now'),
@@ -151,44 +177,68 @@ const sentences: Record<FailureCode, Say> = {
   'file.unknown': () => say('This file is no longer open.', 'Drop it again.', 'now'),
   'file.gone': (f) => say(`${file(f)} is no longer there.`, 'Put it back or choose another file.'),
   'file.changed': (f) =>
-    say(`${file(f)} has changed since the batch started.`, 'Put the earlier file back, or start a new batch.'),
+    say(
+      `${file(f)} has changed since the batch started.`,
+      'Put the earlier file back, or start a new batch.',
+    ),
   'file.unreadable': (f) => say(`${file(f)} can’t be read.`, 'Check that you may open it.'),
   'file.empty': (f) => say(`${file(f)} is empty.`, 'Choose another file.'),
-  'file.too-many-columns': () => say('This file has more columns than can be handled.', 'Check the delimiter.'),
+  'file.too-many-columns': () =>
+    say('This file has more columns than can be handled.', 'Check the delimiter.'),
   'file.exists': (f) => say(`${file(f)} is already there and was left as it is.`, 'Choose another name.'),
   'file.unwritable': (f) =>
     say(`${file(f)} can’t be written.`, 'Close it elsewhere or choose another folder.', 'now'),
-  'file.disk-full': () => say('The disk is full. What was there before is untouched.', 'Free some space, then go on.', 'later'),
-  'file.paste-empty': () => say('There was nothing in what was pasted.', 'Copy a column of tokens and paste again.', 'now'),
-  'row.malformed': (f) => say(`${row(f)} has more or fewer fields than the header.`, 'Correct it in the file.'),
+  'file.disk-full': () =>
+    say('The disk is full. What was there before is untouched.', 'Free some space, then go on.', 'later'),
+  'file.paste-empty': () =>
+    say('There was nothing in what was pasted.', 'Copy a column of tokens and paste again.', 'now'),
+  'row.malformed': (f) =>
+    say(`${row(f)} has more or fewer fields than the header.`, 'Correct it in the file.'),
   'row.unclosed-quote': (f) => say(`${row(f)} opens a quote that never closes.`, 'Correct it in the file.'),
   'row.field-too-long': (f) => say(`${row(f)} has a field that is too long.`, 'Correct it in the file.'),
-  'row.bad-encoding': (f) => say(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
+  'row.bad-encoding': (f) =>
+    say(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
   'row.nul': (f) => say(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
   'value.unfit': () =>
-    say('The value does not fit the kind of the definition, so it was not sent.', 'Check the column or choose another definition.'),
+    say(
+      'The value does not fit the kind of the definition, so it was not sent.',
+      'Check the column or choose another definition.',
+    ),
 
   'plan.empty': () => say('No column has been chosen yet.', 'Choose what to do in the head of a column.'),
   'plan.column-unknown': () => say('A chosen column is not in this file.', 'Choose the columns again.'),
   'plan.definition-unknown': (f) =>
-    say(`This connection has no definition ${f.definition ?? 'of that name'}.`, 'Choose another or add it under Connections.'),
+    say(
+      `This connection has no definition ${f.definition ?? 'of that name'}.`,
+      'Choose another or add it under Connections.',
+    ),
   'plan.policy-unknown': (f) =>
-    say(`This connection has no policy ${f.policy ?? 'of that name'}.`, 'Choose another or add it under Connections.'),
+    say(
+      `This connection has no policy ${f.policy ?? 'of that name'}.`,
+      'Choose another or add it under Connections.',
+    ),
   'pattern.invalid': () => say('The pattern is not a regular expression.', 'Check brackets and backslashes.'),
   'pattern.unsupported': () =>
     say('Lookaround and back-references are not supported in patterns.', 'Write the pattern without them.'),
   'job.unknown': () => say('This batch no longer exists.', 'Start a new one.'),
-  'job.busy': () => say('The batch can’t do that in its present state.', 'Wait until it has finished or pause it.', 'later'),
-  'job.elsewhere': () => say('Another window of Tokendesk is running this batch.', 'Go on there, or close it first.'),
+  'job.busy': () =>
+    say('The batch can’t do that in its present state.', 'Wait until it has finished or pause it.', 'later'),
+  'job.elsewhere': () =>
+    say('Another window of Tokendesk is running this batch.', 'Go on there, or close it first.'),
   'job.damaged': () => say('What was stored for this batch can’t be read.', 'Start it again from the file.'),
   'job.sum': () =>
-    say('The counts do not agree, so the batch is not called done.', 'Run it again; if it happens again, contact support.'),
-  'export.confirm': () => say('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
+    say(
+      'The counts do not agree, so the batch is not called done.',
+      'Run it again; if it happens again, contact support.',
+    ),
+  'export.confirm': () =>
+    say('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => say('The passphrase is too short.', 'Use at least eight characters.', 'now'),
 
   'call.invalid': () => say('Something in the form is missing or too long.', 'Check what you entered.'),
   'call.refused': () => say('The desk refused this.', 'Close the window and open it again.'),
-  'call.failed': () => say('Something inside the desk failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
+  'call.failed': () =>
+    say('Something inside the desk failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
 };
 
 const againWords: Record<Again, string> = {
@@ -211,3 +261,5 @@ export function sentenceFor(failure: Failure): string {
 export function reasonFor(code: FailureCode): string {
   return sentences[code]({ code }).what.replace(/\.$/, '');
 }
+
+export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(sentences, code);

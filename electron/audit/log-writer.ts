@@ -228,7 +228,8 @@ export async function createLogWriter(parts: LogWriterParts, key: AuditKey): Pro
       }),
     close: () =>
       inTurn(async () => {
-        if (end.head && !end.foreign) await mark(end, true).catch(() => undefined);
+        // Not over a break the log does not speak of yet: the old checkpoint is what shows it.
+        if (end.head && turn === null) await mark(end, true).catch(() => undefined);
         await closeAppender();
         await checkpoint.close?.();
         await anchor?.close?.();

@@ -13,7 +13,7 @@ import { readChunk } from './read-chunk.ts';
 import { beginning, readRows, type Chunk } from './read-rows.ts';
 import { agrees, asCode, isRetriable, type ChunkResults } from './results.ts';
 import { openResultStore, type ResultStore } from './result-store.ts';
-import { runChunks, type RunControl } from './run-chunks.ts';
+import { runChunks, type ChunkPlace, type RunControl } from './run-chunks.ts';
 import { sealFor } from './seal.ts';
 import { judgeStop } from './stops.ts';
 import { workFor, type ColumnWork } from './work.ts';
@@ -299,7 +299,7 @@ export class BatchJob {
     return store.read(indexOfRow(store, chunk.start.row));
   }
 
-  async #commit(chunk: Chunk, results: ChunkResults, store: ResultStore): Promise<Outcome<null>> {
+  async #commit(chunk: ChunkPlace, results: ChunkResults, store: ResultStore): Promise<Outcome<null>> {
     const { retrying } = this.#how;
     const index = retrying ? indexOfRow(store, chunk.start.row) : store.entries.length + this.#uncommitted++;
     const outcome = await store.commit(index, chunk, results);
@@ -307,7 +307,7 @@ export class BatchJob {
     if (outcome.ok) {
       this.#attempt = 0;
       const now = this.#parts.clock.now();
-      this.#pace.add(now, chunk.rows.length, chunk.end.offset - chunk.start.offset);
+      this.#pace.add(now, results.states.length, chunk.end.offset - chunk.start.offset);
       if (now - this.#emittedAt >= emitEveryMs) this.#emit();
     }
     return outcome;

@@ -22,17 +22,20 @@ export interface Request {
 }
 
 export interface LaneLimits {
-  /** Values remembered in each of two generations. */
-  readonly remembered: number;
+  /** Values remembered in each of two generations, to begin with and at most. */
+  readonly first: number;
+  readonly most: number;
   /** Characters of source text those values may keep alive, in each generation. */
   readonly characters: number;
 }
 
-export const laneLimits: LaneLimits = { remembered: 50_000, characters: 16 * 1024 * 1024 };
+export const laneLimits: LaneLimits = { first: 4_000, most: 128_000, characters: 16 * 1024 * 1024 };
 
 /**
  * All cells that are sent under the same operation, policy and definition. Equal values become one slot as long as
- * the lane remembers them: two generations, the older dropped when the younger is full, so memory stays bounded.
+ * the lane remembers them: two generations, the older dropped when the younger is full, so memory stays bounded. A
+ * lane remembers more while that finds something, and little in a column in which every value is another one: a
+ * large memory of no use costs a quarter of the whole run.
  */
 export class Lane {
   readonly call: BatchCall;
@@ -41,20 +44,24 @@ export class Lane {
   #young = new Map<string, Slot>();
   #old = new Map<string, Slot>();
   #characters = 0;
+  #size: number;
+  #found = 0;
   #open: Request | null = null;
 
   constructor(call: BatchCall, dispatch: (request: Request) => void, limits = laneLimits) {
     this.call = call;
     this.#dispatch = dispatch;
     this.#limits = limits;
+    this.#size = limits.first;
   }
 
   /** The slot for a value: one that is known, or a new one in the request being filled. */
   want(value: string, batchSize: number): Slot {
-    let slot = this.#young.get(value);
-    if (slot !== undefined) return slot;
-    slot = this.#old.get(value);
-    if (slot !== undefined) return slot;
+    let slot = this.#young.get(value) ?? this.#old.get(value);
+    if (slot !== undefined) {
+      this.#found += 1;
+      return slot;
+    }
     this.#open ??= createRequest(this);
     slot = { value, state: 'w', text: '', request: this.#open };
     this.#young.set(value, slot);
@@ -74,7 +81,10 @@ export class Lane {
   /** Told after each chunk how much source text the values just remembered keep alive. */
   remember(characters: number): void {
     this.#characters += characters;
-    if (this.#young.size < this.#limits.remembered && this.#characters < this.#limits.characters) return;
+    if (this.#young.size < this.#size && this.#characters < this.#limits.characters) return;
+    const useful = this.#found * 16 > this.#young.size;
+    this.#size = useful ? Math.min(this.#size * 2, this.#limits.most) : this.#limits.first;
+    this.#found = 0;
     this.#old = this.#young;
     this.#young = new Map();
     this.#characters = 0;

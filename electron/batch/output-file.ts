@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Encrypter } from 'age-encryption';
-import { done, type Failure, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import { writeFailure } from './failing.ts';
 import { syncFolder } from './job-files.ts';
 
@@ -88,11 +88,11 @@ function encryptedFile(plain: OutputFile, passphrase: string): OutputFile {
     }
   })();
   const settled = copying.catch(() => {
-    state.failure ??= { ok: false, failure: { code: 'file.unwritable' } };
+    // Only the encrypter throws: writing answers with a failure.
+    state.failure = failed('file.unwritable');
   });
   return {
     async write(bytes) {
-      if (state.failure !== undefined) return state.failure;
       await writer.write(bytes).catch(() => undefined);
       return state.failure ?? done(null);
     },

@@ -25,8 +25,11 @@ export interface Run {
   /** Earlier results of a chunk: cells that need no second try are kept. */
   readonly prior?: (chunk: Chunk) => Promise<Outcome<ChunkResults>>;
   /** Takes results in the order of the chunks. Resolves when they are safe. */
-  readonly commit: (chunk: Chunk, results: ChunkResults) => Promise<Outcome<null>>;
+  readonly commit: (chunk: ChunkPlace, results: ChunkResults) => Promise<Outcome<null>>;
 }
+
+/** A chunk whose rows have been let go: only their results are still under way. */
+export type ChunkPlace = Omit<Chunk, 'rows'>;
 
 export interface RunControl {
   /** Resolves with null when all chunks are committed, otherwise with why not. */
@@ -38,7 +41,7 @@ export interface RunControl {
 }
 
 interface OpenChunk {
-  readonly chunk: Chunk;
+  readonly chunk: ChunkPlace;
   /** By column, then row. */
   readonly cells: readonly (readonly Slot[])[];
   readonly requests: ReadonlySet<Request>;
@@ -191,7 +194,8 @@ function begin(
     values += added;
     return slots;
   });
-  return { chunk, cells, requests, values };
+  const { start, end, flaws, crc, clean } = chunk;
+  return { chunk: { start, end, flaws, crc, clean }, cells, requests, values };
 }
 
 function fromBefore(before: ColumnResults, row: number): Slot {
@@ -205,24 +209,24 @@ function fromBefore(before: ColumnResults, row: number): Slot {
 function collect({ chunk, cells }: OpenChunk, columns: readonly ColumnWork[]): ChunkResults {
   const results = cells.map((slots): ColumnResults => {
     const requests: [number, string][] = [];
-    let states = '';
+    const states = Buffer.allocUnsafe(slots.length);
     let requestId = '';
     const values = slots.map((slot, row) => {
-      states += slot.state;
+      states[row] = slot.state.charCodeAt(0);
       if (slot.request !== null && slot.request.requestId !== requestId) {
         requestId = slot.request.requestId;
         requests.push([row, requestId]);
       }
       return slot.text;
     });
-    return { states, values, requests };
+    return { states: states.toString('latin1'), values, requests };
   });
   const flaws: Record<number, FailureCode> = {};
   for (const [row, code] of chunk.flaws) flaws[row] = code;
   const only = columns.length === 1 ? results[0]?.states : undefined;
   if (only !== undefined) return { states: only.replaceAll('k', 'f'), flaws, columns: results };
   let states = '';
-  for (let row = 0; row < chunk.rows.length; row++) {
+  for (let row = 0; row < chunk.end.row - chunk.start.row; row++) {
     states += chunk.flaws.has(row) ? 'f' : rowState(results.map((one) => (one.states[row] ?? 'k') as State));
   }
   return { states, flaws, columns: results };

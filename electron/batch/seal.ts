@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
 const nonceLength = 12;
 const tagLength = 16;
@@ -15,7 +15,7 @@ export interface Seal {
 }
 
 export function sealFor(masterKey: Uint8Array, job: string): Seal {
-  const key = Buffer.from(hkdfSync('sha256', masterKey, job, 'batch results', 32));
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, job, 'batch results', 32)));
   return {
     seal(clear, context) {
       const nonce = randomBytes(nonceLength);

@@ -19,38 +19,43 @@ export async function tryRows(
   id: string,
   view: View,
 ): Promise<Outcome<RowsPage>> {
-  const parts: { chunk: Chunk; results: ChunkResults }[] = [];
+  const first = await firstRows(source, format);
+  if (!first.ok) return first;
+  const chunk = first.value;
+  if (chunk === null) return done({ total: 0, from: 0, rows: [] });
+  const found: ChunkResults[] = [];
   const run = runChunks({
-    chunks: firstRows(source, format),
+    chunks: once(done(chunk)),
     columns: work,
     client,
     job: id,
     inFlight: 1,
     signal: new AbortController().signal,
-    commit(chunk, results) {
-      parts.push({ chunk, results });
+    commit(_, results) {
+      found.push(results);
       return Promise.resolve(done(null));
     },
   });
   const stop: Failure | null = await run.ended;
   if (stop !== null) return { ok: false, failure: stop };
-  const rows = parts.flatMap(({ chunk, results }) =>
-    chunk.rows.map((_, i) => showRow(chunk, results, i, view)),
-  );
+  const rows = found.flatMap((results) => chunk.rows.map((_, i) => showRow(chunk, results, i, view)));
   return done({ total: rows.length, from: 0, rows });
 }
 
-async function* firstRows(source: ByteSource, format: Format): AsyncGenerator<Outcome<Chunk>, void> {
-  let left = triedRows;
+/** The rows of the first chunk are enough unless they are very wide; then fewer are tried. */
+async function firstRows(source: ByteSource, format: Format): Promise<Outcome<Chunk | null>> {
   for await (const read of readRows(source, format, beginning(format))) {
-    if (!read.ok) {
-      yield read;
-      return;
-    }
+    if (!read.ok) return read;
     const chunk = read.value;
-    const flaws = new Map([...chunk.flaws].filter(([row]) => row < left));
-    yield done({ ...chunk, rows: chunk.rows.slice(0, left), flaws });
-    left -= chunk.rows.length;
-    if (left <= 0) return;
+    const rows = chunk.rows.slice(0, triedRows);
+    const flaws = new Map([...chunk.flaws].filter(([row]) => row < rows.length));
+    const end = { ...chunk.end, row: chunk.start.row + rows.length };
+    return done({ ...chunk, rows, flaws, end });
   }
+  return done(null);
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- an async iterable of one thing that is there
+async function* once<T>(thing: T): AsyncGenerator<T, void> {
+  yield thing;
 }

@@ -21,7 +21,11 @@ export function connectionHandlers(parts: ConnectionHandlerParts): ConnectionHan
   const { connections, clients, builtIn, audit, changed } = parts;
 
   /** Writes the act down, does it, has the next call use a client made anew. */
-  async function act<T>(action: string, id: string | null, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  async function act<T>(
+    action: string,
+    id: string | null,
+    run: () => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
     const known = id === null ? null : connections.find(id);
     const begun = await audit.begin({
       action,
@@ -79,7 +83,11 @@ async function check(
   const client = await clients.for(id);
   if (!client.ok) return client;
   const fitted = (step: Steps[number]['step']): Steps[number] => ({ step, ok: true, failure: null });
-  const broke = (step: Steps[number]['step'], failure: Failure): Steps[number] => ({ step, ok: false, failure });
+  const broke = (step: Steps[number]['step'], failure: Failure): Steps[number] => ({
+    step,
+    ok: false,
+    failure,
+  });
 
   const session = await client.value.openSession(policy);
   if (!session.ok) {

@@ -22,7 +22,6 @@ export const CODES = {
   OperationNotGranted: 403,
   AccountForbidden: 403,
   RoleRequired: 403,
-  RequestForbidden: 403,
   NotFound: 404,
   MethodNotAllowed: 405,
   RequestTimeout: 408,

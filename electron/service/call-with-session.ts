@@ -29,7 +29,7 @@ export interface SessionCall {
 }
 
 export type Answered = { readonly json: unknown; readonly requestId: string };
-export type CallFailed = { readonly ok: false; readonly failure: Failure; readonly damaged: boolean };
+export type CallFailed = { readonly ok: false; readonly failure: Failure };
 
 /**
  * Runs an operation behind its session (spec §5). A 401 or 403 renews the session once and sends the request once
@@ -66,7 +66,7 @@ export function createSessionCaller(
     let refused: readonly Session[] = [];
     for (let renewals = 0; ; renewals++) {
       const opened = await openAll(call, refused);
-      if (!opened.ok) return { ok: false, failure: opened.failure, damaged: false };
+      if (!opened.ok) return { ok: false, failure: opened.failure };
       let used = opened.value;
       let sentAt = 0;
       const sent = await send({
@@ -87,11 +87,11 @@ export function createSessionCaller(
           return { ok: true, value: sent };
         case 'final':
         case 'damaged':
-          return { ok: false, failure: sent.failure, damaged: sent.kind === 'damaged' };
+          return { ok: false, failure: sent.failure };
         case 'denied': {
           const failure: Failure = { ...sent.failure, ...about({ ...call, policy: call.policies[0] }) };
           if (sent.meaning === 'notGranted') {
-            return { ok: false, failure: { ...failure, code: 'service.refused' }, damaged: false };
+            return { ok: false, failure: { ...failure, code: 'service.refused' } };
           }
           const believed = (refusedAt.get(key) ?? -Infinity) + HOLD_MS > clock.monotonic();
           const fresh = used.every(({ born }) => sentAt - born < FRESH_MS);
@@ -101,7 +101,7 @@ export function createSessionCaller(
             continue;
           }
           refusedAt.set(key, clock.monotonic());
-          return { ok: false, failure, damaged: false };
+          return { ok: false, failure };
         }
       }
     }

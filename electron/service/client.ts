@@ -49,7 +49,7 @@ export type ElementAnswer =
   | {
       readonly ref: string;
       readonly ok: false;
-      readonly code: 'service.element-refused' | 'service.mismatched-answer';
+      readonly code: 'service.element-refused' | 'service.mismatched-answer' | 'service.too-large';
     };
 
 export interface BatchAnswer {
@@ -113,8 +113,11 @@ export interface ServiceClient {
     context: CallContext,
   ): Promise<Outcome<Answer>>;
   /**
-   * Sends one request's worth of elements. PatternMatch answers with the matching elements only; the others answer
-   * for every element. A failure is the whole request's; a refused element is data.
+   * Sends one request's worth of elements, at most `batchSize`; more are sent in several. PatternMatch answers with the
+   * matching elements only; the others answer for every element. A failure is the whole call's; a refused element is
+   * data. Pauses of up to two minutes are waited out; a failure with `retryAfterMs` is worth repeating after that.
+   * `service.invalid-input` and `service.mismatched-answer` (damaged, or elements doubled or foreign) may be the fault
+   * of one element: halving finds it.
    */
   batch(call: BatchCall, elements: readonly Element[], context: CallContext): Promise<Outcome<BatchAnswer>>;
   /** Opens a session or shows why not; for Connections → Check and for a policy's first use. */

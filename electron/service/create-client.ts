@@ -37,8 +37,6 @@ const FIRST_BATCH_SIZE = 500;
 /** How long a call waits for pauses to end: a person less than a job. */
 const PERSON_MS = 15_000;
 const JOB_MS = 120_000;
-/** Requests that may go into finding the element that breaks an answer, before it has to be earned. */
-const REPAIR_LOAN = 48;
 
 export interface ServiceClientOptions {
   readonly connection: Pick<Connection, 'id' | 'apiKeyExpires' | 'requestsPerSecond' | 'transfersPerDay'>;
@@ -92,7 +90,6 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
     health,
     budget: new RetryBudget(clock.monotonic()),
   });
-  const repairs = new RetryBudget(clock.monotonic(), REPAIR_LOAN);
   const refused = createRefusedCredentials(clock);
   const openOne = createSessionOpener({
     profile,
@@ -192,9 +189,7 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
         shrink(sent) {
           batchSize = Math.max(1, Math.min(batchSize, Math.ceil(sent / 2)));
         },
-        mayRepair: () => repairs.spend(clock.monotonic()),
         send(part) {
-          repairs.earn();
           // Written once however often the request is sent; only the session before it changes.
           const written = JSON.stringify(
             part.map(({ ref, value }) => ({ [refName]: ref, [valueName]: value })),

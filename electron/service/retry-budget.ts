@@ -11,13 +11,11 @@ const TRICKLE_MS = 60_000;
  * that arrive stay within 1.1 times those meant, whatever fails.
  */
 export class RetryBudget {
-  #balance: number;
-  #debt: number;
+  #balance = LOAN;
+  #debt = LOAN;
   #paidAt: number;
 
-  constructor(now: number, loan = LOAN) {
-    this.#balance = loan;
-    this.#debt = loan;
+  constructor(now: number) {
     this.#paidAt = now;
   }
 

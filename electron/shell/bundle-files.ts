@@ -28,12 +28,9 @@ const nothing = Buffer.alloc(0);
  */
 export async function openBundle(folder: string, origin: string): Promise<Bundle> {
   const files = new Map<string, string>();
-  for (const entry of await fs.readdir(folder, { recursive: true, withFileTypes: true })) {
-    const type = types[path.extname(entry.name)];
-    if (!entry.isFile() || type === undefined) continue;
-    const file = path.join(entry.parentPath, entry.name);
-    files.set(`${origin}/${path.relative(folder, file).split(path.sep).join('/')}`, file);
-  }
+  for (const file of await listFiles(folder))
+    if (types[path.extname(file)] !== undefined)
+      files.set(`${origin}/${path.relative(folder, file).split(path.sep).join('/')}`, file);
 
   return async (url, method) => {
     if (method !== 'GET') return { status: 405, headers: bundleHeaders, body: nothing };
@@ -46,4 +43,15 @@ export async function openBundle(folder: string, origin: string): Promise<Bundle
       body: await fs.readFile(file),
     };
   };
+}
+
+/** A folder at a time: inside Electron's archive, a recursive listing is not the same as on a disk. */
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await fs.readdir(folder, { withFileTypes: true });
+  const nested = entries.map(async (entry) => {
+    const place = path.join(folder, entry.name);
+    if (entry.isDirectory()) return listFiles(place);
+    return entry.isFile() ? [place] : [];
+  });
+  return (await Promise.all(nested)).flat();
 }

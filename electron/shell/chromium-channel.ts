@@ -13,18 +13,19 @@ export interface Channel {
   readonly send: <E extends EventName>(event: E, payload: EventPayload<E>) => void;
 }
 
+export interface ChannelListeners {
+  /** The window lost the focus or was hidden. */
+  readonly blur: () => void;
+  /** Every answer and event, as it leaves. */
+  readonly outward: (message: string) => void;
+}
+
 /**
  * Calls and events between page and desk over one Playwright binding, in JSON. Who asks is known from the binding's
  * source frame, not from what the message says. Events wait for the page's standing question, so they travel in
  * batches and the page needs no receiver that others could call.
  */
-export async function openChannel(
-  page: Page,
-  origin: string,
-  onBlur: () => void,
-  /** Sees each message that leaves for the window; for tests. */
-  tap: (outward: string) => void = () => undefined,
-): Promise<Channel> {
+export async function openChannel(page: Page, origin: string, hears: ChannelListeners): Promise<Channel> {
   let door: Door | null = null;
   let queue: Queued[] = [];
   let asked: ((events: Events) => void) | null = null;
@@ -42,7 +43,7 @@ export async function openChannel(
       return door === null ? null : door(sender, message.channel.replace(/^call:/, ''), message.payload);
     if (!sender.isMainFrame || sender.origin !== origin) return null;
     if (message.kind === 'blur') {
-      onBlur();
+      hears.blur();
       return null;
     }
     asked?.([]);
@@ -53,9 +54,9 @@ export async function openChannel(
   }
 
   await page.exposeBinding(bindingName, async ({ frame }, message: string) => {
-    const outward = JSON.stringify(await answer(frame, JSON.parse(message) as ToHost));
-    tap(outward);
-    return outward;
+    const text = JSON.stringify(await answer(frame, JSON.parse(message) as ToHost));
+    hears.outward(text);
+    return text;
   });
 
   return {

@@ -11,6 +11,7 @@ import { commandClipboard } from './command-clipboard.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { proxyFromEnvironment } from './proxy-from-environment.ts';
 import type { AwaySignal, Shell } from './shell.ts';
+import { watchSleep } from './sleep-watch.ts';
 import { systemCertificates } from './system-certificates.ts';
 
 /** Ends in .invalid, which no resolver answers: what is not intercepted goes nowhere. */
@@ -29,8 +30,8 @@ export interface ChromiumOptions {
   /** Where results go when there is no file they belong to; the person's Downloads folder if absent. */
   readonly downloads?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Sees each message that leaves for the window; for tests. */
-  readonly tap?: (outward: string) => void;
+  /** Hears everything that crosses to the window, as JSON. */
+  readonly tap?: (message: string) => void;
 }
 
 export interface ChromiumHost {
@@ -44,7 +45,9 @@ export interface ChromiumHost {
   close(): Promise<void>;
 }
 
-export class DeskIsOpenError extends Error {}
+export class DeskIsOpenError extends Error {
+  override readonly name = 'DeskIsOpenError';
+}
 
 /**
  * The desk's window in the system's Chromium, through Playwright and a pipe: no port listens. The page can load its
@@ -75,7 +78,14 @@ async function openWith(
   const { context, page, quit } = await launchChromium(chromium, { headless, env });
   await fence(context, page, bundle);
   const away = awaySignals();
-  const channel = await openChannel(page, chromiumOrigin, () => away.emit('blur'), options.tap);
+  const channel = await openChannel(page, chromiumOrigin, {
+    blur: () => away.emit('blur'),
+    outward: options.tap ?? (() => undefined),
+  });
+  const stopWatching = watchSleep(() => away.emit('resume'), {
+    wall: () => Date.now(),
+    lived: () => performance.now(),
+  });
   await page.addInitScript({ content: options.preload });
   const files = await chromiumFiles(page);
 
@@ -85,6 +95,7 @@ async function openWith(
   });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    stopWatching();
     await quit();
     unlock();
   };

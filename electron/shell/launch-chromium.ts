@@ -10,7 +10,9 @@ export interface Launched {
   readonly quit: () => Promise<void>;
 }
 
-export class NoChromiumError extends Error {}
+export class NoChromiumError extends Error {
+  override readonly name = 'NoChromiumError';
+}
 
 /** Nothing is asked of the network, whatever a page or Chromium itself may want. */
 const flags = [

@@ -85,7 +85,13 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
     turn += 1;
     const base = data.lookups[0];
     if (base === undefined) return failed('call.failed');
-    const lookup: Lookup = { ...base, revealedAt: null, id: `lookup-${turn}`, at: data.at(turn * 61), ...over };
+    const lookup: Lookup = {
+      ...base,
+      revealedAt: null,
+      id: `lookup-${turn}`,
+      at: data.at(turn * 61),
+      ...over,
+    };
     lookups.unshift(lookup);
     return done(lookup);
   };
@@ -202,14 +208,18 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
     'batch.paste': ({ text }) => done({ ...data.preview.source, name: 'Pasted lines', bytes: text.length }),
     'batch.sample': () => done({ ...data.preview.source, name: 'sample-disputes.csv' }),
     'batch.preview': ({ reading }) =>
-      done({ ...data.preview, reading: { ...data.preview.reading, ...(reading as typeof data.preview.reading) } }),
+      done({
+        ...data.preview,
+        reading: { ...data.preview.reading, ...(reading as typeof data.preview.reading) },
+      }),
     'batch.preflight': () => {
       setTimeout(() => {
         fake.emit('batch.preflight', preflight(true));
       }, 20);
       return done(preflight(false));
     },
-    'batch.try': () => done({ total: 20, from: 0, rows: Array.from({ length: 20 }, (_, n) => data.resultRow(n + 1)) }),
+    'batch.try': () =>
+      done({ total: 20, from: 0, rows: Array.from({ length: 20 }, (_, n) => data.resultRow(n + 1)) }),
     'batch.start': () => {
       const started = data.job();
       fake.jobs.set(started.jobId, started);

@@ -92,7 +92,8 @@ export function deskState(over: Partial<DeskState> = {}): DeskState {
   };
 }
 
-export const token = (row: number): string => `411111${String((row * 7_919 + 730_921) % 1_000_000).padStart(6, '0')}1111`;
+export const token = (row: number): string =>
+  `411111${String((row * 7_919 + 730_921) % 1_000_000).padStart(6, '0')}1111`;
 export const masked = (): string => '411111******1111';
 
 const looked = (n: number, caseReference: string, over: Partial<Lookup> = {}): Lookup => ({
@@ -228,7 +229,12 @@ export function auditEntry(sequence: number): AuditEntry {
     case 1:
       return entry(sequence, { action: 'Reveal', reason: 'Chargeback response' });
     case 3:
-      return entry(sequence, { phase: 'failed', code: 'service.refused', action: 'Detokenize', policy: 'mask-only' });
+      return entry(sequence, {
+        phase: 'failed',
+        code: 'service.refused',
+        action: 'Detokenize',
+        policy: 'mask-only',
+      });
     case 5:
       return entry(sequence, {
         action: 'Export',

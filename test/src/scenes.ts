@@ -5,7 +5,15 @@ const acme = { connectionId: data.production.id, policy: 'analyst' };
 const acmeService = { ...data.deskState().service, connectionId: data.production.id, policy: 'analyst' };
 const inProduction = data.deskState({
   active: acme,
-  service: { ...acmeService, sessionSince: new Date(Date.now() - 40_000).toISOString(), remaining: 412, limit: 600, pausedUntil: null, pausedWhy: null, transfersToday: 412_000 },
+  service: {
+    ...acmeService,
+    sessionSince: new Date(Date.now() - 40_000).toISOString(),
+    remaining: 412,
+    limit: 600,
+    pausedUntil: null,
+    pausedWhy: null,
+    transfersToday: 412_000,
+  },
 });
 const finished = data.job({
   state: 'finished',
@@ -48,9 +56,24 @@ export const scenes: Record<string, FakeOptions> = {
     state: data.deskState({ connections: [], active: null, service: null }),
     fail: { 'connections.startBuiltIn': { code: 'keychain.stalled' } },
   },
-  empty: { state: data.deskState({ service: { ...acmeService, remaining: null, limit: null, sessionSince: null, transfersToday: 0, pausedUntil: null, pausedWhy: null } }) },
+  empty: {
+    state: data.deskState({
+      service: {
+        ...acmeService,
+        remaining: null,
+        limit: null,
+        sessionSince: null,
+        transfersToday: 0,
+        pausedUntil: null,
+        pausedWhy: null,
+      },
+    }),
+  },
   busy: { lookups: structuredClone(data.lookups), jobs: [data.job(), finished].slice(0, 1) },
-  refused: { lookups: structuredClone(data.lookups), fail: { 'lookup.mask': refused, 'lookup.reveal': refused } },
+  refused: {
+    lookups: structuredClone(data.lookups),
+    fail: { 'lookup.mask': refused, 'lookup.reveal': refused },
+  },
   production: { state: inProduction, jobs: [data.job(), { ...finished, jobId: 'job-0' }, interrupted] },
   finished: { state: inProduction, jobs: [finished, million, interrupted] },
   down: {
@@ -58,7 +81,15 @@ export const scenes: Record<string, FakeOptions> = {
       active: acme,
       keychain: 'locked',
       audit: 'unwritable',
-      service: { ...acmeService, sessionSince: null, remaining: 0, limit: 600, transfersToday: 412_000, pausedUntil: new Date(Date.now() + 42_000).toISOString(), pausedWhy: 'busy' },
+      service: {
+        ...acmeService,
+        sessionSince: null,
+        remaining: 0,
+        limit: 600,
+        transfersToday: 412_000,
+        pausedUntil: new Date(Date.now() + 42_000).toISOString(),
+        pausedWhy: 'busy',
+      },
     }),
     jobs: [data.job({ state: 'paused', secondsLeft: null, waiting: { failure: { ...down }, until: null } })],
     fail: {
@@ -71,6 +102,11 @@ export const scenes: Record<string, FakeOptions> = {
       'batch.export': { code: 'file.disk-full' },
     },
   },
-  locked: { state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }), jobs: [data.job()] },
-  'locked-waiting': { state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 30_000 } }) },
+  locked: {
+    state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
+    jobs: [data.job()],
+  },
+  'locked-waiting': {
+    state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 30_000 } }),
+  },
 };

@@ -109,10 +109,17 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
     // Runs outside of the hooks.
     frameworkErrors: (error, request, reply) => {
       prepare(request, reply);
-      const admitted = desk.limiter.admit(request.parties);
+      const failure = desk.limiter.admit(request.parties) ? failureOf(error) : refuse('TooManyRequests');
+      request.failureCode = failure.failure.code;
       showLimits(request, reply);
-      void answer(request, reply, admitted ? failureOf(error) : refuse('TooManyRequests'));
+      void answer(request, reply, failure);
     },
+  });
+
+  // Fastify's own look-up throws on some paths.
+  const methods = new Map<string, string>();
+  app.addHook('onRoute', ({ url, method }) => {
+    methods.set(url, [method].flat().join(', '));
   });
 
   const prepare = (request: FastifyRequest, reply: FastifyReply) => {
@@ -123,6 +130,8 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
 
   const showLimits = (request: FastifyRequest, reply: FastifyReply) => {
     void reply.headers(limitHeaders(desk.limiter, request.parties));
+    // A place may have come free since the refusal; the answer must not contradict itself.
+    if (request.failureCode === 'TooManyRequests') void reply.header('x-rate-limit-remaining', '0');
   };
 
   app.decorateRequest('parties');
@@ -148,10 +157,9 @@ export function createHttpServer({ desk, identity, maxBodyBytes, onCall }: HttpO
 
   const answerMissing = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const methods = ['GET', 'POST', 'DELETE'] as const;
-    const allowed = methods.filter((method) => app.hasRoute({ method, url: path }));
-    if (allowed.length === 0) return answer(request, reply, refuse('NotFound'));
-    return answer(request, reply.header('allow', allowed.join(', ')), refuse('MethodNotAllowed'));
+    const allowed = methods.get(path);
+    if (!allowed) return answer(request, reply, refuse('NotFound'));
+    return answer(request, reply.header('allow', allowed), refuse('MethodNotAllowed'));
   };
 
   for (const operation of OPERATION_NAMES) {

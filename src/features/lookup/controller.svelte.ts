@@ -172,7 +172,11 @@ export class LookupController {
       return;
     }
     const stale = this.desk.locked || this.current?.id !== lookup.id;
-    this.desk.exposure.show(outcome.value, `lookup:${lookup.id}`, this.desk.definition(lookup.definition).kind);
+    this.desk.exposure.show(
+      outcome.value,
+      `lookup:${lookup.id}`,
+      this.desk.definition(lookup.definition).kind,
+    );
     if (stale) this.desk.exposure.hide();
     this.close();
     await this.load();

@@ -22,7 +22,8 @@ export function lookupKeys(
   }
   if (control || event.altKey || event.defaultPrevented || typing(event.target)) return;
   if (controller.strip !== null) return;
-  if (event.target instanceof Element && event.target.closest('[role=listbox],[role=dialog]') !== null) return;
+  if (event.target instanceof Element && event.target.closest('[role=listbox],[role=dialog]') !== null)
+    return;
   const act: Record<string, () => unknown> = {
     r: () => {
       controller.toggle();

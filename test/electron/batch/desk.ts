@@ -143,7 +143,7 @@ export interface TestDesk {
   run(sourceId: string, plan: Plan): Promise<Job>;
   /** Waits until a job is in one of these states. */
   until(jobId: string, ...states: Job['state'][]): Promise<Job>;
-  export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string | null>>;
+  export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string>>;
   /** A second desk on the same folder, as after a restart. */
   again(): Promise<TestDesk>;
   close(): Promise<void>;
@@ -247,7 +247,7 @@ export async function openDesk(
     async export(jobId, choice = {}) {
       const outcome = await desk.batch['batch.export']({ ...plainExport, jobId, ...choice });
       if (!outcome.ok) return outcome;
-      if (outcome.value === null) return done(null);
+      if (outcome.value === null) throw new Error('no target');
       return done(
         await readFile(
           desk.target === '' || desk.target === null ? join(folder, outcome.value.name) : desk.target,

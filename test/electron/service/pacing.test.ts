@@ -31,7 +31,7 @@ describe('the pace', () => {
     });
     const property = fc.asyncProperty(
       fc.integer({ min: 1, max: 40 }),
-      fc.array(request, { minLength: 1, maxLength: 120 }),
+      fc.array(request, { minLength: 1, maxLength: 120, size: 'max' }),
       async (limit, requests) => {
         const clock = new FakeClock();
         const pacer = createPacer(limit, clock, () => undefined);

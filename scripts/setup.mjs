@@ -1,0 +1,185 @@
+/*
+ * Everything a machine needs before the desk can be built, started or tested. Plain JavaScript without
+ * dependencies, since it runs before there are any, on whatever Node is installed.
+ *   node scripts/setup.mjs            dependencies and system parts
+ *   node scripts/setup.mjs --build    and the build, where a source changed
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`Node ${process.versions.node} is too old: 20.19 or newer is needed.`);
+  process.exit(1);
+}
+
+installDependencies();
+installSystemParts();
+if (process.argv.includes('--build')) build();
+
+function installDependencies() {
+  if (fs.lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const stamp = 'node_modules/.tokendesk-installed';
+  const wanted = hashOf(['package.json', 'package-lock.json'], `${process.platform} ${process.arch}`);
+  if (readOr(stamp, '') === wanted) return;
+  // The Node of node_modules is about to be replaced: npm must not run on it.
+  const PATH = (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
+    .join(path.delimiter);
+  step('Installing dependencies (npm ci)', () =>
+    run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { PATH }),
+  );
+  fs.writeFileSync(stamp, wanted);
+}
+
+function installSystemParts() {
+  if (process.platform !== 'linux') {
+    if (!hasChromium())
+      console.log(
+        process.platform === 'darwin'
+          ? 'For a window without Electron: brew install --cask chromium'
+          : 'For a window without Electron: winget install Google.Chrome',
+      );
+    return;
+  }
+  const missing = missingParts();
+  if (missing.length === 0) return;
+  if (!onPath('apt-get')) {
+    const [tool, names] = onPath('dnf')
+      ? ['sudo dnf install', 'chromium xorg-x11-server-Xvfb dbus-x11 gnome-keyring libsecret xclip']
+      : ['sudo pacman -S', 'chromium xorg-server-xvfb dbus gnome-keyring libsecret xclip'];
+    console.log(`Some system parts are missing (as Debian calls them: ${missing.join(' ')}).`);
+    console.log(`  ${tool} ${names}`);
+    return;
+  }
+  if (process.getuid?.() !== 0) {
+    console.log('Some system parts are missing. To install them:');
+    console.log(`  sudo apt-get update && sudo apt-get install -y ${missing.join(' ')}`);
+    return;
+  }
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  step(`Installing system parts (${missing.join(' ')})`, () => {
+    const update = run('apt-get', ['update', '-qq'], env);
+    const install = run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], env);
+    return install.status === 0 ? install : { status: 1, output: `${update.output}\n${install.output}` };
+  });
+}
+
+/** Debian's names of what is not there. */
+function missingParts() {
+  const libraries = ['/usr/lib', '/usr/lib64', `/usr/lib/${debianArchitecture()}-linux-gnu`];
+  const present = {
+    chromium: hasChromium(),
+    xvfb: onPath('Xvfb'),
+    // dbus-x11 brings dbus-run-session along with the daemon.
+    'dbus-x11': onPath('dbus-run-session'),
+    'gnome-keyring': onPath('gnome-keyring-daemon'),
+    'libsecret-1-0': libraries.some((folder) => fs.existsSync(path.join(folder, 'libsecret-1.so.0'))),
+    xclip: onPath('xclip'),
+  };
+  return Object.keys(present).filter((name) => !present[name]);
+}
+
+function debianArchitecture() {
+  return { x64: 'x86_64', arm64: 'aarch64' }[process.arch] ?? process.arch;
+}
+
+function hasChromium() {
+  return [
+    process.env.TOKENDESK_CHROMIUM,
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+    '/usr/bin/google-chrome-stable',
+    '/snap/bin/chromium',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+  ].some((place) => place && fs.existsSync(place));
+}
+
+function build() {
+  const stamp = 'dist/.built-from';
+  const single = [
+    'package.json',
+    'package-lock.json',
+    'svelte.config.js',
+    'tsconfig.json',
+    'scripts/build.ts',
+    'vite.config.ts',
+    'vite.main.config.ts',
+    'vite.preload.config.ts',
+  ];
+  const folders = ['electron', 'src', 'resources'].filter((folder) => fs.existsSync(folder));
+  const wanted = hashOf([...single, ...folders.flatMap(filesIn)], '');
+  if (readOr(stamp, '') === wanted) return;
+  step('Building', () => run(toolNode(), ['scripts/build.ts']));
+  fs.writeFileSync(stamp, wanted);
+}
+
+/** The Node the tools run on, out of node_modules; inside npm's scripts it is first on the PATH anyway. */
+function toolNode() {
+  const installed = path.join(
+    'node_modules',
+    'node',
+    'bin',
+    process.platform === 'win32' ? 'node.exe' : 'node',
+  );
+  return fs.existsSync(installed) ? path.resolve(installed) : process.execPath;
+}
+
+function step(title, work) {
+  process.stdout.write(`${title} … `);
+  const started = Date.now();
+  const { status, output } = work();
+  console.log(status === 0 ? `${((Date.now() - started) / 1000).toFixed(0)} s` : 'failed');
+  if (status === 0) return;
+  console.error(output.trim());
+  process.exit(1);
+}
+
+function run(command, args, env = {}) {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    // npm is a script on Windows.
+    shell: process.platform === 'win32' && command === 'npm',
+  });
+  return { status: error ? 1 : status, output: error ? String(error) : `${stdout}${stderr}` };
+}
+
+function onPath(command) {
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin', '/usr/bin'];
+  return folders.some((folder) => fs.existsSync(path.join(folder, command)));
+}
+
+function filesIn(folder) {
+  return fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}
+
+function hashOf(files, also) {
+  const hash = createHash('sha256').update(also);
+  for (const file of files) hash.update(file).update('\0').update(fs.readFileSync(file)).update('\0');
+  return hash.digest('hex');
+}
+
+function readOr(file, otherwise) {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Where a table of any length stands. Browsers stop at some 16 million pixels; above a cap the scroll bar is a scale
+ * of the whole rather than the whole itself, while wheel and keys still move by true pixels.
+ */
+export const ROW = 28;
+export const CAP = 8_000_000;
+
+export interface Extent {
+  rows: number;
+  /** Height of the part rows are drawn in. */
+  view: number;
+}
+
+export const trueHeight = ({ rows }: Extent): number => rows * ROW;
+export const barHeight = (extent: Extent): number => Math.min(trueHeight(extent), CAP);
+export const isScaled = (extent: Extent): boolean => trueHeight(extent) > CAP;
+
+const deepest = (extent: Extent): number => Math.max(0, trueHeight(extent) - extent.view);
+const deepestBar = (extent: Extent): number => Math.max(0, barHeight(extent) - extent.view);
+
+export function clampOffset(offset: number, extent: Extent): number {
+  return Math.min(Math.max(0, offset), deepest(extent));
+}
+
+export function offsetOf(scrollTop: number, extent: Extent): number {
+  const bar = deepestBar(extent);
+  if (bar === 0) return 0;
+  return clampOffset(isScaled(extent) ? (scrollTop / bar) * deepest(extent) : scrollTop, extent);
+}
+
+export function scrollTopOf(offset: number, extent: Extent): number {
+  const deep = deepest(extent);
+  if (deep === 0) return 0;
+  return isScaled(extent) ? (offset / deep) * deepestBar(extent) : offset;
+}
+
+/** The rows to draw, one more above and below than fit. */
+export function visible(offset: number, extent: Extent): { first: number; last: number } {
+  const first = Math.max(0, Math.floor(offset / ROW) - 1);
+  const last = Math.min(extent.rows - 1, Math.ceil((offset + extent.view) / ROW));
+  return { first, last };
+}
+
+/** The smallest move that brings a row wholly into view. */
+export function offsetShowing(row: number, offset: number, extent: Extent): number {
+  const top = row * ROW;
+  if (top < offset) return clampOffset(top, extent);
+  if (top + ROW > offset + extent.view) return clampOffset(top + ROW - extent.view, extent);
+  return offset;
+}

@@ -1,0 +1,54 @@
+/** What a person says about the values to keep; made into a regular expression in RE2's syntax. */
+export interface PatternParts {
+  by: 'digits' | 'domain' | 'raw';
+  bin: string;
+  lastFour: string;
+  length: string;
+  domain: string;
+  raw: string;
+}
+
+export const noPattern: PatternParts = {
+  by: 'digits',
+  bin: '',
+  lastFour: '',
+  length: '',
+  domain: '',
+  raw: '',
+};
+
+const digits = (text: string): string => text.replace(/\D/g, '');
+const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Null while nothing, or nothing possible, is said. RE2 has no lookaround, so lengths are counted out here. */
+export function buildPattern(parts: PatternParts): string | null {
+  switch (parts.by) {
+    case 'raw':
+      return parts.raw.trim() === '' ? null : parts.raw;
+    case 'domain': {
+      const domain = parts.domain.trim().replace(/^@/, '');
+      return domain === '' ? null : `(?i)^[^@]+@${literal(domain)}$`;
+    }
+    case 'digits': {
+      const bin = digits(parts.bin);
+      const lastFour = digits(parts.lastFour);
+      const length = digits(parts.length);
+      if (bin === '' && lastFour === '' && length === '') return null;
+      if (length === '') return `^${bin}\\d*${lastFour}$`;
+      const middle = Number(length) - bin.length - lastFour.length;
+      return middle < 0 ? null : `^${bin}\\d{${middle}}${lastFour}$`;
+    }
+  }
+}
+
+export function sayPattern(parts: PatternParts): string {
+  if (parts.by === 'raw') return parts.raw === '' ? 'no pattern yet' : parts.raw;
+  if (parts.by === 'domain')
+    return parts.domain === '' ? 'no domain yet' : `at ${parts.domain.replace(/^@/, '')}`;
+  const said = [
+    parts.bin === '' ? '' : `begins with ${digits(parts.bin)}`,
+    parts.lastFour === '' ? '' : `ends with ${digits(parts.lastFour)}`,
+    parts.length === '' ? '' : `${digits(parts.length)} digits long`,
+  ].filter((part) => part !== '');
+  return said.length === 0 ? 'no pattern yet' : said.join(', ');
+}

@@ -1,0 +1,133 @@
+import type { Failure } from '../../../electron/contract/errors.ts';
+import type {
+  ExportChoice,
+  Exported,
+  FailureGroup,
+  Job,
+  ResultRow,
+  RowFilter,
+} from '../../../electron/contract/models/batch.ts';
+import type { Cell } from '../../components/grid-keys.ts';
+import { RowPages } from '../../components/row-pages.svelte.ts';
+import type { Desk } from '../../desk.svelte.ts';
+
+type Order = 'batch.pause' | 'batch.resume' | 'batch.cancel' | 'batch.retry';
+
+/** One job on view: running, or done with. Rows come masked; the one revealed cell is the exposure's. */
+export class BatchRun {
+  readonly desk: Desk;
+  readonly jobId: string;
+  filter = $state<RowFilter>('all');
+  pages = $state.raw<RowPages<ResultRow>>();
+  active = $state.raw<Cell>({ row: 0, column: 0 });
+  failures = $state.raw<FailureGroup[]>([]);
+  strip = $state<'reveal' | 'export' | null>(null);
+  exported = $state.raw<Exported | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  stripFailure = $state.raw<Failure | null>(null);
+
+  job = $derived.by((): Job | undefined => this.desk.jobs.get(this.jobId));
+  production = $derived.by(() => this.job?.environment === 'production');
+  retriable = $derived(
+    this.failures.filter(({ retriable }) => retriable).reduce((sum, { count }) => sum + count, 0),
+  );
+  chosenRow = $derived(this.pages?.row(this.active.row));
+  /** Column 0 of the table is the row's number. */
+  chosenPlan = $derived(this.job?.plan.columns.find(({ column }) => column === this.active.column - 1));
+  revealable = $derived(
+    this.chosenPlan !== undefined &&
+      this.chosenPlan.operation === 'detokenize' &&
+      this.chosenRow?.cells[this.active.column - 1]?.state === 'ok',
+  );
+  subject = $derived.by(() =>
+    this.chosenRow === undefined ? '' : `batch:${this.jobId}:${this.chosenRow.row}:${this.active.column - 1}`,
+  );
+  exposed = $derived.by(
+    () => this.desk.exposure.now !== null && this.desk.exposure.now.subject === this.subject,
+  );
+
+  constructor(desk: Desk, jobId: string) {
+    this.desk = desk;
+    this.jobId = jobId;
+    this.show('all');
+  }
+
+  show(filter: RowFilter): void {
+    this.filter = filter;
+    this.choose({
+      row: 0,
+      column: this.job === undefined ? 0 : (this.job.plan.columns[0]?.column ?? -1) + 1,
+    });
+    this.pages = new RowPages((from, count) =>
+      this.desk.api.call('batch.rows', { jobId: this.jobId, filter, from, count }),
+    );
+  }
+
+  async renew(first: number, last: number): Promise<void> {
+    await this.pages?.renew(first, last);
+    await this.loadFailures();
+  }
+
+  async loadFailures(): Promise<void> {
+    const outcome = await this.desk.api.call('batch.failures', { jobId: this.jobId });
+    if (outcome.ok) this.failures = outcome.value;
+  }
+
+  choose(cell: Cell): void {
+    if (cell.row !== this.active.row || cell.column !== this.active.column) {
+      this.desk.exposure.hide();
+      if (this.strip === 'reveal') this.close();
+    }
+    this.active = cell;
+  }
+
+  async order(order: Order): Promise<void> {
+    const outcome = await this.desk.api.call(order, { jobId: this.jobId });
+    this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  open(strip: 'reveal' | 'export'): void {
+    if (strip === 'reveal' && !this.revealable) return;
+    this.stripFailure = null;
+    this.exported = null;
+    this.strip = strip;
+  }
+
+  close(): void {
+    this.strip = null;
+    this.stripFailure = null;
+  }
+
+  async reveal(): Promise<void> {
+    const row = this.chosenRow;
+    const plan = this.chosenPlan;
+    if (row === undefined || plan === undefined) return;
+    const subject = this.subject;
+    const outcome = await this.desk.api.call('batch.reveal', {
+      jobId: this.jobId,
+      row: row.row,
+      column: plan.column,
+      reason: this.desk.reason.trim(),
+      caseReference: this.desk.caseReference.trim(),
+    });
+    if (!outcome.ok) {
+      this.stripFailure = outcome.failure;
+      return;
+    }
+    this.desk.exposure.show(outcome.value, subject, this.desk.definition(plan.definition).kind);
+    if (this.desk.locked || subject !== this.subject) this.desk.exposure.hide();
+    this.close();
+  }
+
+  async export(choice: ExportChoice): Promise<void> {
+    const outcome = await this.desk.api.call('batch.export', choice);
+    if (!outcome.ok) {
+      this.stripFailure = outcome.failure;
+      return;
+    }
+    // Null: the person changed their mind in the save dialog. The choices stay.
+    if (outcome.value === null) return;
+    this.exported = outcome.value;
+    this.close();
+  }
+}

@@ -1,0 +1,66 @@
+import type { ColumnPlan, Job, JobState, Tally } from '../../../electron/contract/models/batch.ts';
+import type { Notice } from '../../../electron/contract/models/source.ts';
+import { sayCount } from '../../figures.ts';
+
+export const actWords: Record<ColumnPlan['operation'], string> = {
+  detokenize: 'Detokenize',
+  tokenize: 'Tokenize',
+  translate: 'Translate',
+  match: 'Match pattern',
+};
+
+export const stateWords: Record<JobState, { look: 'ok' | 'warn' | 'danger' | 'quiet'; words: string }> = {
+  running: { look: 'quiet', words: 'Running' },
+  paused: { look: 'warn', words: 'Paused' },
+  interrupted: { look: 'warn', words: 'Interrupted' },
+  finished: { look: 'ok', words: 'Finished' },
+  cancelled: { look: 'quiet', words: 'Cancelled' },
+  failed: { look: 'danger', words: 'Stopped' },
+};
+
+/** The sum a person can check by eye. Main has checked it before it calls a job finished. */
+export function saySum({ rows, ok, failed, unmatched, blank }: Tally): string {
+  const parts = [
+    `${sayCount(ok)} ok`,
+    `${sayCount(failed)} failed`,
+    `${sayCount(unmatched)} unmatched`,
+    `${sayCount(blank)} blank`,
+  ];
+  return `${sayCount(rows)} rows in = ${parts.join(' + ')}`;
+}
+
+export const encodings = [
+  { value: 'utf-8', label: 'UTF-8' },
+  { value: 'utf-16le', label: 'UTF-16 LE' },
+  { value: 'utf-16be', label: 'UTF-16 BE' },
+  { value: 'windows-1252', label: 'Windows-1252' },
+  { value: 'iso-8859-1', label: 'Latin-1' },
+] as const;
+
+export const delimiters = [
+  { value: ',', label: 'Comma ,' },
+  { value: ';', label: 'Semicolon ;' },
+  { value: '\t', label: 'Tab' },
+  { value: '|', label: 'Bar |' },
+] as const;
+
+export function sayNotice({ kind, row, column, count }: { kind: string } & Omit<Notice, 'kind'>): string {
+  const where = count === 1 ? `row ${sayCount(row)}` : `first in row ${sayCount(row)}`;
+  const many = sayCount(count);
+  const words: Record<string, string> = {
+    'row-malformed': `${many} with more or fewer fields than the header, ${where}`,
+    'bad-encoding': `${many} with characters that do not fit the encoding, ${where}`,
+    nul: `${many} with NUL characters, ${where}`,
+    'unclosed-quote': `a quote that never closes, ${where}`,
+    'field-too-long': `${many} with a field that is too long, ${where}`,
+    'header-duplicate': `two columns are called ${column ?? 'the same'}`,
+    'header-empty': `${many} without a name in the header`,
+    'header-repeated': `the header stands in the file again, ${where}`,
+    'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
+  };
+  return words[kind] ?? `${kind}, ${where}`;
+}
+
+export function sharesDone(job: Job): number | null {
+  return job.total === null || job.total === 0 ? null : job.committed / job.total;
+}

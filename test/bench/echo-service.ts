@@ -1,0 +1,43 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createAuthority } from '../faults/certificates.ts';
+
+/**
+ * A service in a process of its own that gives every element back as its result, as cheaply as it can: it must not
+ * be what is measured. Prints its address and its authority as one line of JSON.
+ */
+const authority = await createAuthority();
+const { cert, key } = await authority.sign();
+const before = Buffer.from('"elements":');
+let requests = 0;
+
+const server = createServer({ cert, key, keepAlive: true, noDelay: true }, (request, response) => {
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('end', () => {
+    const body = parts.length === 1 ? (parts[0] ?? Buffer.alloc(0)) : Buffer.concat(parts);
+    const from = body.indexOf(before);
+    const answer =
+      from < 0
+        ? Buffer.from('{"sessionToken":"bench"}')
+        : Buffer.concat([
+            Buffer.from('{"elements":'),
+            body.subarray(from + before.length, body.lastIndexOf(']') + 1),
+            Buffer.from('}'),
+          ]);
+    requests += 1;
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': answer.length,
+      'x-requestid': `bench-${requests}`,
+    });
+    response.end(answer);
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`${JSON.stringify({ url: `https://127.0.0.1:${port}`, ca: authority.pem })}\n`);
+});
+process.on('disconnect', () => process.exit(0));
+process.stdin.on('end', () => process.exit(0)).resume();

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { openRoom, untilDone } from './room.ts';
+
+/**
+ * The whole of the product: parse, check, send with the real client, encrypt, journal, and export. Options as JSON in
+ * the first argument; figures as JSON on the last line.
+ */
+interface Options {
+  readonly input: string;
+  readonly output: string;
+  readonly url: string;
+  readonly ca: string;
+  readonly inFlight: number;
+  readonly profile?: boolean;
+}
+const options = JSON.parse(process.argv[2] ?? '{}') as Options;
+const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
+const room = await openRoom({ ...options, home });
+const delay = monitorEventLoopDelay({ resolution: 1 });
+let collecting = 0;
+let longest = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    collecting += entry.duration;
+    longest = Math.max(longest, entry.duration);
+  }
+}).observe({ entryTypes: ['gc'] });
+
+const sourceId = await room.source(options.input);
+const started = performance.now();
+delay.enable();
+const jobId = await room.start(sourceId, 1);
+const job = await untilDone(room, jobId);
+const ran = performance.now();
+const p99Run = delay.percentile(99) / 1e6;
+const exported = await room.batch['batch.export']({
+  jobId,
+  content: 'cleartext',
+  rows: 'all',
+  safety: 'exact',
+  delimiter: ',',
+  byteOrderMark: false,
+  newline: '\r\n',
+  reason: 'bench',
+  caseReference: '',
+  confirmRows: null,
+  passphrase: null,
+});
+const ended = performance.now();
+delay.disable();
+const figures = {
+  state: job.state,
+  failure: job.failure ?? job.waiting?.failure ?? null,
+  tally: job.tally,
+  exported: exported.ok ? exported.value?.rowsWritten : exported.failure.code,
+  ms: ended - started,
+  runMs: ran - started,
+  exportMs: ended - ran,
+  peakRss: process.resourceUsage().maxRSS * 1024,
+  p99Run,
+  p99: delay.percentile(99) / 1e6,
+  p999: delay.percentile(99.9) / 1e6,
+  max: delay.max / 1e6,
+  gcMs: collecting,
+  longestGc: longest,
+  cpu: process.cpuUsage(),
+};
+await room.close();
+await rm(home, { recursive: true, force: true });
+process.stdout.write(`${JSON.stringify(figures)}\n`);

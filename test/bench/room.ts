@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Batch } from '../../electron/batch/batch.ts';
+import { openBatch } from '../../electron/batch/open-batch.ts';
+import { done } from '../../electron/contract/errors.ts';
+import type { Job } from '../../electron/contract/models/batch.ts';
+import type { Connection } from '../../electron/contract/models/connection.ts';
+import { systemClock } from '../../electron/service/clock.ts';
+import { createServiceClient } from '../../electron/service/create-client.ts';
+import { createTransport } from '../../electron/service/transport.ts';
+import { memoryQuota, shippedProfile } from '../faults/desk-side.ts';
+
+export interface RoomOptions {
+  readonly home: string;
+  readonly url: string;
+  readonly ca: string;
+  readonly inFlight: number;
+  readonly output: string;
+  readonly onJob?: (job: Job) => void;
+}
+
+export interface Room {
+  readonly batch: Batch;
+  source(path: string): Promise<string>;
+  start(sourceId: string, column: number): Promise<string>;
+  onJob(listener: (job: Job) => void): void;
+  close(): Promise<void>;
+}
+
+/** The batch room with the real client behind it, outside of a desk. */
+export async function openRoom(options: RoomOptions): Promise<Room> {
+  const connection: Connection = {
+    id: 'bench',
+    name: 'Bench',
+    environment: 'test',
+    baseUrl: options.url,
+    builtIn: false,
+    extraCa: options.ca,
+    policies: ['bench'],
+    definitions: [{ name: 'card', label: 'Card', kind: 'card' }],
+    accountId: '',
+    tenantId: '',
+    apiKeyExpires: null,
+    requestsPerSecond: 10_000,
+    transfersPerDay: 1_000_000_000,
+  };
+  const client = createServiceClient({
+    connection,
+    profile: shippedProfile(),
+    secrets: {
+      apiKey: () => Promise.resolve(done('key')),
+      policyPassword: () => Promise.resolve(done('password')),
+    },
+    witness: () => Promise.resolve(done(() => undefined)),
+    transport: createTransport({ baseUrl: options.url, ca: [options.ca], clock: systemClock }),
+    quota: memoryQuota(),
+  });
+  const listeners: ((job: Job) => void)[] = [];
+  let path = '';
+  await mkdir(options.home, { recursive: true });
+  const batch = openBatch({
+    folder: join(options.home, 'jobs'),
+    clock: { now: () => Date.now(), after: (ms, run) => systemClock.setTimer(ms, run) },
+    newId: randomUUID,
+    clientFor: () => Promise.resolve(done(client)),
+    active: () => ({ connection, policy: 'bench' }),
+    audit: { begin: () => Promise.resolve(done(() => undefined)) },
+    keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(9))) },
+    shell: {
+      chooseFile: () => Promise.resolve(path),
+      chooseTarget: () => Promise.resolve(options.output),
+      droppedFile: () => Promise.resolve(null),
+    },
+    mask: (_, value) => `…${value.slice(-4)}`,
+    mappings: { load: () => [], save: () => undefined },
+    reveals: { allow: () => done(null), open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
+    caseRequired: () => false,
+    emit(event, payload) {
+      if (event === 'batch.job') for (const listener of listeners) listener(payload as Job);
+    },
+    sampleFile: () => Promise.resolve(done('')),
+    inFlight: options.inFlight,
+  });
+  await batch.start();
+  return {
+    batch,
+    async source(from) {
+      path = from;
+      const source = await batch['batch.choose']({});
+      if (!source.ok || source.value === null) throw new Error('no source');
+      return source.value.sourceId;
+    },
+    async start(sourceId, column) {
+      const started = await batch['batch.start']({
+        sourceId,
+        plan: {
+          reading: { encoding: 'utf-8', delimiter: ',', header: true },
+          columns: [
+            {
+              column,
+              operation: 'detokenize',
+              policy: 'bench',
+              definition: 'card',
+              target: null,
+              pattern: null,
+              into: 'replace',
+            },
+          ],
+        },
+      });
+      if (!started.ok) throw new Error(started.failure.code);
+      return started.value.jobId;
+    },
+    onJob: (listener) => void listeners.push(listener),
+    async close() {
+      await batch.close();
+      await client.close();
+    },
+  };
+}
+
+export function untilDone(room: Room, jobId: string): Promise<Job> {
+  return new Promise((resolve) => {
+    const look = (job: Job): void => {
+      if (job.jobId === jobId && job.state !== 'running') resolve(job);
+    };
+    room.onJob(look);
+    void room.batch['batch.jobs']({}).then((jobs) => {
+      if (jobs.ok) jobs.value.forEach(look);
+    });
+  });
+}

@@ -1,0 +1,86 @@
+/*
+ * Values a second in batches of 1,000, by definition: the engine alone, and the whole service over HTTPS.
+ * node test/bench/sandbox-engine.ts
+ */
+import { randomBytes } from 'node:crypto';
+import { Pool } from 'undici';
+import defaultSeed from '../../resources/sandbox-seed.json' with { type: 'json' };
+import { createAccount } from '../../electron/sandbox/account.ts';
+import { luhnDigitBetween } from '../../electron/sandbox/engine/luhn.ts';
+import { seedSchema } from '../../electron/sandbox/seed.ts';
+import { startSandbox } from '../../electron/sandbox/start-sandbox.ts';
+
+const SECONDS = 2;
+const BATCH = 1000;
+
+const card = (length: number) => (i: number) => {
+  const before = `411111${String(i * 7919)
+    .padStart(length - 11, '0')
+    .slice(-(length - 11))}`;
+  return `${before}${luhnDigitBetween(before, '1234')}1234`;
+};
+const cases: readonly (readonly [label: string, tokenName: string, value: (i: number) => string])[] = [
+  ['card, 16 digits', 'card-number', card(16)],
+  ['card, 15 digits', 'card-number', card(15)],
+  ['card, 14 digits', 'card-number', card(14)],
+  ['SSN', 'ssn', (i) => `123-45-${String((i % 9999) + 1).padStart(4, '0')}`],
+  ['e-mail', 'email', (i) => `jane.doe${i}@example.com`],
+  ['text, 40 characters', 'free-text', (i) => `Jane Example, 12 High Street, flat ${i}`],
+  ['text, 400 characters', 'free-text', (i) => `${'long '.repeat(78)}${i}`],
+];
+
+const seed = seedSchema.parse(defaultSeed);
+const secret = randomBytes(32);
+const { definitions } = createAccount(seed, secret, 0);
+const sandbox = await startSandbox({
+  secret,
+  worker: new URL('../../electron/sandbox/worker.ts', import.meta.url),
+  limits: { requestsPerSecond: 100_000, transfersPerDay: 1e12 },
+});
+const pool = new Pool(sandbox.baseUrl, { connect: { ca: sandbox.caPem } });
+const post = async (operation: string, body: object) => {
+  const response = await pool.request({
+    method: 'POST',
+    path: `/api/services/evtservice/${operation}`,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(body)),
+  });
+  return (await response.body.json()) as { sessionToken?: string; elements?: { Value?: string }[] };
+};
+const policy = sandbox.policies.find(({ name }) => name === 'analyst');
+const credentials = { apiKey: sandbox.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
+const { sessionToken } = await post('createsession', credentials);
+
+async function rate(work: () => void | Promise<void>): Promise<string> {
+  const start = performance.now();
+  let batches = 0;
+  for (; performance.now() - start < SECONDS * 1000; batches++) await work();
+  const perSecond = (batches * BATCH) / ((performance.now() - start) / 1000);
+  return Math.round(perSecond).toLocaleString('en').padStart(9);
+}
+
+console.log('values/s               tokenize  detokenize  over HTTPS');
+for (const [label, tokenName, value] of cases) {
+  const format = definitions.get(tokenName)?.format;
+  if (!format) throw new Error(tokenName);
+  const values = Array.from({ length: BATCH }, (_, i) => value(i));
+  const tokens = values.map((one) => {
+    const outcome = format.tokenize(one);
+    if (!outcome.ok) throw new Error(`${label}: ${outcome.code}`);
+    return outcome.value;
+  });
+  const elements = tokens.map((Value, i) => ({ RefId: String(i), Value }));
+  const tokenize = await rate(() => {
+    for (const one of values) format.tokenize(one);
+  });
+  const detokenize = await rate(() => {
+    for (const one of tokens) format.detokenize(one);
+  });
+  const service = await rate(async () => {
+    const { elements: done } = await post('batchdetokenize', { sessionToken, tokenName, elements });
+    if (done?.[0]?.Value !== values[0]) throw new Error(`${label}: wrong answer`);
+  });
+  console.log(`${label.padEnd(20)}  ${tokenize}   ${detokenize}   ${service}`);
+}
+await pool.close();
+await sandbox.stop();

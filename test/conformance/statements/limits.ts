@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { statement, unshown } from '../statement.ts';
+import type { Statement } from '../statement.ts';
+import { NotShown } from '../target.ts';
+import type { Answer } from '../target.ts';
+
+const MOST_TRIED = 1000;
+
+function limitsIn({ headers }: Answer) {
+  const limit = Number(headers['x-rate-limit-limit']);
+  const remaining = Number(headers['x-rate-limit-remaining']);
+  const reset = Date.parse(String(headers['x-rate-limit-reset']));
+  return { limit, remaining, reset };
+}
+
+/** Sections 8 and 9, and what holds for the run as a whole. */
+export const limits: readonly Statement[] = [
+  statement('8', 'Responses carry x-rate-limit-limit, -remaining and -reset', async (target) => {
+    for (const answer of [
+      await target.call('CreateSession', target.credentials(target.grantee('Tokenize').policy)),
+      await target.call('CreateSession', {}),
+      await target.send('/no-such-path', { body: '{}' }),
+    ]) {
+      const { limit, remaining, reset } = limitsIn(answer);
+      assert.ok(Number.isInteger(limit) && limit > 0, 'the limit is no number');
+      assert.ok(
+        Number.isInteger(remaining) && remaining >= 0 && remaining < limit,
+        'the remainder is no number',
+      );
+      assert.ok(Math.abs(reset - Date.now()) < 26 * 3_600_000, 'the reset is no moment near');
+    }
+    return undefined;
+  }),
+  statement('8', 'When a limit is exceeded the response is 429, Too Many Requests', async (target) => {
+    const { limit } = limitsIn(await target.call('CreateSession', {}));
+    if (limit > MOST_TRIED) throw new NotShown(`a limit of ${limit} is not tried out`);
+    const burst = Array.from({ length: limit * 2 }, () =>
+      target.call('CreateSession', {}, { waitOut429: false }),
+    );
+    const refused = (await Promise.all(burst)).filter(({ status }) => status === 429);
+    assert.ok(refused.length > 0, 'nothing was refused');
+    for (const answer of refused) {
+      assert.equal(answer.body.title, 'Too Many Requests');
+      assert.equal(answer.body.status, 429);
+      assert.equal(answer.body.traceId, answer.headers['x-requestid']);
+      assert.equal(limitsIn(answer).remaining, 0);
+    }
+    return `${refused.length} of ${limit * 2}`;
+  }),
+  statement('8', 'After the reset, requests are allowed again', async (target) => {
+    const { policy } = target.grantee('Tokenize');
+    assert.equal((await target.call('CreateSession', target.credentials(policy))).status, 200);
+    return undefined;
+  }),
+  unshown('8', 'What counts as one transfer'),
+  unshown('8', 'Maximum batch size, value length and elements per call'),
+  statement('9', 'Members that are not known do no harm', async (target) => {
+    const credentials = target.credentials(target.grantee('Tokenize').policy);
+    assert.equal(
+      (await target.call('CreateSession', { ...credentials, addedLater: { a: [1] } })).status,
+      200,
+    );
+    return undefined;
+  }),
+  unshown('9', 'A version identifier in paths or headers'),
+  statement('7', 'Over the whole run: every response had an x-requestid, each its own', (target) => {
+    assert.equal(target.withoutRequestId, 0);
+    assert.equal(new Set(target.requestIds).size, target.requestIds.length);
+    return Promise.resolve(`${target.requestIds.length} responses`);
+  }),
+  statement('7', 'Over the whole run: no 5xx', (target) => {
+    const failed = [...target.statuses].filter(([status]) => status >= 500);
+    assert.deepEqual(failed, []);
+    return Promise.resolve([...target.statuses].map(([status, n]) => `${n} × ${status}`).join(', '));
+  }),
+];

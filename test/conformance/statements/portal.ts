@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { fetch as undiciFetch } from 'undici';
+import { statement, unshown } from '../statement.ts';
+import type { Statement } from '../statement.ts';
+import { NotShown, textOf } from '../target.ts';
+import type { Answer, Target } from '../target.ts';
+
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  CreateSession: ['apiKey', 'policy', 'policyPassword'],
+  Tokenize: ['sessionToken', 'tokenName', 'value'],
+  Detokenize: ['sessionToken', 'tokenName', 'tokenValue'],
+  GetMasked: ['sessionToken', 'tokenName', 'tokenValue'],
+  Translate: ['sourceSessionToken', 'targetSessionToken', 'sourceTokenName', 'targetTokenName', 'tokenValue'],
+  BatchTokenize: ['sessionToken', 'tokenName', 'elements'],
+  BatchDetokenize: ['sessionToken', 'tokenName', 'elements'],
+  BatchTranslate: [
+    'sourceSessionToken',
+    'targetSessionToken',
+    'sourceTokenName',
+    'targetTokenName',
+    'elements',
+  ],
+  PatternMatch: ['sessionToken', 'tokenName', 'regex', 'elements'],
+  AggregateApiRequestMetrics: ['accountId', 'tenantId', 'startDate', 'endDate', 'groupBy'],
+  QueryLastFailedRequests: ['accountId', 'tenantId', 'max'],
+};
+
+const today = () => new Date().toISOString().slice(0, 10);
+
+async function report(target: Target, operation: string, more: object, headers?: Record<string, string>) {
+  const authorization = `Bearer ${await target.portalToken('AccountUser')}`;
+  return target.call(
+    operation,
+    { ...target.seed.account, ...more },
+    { headers: headers ?? { authorization } },
+  );
+}
+const listIn = ({ body }: Answer): unknown[] => {
+  const list = Object.values(body).find((value) => Array.isArray(value));
+  assert.ok(Array.isArray(list), 'no list in the answer');
+  return list as unknown[];
+};
+
+async function tools(target: Target): Promise<Client> {
+  const authorization = `Bearer ${await target.portalToken('AccountUser')}`;
+  const probe = await target.send('/mcp', { headers: { authorization }, body: '{}' });
+  if (probe.status === 404) throw new NotShown('not enabled for this environment');
+  const client = new Client({ name: 'conformance', version: '1.0.0' });
+  const dispatcher = target.agent;
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the transport that the specification names
+  const transport = new SSEClientTransport(new URL('/mcp', target.options.baseUrl), {
+    requestInit: { headers: { Authorization: authorization } },
+    fetch: ((url: string, init: object) =>
+      undiciFetch(url, { ...init, dispatcher })) as unknown as typeof fetch,
+  });
+  await client.connect(transport);
+  return client;
+}
+
+/** Section 4 on reporting, tool server and portal; sections 5 and 6. */
+export const portal: readonly Statement[] = [
+  statement('4', 'AggregateApiRequestMetrics: over a date range, in four groupings', async (target) => {
+    for (const groupBy of ['Day', 'TokenDefinition', 'Operation', 'All']) {
+      const range = { startDate: today(), endDate: today(), groupBy };
+      const answer = await report(target, 'AggregateApiRequestMetrics', range);
+      assert.equal(answer.status, 200, groupBy);
+      assert.ok(listIn(answer).length > 0, `${groupBy}: nothing, though this run made requests`);
+      const past = { startDate: '2001-01-01', endDate: '2001-01-02', groupBy };
+      assert.deepEqual(listIn(await report(target, 'AggregateApiRequestMetrics', past)), []);
+    }
+    return undefined;
+  }),
+  unshown('4', 'AggregateApiRequestMetrics: literal values of groupBy and the response shape'),
+  statement('4', 'QueryLastFailedRequests: max from 1 to 100, default 15', async (target) => {
+    for (let i = 0; i < 16; i++) await target.call('Tokenize', {});
+    assert.equal(listIn(await report(target, 'QueryLastFailedRequests', {})).length, 15);
+    assert.equal(listIn(await report(target, 'QueryLastFailedRequests', { max: 1 })).length, 1);
+    assert.ok(listIn(await report(target, 'QueryLastFailedRequests', { max: 100 })).length >= 16);
+    for (const max of [0, 101]) {
+      assert.equal((await report(target, 'QueryLastFailedRequests', { max })).status, 400, `max ${max}`);
+    }
+    return undefined;
+  }),
+  statement('4', 'QueryLastFailedRequests: the most recent failed requests', async (target) => {
+    const failed = await target.call('Tokenize', {});
+    const { text } = await report(target, 'QueryLastFailedRequests', { max: 1 });
+    assert.ok(
+      text.includes(String(failed.headers['x-requestid'])),
+      'the last failure is not the first in the list',
+    );
+    return undefined;
+  }),
+  statement(
+    '4',
+    'Tool server: at {base_url}/mcp, HTTP with Server-Sent Events, tools discovered',
+    async (target) => {
+      const client = await tools(target);
+      const { tools: found } = await client.listTools();
+      await client.close();
+      assert.deepEqual(found.map(({ name }) => name).sort(), Object.keys(PARAMETERS).sort());
+      return `${found.length} tools`;
+    },
+  ),
+  statement('4', 'Tool server: the same parameter names', async (target) => {
+    const client = await tools(target);
+    const { tools: found } = await client.listTools();
+    await client.close();
+    for (const { name, inputSchema } of found) {
+      assert.deepEqual(
+        Object.keys(inputSchema.properties ?? {}).sort(),
+        [...(PARAMETERS[name] ?? [])].sort(),
+        name,
+      );
+    }
+    return undefined;
+  }),
+  statement('4', 'Tool server: the tools are the operations', async (target) => {
+    const { base, tokens, values } = await target.tokens('Detokenize');
+    const client = await tools(target);
+    const result = await client.callTool({
+      name: 'Detokenize',
+      arguments: { ...base, tokenValue: tokens[0] },
+    });
+    await client.close();
+    assert.ok(JSON.stringify(result.content).includes(values[0]));
+    return undefined;
+  }),
+  statement('4', 'Tool server: a client is known by Authorization: Bearer <JWT>', async (target) => {
+    await target.portalToken('AccountUser');
+    for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
+      const { status } = await target.send('/mcp', { headers, body: '{}' });
+      if (status === 404) throw new NotShown('not enabled for this environment');
+      assert.equal(status, 401);
+    }
+    return undefined;
+  }),
+  statement('4', 'The portal exposes an Authenticate endpoint that issues a JWT', async (target) => {
+    const token = await target.portalToken('AccountUser');
+    assert.equal(token.split('.').length, 3, 'not a JWT');
+    return 'at /api/services/portal/authenticate';
+  }),
+
+  statement('5', 'The API key is used only to create sessions', async (target) => {
+    const { base, values } = await target.tokens();
+    const { status } = await target.call('Tokenize', {
+      ...base,
+      sessionToken: target.apiKey,
+      value: values[0],
+    });
+    assert.ok(status === 401 || status === 403);
+    return undefined;
+  }),
+  statement('5', 'The session token is sent in the JSON body', async (target) => {
+    const { base, values, sessionToken } = await target.tokens();
+    const headers = { authorization: `Bearer ${sessionToken}`, sessionToken };
+    const body = { tokenName: base.tokenName, value: values[0] };
+    assert.equal((await target.call('Tokenize', body, { headers })).status, 400);
+    return undefined;
+  }),
+  statement('5', 'Translate takes two session tokens, both of which must be good', async (target) => {
+    const { base, tokens, sessionToken } = await target.tokens('Translate');
+    const body = { sourceTokenName: base.tokenName, targetTokenName: base.tokenName, tokenValue: tokens[0] };
+    const both = { sourceSessionToken: sessionToken, targetSessionToken: sessionToken };
+    for (const wrong of [{ sourceSessionToken: 'nonsense' }, { targetSessionToken: 'nonsense' }]) {
+      const { status } = await target.call('Translate', { ...body, ...both, ...wrong });
+      assert.ok(status === 401 || status === 403, Object.keys(wrong).join());
+    }
+    return undefined;
+  }),
+  statement('5', 'Reporting uses portal authentication: a bearer JWT', async (target) => {
+    assert.equal((await report(target, 'QueryLastFailedRequests', {})).status, 200);
+    for (const headers of [{}, { authorization: 'Bearer nonsense' }] as Record<string, string>[]) {
+      assert.equal((await report(target, 'QueryLastFailedRequests', {}, headers)).status, 401);
+    }
+    return undefined;
+  }),
+  statement('5', 'A session token opens no portal API', async (target) => {
+    const sessionToken = await target.session(target.grantee('Tokenize').policy);
+    const headers = { authorization: `Bearer ${sessionToken}` };
+    assert.equal((await report(target, 'QueryLastFailedRequests', { sessionToken }, headers)).status, 401);
+    return undefined;
+  }),
+  statement('5', 'Or a browser session cookie', async (target) => {
+    const cookie = `portal_session=${await target.portalToken('AccountUser')}`;
+    const { status } = await report(target, 'QueryLastFailedRequests', {}, { cookie });
+    if (status === 401) throw new NotShown('the name of the cookie');
+    assert.equal(status, 200);
+    return undefined;
+  }),
+  statement('5', 'Reports are those of the caller’s account', async (target) => {
+    for (const foreign of [{ accountId: 'another' }, { tenantId: 'another' }]) {
+      const { status } = await report(target, 'QueryLastFailedRequests', foreign);
+      assert.ok(status === 401 || status === 403 || status === 404, `answered ${status}`);
+    }
+    return undefined;
+  }),
+  statement(
+    '5',
+    'A wrong, unknown or foreign session token is refused on every operation',
+    async (target) => {
+      const { base, tokens, values } = await target.tokens();
+      const bodies: Readonly<Record<string, object>> = {
+        Tokenize: { value: values[0] },
+        Detokenize: { tokenValue: tokens[0] },
+        GetMasked: { tokenValue: tokens[0] },
+        BatchTokenize: { elements: [{ Value: values[0] }] },
+        BatchDetokenize: { elements: [{ Value: tokens[0] }] },
+        PatternMatch: { regex: '.', elements: [{ Value: tokens[0] }] },
+      };
+      const good = textOf(
+        await target.call('CreateSession', target.credentials(target.grantee('Tokenize').policy)),
+      );
+      for (const [operation, body] of Object.entries(bodies)) {
+        for (const sessionToken of ['nonsense', `${good}x`, target.apiKey]) {
+          const { status } = await target.call(operation, { ...base, ...body, sessionToken });
+          assert.ok(status === 401 || status === 403, `${operation} answered ${status}`);
+        }
+      }
+      return undefined;
+    },
+  ),
+  unshown('5', 'Lifetime of a session token and of a portal JWT'),
+  unshown('6', 'Webhooks: event kinds, payloads, delivery and signing'),
+];

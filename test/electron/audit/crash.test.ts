@@ -1,0 +1,196 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkpointFile } from '../../../electron/audit/checkpoint.ts';
+import { failed } from '../../../electron/contract/errors.ts';
+import { everything, logFolder, value } from './log-folder.ts';
+
+const intent = { action: 'Reveal', reason: 'Refund', caseReference: 'D-1' };
+
+test('what a crash left half-written is set aside and recorded, and the log goes on', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(await audit.begin(intent));
+  const whole = fs.readFileSync(log.file(1));
+  value(await audit.begin(intent));
+  await audit.close();
+  const last = fs.readFileSync(log.file(1)).subarray(whole.length);
+
+  for (const length of [1, 100, last.length - 1]) {
+    const before = fs.readFileSync(log.file(1));
+    fs.appendFileSync(log.file(1), last.subarray(0, length));
+    const next = await log.open();
+    expect(next.state()).toBe('ready');
+    const { entries, chain } = await next.list(everything);
+    expect(chain.state).toBe('intact');
+    const note = entries[0]?.note ?? '';
+    expect(entries[0]?.action).toBe('TailSetAside');
+    expect(note).toContain(`${length} bytes kept as audit-000001.jsonl.tail-`);
+    const aside = path.join(log.folder, note.split(' ').at(-1) ?? '');
+    expect(fs.readFileSync(aside)).toEqual(last.subarray(0, length));
+    expect(fs.statSync(aside).mode & 0o777).toBe(0o600);
+    expect(fs.readFileSync(log.file(1)).subarray(0, before.length)).toEqual(before);
+    await next.close();
+  }
+});
+
+test('a crash between a new file and its first line is no break', async () => {
+  for (const started of ['', '{"v":1,"kind":"seg']) {
+    const log = logFolder();
+    const audit = await log.open();
+    value(await audit.begin(intent));
+    await audit.close();
+    fs.writeFileSync(log.file(2), started);
+    const next = await log.open();
+    value(await next.begin(intent));
+    expect(next.state()).toBe('ready');
+    expect((await next.list(everything)).chain.state).toBe('intact');
+    await next.close();
+    expect((await log.open()).state()).toBe('ready');
+  }
+});
+
+test('lines written after the last checkpoint, as after a crash, are taken over', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(await audit.begin(intent));
+  const old = fs.readFileSync(log.checkpoint);
+  value(await audit.begin(intent));
+  value(await audit.begin(intent));
+  await audit.close();
+  fs.writeFileSync(log.checkpoint, old);
+  const next = await log.open();
+  expect((await next.list(everything)).chain).toEqual({ state: 'intact', checked: 3 });
+});
+
+test('a checkpoint torn by a crash is no alarm, the other place holds', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  for (let count = 0; count < 4; count++) value(await audit.begin(intent));
+  await audit.close();
+  const bytes = fs.readFileSync(log.checkpoint);
+  for (const slot of [0, 4_096]) {
+    fs.writeFileSync(log.checkpoint, Buffer.from(bytes).fill('x', slot + 30, slot + 60));
+    const next = await log.open();
+    expect(next.state()).toBe('ready');
+  }
+});
+
+test('a place for checkpoints that can not be written blocks, and what was refused is not in the log', async () => {
+  const log = logFolder();
+  const real = checkpointFile(log.checkpoint);
+  let broken = false;
+  const audit = await log.open({
+    checkpoint: {
+      read: () => real.read(),
+      write: (text) => (broken ? Promise.reject(new Error('EIO')) : real.write(text)),
+      close: async () => real.close?.(),
+    },
+  });
+  const states: string[] = [];
+  audit.onState(() => states.push(audit.state()));
+  const close = value(await audit.begin(intent));
+  broken = true;
+  expect(await audit.begin({ ...intent, note: 'refused' })).toEqual(failed('audit.unwritable'));
+  close({ ok: true });
+  expect(await audit.begin({ ...intent, note: 'refused' })).toEqual(failed('audit.unwritable'));
+  expect(audit.state()).toBe('unwritable');
+  broken = false;
+  value(await audit.begin({ ...intent, note: 'later' }));
+  expect(states).toEqual(['unwritable', 'ready']);
+  const { entries, chain } = await audit.list(everything);
+  expect(chain.state).toBe('intact');
+  // The end that came while nothing could be written was kept for later, in its order.
+  expect(entries.map(({ phase, note }) => [phase, note])).toEqual([
+    ['begun', 'later'],
+    ['ok', null],
+    ['begun', null],
+  ]);
+});
+
+/** A file system of 256 KB, where this machine lets us mount one. */
+function smallDisk(): string | null {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'small-disk-'));
+  const mounted =
+    process.platform === 'linux' &&
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=700', 'tmpfs', folder]).status === 0;
+  onTestFinished(() => {
+    if (mounted) execFileSync('umount', ['-l', folder]);
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+  return mounted ? folder : null;
+}
+
+test('on a full disk nothing is begun, nothing is half-written, and it recovers when there is room', async ({
+  skip,
+}) => {
+  const disk = smallDisk();
+  if (disk === null) return skip('no right to mount a file system here');
+  const log = logFolder(path.join(disk, 'desk'));
+  const audit = await log.open();
+  const close = value(await audit.begin(intent));
+
+  const filler = path.join(disk, 'filler');
+  const handle = fs.openSync(filler, 'w');
+  expect(() => {
+    for (;;) fs.writeSync(handle, Buffer.alloc(4_096));
+  }).toThrow('ENOSPC');
+  fs.closeSync(handle);
+
+  // The last page of the log's file may have room for some.
+  let begun = 1;
+  let refused;
+  do {
+    refused = await audit.begin(intent);
+    if (refused.ok) begun++;
+  } while (refused.ok);
+  expect(refused).toEqual(failed('audit.unwritable'));
+  expect(audit.state()).toBe('unwritable');
+  close({ ok: true });
+  expect(await audit.begin(intent)).toEqual(failed('audit.unwritable'));
+
+  fs.rmSync(filler);
+  value(await audit.begin(intent));
+  expect(audit.state()).toBe('ready');
+  const { chain, total } = await audit.list(everything);
+  expect(chain).toEqual({ state: 'intact', checked: begun + 2 });
+  expect(total).toBe(begun + 2);
+  await audit.close();
+  expect((await log.open()).state()).toBe('ready');
+});
+
+test('a process killed while it writes leaves a log that is whole up to what was answered', async () => {
+  const log = logFolder();
+  const script = `
+    import { openAudit } from '${path.resolve('electron/audit/open-audit.ts')}';
+    import { checkpointFile } from '${path.resolve('electron/audit/checkpoint.ts')}';
+    const audit = await openAudit({
+      folder: ${JSON.stringify(log.folder)},
+      key: async () => ({ ok: true, value: { bytes: new Uint8Array(32).fill(7), kept: true } }),
+      actor: 'kim', now: () => new Date(), checkpoint: checkpointFile(${JSON.stringify(log.checkpoint)}),
+      rotateBytes: 5_000,
+    });
+    for (let count = 1; ; count++) {
+      const begun = await audit.begin({ action: 'Reveal' });
+      if (begun.ok) process.stdout.write(count + '\\n');
+    }`;
+  let known = 0;
+  for (let round = 0; round < 3; round++) {
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', script], {
+      timeout: 700,
+      killSignal: 'SIGKILL',
+      encoding: 'utf8',
+    });
+    const answered = stdout.trim().split('\n').length;
+    expect(answered).toBeGreaterThan(5);
+    const audit = await log.open({ rotateBytes: 5_000 });
+    expect(audit.state()).toBe('ready');
+    const { chain, total } = await audit.list({ ...everything, limit: 1 });
+    expect(chain.state).toBe('intact');
+    expect(total).toBeGreaterThanOrEqual(known + answered);
+    known = total;
+    await audit.close();
+  }
+});

@@ -1,0 +1,244 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { CheckpointStore } from '../../../electron/audit/checkpoint.ts';
+import { sealLine, fingerprint, noLine } from '../../../electron/audit/line.ts';
+import { everything, logFolder, value } from './log-folder.ts';
+
+const intent = { action: 'Reveal', reason: 'Refund', caseReference: 'D-1' };
+
+type Log = ReturnType<typeof logFolder>;
+
+async function written(entries: number, parts: Parameters<Log['open']>[0] = {}) {
+  const log = logFolder();
+  const audit = await log.open(parts);
+  for (let count = 0; count < entries; count++) value(await audit.begin(intent));
+  await audit.close();
+  return log;
+}
+
+async function stateOf(log: Log) {
+  const audit = await log.open();
+  const state = audit.state();
+  await audit.close();
+  return state;
+}
+
+/** Tampers, opens, looks, and puts everything back as it was; again for each attempt. */
+async function eachAttempt<T>(log: Log, attempts: readonly T[], tamper: (attempt: T) => void) {
+  const paths = [...log.files().map((name) => path.join(log.folder, name)), log.checkpoint];
+  const kept = paths.map((file) => ({ file, bytes: fs.readFileSync(file) }));
+  const missed: T[] = [];
+  for (const attempt of attempts) {
+    tamper(attempt);
+    if ((await stateOf(log)) !== 'broken') missed.push(attempt);
+    for (const name of log.files()) fs.rmSync(path.join(log.folder, name));
+    for (const { file, bytes } of kept) fs.writeFileSync(file, bytes);
+  }
+  expect(await stateOf(log)).toBe('ready');
+  expect(missed).toEqual([]);
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+test('any byte flipped is found', async () => {
+  const log = await written(2);
+  const bytes = fs.readFileSync(log.file(1));
+  await eachAttempt(log, upTo(bytes.length), (at) => {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
+    fs.writeFileSync(log.file(1), changed);
+  });
+});
+
+test('a log cut anywhere is found', async () => {
+  const log = await written(2);
+  const bytes = fs.readFileSync(log.file(1));
+  await eachAttempt(log, upTo(bytes.length), (at) => fs.writeFileSync(log.file(1), bytes.subarray(0, at)));
+});
+
+test('any line removed, doubled or swapped with the next is found', async () => {
+  const log = await written(5);
+  const lines = fs.readFileSync(log.file(1), 'utf8').trimEnd().split('\n');
+  const attempts = upTo(lines.length).flatMap((at) => [
+    { what: 'removed', lines: lines.toSpliced(at, 1) },
+    { what: 'doubled', lines: lines.toSpliced(at, 0, lines[at] ?? '') },
+    { what: 'swapped', lines: lines.toSpliced(at, 2, ...lines.slice(at, at + 2).reverse()) },
+  ]);
+  const changed = attempts.filter((attempt) => attempt.lines.join() !== lines.join());
+  expect(changed).toHaveLength(17);
+  await eachAttempt(log, changed, (attempt) =>
+    fs.writeFileSync(log.file(1), attempt.lines.map((line) => `${line}\n`).join('')),
+  );
+});
+
+test('a file of the log removed, emptied, cut at its end or swapped with the next is found', async () => {
+  const log = await written(30, { rotateBytes: 3_000 });
+  const files = log.files();
+  expect(files.length).toBeGreaterThan(3);
+  const at = (segment: number) => log.file(segment);
+  const attempts = files.flatMap((_, place) => {
+    const segment = place + 1;
+    const bytes = fs.readFileSync(at(segment));
+    const lastLine = bytes.lastIndexOf(10, bytes.length - 2) + 1;
+    return [
+      { what: `remove ${segment}`, run: () => fs.rmSync(at(segment)) },
+      { what: `empty ${segment}`, run: () => fs.truncateSync(at(segment), 0) },
+      { what: `cut ${segment}`, run: () => fs.truncateSync(at(segment), lastLine) },
+      {
+        what: `swap ${segment}`,
+        run: () => {
+          const other = (segment % files.length) + 1;
+          fs.renameSync(at(segment), at(99));
+          fs.renameSync(at(other), at(segment));
+          fs.renameSync(at(99), at(other));
+        },
+      },
+    ];
+  });
+  await eachAttempt(log, attempts, ({ run }) => run());
+});
+
+test('a checkpoint taken away, or damaged in both places, is found', async () => {
+  const log = await written(3);
+  await eachAttempt(log, ['remove', 'damage'], (what) => {
+    if (what === 'remove') fs.rmSync(log.checkpoint);
+    else fs.writeFileSync(log.checkpoint, 'x'.repeat(8_192));
+  });
+});
+
+test('with the whole log and its checkpoint gone, the anchor in the keychain still knows', async () => {
+  const kept: string[] = [];
+  const anchor: CheckpointStore = {
+    read: () => Promise.resolve(kept),
+    write: (text) => (kept.splice(0, 1, text), Promise.resolve()),
+  };
+  const log = await written(3, { anchor });
+  fs.rmSync(log.folder, { recursive: true });
+  fs.rmSync(log.checkpoint);
+  const audit = await log.open({ anchor });
+  expect(audit.state()).toBe('broken');
+  value(await audit.begin(intent));
+  const { entries } = await audit.list(everything);
+  expect(entries.map(({ sequence, action }) => [sequence, action])).toEqual([
+    [5, 'Reveal'],
+    [4, 'ChainBroken'],
+  ]);
+});
+
+test('a log under another key is found', async () => {
+  const log = await written(3);
+  const audit = await log.open({
+    key: () => Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(9), kept: true } }),
+  });
+  expect(audit.state()).toBe('broken');
+});
+
+test('a file that claims a key of its own can not be added or put in the place of one', async () => {
+  const log = await written(3);
+  const forged = new Uint8Array(32).fill(1);
+  const segmentAs = (segment: number, next: number) =>
+    sealLine(
+      forged,
+      {
+        v: 1,
+        kind: 'segment',
+        segment,
+        at: '2026-01-02T03:04:05.678Z',
+        next,
+        key: fingerprint(forged),
+        kept: false,
+        after: null,
+        seals: null,
+      },
+      noLine,
+    ).bytes;
+  await eachAttempt(log, [1, 2], (segment) =>
+    fs.writeFileSync(log.file(segment), segmentAs(segment, segment === 1 ? 1 : 4)),
+  );
+});
+
+test('a break is told, recorded in a new file, and never forgotten; the log goes on', async () => {
+  const log = await written(4);
+  const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
+  fs.writeFileSync(log.file(1), lines.toSpliced(2, 1).join('\n'));
+  // Opening and closing changes nothing about it.
+  expect(await stateOf(log)).toBe('broken');
+  expect(await stateOf(log)).toBe('broken');
+
+  const audit = await log.open();
+  value(await audit.begin(intent))({ ok: true });
+  const { entries, chain } = await audit.list(everything);
+  expect(chain).toEqual({ state: 'broken', sequence: 2 });
+  // What still holds for itself is shown; sequences are not used twice.
+  expect(entries.map(({ sequence, action }) => [sequence, action])).toEqual([
+    [7, 'Reveal'],
+    [6, 'Reveal'],
+    [5, 'ChainBroken'],
+    [4, 'Reveal'],
+    [3, 'Reveal'],
+    [1, 'Reveal'],
+  ]);
+  expect(audit.state()).toBe('broken');
+  await audit.close();
+
+  const again = await log.open();
+  expect(again.state()).toBe('broken');
+  value(await again.begin(intent));
+  expect(log.files()).toEqual(['audit-000001.jsonl', 'audit-000002.jsonl']);
+  await again.close();
+  fs.rmSync(log.file(1));
+  expect(await stateOf(log)).toBe('broken');
+});
+
+test('a log cut at its end stays broken, however often it is opened and closed', async () => {
+  const log = await written(4);
+  const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
+  fs.writeFileSync(log.file(1), lines.toSpliced(4, 1).join('\n'));
+  for (let run = 0; run < 3; run++) expect(await stateOf(log)).toBe('broken');
+  // Said once, in a file of its own.
+  expect(log.files()).toEqual(['audit-000001.jsonl', 'audit-000002.jsonl']);
+  const audit = await log.open();
+  value(await audit.begin(intent));
+  await audit.close();
+  expect(await stateOf(log)).toBe('broken');
+});
+
+test('tampering while the desk runs is found when the log is listed', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  for (let count = 0; count < 3; count++) value(await audit.begin(intent));
+  const bytes = fs.readFileSync(log.file(1));
+  bytes[bytes.indexOf('Refund')] = 0x52 ^ 0x01;
+  fs.writeFileSync(log.file(1), bytes);
+  expect((await audit.list(everything)).chain).toEqual({ state: 'broken', sequence: 1 });
+  expect(audit.state()).toBe('broken');
+});
+
+test.each(['flipped', 'removed', 'cut'])('a file %s while the desk runs is not gone on with', async (how) => {
+  const log = logFolder();
+  const audit = await log.open();
+  const states: string[] = [];
+  audit.onState(() => states.push(audit.state()));
+  for (let count = 0; count < 3; count++) value(await audit.begin(intent));
+  const bytes = fs.readFileSync(log.file(1));
+  if (how === 'removed') fs.rmSync(log.file(1));
+  else if (how === 'cut') fs.truncateSync(log.file(1), bytes.length - 10);
+  else fs.writeFileSync(log.file(1), bytes.fill('X', 400, 401));
+  value(await audit.begin(intent));
+  expect(states).toEqual(['broken']);
+  expect(log.files()).toContain('audit-000002.jsonl');
+  const { entries } = await audit.list(everything);
+  expect(entries[0]).toMatchObject({ sequence: 5, action: 'Reveal' });
+  expect(entries[1]).toMatchObject({ sequence: 4, action: 'ChainBroken' });
+});
+
+test('a file only touched is no alarm', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(await audit.begin(intent));
+  fs.utimesSync(log.file(1), new Date(), new Date());
+  value(await audit.begin(intent));
+  expect((await audit.list(everything)).chain).toEqual({ state: 'intact', checked: 2 });
+  expect(log.files()).toEqual(['audit-000001.jsonl']);
+});
