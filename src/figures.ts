@@ -38,8 +38,7 @@ export function sayTime(instant: string): string {
   return new Date(instant).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
 
+/** Local time, in the order that sorts. */
 export function sayDateTime(instant: string): string {
-  const date = new Date(instant);
-  const day = date.toLocaleDateString('en-GB', { day: '2-digit', month: 'short', year: 'numeric' });
-  return `${day}, ${date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })}`;
+  return new Date(instant).toLocaleString('sv-SE');
 }

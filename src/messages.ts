@@ -242,24 +242,46 @@ const sentences: Record<FailureCode, Say> = {
 };
 
 const againWords: Record<Again, string> = {
-  now: 'Trying again may help.',
-  later: 'Trying again helps only later.',
+  now: '',
+  later: 'Trying again right away won’t help.',
   no: 'Trying again won’t help by itself.',
 };
 
-export function messageFor(failure: Failure): Message {
-  return sentences[failure.code](failure);
+export type Labels = (definition: string) => string;
+
+/** `labels` gives a definition the name that people know it by. */
+export function messageFor(failure: Failure, labels: Labels = (name) => name): Message {
+  const { definition } = failure;
+  const said = definition === undefined ? failure : { ...failure, definition: labels(definition) };
+  return sentences[failure.code](said);
 }
 
 /** What happened, whether trying again helps, what to do: the whole of what a person reads. */
-export function sentenceFor(failure: Failure): string {
-  const { what, next, again } = messageFor(failure);
-  return `${what} ${againWords[again]} ${next}`;
+export function sentenceFor(failure: Failure, labels?: Labels): string {
+  const { what, next, again } = messageFor(failure, labels);
+  // Where the advice is to try again, or is the remedy itself, a sentence on trying again would say it twice.
+  const helps = /try again/i.test(next) ? '' : againWords[again];
+  return [what, helps, next].filter((part) => part !== '').join(' ');
 }
+
+/** Where the row stands beside it, a reason need not name it. */
+const rowReasons: Partial<Record<FailureCode, string>> = {
+  'value.unfit': 'Does not fit the definition, not sent',
+  'row.malformed': 'More or fewer fields than the header',
+  'row.unclosed-quote': 'A quote never closes',
+  'row.field-too-long': 'A field is too long',
+  'row.bad-encoding': 'Characters do not fit the encoding',
+  'row.nul': 'Has NUL characters',
+  'service.element-refused': 'Refused by the service',
+  'service.refused': 'The policy does not grant this',
+  'service.failing': 'The service had trouble',
+  'service.timeout': 'No answer in time',
+  'service.mismatched-answer': 'The answer did not fit the question',
+};
 
 /** One short line for a row or a group of rows. */
 export function reasonFor(code: FailureCode): string {
-  return sentences[code]({ code }).what.replace(/\.$/, '');
+  return rowReasons[code] ?? sentences[code]({ code }).what.replace(/\.$/, '');
 }
 
 export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(sentences, code);

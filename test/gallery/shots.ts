@@ -18,6 +18,24 @@ const lookUp = async (page: Page): Promise<void> => {
   await page.getByRole('region', { name: 'Result' }).waitFor();
 };
 
+const choose = async (page: Page, head: string, act: string): Promise<void> => {
+  await page.getByRole('combobox', { name: head }).click();
+  await page.getByRole('option', { name: act }).click();
+};
+
+const draft = async (page: Page): Promise<void> => {
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'Choose a file' }).click();
+  await choose(page, 'card_token: Keep', 'Detokenize');
+  await page.getByText('500,000 rows').waitFor();
+};
+
+const finished = async (page: Page): Promise<void> => {
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'Open disputes-q3.csv' }).click();
+  await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+};
+
 export const shots: Shot[] = [
   { name: 'first-run', scene: 'first-run' },
   {
@@ -91,6 +109,151 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await page.keyboard.press('Control+/');
       await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'batch-landing', scene: 'empty', steps: (page) => go(page, 'Batch') },
+  {
+    name: 'batch-landing-jobs',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: 'Discard refunds-october.csv' }).click();
+    },
+  },
+  { name: 'batch-draft', scene: 'production', steps: (page) => draft(page) },
+  {
+    name: 'batch-draft-match',
+    scene: 'busy',
+    steps: async (page) => {
+      await draft(page);
+      await choose(page, 'ssn_token: Keep', 'Translate');
+      await choose(page, 'card_token: Detokenize', 'Match pattern');
+      await page.getByRole('textbox', { name: 'BIN' }).fill('411111');
+      await page.getByRole('textbox', { name: 'Length' }).fill('16');
+    },
+  },
+  {
+    name: 'batch-trial',
+    scene: 'production',
+    steps: async (page) => {
+      await draft(page);
+      await page.getByRole('button', { name: 'Try 20 rows' }).click();
+      await page.getByRole('region', { name: 'Results of the trial' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-head-menu',
+    scene: 'production',
+    steps: async (page) => {
+      await draft(page);
+      await page.getByRole('combobox', { name: 'ssn_token: Keep' }).click();
+      await page.getByRole('listbox').waitFor();
+    },
+  },
+  {
+    name: 'batch-draft-failed',
+    scene: 'down',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: 'Choose a file' }).click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  {
+    name: 'batch-running',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: 'Open disputes-q3.csv' }).click();
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    },
+  },
+  { name: 'batch-finished', scene: 'finished', steps: (page) => finished(page) },
+  {
+    name: 'batch-exposed',
+    scene: 'finished',
+    steps: async (page) => {
+      await finished(page);
+      await page.getByRole('grid').focus();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.getByRole('textbox', { name: 'Case' }).fill('D-20931');
+      await page.keyboard.press('Enter');
+      await page.getByRole('group', { name: 'In clear' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-export',
+    scene: 'finished',
+    steps: async (page) => {
+      await finished(page);
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByText('Cleartext', { exact: true }).click();
+      await page.getByText('Encrypt with a passphrase').click();
+    },
+  },
+  {
+    name: 'batch-million',
+    scene: 'finished',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: 'Open cards-2026.csv' }).click();
+      await page.getByRole('grid').focus();
+      await page.keyboard.press('Control+End');
+      await page.getByRole('gridcell', { name: '1,000,000' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-paused',
+    scene: 'down',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: 'Open disputes-q3.csv' }).click();
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    },
+  },
+  { name: 'activity', scene: 'busy', steps: (page) => go(page, 'Activity') },
+  {
+    name: 'activity-failed',
+    scene: 'down',
+    steps: async (page) => {
+      await go(page, 'Activity');
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  { name: 'connections', scene: 'busy', steps: (page) => go(page, 'Connections') },
+  {
+    name: 'connections-own',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Check now' }).click();
+    },
+  },
+  {
+    name: 'connections-new',
+    scene: 'first-run',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Add a connection' }).click();
+    },
+  },
+  {
+    name: 'connections-failed',
+    scene: 'down',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  { name: 'settings', scene: 'busy', steps: (page) => go(page, 'Settings') },
+  {
+    name: 'settings-failed',
+    scene: 'down',
+    steps: async (page) => {
+      await go(page, 'Settings');
+      await page.getByText('Dark', { exact: true }).click();
+      await page.getByRole('alert').waitFor();
     },
   },
   { name: 'locked', scene: 'locked' },

@@ -7,16 +7,18 @@ import { shots } from './shots.ts';
 /**
  * Pictures of every page, in both themes and two sizes, into out/gallery/; each is checked by axe and watched for
  * violations of the content security policy. `node test/gallery/take.ts [name…] [--quick]`: names begin a shot's
- * name; --quick takes one size. Exits 1 when anything was found.
+ * name; --quick takes two looks, --one takes one. Exits 1 when anything was found.
  */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const quick = process.argv.includes('--quick');
-const looks: Look[] = [
+const one = process.argv.includes('--one');
+const all: Look[] = [
   { theme: 'light', width: 1_440, height: 900 },
   { theme: 'dark', width: 1_440, height: 900 },
   { theme: 'light', width: 1_024, height: 700 },
   { theme: 'dark', width: 1_024, height: 700 },
-].filter((look, index) => !quick || index === 1 || index === 2) as Look[];
+];
+const looks = all.filter((_, index) => (one ? index === 2 : !quick || index === 1 || index === 2));
 
 const folder = await buildWindow();
 const out = new URL('../../out/gallery/', import.meta.url).pathname;

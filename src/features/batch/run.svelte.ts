@@ -114,8 +114,12 @@ export class BatchRun {
       this.stripFailure = outcome.failure;
       return;
     }
+    // Locked or another cell meanwhile: it is not shown for a moment, and main is told that it need not wait.
+    if (this.desk.locked || subject !== this.subject) {
+      await this.desk.api.call('lookup.hide', { revealId: outcome.value.revealId });
+      return;
+    }
     this.desk.exposure.show(outcome.value, subject, this.desk.definition(plan.definition).kind);
-    if (this.desk.locked || subject !== this.subject) this.desk.exposure.hide();
     this.close();
   }
 

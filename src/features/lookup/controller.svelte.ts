@@ -171,13 +171,13 @@ export class LookupController {
       this.stripFailure = outcome.failure;
       return;
     }
-    const stale = this.desk.locked || this.current?.id !== lookup.id;
-    this.desk.exposure.show(
-      outcome.value,
-      `lookup:${lookup.id}`,
-      this.desk.definition(lookup.definition).kind,
-    );
-    if (stale) this.desk.exposure.hide();
+    // Locked or gone elsewhere meanwhile: it is not shown for a moment, and main is told that it need not wait.
+    if (this.desk.locked || this.current?.id !== lookup.id) {
+      await this.desk.api.call('lookup.hide', { revealId: outcome.value.revealId });
+      return;
+    }
+    const { kind } = this.desk.definition(lookup.definition);
+    this.desk.exposure.show(outcome.value, `lookup:${lookup.id}`, kind);
     this.close();
     await this.load();
   }

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openApi } from '../../../src/api.ts';
+import { Desk } from '../../../src/desk.svelte.ts';
+import { ActivityController } from '../../../src/features/activity/controller.svelte.ts';
+import { ConnectionsController } from '../../../src/features/connections/controller.svelte.ts';
+import { LockController } from '../../../src/features/lock/controller.svelte.ts';
+import { SettingsController } from '../../../src/features/settings/controller.svelte.ts';
+import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
+import * as data from '../fake-data.ts';
+
+async function open(options: FakeOptions = {}) {
+  const fake = createFakeBridge(options);
+  const desk = new Desk(openApi(fake.bridge));
+  await desk.load();
+  return { fake, desk, controller: new ConnectionsController(desk) };
+}
+
+describe('a connection', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  it('is not saved before it is whole, and becomes the active one when it is the first', async () => {
+    const { fake, desk, controller } = await open({
+      state: data.deskState({ connections: [], active: null, service: null }),
+    });
+    controller.add();
+    await controller.save();
+    expect(fake.seen.some(({ name }) => name === 'connections.save')).toBe(false);
+    if (controller.draft === null) throw new Error('no draft');
+    controller.draft.name = 'Acme';
+    controller.draft.baseUrl = 'https://acme.example/';
+    controller.addPolicy(' analyst ');
+    controller.addPolicy('analyst');
+    controller.addDefinition();
+    expect(controller.missing).toMatch(/definition/);
+    Object.assign(controller.draft.definitions[0] ?? {}, { name: 'card', label: 'Card' });
+    expect(controller.missing).toBeNull();
+    await controller.save();
+    expect(fake.seen.find(({ name }) => name === 'connections.save')?.input).toMatchObject({
+      baseUrl: 'https://acme.example',
+      policies: ['analyst'],
+    });
+    expect(desk.connection?.name).toBe('Acme');
+  });
+
+  it('can be taken back for a while after removal', async () => {
+    const { fake, controller } = await open();
+    controller.edit('acme-eu');
+    controller.remove();
+    expect(controller.list.map(({ id }) => id)).not.toContain('acme-eu');
+    controller.undo();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(controller.list.map(({ id }) => id)).toContain('acme-eu');
+    expect(fake.seen.some(({ name }) => name === 'connections.remove')).toBe(false);
+  });
+
+  it('is removed once the time to undo is over', async () => {
+    const { fake, controller } = await open();
+    controller.edit('acme-eu');
+    controller.remove();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(fake.seen.filter(({ name }) => name === 'connections.remove')).toHaveLength(1);
+    expect(controller.removed).toBeNull();
+  });
+
+  it('passes a secret on and keeps it nowhere', async () => {
+    const { fake, controller } = await open();
+    controller.edit('acme-eu');
+    await controller.storeSecret({ kind: 'policyPassword', policy: 'dispute-desk' }, 'hunter2-canary');
+    expect(fake.seen.at(-1)?.input).toMatchObject({ value: 'hunter2-canary' });
+    expect(controller.passwordState('dispute-desk')).toBe('stored');
+    expect(JSON.stringify([controller.draft, controller.view])).not.toContain('hunter2-canary');
+  });
+});
+
+describe('the log', () => {
+  it('lists an act once, and pages back without gaps', async () => {
+    const { desk } = await open();
+    const log = new ActivityController(desk);
+    await log.load();
+    expect(log.entries).toHaveLength(200);
+    await log.earlier();
+    expect(log.entries.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 240 }, (_, n) => 239 - n),
+    );
+    expect(log.more).toBe(false);
+    expect(log.shown.length).toBeLessThan(log.entries.length);
+    log.everyLine = true;
+    expect(log.shown).toHaveLength(240);
+  });
+
+  it('says when the chain is broken', async () => {
+    const { desk } = await open({ fail: { 'activity.list': { code: 'audit.broken', row: 118 } } });
+    const log = new ActivityController(desk);
+    await log.load();
+    expect(log.failure?.code).toBe('audit.broken');
+  });
+});
+
+describe('the lock', () => {
+  it('shows the desk again only after the right passphrase', async () => {
+    const { desk } = await open({
+      state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
+    });
+    const lock = new LockController(desk);
+    await lock.unlock('wrong');
+    expect(lock.failure?.code).toBe('unlock.wrong');
+    expect(desk.locked).toBe(true);
+    await lock.unlock('correct horse');
+    expect(desk.locked).toBe(false);
+  });
+});
+
+describe('settings', () => {
+  it('keeps what main answered, and at least one reason', async () => {
+    const { desk } = await open();
+    const page = new SettingsController(desk);
+    await page.change({ revealSeconds: 10 });
+    expect(desk.state?.settings.revealSeconds).toBe(10);
+    for (const reason of data.settings.reasons) await page.removeReason(reason);
+    expect(desk.state?.settings.reasons).toHaveLength(1);
+  });
+
+  it('keeps the old value when a change is refused', async () => {
+    const { desk } = await open();
+    const page = new SettingsController(desk);
+    await page.change({ revealSeconds: 1 });
+    expect(page.failure?.code).toBe('call.invalid');
+    expect(desk.state?.settings.revealSeconds).toBe(20);
+  });
+});
+
+it('reads a bridge that breaks as a failure', async () => {
+  const { fake } = await open();
+  const api = openApi({
+    ...fake.bridge,
+    'lookup.recent': () => Promise.reject(new Error('gone')),
+  });
+  expect(await api.call('lookup.recent', {})).toEqual({
+    ok: false,
+    failure: { code: 'call.failed', operation: 'lookup.recent' },
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { openApi } from '../../../src/api.ts';
+import { Desk } from '../../../src/desk.svelte.ts';
+import { LookupController } from '../../../src/features/lookup/controller.svelte.ts';
+import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
+import * as data from '../fake-data.ts';
+
+async function open(options: FakeOptions = {}) {
+  const fake = createFakeBridge({ lookups: structuredClone(data.lookups), ...options });
+  const desk = new Desk(openApi(fake.bridge));
+  await desk.load();
+  const batches: string[] = [];
+  const controller = new LookupController(desk, ({ name }) => batches.push(name));
+  await controller.load();
+  return { fake, desk, controller, batches };
+}
+
+describe('a lookup', () => {
+  it('sends the tidied token and says what was removed', async () => {
+    const { fake, desk, controller } = await open();
+    desk.caseReference = ' D-1 ';
+    controller.input = '4111 1173-0921 1111';
+    expect(await controller.mask()).toBe(true);
+    expect(fake.seen.find(({ name }) => name === 'lookup.mask')?.input).toEqual({
+      policy: 'dispute-desk',
+      definition: 'card-number',
+      token: '4111117309211111',
+      caseReference: 'D-1',
+    });
+    expect(controller.removed).toBe('Removed 2 spaces and 1 dash.');
+    expect(controller.current?.masked).toBe('411111******1111');
+  });
+
+  it('does not ask for nothing', async () => {
+    const { fake, controller } = await open();
+    controller.input = '  ';
+    expect(await controller.mask()).toBe(false);
+    expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
+  });
+
+  it('shows the answer to the last question only', async () => {
+    const slow = Promise.withResolvers<null>();
+    let asked = 0;
+    const lookup = data.lookups[0];
+    if (lookup === undefined) throw new Error('no lookup');
+    const { controller } = await open({
+      answers: {
+        'lookup.mask': async ({ token }) => {
+          asked += 1;
+          if (asked === 1) await slow.promise;
+          return { ok: true, value: { ...lookup, id: `of-${token}`, token } };
+        },
+      },
+    });
+    controller.input = '1111';
+    const first = controller.mask();
+    controller.input = '2222';
+    await controller.mask();
+    slow.resolve(null);
+    expect(await first).toBe(false);
+    expect(controller.current?.token).toBe('2222');
+  });
+
+  it('keeps a refusal and shows no older mask under it', async () => {
+    const { controller } = await open({ fail: { 'lookup.mask': { code: 'service.refused', policy: 'p' } } });
+    controller.pick(data.lookups[0] ?? (undefined as never));
+    controller.input = '4111';
+    await controller.mask();
+    expect(controller.failure?.code).toBe('service.refused');
+    expect(controller.current).toBeNull();
+  });
+
+  it('offers several pasted lines as a batch', async () => {
+    const { fake, controller, batches } = await open();
+    expect(controller.paste('4111\n5222\n\n')).toBe(true);
+    expect(controller.pasted?.lines).toBe(2);
+    expect(controller.input).toBe('');
+    await controller.batchPasted();
+    expect(batches).toEqual(['Pasted lines']);
+    expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
+  });
+
+  it('walks the lookups of the case in hand', async () => {
+    const { desk, controller } = await open();
+    desk.caseReference = 'D-20917';
+    controller.walk(1);
+    expect(controller.current?.id).toBe('lookup-6');
+    controller.walk(1);
+    expect(controller.current?.id).toBe('lookup-5');
+    controller.walk(1);
+    expect(controller.current?.id).toBe('lookup-5');
+    controller.walk(-1);
+    expect(controller.current?.id).toBe('lookup-6');
+  });
+});
+
+describe('a reveal', () => {
+  it('sends reason and case, and hides at the next token', async () => {
+    const { fake, desk, controller } = await open();
+    controller.pick(data.lookups[0] ?? (undefined as never));
+    controller.open('reveal');
+    desk.caseReference = 'D-20931';
+    await controller.reveal();
+    expect(fake.seen.find(({ name }) => name === 'lookup.reveal')?.input).toEqual({
+      lookupId: 'lookup-9',
+      reason: 'Chargeback response',
+      caseReference: 'D-20931',
+    });
+    expect(controller.exposed).toBe(true);
+    expect(controller.strip).toBeNull();
+    controller.input = '4111';
+    await controller.mask();
+    expect(desk.exposure.now).toBeNull();
+  });
+
+  it('is not shown when the lock came in between', async () => {
+    const answer = Promise.withResolvers<null>();
+    const { fake, desk, controller } = await open({
+      answers: {
+        'lookup.reveal': async () => {
+          await answer.promise;
+          return {
+            ok: true,
+            value: { revealId: 'late', cleartext: 'x', hideAfterMs: 20_000, requestId: 'r' },
+          };
+        },
+      },
+    });
+    controller.pick(data.lookups[0] ?? (undefined as never));
+    const revealing = controller.reveal();
+    fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
+    answer.resolve(null);
+    await revealing;
+    expect(desk.exposure.now).toBeNull();
+  });
+
+  it('ends with the lock', async () => {
+    const { fake, desk, controller } = await open();
+    controller.pick(data.lookups[0] ?? (undefined as never));
+    await controller.reveal();
+    expect(desk.exposure.now).not.toBeNull();
+    fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
+    expect(desk.exposure.now).toBeNull();
+  });
+});
+
+it('keeps nothing of a tokenized value', async () => {
+  const { controller } = await open();
+  controller.mode = 'cleartext';
+  await controller.tokenize('4000123412341234');
+  expect(JSON.stringify([controller.input, controller.current, controller.recent])).not.toContain('40001234');
+});
