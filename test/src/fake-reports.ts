@@ -221,3 +221,32 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
         : failed('evidence.none', { subject: caseReference }),
   };
 }
+
+/** Signed in, and nothing has happened. */
+export function nothingReported(): ReportAnswers {
+  const answers = reportAnswers();
+  const none = (query: MetricsQuery): Figures => ({
+    reportId: 'report-1',
+    query,
+    rows: [],
+    requests: 0,
+    failed: 0,
+    previous: null,
+  });
+  return {
+    ...answers,
+    'reports.metrics': (query) => done({ ...none(query), requestId: 'r' }),
+    'reports.failures': () => done({ reportId: 'report-2', failures: [], requestId: 'r' }),
+    'reports.workstation': (query) =>
+      done({ ...none(query), values: 0, refusals: [], cases: [], chain: 'intact' }),
+    'reports.toolServer': () =>
+      done({
+        address: 'https://acme.tokens.example/mcp',
+        state: 'off',
+        failure: null,
+        transport: null,
+        tools: toolNames.map((name) => ({ name, expected: true, there: false })),
+        configuration: '{}',
+      }),
+  };
+}

@@ -38,7 +38,7 @@ export class ReportsController {
   readonly #retry: (retry: Retry) => void;
   #connection: string | null = null;
 
-  constructor(desk: Desk, retry: (retry: Retry) => void, now: () => Date = () => new Date()) {
+  constructor(desk: Desk, retry: (retry: Retry) => void, now: () => number = Date.now) {
     this.desk = desk;
     this.#retry = retry;
     this.account = new FiguresView(desk, now(), (query) =>

@@ -6,9 +6,9 @@ export interface Range {
   to: string;
 }
 
-export const dayText = (date: Date): string => date.toISOString().slice(0, 10);
-export const addDays = (text: string, days: number): string =>
-  dayText(new Date(Date.parse(text) + days * day));
+/** The UTC day of a time in milliseconds. */
+export const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);
+export const addDays = (text: string, days: number): string => dayText(Date.parse(text) + days * day);
 export const daysIn = ({ from, to }: Range): number =>
   Math.round((Date.parse(to) - Date.parse(from)) / day) + 1;
 
@@ -29,7 +29,7 @@ export const presets = [
 export type Preset = (typeof presets)[number]['id'];
 
 /** Days are UTC, as the service counts them. */
-export function presetRange(preset: Preset, now: Date): Range {
+export function presetRange(preset: Preset, now: number): Range {
   const to = dayText(now);
   const first = `${to.slice(0, 7)}-01`;
   switch (preset) {
@@ -46,7 +46,7 @@ export function presetRange(preset: Preset, now: Date): Range {
   }
 }
 
-export function presetOf(range: Range, now: Date): Preset | null {
+export function presetOf(range: Range, now: number): Preset | null {
   const same = (one: Range): boolean => one.from === range.from && one.to === range.to;
   return presets.find(({ id }) => same(presetRange(id, now)))?.id ?? null;
 }

@@ -25,9 +25,10 @@ export class FailuresView {
       .filter(({ failure }) => this.status === '' || String(failure.status) === this.status)
       .filter(({ failure }) => words === '' || textOf(failure).includes(words));
   });
-  statuses = $derived.by(() =>
-    [...new Set((this.list?.failures ?? []).map(({ status }) => String(status)))].sort(),
-  );
+  statuses = $derived.by(() => {
+    const all = (this.list?.failures ?? []).map(({ status }) => String(status)).sort();
+    return all.filter((status, at) => status !== all[at - 1]);
+  });
   open = $derived.by(() => this.shown.find(({ index }) => index === this.chosen) ?? null);
 
   constructor(desk: Desk) {

@@ -17,7 +17,7 @@ export class FiguresView<F extends Figures> {
   readonly #ask: (query: MetricsQuery) => Promise<Outcome<F>>;
   #turn = 0;
 
-  constructor(desk: Desk, now: Date, ask: (query: MetricsQuery) => Promise<Outcome<F>>) {
+  constructor(desk: Desk, now: number, ask: (query: MetricsQuery) => Promise<Outcome<F>>) {
     this.desk = desk;
     this.range = presetRange('30', now);
     this.#ask = ask;

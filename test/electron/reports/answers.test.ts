@@ -103,9 +103,9 @@ test('a CSV holds every cell, and none that a spreadsheet would run', () => {
         more: {},
       }));
       const csv = metricsCsv(rows);
-      const cells = (Papa.parse<string[]>(csv.text.slice(1, -2)).data.slice(1) as string[][]).map(
-        ([cell]) => cell ?? '',
-      );
+      const cells = Papa.parse<string[]>(csv.text.slice(1, -2))
+        .data.slice(1)
+        .map(([cell]) => cell ?? '');
       let escaped = 0;
       for (const [index, cell] of cells.entries()) {
         const isNumber = /^-?\d+(\.\d+)?$/.test(cell);

@@ -54,9 +54,9 @@ test('the workstationâ€™s figures are what its log says, apart from the accountâ
       last: '2026-11-20T12:00:00.000Z',
     },
   ]);
-  expect(station.cases.map(({ last: _, ...seen }) => seen)).toEqual([
-    { caseReference: 'D-1', reveals: 1, copies: 1, exports: 0, rows: 2 },
-    { caseReference: 'D-2', reveals: 0, copies: 0, exports: 1, rows: 40 },
+  expect(station.cases.map((seen) => ({ ...seen, last: '' }))).toEqual([
+    { caseReference: 'D-1', reveals: 1, copies: 1, exports: 0, rows: 2, last: '' },
+    { caseReference: 'D-2', reveals: 0, copies: 0, exports: 1, rows: 40, last: '' },
   ]);
   const exported = value(await room.reports['reports.export']({ reportId: station.reportId }));
   expect(exported?.name).toMatch(/^workstation-requests-by-operation-/);
