@@ -3,7 +3,7 @@
  *
  *   --signer HEX   SHA-256 of the public key, as the workstation shows it; without it anybody could have signed
  *   --log FOLDER   the audit log: each line has to stand in it, and the chain has to go on to the head
- *   --key FILE     the log's HMAC key (32 bytes, or hex), for whoever may hold it: checks each line's MAC
+ *   --key FILE     the log's HMAC key (32 bytes, hex or base64), for whoever may hold it: checks each line's MAC
  *
  * Exits 1 when anything does not hold. Imports nothing but Node's own modules, on purpose: it is to be read by
  * somebody who does not trust the application.
@@ -213,6 +213,12 @@ export async function verifyEvidence({ file, signer, log, key }: Options): Promi
   }
 }
 
+function readKey(bytes: Buffer): Uint8Array {
+  const text = bytes.toString('latin1').trim();
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  return /^[A-Za-z0-9+/]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : bytes;
+}
+
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -223,13 +229,12 @@ if (import.meta.main) {
     console.error('node verify-evidence.ts FILE.json [--signer HEX] [--log FOLDER] [--key FILE]');
     process.exit(2);
   }
-  const bytes = values.key === undefined ? undefined : await readFile(values.key);
-  const hex = bytes?.toString('latin1').trim() ?? '';
+  const key = values.key === undefined ? undefined : readKey(await readFile(values.key));
   const { holds, problems } = await verifyEvidence({
     file,
     ...(values.signer !== undefined && { signer: values.signer }),
     ...(values.log !== undefined && { log: values.log }),
-    ...(bytes && { key: /^[0-9a-f]{64}$/i.test(hex) ? Buffer.from(hex, 'hex') : bytes }),
+    ...(key && { key }),
   });
   for (const line of holds) console.log(`✓ ${line}`);
   for (const line of problems) console.log(`✗ ${line}`);

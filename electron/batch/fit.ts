@@ -50,10 +50,33 @@ export function looksLike(values: readonly string[]): DefinitionKind | null {
   return 'text';
 }
 
+const namesTokens = (header: string): boolean => /tok(en)?|mask|hash|ref(erence)?\b|type|brand/i.test(header);
+
 /** Whether a header says that its column holds cleartext worth hiding, and not tokens. */
 export function namesCleartext(header: string): boolean {
-  if (/tok(en)?|mask|hash|ref(erence)?\b|type|brand/i.test(header)) return false;
+  if (namesTokens(header)) return false;
   return /\bpan\b|card.?(no|num)|cc.?(no|num)|ssn|social|iban|e-?mail|passport|tax.?id|date.?of.?birth|\bdob\b/i.test(
     header,
   );
+}
+
+/**
+ * Whether a column of card-like numbers is taken for real ones: nearly all of them pass Luhn's check, as one in ten
+ * would by chance, and the header doesn't call them tokens. Wrong for tokens made to pass it, which then are shown
+ * masked until the column is mapped: the smaller harm.
+ */
+export function holdsCards(header: string, values: readonly string[]): boolean {
+  if (namesTokens(header)) return false;
+  const cards = values.filter(isCard);
+  return cards.length > 0 && cards.filter(passesLuhn).length >= cards.length * 0.9;
+}
+
+function passesLuhn(card: string): boolean {
+  const sum = Array.from(digits(card))
+    .reverse()
+    .reduce((total, digit, place) => {
+      const twice = Number(digit) * (place % 2 === 0 ? 1 : 2);
+      return total + (twice > 9 ? twice - 9 : twice);
+    }, 0);
+  return sum % 10 === 0;
 }

@@ -5,6 +5,7 @@ import { Encrypter } from 'age-encryption';
 import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import { writeFailure } from './failing.ts';
 import { syncFolder } from './job-files.ts';
+import { passphraseRecipient } from './passphrase-recipient.ts';
 
 /** A file that is there whole or not at all: written beside its target as `.partial`, synced, then renamed. */
 export interface OutputFile {
@@ -21,6 +22,7 @@ const partialOf = (target: string): string => `${target}.partial`;
 export async function createOutputFile(
   target: string,
   passphrase: string | null,
+  workFactor?: number,
 ): Promise<Outcome<OutputFile>> {
   const path = partialOf(target);
   let handle: FileHandle;
@@ -32,7 +34,7 @@ export async function createOutputFile(
     return writeFailure(error);
   }
   const plain = plainFile(handle, path, target);
-  return done(passphrase === null ? plain : encryptedFile(plain, passphrase));
+  return done(passphrase === null ? plain : encryptedFile(plain, passphrase, workFactor));
 }
 
 function plainFile(handle: FileHandle, path: string, target: string): OutputFile {
@@ -71,9 +73,9 @@ function plainFile(handle: FileHandle, path: string, target: string): OutputFile
 }
 
 /** The same in the age format with a scrypt recipient, encrypted as it is written: no cleartext touches the disk. */
-function encryptedFile(plain: OutputFile, passphrase: string): OutputFile {
+function encryptedFile(plain: OutputFile, passphrase: string, workFactor?: number): OutputFile {
   const encrypter = new Encrypter();
-  encrypter.setPassphrase(passphrase);
+  encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const state: { failure?: { ok: false; failure: Failure } } = {};

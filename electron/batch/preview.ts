@@ -2,7 +2,7 @@ import { done, type FailureCode, type Outcome } from '../contract/errors.ts';
 import type { DefinitionKind } from '../contract/models/connection.ts';
 import type { Column, Notice, Preview, Source } from '../contract/models/source.ts';
 import type { ByteSource } from './bytes.ts';
-import { isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
+import { holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 
 const shownRows = 50;
@@ -16,12 +16,13 @@ export function describeColumns(format: Format, rows: readonly (readonly string[
     const base = isBlank(given) ? `Column ${index + 1}` : given.slice(0, 900).toWellFormed();
     const times = (seen.get(base) ?? 0) + 1;
     seen.set(base, times);
-    const like = looksLike(rows.slice(0, 200).map((row) => row[index] ?? ''));
+    const values = rows.slice(0, 200).map((row) => row[index] ?? '');
+    const like = looksLike(values);
     return {
       index,
       name: times === 1 ? base : `${base} (${times})`,
       looksLike: like,
-      masked: like !== null && like !== 'text' ? namesCleartext(base) : false,
+      masked: like !== null && like !== 'text' && (namesCleartext(base) || holdsCards(base, values)),
     };
   });
 }

@@ -45,7 +45,7 @@ export async function revealCell(
     note: `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`,
   });
   if (!begun.ok) return begun;
-  const { revealId, hideAfterMs } = parts.reveals.open(found.cleartext);
+  const { revealId, hideAfterMs } = parts.reveals.open();
   begun.value({ ok: true, ...(found.requestId !== '' && { requestId: found.requestId }) });
   return done({ revealId, cleartext: found.cleartext, hideAfterMs, requestId: found.requestId });
 }

@@ -68,7 +68,9 @@ export function runChunks(run: Run): RunControl {
     return lane;
   });
   const open: OpenChunk[] = [];
+  // Together what a crash would have to send again: begun and not yet answered, answered and not yet on disk.
   let openValues = 0;
+  let unsafeValues = 0;
   let winding: Failure | null = null;
   let readAll = false;
   let wakeReader = (): void => undefined;
@@ -77,8 +79,10 @@ export function runChunks(run: Run): RunControl {
   let commitFailure: Failure | null = null;
 
   const flushAll = (): void => lanes.forEach((lane) => lane.flush());
-  const limit = (): number => client.batchSize * (run.inFlight + 2);
-  const tooMuch = (): boolean => (openValues > limit() && open.length > 1) || open.length + syncing > 64;
+  const tooMuch = (): boolean =>
+    (openValues > client.batchSize * (run.inFlight + 2) && open.length > 1) ||
+    (unsafeValues > client.batchSize * run.inFlight * 2 && syncing > 1) ||
+    open.length + syncing > 64;
 
   const mustStop = (): boolean => winding !== null || sender.stopped !== null || commitFailure !== null;
 
@@ -118,10 +122,12 @@ export function runChunks(run: Run): RunControl {
       }
       if (commitFailure !== null) return;
       open.shift();
-      openValues -= first.values;
       syncing += 1;
+      openValues -= first.values;
+      unsafeValues += first.values;
       void run.commit(first.chunk, collect(first, columns)).then((outcome) => {
         syncing -= 1;
+        unsafeValues -= first.values;
         if (!outcome.ok && commitFailure === null) {
           commitFailure = outcome.failure;
           sender.stop(outcome.failure);

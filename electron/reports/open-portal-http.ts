@@ -15,6 +15,7 @@ export interface PortalHttpParts {
 
 const codes: Record<TransportFault['kind'], FailureCode> = {
   unreachable: 'service.unreachable',
+  interrupted: 'service.unreachable',
   timeout: 'service.timeout',
   tls: 'service.tls',
   proxy: 'service.proxy',

@@ -11,6 +11,7 @@ export const CODES = {
   ValueTooLong: 400,
   TokenInvalid: 400,
   RegexInvalid: 400,
+  RegexTooCostly: 400,
   DateRangeInvalid: 400,
   SessionUnknown: 401,
   SessionExpired: 401,
@@ -85,7 +86,7 @@ export interface ErrorBody {
 
 export const statusOf = (failure: Failure): number => CODES[failure.code];
 
-/** The body of spec §7: 400 with code and Validation, 401 and 403 with one code, all others like 404 with none. */
+/** The body of spec §7: 400 with code and Validation, 401, 403 and 429 with one code, all others like 404 with none. */
 export function errorBody({ code, fields }: Failure, traceId: string): ErrorBody {
   const status = CODES[code];
   const expired = code === 'SessionExpired' || code === 'PortalTokenExpired';
@@ -95,6 +96,6 @@ export function errorBody({ code, fields }: Failure, traceId: string): ErrorBody
   if (status === 400) {
     return { errors: { code: [code], Validation: fields.map((field) => `${field} is invalid`) }, ...common };
   }
-  if (status === 401 || status === 403) return { errors: code, ...common };
+  if (status === 401 || status === 403 || status === 429) return { errors: code, ...common };
   return common;
 }

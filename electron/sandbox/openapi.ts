@@ -35,7 +35,7 @@ const RESPONSES: Readonly<Record<string, readonly [number, string, ErrorName]>> 
   MethodNotAllowed: [405, 'Not with this method.', 'PlainError'],
   TooLarge: [413, 'The body or the batch is too large.', 'PlainError'],
   MediaTypeUnsupported: [415, 'Not application/json.', 'PlainError'],
-  TooManyRequests: [429, 'A limit is exceeded: wait, then try again.', 'PlainError'],
+  TooManyRequests: [429, 'A limit is exceeded: wait, then try again.', 'CodedError'],
 };
 
 const HEADERS = {

@@ -25,6 +25,8 @@ export type Reading =
   | { readonly kind: 'busy'; readonly meaning: ErrorMeaning | null; readonly failure: Failure }
   /** May work when tried again after a while. */
   | { readonly kind: 'failing'; readonly failure: Failure }
+  /** Ended by us when the machine woke up: to be sent again, on nobody's account. */
+  | { readonly kind: 'interrupted'; readonly failure: Failure }
   /** An answer that broke on the way: worth another try at once, and a smaller one after that. */
   | { readonly kind: 'damaged'; readonly failure: Failure }
   /** Trying again changes nothing. */
@@ -56,6 +58,8 @@ function readFault(fault: TransportFault, request: Request): Reading {
   switch (fault.kind) {
     case 'unreachable':
       return { kind: 'failing', failure: failure('service.unreachable') };
+    case 'interrupted':
+      return { kind: 'interrupted', failure: failure('service.unreachable') };
     case 'timeout':
       return { kind: 'failing', failure: failure('service.timeout') };
     case 'tls':

@@ -39,7 +39,7 @@ export interface Outgoing extends Request {
 }
 
 /** What a request came to, after pacing and retries. */
-export type Sent = Exclude<Reading, { kind: 'busy' | 'failing' }>;
+export type Sent = Exclude<Reading, { kind: 'busy' | 'failing' | 'interrupted' }>;
 
 const final = (failure: Failure): Sent => ({ kind: 'final', failure });
 
@@ -60,7 +60,7 @@ export function createSender(parts: SenderParts): (outgoing: Outgoing) => Promis
       const permit = await pacer.admit(outgoing.operation, outgoing.lane, outgoing.patience, outgoing.signal);
       if (!permit.ok) return final({ ...refusalFailure(permit), ...names });
       const reading = await once(parts, outgoing, permit);
-      if (reading.kind === 'busy') continue;
+      if (reading.kind === 'busy' || reading.kind === 'interrupted') continue;
       if (reading.kind === 'damaged' && damaged < MOST_DAMAGED && budget.spend(clock.monotonic())) {
         damaged++;
         continue;

@@ -2,6 +2,7 @@
 export interface TransportFault {
   readonly kind:
     | 'unreachable' // DNS, refused, reset, cut off
+    | 'interrupted' // by `reset`: our own doing
     | 'timeout'
     | 'tls'
     | 'proxy'
@@ -54,6 +55,7 @@ function faultOfOne({ code, message }: Cause, host: string): TransportFault | nu
     }
   }
   if (typeof code !== 'string') return null;
+  if (code === 'UND_ERR_DESTROYED') return { kind: 'interrupted' };
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return { kind: 'too-large' };
   if (code === 'UND_ERR_PRX_TLS') return { kind: 'proxy', subject: 'TLS' };
   if (TIMEOUT.has(code)) return { kind: 'timeout', subject: host };

@@ -60,7 +60,7 @@ export type Exchange =
 export interface Transport {
   /** POSTs JSON text to a path under {base_url}. Never throws for what the network does. */
   post(path: string, json: string, signal: AbortSignal): Promise<Exchange>;
-  /** Ends all sockets, for instance after the machine slept: what is under way ends as unreachable. */
+  /** Ends all sockets, for instance after the machine slept: what is under way ends as interrupted. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }

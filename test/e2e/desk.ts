@@ -2,10 +2,12 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
+import { missingTools, startKeyring } from '../keyring/private-keyring.ts';
+import type * as Built from '../../electron/main-chromium.ts';
 import type { StartedDesk } from '../../electron/main-chromium.ts';
 
 const built = new URL('../../dist/main/main-chromium.js', import.meta.url);
-const { startDesk } = (await import(built.href)) as typeof import('../../electron/main-chromium.ts');
+const { startDesk } = (await import(built.href)) as typeof Built;
 
 export interface OpenDesk extends StartedDesk {
   readonly home: string;
@@ -15,7 +17,18 @@ export interface OpenDesk extends StartedDesk {
 }
 
 /** One desk per test over the real bundle, in a home of its own that is gone afterwards. */
-export const test = base.extend<{ desk: OpenDesk; page: Page; home: string }>({
+export const test = base.extend<{ desk: OpenDesk; page: Page; home: string }, { keyring: null }>({
+  /** A keyring of each worker's own: the native module looks for one once in a process. */
+  keyring: [
+    // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
+    async ({}, use) => {
+      const keyring = missingTools().length === 0 ? await startKeyring() : null;
+      if (keyring !== null) Object.assign(process.env, keyring.env);
+      await use(null);
+      await keyring?.stop();
+    },
+    { scope: 'worker', auto: true },
+  ],
   // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
   home: async ({}, use) => {
     const home = await fs.mkdtemp(path.join(os.tmpdir(), 'desk-'));
@@ -44,20 +57,3 @@ export async function openDesk(home: string): Promise<OpenDesk> {
 }
 
 export { expect };
-
-/** First run, one click: the built-in service, under the policy named. */
-export async function startBuiltIn(page: Page, policy?: string): Promise<void> {
-  await page.getByRole('button', { name: 'Start the built-in service' }).click();
-  await expect(page.getByRole('textbox', { name: 'Token' })).toBeVisible();
-  if (policy !== undefined) await choose(page, 'Policy', policy);
-}
-
-/** Picks an entry of one of the desk's own selects. */
-export async function choose(page: Page, label: string, option: string): Promise<void> {
-  await page.getByRole('button', { name: label, exact: false }).first().click();
-  await page.getByRole('option', { name: option }).click();
-}
-
-export async function go(page: Page, place: string): Promise<void> {
-  await page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: place }).click();
-}

@@ -1,39 +1,49 @@
-import { expect, startBuiltIn, test } from './desk.ts';
+import { expect, test } from './desk.ts';
+import { lookUp, reveal, startBuiltIn, tokenize } from './hands.ts';
 
 const pan = '4111111111111111';
 const masked = '411111••••••1111';
 
-async function tokenize(page: import('@playwright/test').Page): Promise<string> {
-  await page.getByText('Tokenize a value').click();
-  await page.getByLabel('Value in clear').fill(pan);
-  await page.getByRole('button', { name: 'Tokenize', exact: true }).click();
-  await expect(page.getByRole('region', { name: 'Result' })).toContainText('tokenized just now');
-  const token = await page.locator('.token').innerText();
-  return token.replaceAll(/\D/g, '');
-}
-
 test('first run, lookup masked, reveal with a reason, mask again', async ({ page, desk }) => {
   await startBuiltIn(page);
-  const token = await tokenize(page);
+  const token = await tokenize(page, pan);
   expect(token).toMatch(/^411111\d{6}1111$/);
 
-  await page.getByText('Look up a token').click();
-  await page.getByRole('textbox', { name: 'Token' }).fill(token.replaceAll(/(.{4})/g, '$1 '));
-  await page.keyboard.press('Enter');
+  await lookUp(page, token.replaceAll(/(.{4})/g, '$1 '));
   const result = page.getByRole('region', { name: 'Result' });
-  await expect(result).toContainText('masked by the service');
+  await expect(result).toContainText(masked);
+  expect(desk.outward.filter((message) => message.includes(pan))).toEqual([]);
 
   // The focus goes to the result: from here letters are keys.
   await expect(page.getByRole('button', { name: 'Reveal' })).toBeFocused();
-  await page.keyboard.press('r');
-  await page.getByRole('region', { name: 'Reveal', exact: true }).getByLabel('Case').fill('D-20931');
-  await page.keyboard.press('Enter');
+  await reveal(page, 'D-20931');
   const clear = page.getByRole('group', { name: 'In clear' });
-  await expect(clear).toContainText('4111111111111111');
+  await expect(clear).toContainText(pan);
   await page.keyboard.press('Escape');
   await expect(clear).toHaveCount(0);
   await expect(result).toContainText(masked);
 
   // Cleartext crossed in the answer to the reveal and nowhere else.
   expect(desk.outward.filter((message) => message.includes(pan))).toHaveLength(1);
+});
+
+test.describe('a revealed value leaves the screen', () => {
+  for (const [when, signal] of [
+    ['when the window loses the focus', 'blur'],
+    ['when the screen locks', 'screen-locked'],
+    ['before the machine sleeps', 'suspend'],
+  ] as const)
+    test(when, async ({ page, desk }) => {
+      await startBuiltIn(page);
+      await tokenize(page, pan);
+      await reveal(page, 'D-1');
+      desk.away(signal);
+      await expect(page.getByText(pan)).toHaveCount(0);
+      if (signal !== 'blur') {
+        // Nothing of the pages is left behind the lock.
+        await expect(page.getByRole('region', { name: 'Result' })).toHaveCount(0);
+        await page.getByRole('button', { name: 'Unlock' }).click();
+        await expect(page.getByText('Look up a token')).toBeVisible();
+      }
+    });
 });

@@ -1,5 +1,5 @@
 import 'reflect-metadata'; // tsyringe, under @peculiar/x509, refuses to load without it; it comes first.
-import { webcrypto } from 'node:crypto';
+import { randomUUID, webcrypto } from 'node:crypto';
 import {
   BasicConstraintsExtension,
   cryptoProvider,
@@ -37,7 +37,7 @@ export async function createAuthority(): Promise<Authority> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const long = { notBefore: new Date(Date.now() - 48 * HOUR), notAfter: new Date(Date.now() + 48 * HOUR) };
   const ca = await X509CertificateGenerator.createSelfSigned({
-    name: 'CN=Fault authority',
+    name: `CN=Fault authority ${randomUUID()}`,
     keys,
     signingAlgorithm: ALGORITHM,
     ...long,

@@ -1,15 +1,20 @@
 import type { Exchange, Transport } from '../../electron/service/transport.ts';
 import type { FakeClock } from './fake-clock.ts';
-import type { ModelService } from './model-service.ts';
+import type { ModelReply } from './model-service.ts';
 
 export interface FakeWire extends Transport {
   /** When requests left. */
   readonly left: number[];
 }
 
+/** What answers at the far end: the model, or something worse. */
+export interface FarEnd {
+  answer(operation: string, body: Record<string, unknown>): ModelReply;
+}
+
 /** A transport without a network: the model's answer after a chance delay there and back, in fake time. */
 export function createFakeWire(
-  service: ModelService,
+  service: FarEnd,
   clock: FakeClock,
   random: () => number,
   delayMs: readonly [least: number, most: number] = [1, 5],
@@ -25,7 +30,7 @@ export function createFakeWire(
       const body = JSON.parse(json) as Record<string, unknown>;
       const reply = service.answer(path.split('/').at(-1) ?? '', body);
       await delay();
-      const headers = { ...reply.headers, date: new Date(clock.now()).toUTCString() };
+      const headers = { date: new Date(clock.now()).toUTCString(), ...reply.headers };
       return {
         ok: true,
         reply: { status: reply.status, headers, body: Buffer.from(JSON.stringify(reply.json)) },

@@ -40,7 +40,8 @@ export interface FaultServerOptions extends Partial<ModelOptions> {
   readonly leaf?: LeafOptions;
   readonly tls?: ServerOptions;
   readonly script?: Script;
-  readonly address?: string;
+  /** Of a server that went away and comes back; otherwise any that is free. */
+  readonly port?: number;
 }
 
 export function send(
@@ -63,6 +64,7 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
   const leaf = await authority.sign(options.leaf);
   const service = new ModelService({ now: () => performance.now(), ...options });
   const hits: Hit[] = [];
+  const counts = new Map<string, number>();
   const sockets = new Set<Socket>();
   let connections = 0;
 
@@ -75,7 +77,8 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
       const path = request.url ?? '';
       const operation = path.split('/').at(-1) ?? '';
       const json = JSON.parse(text) as Record<string, unknown>;
-      const nth = hits.filter((other) => other.operation === operation).length + 1;
+      const nth = (counts.get(operation) ?? 0) + 1;
+      counts.set(operation, nth);
       const hit = { operation, path, headers: request.headers, text, json, nth, at: performance.now() };
       hits.push(hit);
       const model = (): void => {
@@ -92,8 +95,7 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('tlsClientError', () => undefined);
-  const address = options.address ?? '127.0.0.1';
-  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
 
   const running: FaultServer = {
@@ -104,7 +106,7 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
     hits,
     connections: () => connections,
     script: options.script ?? ((_hit, _response, model) => model()),
-    count: (operation) => hits.filter((hit) => hit.operation === operation).length,
+    count: (operation) => counts.get(operation) ?? 0,
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

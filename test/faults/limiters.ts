@@ -9,8 +9,11 @@ export interface Limiter {
 
 /** At most `limit` in any second, wherever it starts. */
 export function slidingLimiter(limit: number): Limiter {
-  let times: number[] = [];
-  const recent = (now: number): number[] => (times = times.filter((time) => now - time < 1000));
+  const times: number[] = [];
+  const recent = (now: number): number[] => {
+    while (now - (times[0] ?? now) >= 1000) times.shift();
+    return times;
+  };
   return {
     limit,
     admit(now) {

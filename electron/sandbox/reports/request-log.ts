@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import type { CallFacts } from '../dispatch.ts';
@@ -39,6 +39,8 @@ export interface RequestLog {
   record(call: RecordedCall): void;
   /** `from` and `to` are days written YYYY-MM-DD, both included. */
   metrics(from: string, to: string, grouping: Grouping): MetricsRow[];
+  /** The transfers of the last 24 hours, by client and minute, the oldest first. */
+  transfers(): { readonly at: number; readonly client: string; readonly transfers: number }[];
   /** The newest first. */
   lastFailed(max: number): FailedCall[];
   close(): void;
@@ -58,7 +60,11 @@ export const MOST_FAILURES = 10_000;
 /** Stands for "no token definition", which a name can't look like. */
 export const NO_DEFINITION = '(none)';
 
-const DAY = 86_400_000;
+const FILE = 'requests.sqlite';
+/** SQLITE_CORRUPT and SQLITE_NOTADB: anything else may pass, a lock for one. */
+const DAMAGED = [11, 26];
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
 const FLUSH_AT = 5000;
 const FLUSH_MS = 500;
 
@@ -74,6 +80,10 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY, account TEXT, tenant TEXT, at INTEGER, request_id TEXT,
     operation TEXT, token_name TEXT, policy TEXT, status INTEGER, code TEXT
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS transfers (
+    account TEXT, tenant TEXT, minute INTEGER, client TEXT, transfers INTEGER,
+    PRIMARY KEY (account, tenant, minute, client)
+  ) WITHOUT ROWID, STRICT;
   CREATE INDEX IF NOT EXISTS failures_by_account ON failures (account, tenant, id);
 `;
 
@@ -86,6 +96,37 @@ const GROUPED: Readonly<Record<Grouping, string>> = {
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
+function openFile(sqlite: typeof Sqlite, file: string): Sqlite.DatabaseSync {
+  const database = new sqlite.DatabaseSync(file, { timeout: 2000 });
+  try {
+    database.exec(SCHEMA);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function openIn(sqlite: typeof Sqlite, folder: string): Sqlite.DatabaseSync {
+  const file = join(folder, FILE);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // SQLite gives its journal the mode of the file it finds.
+  const touch = () => {
+    closeSync(openSync(file, 'a', 0o600));
+  };
+  touch();
+  try {
+    return openFile(sqlite, file);
+  } catch (error) {
+    if (!DAMAGED.includes((error as { errcode?: number }).errcode ?? 0)) throw error;
+    // Kept for whoever wants to look, but no reason for the service not to run.
+    renameSync(file, `${file}.damaged`);
+    for (const side of ['-wal', '-shm']) rmSync(file + side, { force: true });
+    touch();
+    return openFile(sqlite, file);
+  }
+}
+
 /**
  * Opens the log, or gives null where the host was built without SQLite (then there is nothing to report from).
  * Sums are kept for 400 days, failures for 90 and 10,000 of them. Calls are written in batches, and before any
@@ -94,15 +135,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogOptions): RequestLog | null {
   const sqlite = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;
   if (!sqlite) return null;
-  if (folder !== undefined) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // SQLite gives its journal the mode of the file it finds.
-    closeSync(openSync(join(folder, 'requests.sqlite'), 'a', 0o600));
-  }
-  const database = new sqlite.DatabaseSync(
-    folder === undefined ? ':memory:' : join(folder, 'requests.sqlite'),
-  );
-  database.exec(SCHEMA);
+  const database = folder === undefined ? openFile(sqlite, ':memory:') : openIn(sqlite, folder);
   const account = [accountId, tenantId] as const;
 
   const addMetrics = database.prepare(`
@@ -112,12 +145,16 @@ export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogO
   const addFailure = database.prepare(
     'INSERT INTO failures (account, tenant, at, request_id, operation, token_name, policy, status, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
+  const addTransfers = database.prepare(`
+    INSERT INTO transfers VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET transfers = transfers + excluded.transfers`);
   const readFailures = database.prepare(`
     SELECT at, request_id AS requestId, operation, token_name AS tokenName, policy, status, code
     FROM failures WHERE account = ? AND tenant = ? ORDER BY id DESC LIMIT ?`);
 
   const forget = () => {
     database.prepare('DELETE FROM metrics WHERE day < ?').run(dayOf(now() - METRICS_DAYS * DAY));
+    database.prepare('DELETE FROM transfers WHERE minute < ?').run(now() - DAY - MINUTE);
     database.prepare('DELETE FROM failures WHERE at < ?').run(now() - FAILURE_DAYS * DAY);
     database
       .prepare('DELETE FROM failures WHERE id <= (SELECT max(id) FROM failures) - ?')
@@ -125,10 +162,14 @@ export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogO
   };
   forget();
 
-  const write = ({ at, operation, tokenName, policy, status, code, requestId, transfers }: RecordedCall) => {
+  const write = (call: RecordedCall) => {
+    const { at, operation, clientId, tokenName, policy, status, code, requestId, transfers } = call;
     const succeeded = status < 400 ? 1 : 0;
     const counts = [succeeded, 1 - succeeded, succeeded * transfers] as const;
     addMetrics.run(...account, dayOf(at), operation, tokenName ?? NO_DEFINITION, ...counts);
+    if (clientId !== null && transfers > 0) {
+      addTransfers.run(...account, Math.floor(at / MINUTE) * MINUTE, clientId, transfers);
+    }
     if (!succeeded) addFailure.run(...account, at, requestId, operation, tokenName, policy, status, code);
   };
 
@@ -173,6 +214,16 @@ export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogO
         )
         .all(...account, from, to);
       return rows as unknown as MetricsRow[];
+    },
+    transfers() {
+      flush();
+      const rows = database
+        .prepare(
+          `SELECT minute AS at, client, transfers FROM transfers
+          WHERE account = ? AND tenant = ? AND minute >= ? ORDER BY minute`,
+        )
+        .all(...account, now() - DAY - MINUTE);
+      return rows as unknown as ReturnType<RequestLog['transfers']>;
     },
     lastFailed(max) {
       flush();

@@ -1,7 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import { open } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkpointFile } from '../../../electron/audit/checkpoint.ts';
 import { failed } from '../../../electron/contract/errors.ts';
@@ -110,6 +112,45 @@ test('a place for checkpoints that can not be written blocks, and what was refus
   ]);
 });
 
+test('nothing is answered before the disk has it', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(await audit.begin(intent));
+  const some = await open(log.file(1));
+  const handles = Object.getPrototypeOf(some) as { datasync: () => Promise<void> };
+  await some.close();
+  const real = handles.datasync;
+  onTestFinished(() => {
+    handles.datasync = real;
+  });
+  const steps: string[] = [];
+  const asked = new Promise<() => void>((ask) => {
+    handles.datasync = () => new Promise((synced) => ask(synced));
+  });
+  const answered = audit.begin(intent).then(() => steps.push('answered'));
+  const release = await asked;
+  await new Promise(setImmediate);
+  steps.push('synced');
+  release();
+  await answered;
+  expect(steps).toEqual(['synced', 'answered']);
+});
+
+test('a sync that fails is a write that failed', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(await audit.begin(intent));
+  const some = await open(log.file(1));
+  const handles = Object.getPrototypeOf(some) as { datasync: () => Promise<void> };
+  await some.close();
+  const real = handles.datasync;
+  handles.datasync = () => Promise.reject(new Error('EIO'));
+  expect(await audit.begin(intent)).toEqual(failed('audit.unwritable'));
+  handles.datasync = real;
+  value(await audit.begin(intent));
+  expect((await audit.list(everything)).chain).toEqual({ state: 'intact', checked: 2 });
+});
+
 /** A file system of 256 KB, where this machine lets us mount one. */
 function smallDisk(): string | null {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'small-disk-'));
@@ -161,6 +202,19 @@ test('on a full disk nothing is begun, nothing is half-written, and it recovers 
   expect((await log.open()).state()).toBe('ready');
 });
 
+/** Runs a script until it printed that many lines, kills it, and answers how many it printed in the end. */
+async function killedAfter(lines: number, script: string): Promise<number> {
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line !== '') printed++;
+    if (printed === lines) child.kill('SIGKILL');
+  }
+  return printed;
+}
+
 test('a process killed while it writes leaves a log that is whole up to what was answered', async () => {
   const log = logFolder();
   const script = `
@@ -178,13 +232,7 @@ test('a process killed while it writes leaves a log that is whole up to what was
     }`;
   let known = 0;
   for (let round = 0; round < 3; round++) {
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', script], {
-      timeout: 700,
-      killSignal: 'SIGKILL',
-      encoding: 'utf8',
-    });
-    const answered = stdout.trim().split('\n').length;
-    expect(answered).toBeGreaterThan(5);
+    const answered = await killedAfter(40, script);
     const audit = await log.open({ rotateBytes: 5_000 });
     expect(audit.state()).toBe('ready');
     const { chain, total } = await audit.list({ ...everything, limit: 1 });

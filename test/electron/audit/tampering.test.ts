@@ -1,9 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { CheckpointStore } from '../../../electron/audit/checkpoint.ts';
+import { checkpointFile, readCheckpoints, type CheckpointStore } from '../../../electron/audit/checkpoint.ts';
 import { sealLine, fingerprint, noLine } from '../../../electron/audit/line.ts';
-import { everything, logFolder, value } from './log-folder.ts';
+import { createLogVerifier } from '../../../electron/audit/verify-log.ts';
+import { everything, logFolder, testKey, value } from './log-folder.ts';
 
 const intent = { action: 'Reveal', reason: 'Refund', caseReference: 'D-1' };
 
@@ -41,20 +42,45 @@ async function eachAttempt<T>(log: Log, attempts: readonly T[], tamper: (attempt
 
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
+/** Whether a log of these bytes verifies, without writing anything; fast enough to be asked for every byte. */
+async function verifies(log: Log, bytes: Buffer): Promise<boolean> {
+  fs.writeFileSync(log.file(1), bytes);
+  const { newest } = readCheckpoints(testKey, await checkpointFile(log.checkpoint).read());
+  const verifier = createLogVerifier(log.folder, { bytes: testKey, print: fingerprint(testKey) });
+  return (await verifier.verify(newest === null ? [] : [newest])).breaks.length === 0;
+}
+
 test('any byte flipped is found', async () => {
   const log = await written(2);
   const bytes = fs.readFileSync(log.file(1));
-  await eachAttempt(log, upTo(bytes.length), (at) => {
+  const missed: number[] = [];
+  for (const at of upTo(bytes.length)) {
     const changed = Buffer.from(bytes);
     changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
-    fs.writeFileSync(log.file(1), changed);
-  });
+    if (await verifies(log, changed)) missed.push(at);
+  }
+  expect(missed).toEqual([]);
+  expect(await verifies(log, bytes)).toBe(true);
 });
 
 test('a log cut anywhere is found', async () => {
   const log = await written(2);
   const bytes = fs.readFileSync(log.file(1));
-  await eachAttempt(log, upTo(bytes.length), (at) => fs.writeFileSync(log.file(1), bytes.subarray(0, at)));
+  const missed: number[] = [];
+  for (const at of upTo(bytes.length)) {
+    if (await verifies(log, bytes.subarray(0, at))) missed.push(at);
+  }
+  expect(missed).toEqual([]);
+});
+
+test('flipped or cut, the desk says so when it opens', async () => {
+  const log = await written(2);
+  const bytes = fs.readFileSync(log.file(1));
+  const places = upTo(bytes.length).filter((at) => at % 97 === 0);
+  await eachAttempt(log, places, (at) =>
+    fs.writeFileSync(log.file(1), Buffer.from(bytes).fill('\u0007', at, at + 1)),
+  );
+  await eachAttempt(log, places, (at) => fs.writeFileSync(log.file(1), bytes.subarray(0, at)));
 });
 
 test('any line removed, doubled or swapped with the next is found', async () => {
@@ -158,6 +184,41 @@ test('a file that claims a key of its own can not be added or put in the place o
   );
 });
 
+test('a line of another log under the same key can not take the place of its like', async () => {
+  const log = await written(3);
+  const other = logFolder();
+  const audit = await other.open();
+  for (let count = 0; count < 3; count++) value(await audit.begin({ ...intent, reason: 'Rebate' }));
+  const ours = fs.readFileSync(log.file(1), 'utf8').split('\n');
+  const theirs = fs.readFileSync(other.file(1), 'utf8').split('\n');
+  await eachAttempt(log, [1, 2, 3], (at) =>
+    fs.writeFileSync(log.file(1), ours.with(at, theirs[at] ?? '').join('\n')),
+  );
+});
+
+test('without a keyring, a file missing at the start or changed since the next run is found', async () => {
+  const log = logFolder();
+  const run = async (fill: number) => {
+    const audit = await log.open({
+      key: () => Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(fill), kept: false } }),
+    });
+    const state = audit.state();
+    value(await audit.begin(intent));
+    await audit.close();
+    return state;
+  };
+  for (const fill of [1, 2, 3]) expect(await run(fill)).toBe('ready');
+  const kept = fs.readFileSync(log.file(1));
+  const checkpoint = fs.readFileSync(log.checkpoint);
+  fs.rmSync(log.file(1));
+  expect(await run(4)).toBe('broken');
+  for (const name of log.files().slice(2)) fs.rmSync(path.join(log.folder, name));
+  fs.writeFileSync(log.checkpoint, checkpoint);
+  fs.writeFileSync(log.file(1), kept);
+  fs.writeFileSync(log.file(1), kept.toString().replace('D-1', 'D-2'));
+  expect(await run(3)).toBe('broken');
+});
+
 test('a break is told, recorded in a new file, and never forgotten; the log goes on', async () => {
   const log = await written(4);
   const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
@@ -201,6 +262,27 @@ test('a log cut at its end stays broken, however often it is opened and closed',
   const audit = await log.open();
   value(await audit.begin(intent));
   await audit.close();
+  expect(await stateOf(log)).toBe('broken');
+});
+
+test('a break that could not be recorded is not papered over at the end', async () => {
+  const log = await written(5);
+  const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
+  fs.writeFileSync(log.file(1), lines.toSpliced(4, 2).join('\n'));
+  const real = checkpointFile(log.checkpoint);
+  for (let run = 0; run < 2; run++) {
+    let full = true;
+    const audit = await log.open({
+      checkpoint: {
+        ...real,
+        write: (text) => (full ? Promise.reject(new Error('ENOSPC')) : real.write(text)),
+      },
+    });
+    expect(audit.state()).toBe('broken');
+    full = false;
+    await audit.close();
+    expect(log.files()).toEqual(['audit-000001.jsonl']);
+  }
   expect(await stateOf(log)).toBe('broken');
 });
 

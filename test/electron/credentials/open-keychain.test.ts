@@ -58,6 +58,8 @@ test('a keyring that takes everything and gives nothing back is locked too', asy
   const { keychain, index } = desk(keyring, ['a']);
   expect(await keychain.read('a')).toEqual(failed('keychain.locked'));
   expect(index.names).toEqual(['a']);
+  expect(await keychain.key('b')).toEqual(failed('keychain.locked'));
+  expect(keyring.entries.has('b')).toBe(false);
 });
 
 test('what another hand removed from an open keyring is missing again', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import defaultSeed from '../../../resources/sandbox-seed.json' with { type: 'jso
 import { openRequestLog } from '../../../electron/sandbox/reports/request-log.ts';
 import type { RecordedCall } from '../../../electron/sandbox/reports/request-log.ts';
 import { runService } from '../../../electron/sandbox/run-service.ts';
-import type { RunningService } from '../../../electron/sandbox/run-service.ts';
+import type { RunningService, ServiceOptions } from '../../../electron/sandbox/run-service.ts';
 import type { Seed } from '../../../electron/sandbox/seed.ts';
 import { connect } from './service-client.ts';
 import type { Client } from './service-client.ts';
@@ -17,9 +17,15 @@ let folder: string;
 let service: RunningService;
 let client: Client;
 
-const start = async () => {
+const start = async (options: Partial<ServiceOptions> = {}) => {
   service = await runService(
-    { secret: new Uint8Array(32).fill(5), seed: defaultSeed as Seed, dataFolder: folder, portalSeconds: 600 },
+    {
+      secret: new Uint8Array(32).fill(5),
+      seed: defaultSeed as Seed,
+      dataFolder: folder,
+      portalSeconds: 600,
+      ...options,
+    },
     { now: () => time.now, monotonic: () => performance.now() },
   );
   client = connect(service.facts);
@@ -130,6 +136,27 @@ describe('AggregateApiRequestMetrics', () => {
   });
 });
 
+describe('the transfers of 24 hours', () => {
+  it('are still counted after a restart, those of failed calls too, until they are 24 hours old', async () => {
+    await stop();
+    await start({ limits: { transfersPerDay: 3 } });
+    const tokenize = async (value: string) => {
+      const sessionToken = await client.signIn('intake');
+      return client.call('Tokenize', { sessionToken, tokenName: 'ssn', value });
+    };
+    expect((await tokenize('123-45-6789')).status).toBe(200);
+    expect((await tokenize('no ssn')).status).toBe(400);
+    await stop();
+    await start({ limits: { transfersPerDay: 3 } });
+    expect((await tokenize('123-45-6789')).headers['x-rate-limit-remaining']).toBe('0');
+    const refused = await tokenize('123-45-6789');
+    expect(refused).toMatchObject({ status: 429, body: { errors: 'TooManyTransfers' } });
+    expect(refused.headers['x-rate-limit-reset']).toBe('2026-11-21T12:01:00.000Z');
+    time.now += DAY + 60_000;
+    expect((await tokenize('123-45-6789')).status).toBe(200);
+  });
+});
+
 describe('QueryLastFailedRequests', () => {
   it('lists the failures that happened, the newest first, with their request IDs', async () => {
     const ids = await traffic();
@@ -187,6 +214,22 @@ describe('the record', () => {
     expect(other.metrics('2000-01-01', '2100-01-01', 'All')).toEqual([]);
     one.close();
     other.close();
+  });
+
+  it('begins anew beside a file that is damaged', () => {
+    const file = join(folder, 'other', 'requests.sqlite');
+    mkdirSync(join(folder, 'other'));
+    writeFileSync(file, 'this is no database, and long enough to be looked at'.repeat(100));
+    const log = openRequestLog({
+      folder: join(folder, 'other'),
+      accountId: 'a',
+      tenantId: 't',
+      now: () => clock.now,
+    });
+    log?.record({ ...call, at: clock.now });
+    expect(log?.lastFailed(100)).toHaveLength(1);
+    log?.close();
+    expect(readFileSync(`${file}.damaged`, 'utf8')).toContain('no database');
   });
 
   it('forgets failures after 90 days and sums after 400', () => {

@@ -151,6 +151,12 @@ describe('operations', () => {
         body: { errors: { code: ['RegexInvalid'], Validation: ['regex is invalid'] } },
       });
     }
+    const long = Array.from({ length: 50 }, () => ({ Value: 'x'.repeat(1000) }));
+    const costly = { sessionToken, tokenName: 'free-text', regex: '(.?){1000}$', elements: long };
+    expect(await client.call('PatternMatch', costly)).toMatchObject({
+      status: 400,
+      body: { errors: { code: ['RegexTooCostly'] } },
+    });
   });
 });
 
@@ -259,6 +265,18 @@ describe('the protocol', () => {
     expect(answer.body).toMatchObject({ status, traceId: answer.headers['x-requestid'] });
   });
 
+  it('refuses a value whose bytes are broken, and changes none silently', async () => {
+    const sessionToken = await client.signIn('analyst');
+    const body = JSON.stringify({ sessionToken, tokenName: 'free-text', value: 'caf?' });
+    const broken = Buffer.from(body).map((byte) => (byte === 0x3f ? 0xe9 : byte));
+    expect(await client.send('POST', '/api/services/evtservice/tokenize', Buffer.from(broken))).toMatchObject(
+      {
+        status: 400,
+        body: { errors: { code: ['BodyMalformed'], Validation: ['body is invalid'] } },
+      },
+    );
+  });
+
   it('refuses other media types, methods and paths', async () => {
     expect((await client.send('POST', CREATE, 'a=b', { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await client.send('POST', CREATE, '{}', {})).status).toBe(415);
@@ -267,6 +285,10 @@ describe('the protocol', () => {
     for (const path of ['/', '/nope', '/api/services/evtservice/nope', `${CREATE}/`, '/%2e%2e/x', '//x']) {
       const missing = await client.send('POST', path, 'not json', { 'content-type': 'text/plain' });
       expect(missing.body, path).toEqual({ ...notFound, traceId: missing.headers['x-requestid'] });
+    }
+    for (const body of ['{', 'x'.repeat(100_000)]) {
+      expect((await client.send('POST', '/nope', body)).status).toBe(404);
+      expect((await client.send('PUT', CREATE, body)).status).toBe(405);
     }
     expect((await client.send('GET', '/%zz')).status).toBe(400);
   });

@@ -206,6 +206,18 @@ describe('the tool server', () => {
     );
   });
 
+  it('does not keep the service from stopping while streams are open', async () => {
+    const sse = await openClient('SSE', await jwt());
+    const streamable = await openClient('Streamable HTTP', await jwt());
+    await streamable.listTools();
+    await service.stop();
+    await expect(client.send('GET', '/openapi.json')).rejects.toThrow();
+    await sse.close();
+    await streamable.close();
+    await client.close();
+    await start();
+  });
+
   it('counts a tool call against the limits of its client', async () => {
     await client.close();
     await service.stop();
@@ -216,10 +228,11 @@ describe('the tool server', () => {
     const batch = { name: 'BatchTokenize', arguments: { sessionToken, tokenName: 'ssn', elements } };
     expect((await mcp.callTool(batch)).isError).toBeFalsy();
     const refused = await mcp.callTool(batch);
-    expect(JSON.stringify(refused)).toContain('Too Many Requests');
+    expect(JSON.stringify(refused)).toContain('TooManyTransfers');
     const http = await client.call('BatchTokenize', batch.arguments);
     expect(http).toMatchObject({
       status: 429,
+      body: { errors: 'TooManyTransfers', title: 'Too Many Requests' },
       headers: { 'x-rate-limit-limit': '2', 'x-rate-limit-remaining': '0' },
     });
     await mcp.close();

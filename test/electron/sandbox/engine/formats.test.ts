@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAccount } from '../../../../electron/sandbox/account.ts';
 import type { Definition } from '../../../../electron/sandbox/account.ts';
+import { createEmail } from '../../../../electron/sandbox/engine/email.ts';
+import { expandAesKey, createFf1 } from '../../../../electron/sandbox/engine/ff1.ts';
 import type { FormatOutcome } from '../../../../electron/sandbox/engine/format.ts';
+import { createFreeText } from '../../../../electron/sandbox/engine/free-text.ts';
 import { isLuhnValid } from '../../../../electron/sandbox/engine/luhn.ts';
 import { seedSchema } from '../../../../electron/sandbox/seed.ts';
 import type { Seed } from '../../../../electron/sandbox/seed.ts';
@@ -167,6 +171,22 @@ describe('cards', () => {
     },
   );
 
+  it('refuses eight of nine strings made up by hand', () => {
+    let accepted = 0;
+    let madeUp = 0;
+    for (let middle = 0; middle < 4500; middle++) {
+      const token = `411111${String(middle * 211).padStart(6, '0')}1111`;
+      if (isLuhnValid(token)) continue;
+      madeUp += 1;
+      const value = format('card-invalid').detokenize(token);
+      if (!value.ok) continue;
+      accepted += 1;
+      expect(format('card-invalid').tokenize(value.value)).toEqual({ ok: true, value: token });
+    }
+    expect(accepted / madeUp).toBeGreaterThan(0.09);
+    expect(accepted / madeUp).toBeLessThan(0.13);
+  });
+
   it('refuses a card as its own token', () => {
     expect(format('card-invalid').detokenize('4111111111111111')).toEqual({
       ok: false,
@@ -209,6 +229,44 @@ describe('other kinds', () => {
     const text = valueOf(format('text').tokenize('x'));
     expect(format('email-2').detokenize(email)).toEqual({ ok: false, code: 'TokenInvalid' });
     expect(format('text-2').detokenize(text)).toEqual({ ok: false, code: 'TokenInvalid' });
+  });
+
+  it('refuses what deciphers well but was never given out', () => {
+    const aes = expandAesKey(new Uint8Array(32));
+    const mask = { keepFirst: 1, keepLast: 0, character: '*' };
+
+    const short = createFf1(aes, { radix: 36, length: 14, tweakLength: 8 });
+    const long = createFf1(aes, { radix: 36, length: 19, tweakLength: 8 });
+    const email = createEmail(aes, { mask });
+    const token = valueOf(email.tokenize('jane@example.com'));
+    const tweak = createHash('sha256').update('example.com').digest().subarray(0, 8);
+    const parse = (text: string) =>
+      Array.from(text).reduce((sum, c) => sum * 36n + BigInt(parseInt(c, 36)), 0n);
+    const plain = short.decrypt(tweak, parse(token.split('@')[0] ?? ''));
+    // The same name spelled in the next longer step: four symbols more, all empty.
+    const respelled = long
+      .encrypt(tweak, plain * 83n ** 4n)
+      .toString(36)
+      .padStart(19, '0');
+    expect(email.detokenize(`${respelled}@example.com`)).toEqual({ ok: false, code: 'TokenInvalid' });
+
+    const text = createFreeText(aes, { maxBytes: 512, mask });
+    const wide = createFf1(aes, { radix: 256, length: 12, tweakLength: 0 });
+    const tokenOf = (hex: string) => {
+      const y = wide.encrypt(new Uint8Array(0), BigInt(`0x${hex.padEnd(24, '0')}`));
+      return `txt_${Buffer.from(y.toString(16).padStart(24, '0'), 'hex').toString('base64url')}`;
+    };
+    expect(text.detokenize(tokenOf('000000006180'))).toEqual({ ok: true, value: 'a' });
+    for (const hex of [
+      '00000000ff80',
+      '000000016180',
+      '0000000061',
+      '0000000080',
+      '00000000',
+      '000000006181',
+    ]) {
+      expect(text.detokenize(tokenOf(hex)), hex).toEqual({ ok: false, code: 'TokenInvalid' });
+    }
   });
 
   it.each([

@@ -76,6 +76,23 @@ describe('the limit of a second', () => {
 });
 
 describe('the transfers of 24 hours', () => {
+  it('holds a minute’s transfers until the last of them is 24 hours old', () => {
+    const minute = 60_000;
+    const clock = { now: 1_700_000_040_000 };
+    expect(clock.now % minute).toBe(0);
+    const limiter = createLimiter(
+      { requestsPerSecond: 1, transfersPerDay: 10 },
+      { now: () => clock.now, monotonic: () => 0 },
+    );
+    clock.now += minute - 1;
+    expect(limiter.transfer(['client:a'], 10)).toBe(true);
+    clock.now += DAY - 1;
+    expect(limiter.transfer(['client:a'], 1)).toBe(false);
+    expect(limiter.report(['client:a'])).toMatchObject({ limit: 10, remaining: 0, resetAt: clock.now + 2 });
+    clock.now += 2;
+    expect(limiter.transfer(['client:a'], 10)).toBe(true);
+  });
+
   it('never lets more than the limit through in any 24 hours, and gives back within a minute of them', () => {
     const script = fc.array(
       fc.tuple(fc.integer({ min: 0, max: DAY / 3 }), fc.integer({ min: 1, max: 60 }), parties),

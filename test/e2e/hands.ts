@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core';
+
+/*
+ * What a person does in the window, by the names they see. Used by the end-to-end specs and by the guided demo; waits
+ * come from Playwright's own actions, expectations are the caller's.
+ */
+
+/** First run, one click. */
+export async function startBuiltIn(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Start the built-in service' }).click();
+  await page.getByRole('textbox', { name: 'Token' }).waitFor();
+}
+
+/** Picks an entry of one of the desk's own selects, found by its label. */
+export async function choose(page: Page, label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: new RegExp(`^${label}(:|$)`) }).click();
+  await page.getByRole('option', { name: new RegExp(`^${option}\\b`) }).click();
+}
+
+export async function go(page: Page, place: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: place }).click();
+}
+
+/** Tokenizes one value; the token, without the grouping that is only drawn. */
+export async function tokenize(page: Page, cleartext: string): Promise<string> {
+  await page.getByText('Tokenize a value').click();
+  await page.getByLabel('Value in clear').fill(cleartext);
+  await page.getByRole('button', { name: 'Tokenize', exact: true }).click();
+  await page.getByText('tokenized just now').waitFor();
+  return (await page.locator('.token').innerText()).replace(/^token\s*/, '').replaceAll(/\s/g, '');
+}
+
+export async function lookUp(page: Page, token: string): Promise<void> {
+  await page.getByText('Look up a token').click();
+  await page.getByRole('textbox', { name: 'Token' }).fill(token);
+  await page.keyboard.press('Enter');
+  await page.getByText('masked by the service').waitFor();
+}
+
+/** Opens the strip, fills in the case, shows. */
+export async function reveal(page: Page, caseReference: string): Promise<void> {
+  await page.getByRole('button', { name: 'Reveal' }).click();
+  const strip = page.getByRole('region', { name: 'Reveal', exact: true });
+  await strip.getByLabel('Case').fill(caseReference);
+  await strip.getByRole('button', { name: /^Show/ }).click();
+  await page.getByRole('group', { name: 'In clear' }).waitFor();
+}
+
+/** Chooses a file the way the host's dialog would give it. */
+export async function chooseFile(page: Page, file: string): Promise<void> {
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Choose a file' }).click();
+  await (await chooser).setFiles(file);
+}
+
+/** Says what is done with a column. */
+export async function map(page: Page, column: string, act: string, definition: string): Promise<void> {
+  await choose(page, column, act);
+  const line = page.getByRole('group', { name: `${column}: ${act}` });
+  await line.getByRole('combobox', { name: /^(From definition|Definition)/ }).click();
+  await page.getByRole('option', { name: new RegExp(`^${definition}\\b`) }).click();
+}
+
+export async function run(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Run on/ }).click();
+}
+
+/** Waits for the sum of a finished batch and reads its numbers. */
+export async function readSum(
+  page: Page,
+): Promise<Record<'rows' | 'ok' | 'failed' | 'unmatched' | 'blank', number>> {
+  const text = await page.getByRole('status', { name: 'Sum' }).innerText({ timeout: 120_000 });
+  const numbers =
+    text.match(/[\d,.\u202f\u00a0' ]*\d/g)?.map((part) => Number(part.replaceAll(/\D/g, ''))) ?? [];
+  const [rows = NaN, ok = NaN, failed = NaN, unmatched = NaN, blank = NaN] = numbers;
+  return { rows, ok, failed, unmatched, blank };
+}
+
+export interface ExportWish {
+  readonly content: 'Masked' | 'As it came in' | 'Cleartext';
+  readonly written: 'For spreadsheets' | 'Exact';
+  readonly rows?: string;
+  readonly caseReference?: string;
+}
+
+/** Exports; the name of the file as the window says it. */
+export async function exportRows(page: Page, wish: ExportWish): Promise<string> {
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const strip = page.getByRole('region', { name: 'Export', exact: true });
+  await strip.getByText(wish.content, { exact: true }).click();
+  await strip.getByText(wish.written, { exact: true }).click();
+  if (wish.rows !== undefined) await choose(page, 'Rows', wish.rows);
+  if (wish.caseReference !== undefined) await strip.getByLabel('Case').fill(wish.caseReference);
+  await strip.getByRole('button', { name: /^Export [\d]/ }).click();
+  const said = await page.getByRole('status', { name: 'Exported' }).innerText({ timeout: 120_000 });
+  return said.replace(/ written:[\s\S]*$/, '').trim();
+}
+
+export interface ServiceAccess {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly caPem: string;
+  readonly policy: string;
+  readonly apiKey: string;
+  readonly policyPassword: string;
+  readonly definition: { readonly name: string; readonly label: string };
+}
+
+/** Adds a connection as an administrator would, stores its secrets and uses it. */
+export async function connect(page: Page, access: ServiceAccess): Promise<void> {
+  await go(page, 'Connections');
+  await page.getByRole('button', { name: 'Add a connection' }).first().click();
+  await page.getByLabel('Name', { exact: true }).fill(access.name);
+  await page.getByLabel('Base address').fill(access.baseUrl);
+  await page.getByText('Trust a certificate authority of our own').click();
+  await page.getByLabel('Its certificate in PEM form').fill(access.caPem);
+  await page.getByLabel('Policy name').fill(access.policy);
+  await page.getByRole('button', { name: 'Add policy' }).click();
+  const definitions = page.getByRole('region', { name: 'Token definitions' });
+  if ((await definitions.getByRole('group').count()) === 0)
+    await page.getByRole('button', { name: 'Add definition' }).click();
+  const definition = definitions.getByRole('group', { name: 'Definition 1' });
+  await definition.getByLabel('Name at the service').fill(access.definition.name);
+  await definition.getByLabel('Shown as').fill(access.definition.label);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await storeSecret(page, 'API key', access.apiKey);
+  await storeSecret(page, `Password of ${access.policy}`, access.policyPassword);
+  // The first connection is in use by itself.
+  const use = page.getByRole('button', { name: 'Use this connection' });
+  if ((await use.count()) > 0) await use.click();
+}
+
+export async function storeSecret(page: Page, label: string, secret: string): Promise<void> {
+  const entry = page.locator('.entry', { has: page.getByLabel(label, { exact: true }) });
+  const field = entry.getByLabel(label, { exact: true });
+  await field.fill(secret);
+  await field.press('Enter');
+  await entry.getByText(/In the keychain|In memory/).waitFor();
+}

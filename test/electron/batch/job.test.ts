@@ -1,0 +1,374 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFile,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { failed, type FailureCode } from '../../../electron/contract/errors.ts';
+import { own } from '../../../electron/batch/owner.ts';
+import { cleartextOf, codeOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
+
+let desk: TestDesk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const rows = 8_000;
+const table = 'token,n\n' + Array.from({ length: rows }, (_, i) => `tok${i},${i}\n`).join('');
+const expected = table.replace(/^tok\d+/gm, cleartextOf).replaceAll('\n', '\r\n');
+
+async function begin(content = table): Promise<string> {
+  const sourceId = await desk.open(await desk.write('in.csv', content));
+  return valueOf(await desk.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) })).jobId;
+}
+
+/** Fails the n-th request, once. */
+function failOnce(nth: number, code: FailureCode, details = {}): void {
+  let count = 0;
+  desk.service.answer = () => (++count === nth ? failed(code, details) : null);
+}
+
+describe('pause and resume', () => {
+  it('pauses at a chunk and goes on where it was', async () => {
+    let jobId = '';
+    let asked = false;
+    desk.service.answer = () => {
+      if (desk.service.sent.length > 2_000 && !asked) {
+        asked = true;
+        void desk.batch['batch.pause']({ jobId });
+      }
+      return null;
+    };
+    jobId = await begin();
+    const paused = await desk.until(jobId, 'paused', 'finished');
+    expect(paused).toMatchObject({ state: 'paused', waiting: null });
+    expect(paused.committed).toBeGreaterThan(0);
+    expect(paused.committed).toBeLessThan(rows);
+    expect(desk.service.sent).toHaveLength(paused.committed);
+    valueOf(await desk.batch['batch.resume']({ jobId }));
+    await desk.until(jobId, 'finished');
+    expect(desk.service.sent).toHaveLength(rows);
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it('goes on after a restart', async () => {
+    let jobId = '';
+    desk.service.answer = () => {
+      if (desk.service.sent.length === 3_000) void desk.batch['batch.pause']({ jobId });
+      return null;
+    };
+    jobId = await begin();
+    await desk.until(jobId, 'paused');
+    desk = await desk.again();
+    valueOf(await desk.batch['batch.resume']({ jobId }));
+    await desk.until(jobId, 'finished');
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it.each<[FailureCode, boolean]>([
+    ['service.unreachable', true],
+    ['service.busy', true],
+    ['service.quota', true],
+    ['service.credentials', false],
+    ['service.tls', false],
+    ['service.not-json', false],
+    ['keychain.locked', false],
+    ['audit.unwritable', false],
+  ])('pauses on %s, loses nothing and (%s) goes on by itself', async (code, byItself) => {
+    failOnce(12, code, code === 'service.quota' ? { retryAfterMs: 3_600_000 } : {});
+    const jobId = await begin();
+    const paused = await desk.until(jobId, 'paused', 'finished', 'failed');
+    expect(paused).toMatchObject({ state: 'paused', tally: { failed: 0 }, waiting: { failure: { code } } });
+    expect(paused.waiting?.until !== null).toBe(byItself);
+    const wake = desk.timers.at(-1);
+    if (!byItself) valueOf(await desk.batch['batch.resume']({ jobId }));
+    else {
+      expect(wake?.ms).toBe(code === 'service.quota' ? 3_600_000 : 15_000);
+      wake?.run();
+    }
+    const finished = await desk.until(jobId, 'finished');
+    expect(finished.tally).toMatchObject({ rows, ok: rows });
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it('cancels, keeps what is done and drains', async () => {
+    let jobId = '';
+    desk.service.answer = () => {
+      if (desk.service.sent.length === 2_000) void desk.batch['batch.cancel']({ jobId });
+      return null;
+    };
+    jobId = await begin();
+    const job = await desk.until(jobId, 'cancelled', 'finished');
+    expect(job.state).toBe('cancelled');
+    const sent = desk.service.sent.length;
+    expect(sent).toBeLessThan(2_000 + 9 * 100);
+    const text = valueOf(await desk.export(jobId));
+    expect(expected.startsWith(text)).toBe(true);
+    expect(text.split('\r\n')).toHaveLength(job.committed + 2);
+    valueOf(await desk.batch['batch.discard']({ jobId }));
+    expect(await readdir(desk.parts.folder)).toEqual([]);
+  });
+
+  it('aborts requests that do not end when it is cancelled', async () => {
+    desk.service.answer = () =>
+      new Promise((resolve) => {
+        const signal = desk.service.contexts.at(-1)?.signal;
+        signal?.addEventListener('abort', () => resolve(failed('service.cancelled')));
+      });
+    const jobId = await begin();
+    const cancelled = desk.batch['batch.cancel']({ jobId });
+    await expect.poll(() => desk.timers.length).toBeGreaterThan(0);
+    const waits = desk.timers.map(({ ms }) => ms);
+    expect(Math.max(...waits)).toBeLessThan(5_000);
+    for (const { run } of [...desk.timers]) run();
+    expect(codeOf(await cancelled)).toBe('ok');
+    expect((await desk.until(jobId, 'cancelled')).state).toBe('cancelled');
+  });
+});
+
+describe('the source', () => {
+  it('is refused when it changed', async () => {
+    failOnce(10, 'service.tls');
+    const jobId = await begin();
+    await desk.until(jobId, 'paused');
+    await appendFile(join(desk.folder, 'in.csv'), 'tok9,9\n');
+    expect(codeOf(await desk.batch['batch.resume']({ jobId }))).toBe('file.changed');
+    expect((await desk.until(jobId, 'failed')).failure?.code).toBe('file.changed');
+    expect(codeOf(await desk.export(jobId))).toBe('file.changed');
+  });
+
+  it('is refused when its rows are others under the same size and time', async () => {
+    const jobId = await begin();
+    await desk.until(jobId, 'finished');
+    const path = join(desk.folder, 'in.csv');
+    const { atime, mtime } = await stat(path);
+    const whole = new Date(Math.floor(mtime.getTime()));
+    await writeFile(path, table.replace('tok4321,', 'tok1234,'));
+    await utimes(path, atime, whole);
+    expect(codeOf(await desk.export(jobId))).toBe('file.changed');
+    expect(await readdir(desk.folder)).toEqual(['in.csv', 'jobs']);
+  });
+});
+
+describe('the store', () => {
+  async function finished(): Promise<{ jobId: string; folder: string }> {
+    const jobId = await begin();
+    await desk.until(jobId, 'finished');
+    return { jobId, folder: join(desk.parts.folder, jobId) };
+  }
+
+  it('notices any altered byte of a record', async () => {
+    const { jobId, folder } = await finished();
+    const { size } = await stat(join(folder, 'results'));
+    for (const at of [0, 13, Math.floor(size / 2), size - 1]) {
+      const handle = await open(join(folder, 'results'), 'r+');
+      const byte = Buffer.alloc(1);
+      await handle.read(byte, 0, 1, at);
+      await handle.write(Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, at);
+      expect(codeOf(await desk.export(jobId)), String(at)).toBe('job.damaged');
+      await handle.write(byte, 0, 1, at);
+      await handle.close();
+    }
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it('drops a torn tail and sends those rows again', async () => {
+    const { jobId, folder } = await finished();
+    await desk.batch.close();
+    const journal = join(folder, 'journal');
+    const { size } = await stat(journal);
+    await truncate(journal, size - 20);
+    const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
+    await writeFile(join(folder, 'state.json'), JSON.stringify({ ...state, state: 'running' }));
+    const before = desk.service.sent.length;
+    desk = await desk.again();
+    const job = await desk.until(jobId, 'interrupted');
+    expect(job.committed).toBeLessThan(rows);
+    valueOf(await desk.batch['batch.resume']({ jobId }));
+    await desk.until(jobId, 'finished');
+    expect(desk.service.sent.length - before).toBe(rows - job.committed);
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it('is not opened while another process owns the job', async () => {
+    const { jobId, folder } = await finished();
+    await desk.batch.close();
+    const script = `const { own } = await import(${JSON.stringify(new URL('../../../electron/batch/owner.ts', import.meta.url).href)});
+      process.stdout.write(JSON.stringify(await own(${JSON.stringify(folder)})));`;
+    const first = await own(folder);
+    const other = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(JSON.parse(other)).toEqual(failed('job.elsewhere'));
+    await valueOf(first).release();
+    // That process has ended since: its ownership ends with it.
+    const owned = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(JSON.parse(owned)).toMatchObject({ ok: true });
+    desk = await desk.again();
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+});
+
+describe('failed rows', () => {
+  it('are tried again and merged in the order of the source', async () => {
+    desk.service.refuses = (value) => /[37]$/.test(value);
+    const jobId = await begin(table.replace('tok11,11', 'tok11,11,11'));
+    const job = await desk.until(jobId, 'finished');
+    expect(job.tally).toEqual({ rows, ok: 6_399, failed: 1_601, unmatched: 0, blank: 0 });
+    const before = desk.service.sent.length;
+    desk.service.refuses = (value) => value === 'tok17';
+    valueOf(await desk.batch['batch.retry']({ jobId }));
+    const again = await desk.until(jobId, 'finished');
+    expect(again.tally).toEqual({ rows, ok: rows - 2, failed: 2, unmatched: 0, blank: 0 });
+    expect(desk.service.sent.slice(before).every((value) => /[37]$/.test(value))).toBe(true);
+    expect(desk.service.sent.length - before).toBe(1_600);
+    const lines = valueOf(await desk.export(jobId)).split('\r\n');
+    expect(lines.slice(10, 20)).toEqual([
+      '<tok9>,9,',
+      '<tok10>,10,',
+      'tok11,11,11',
+      ...[12, 13, 14, 15, 16].map((n) => `<tok${n}>,${n},`),
+      'tok17,17,service.element-refused',
+      '<tok18>,18,',
+    ]);
+    expect(
+      valueOf(await desk.batch['batch.failures']({ jobId })).map(({ code, count }) => [code, count]),
+    ).toEqual([
+      ['row.malformed', 1],
+      ['service.element-refused', 1],
+    ]);
+  });
+
+  it('are counted when the service refuses a few requests, and stop the job when it refuses all', async () => {
+    desk.service.answer = () => failed('service.refused');
+    const few = await desk.run(
+      await desk.open(await desk.write('few.csv', 'token\na\nb\nc\n')),
+      planOf([detokenize(0)]),
+    );
+    expect(few).toMatchObject({ state: 'finished', tally: { rows: 3, failed: 3 } });
+    const job = await desk.until(await begin(), 'paused', 'finished');
+    expect(job).toMatchObject({
+      state: 'paused',
+      tally: { rows: 0 },
+      waiting: { failure: { code: 'service.refused' } },
+    });
+  });
+
+  it('are found one by one when a whole request is rejected', async () => {
+    desk.service.answer = (_, elements) =>
+      elements.some(({ value }) => value === 'tok55') ? failed('service.invalid-input') : null;
+    const job = await desk.until(await begin(), 'finished', 'paused');
+    expect(job.tally).toMatchObject({ rows, ok: rows - 1, failed: 1 });
+    expect(valueOf(await desk.batch['batch.failures']({ jobId: job.jobId }))).toEqual([
+      { code: 'service.invalid-input', count: 1, firstRow: 56, retriable: true },
+    ]);
+  });
+});
+
+describe('exports', () => {
+  it('are encrypted to a passphrase before they touch the disk', async () => {
+    const jobId = await begin();
+    await desk.until(jobId, 'finished');
+    valueOf(await desk.export(jobId, { passphrase: 'correct horse' }));
+    const bytes = await readFile(join(desk.folder, 'in_cleartext.csv.age'));
+    expect(bytes.toString('latin1', 0, 32)).toMatch(/^age-encryption\.org\/v1\n-> scryp/);
+    expect(bytes.includes('tok1')).toBe(false);
+  });
+
+  it('leave out results where tokens alone are wanted, and masks where they are not', async () => {
+    const sourceId = await desk.open(await desk.write('in.csv', 'a,b\ntok1,x\n'));
+    const plan = planOf([detokenize(0, { into: 'beside' })]);
+    const { jobId } = await desk.run(sourceId, plan);
+    expect(valueOf(await desk.export(jobId))).toBe('a,a_cleartext,b\r\ntok1,<tok1>,x\r\n');
+    expect(valueOf(await desk.export(jobId, { content: 'masked' }))).toBe(
+      'a,a_masked,b\r\ntok1,***k1>,x\r\n',
+    );
+    expect(valueOf(await desk.export(jobId, { content: 'tokens' }))).toBe('a,b\r\ntok1,x\r\n');
+  });
+
+  it('come in the dialect asked for, with formulas neutralised for spreadsheets', async () => {
+    const content = 'token;n\nt1;=1+2\nt2;-5.5\nt3;"@x;y"\nt4;＝1\nt5;+49 30\n';
+    const sourceId = await desk.open(await desk.write('in.csv', content));
+    const { jobId } = await desk.run(sourceId, planOf([detokenize(0)], { delimiter: ';' }));
+    const choice = { safety: 'spreadsheet', delimiter: ';', byteOrderMark: true, newline: '\n' } as const;
+    const outcome = await desk.batch['batch.export']({
+      jobId,
+      content: 'cleartext',
+      rows: 'all',
+      ...choice,
+      reason: 'Refund',
+      caseReference: '',
+      confirmRows: null,
+      passphrase: null,
+    });
+    expect(valueOf(outcome)).toMatchObject({ escaped: 4, rowsWritten: 5 });
+    expect(await readFile(join(desk.folder, 'in_cleartext.csv'), 'utf8')).toBe(
+      `\ufefftoken;n\n<t1>;'=1+2\n<t2>;-5.5\n<t3>;"'@x;y"\n<t4>;'＝1\n<t5>;'+49 30\n`,
+    );
+  });
+
+  const canMount = process.platform === 'linux' && process.getuid?.() === 0;
+  it.skipIf(!canMount)(
+    'leave the target alone on a full disk (needs root for a small file system)',
+    async () => {
+      const jobId = await begin();
+      await desk.until(jobId, 'finished');
+      const mount = await mkdtemp(join(tmpdir(), 'tokendesk-full-'));
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
+      try {
+        desk.target = join(mount, 'out.csv');
+        await writeFile(desk.target, 'earlier');
+        expect(codeOf(await desk.export(jobId))).toBe('file.disk-full');
+        expect(await readFile(desk.target, 'utf8')).toBe('earlier');
+        expect((await readdir(mount)).sort()).toEqual(['out.csv', 'out.csv.partial']);
+        const kept = await readFile(`${desk.target}.partial`, 'utf8');
+        expect(expected.startsWith(kept)).toBe(true);
+      } finally {
+        execFileSync('umount', [mount]);
+        await rm(mount, { recursive: true });
+      }
+    },
+  );
+
+  it.skipIf(!canMount)('and a job pauses on a full disk and goes on when there is room', async () => {
+    const mount = await mkdtemp(join(tmpdir(), 'tokendesk-full-'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=80k', 'tmpfs', mount]);
+    const small = await openDesk({ folder: mount });
+    try {
+      const sourceId = await small.open(await small.write('in.csv', table));
+      const job = await small.run(sourceId, planOf([detokenize(0)]));
+      expect(job).toMatchObject({ state: 'paused', waiting: { failure: { code: 'file.disk-full' } } });
+      expect(job.committed).toBeGreaterThan(0);
+      execFileSync('mount', ['-o', 'remount,size=8m', mount]);
+      valueOf(await small.batch['batch.resume']({ jobId: job.jobId }));
+      const finished = await small.until(job.jobId, 'finished', 'failed');
+      expect(finished.tally).toMatchObject({ rows, ok: rows });
+      expect(valueOf(await small.export(job.jobId))).toBe(expected);
+    } finally {
+      await small.close();
+      execFileSync('umount', [mount]);
+      await rm(mount, { recursive: true });
+    }
+  });
+});
+
+describe('what a job is told', () => {
+  it('refuses what does not fit its state, and unknown jobs', async () => {
+    const jobId = await begin();
+    expect(codeOf(await desk.batch['batch.retry']({ jobId }))).toBe('job.busy');
+    expect(codeOf(await desk.batch['batch.discard']({ jobId }))).toBe('job.busy');
+    await desk.until(jobId, 'finished');
+    expect(codeOf(await desk.batch['batch.resume']({ jobId }))).toBe('job.busy');
+    expect(codeOf(await desk.batch['batch.pause']({ jobId }))).toBe('job.busy');
+    expect(codeOf(await desk.batch['batch.pause']({ jobId: 'other' }))).toBe('job.unknown');
+  });
+});

@@ -1,0 +1,242 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { calls } from '../../../electron/contract/calls.ts';
+import { createElectronShell } from '../../../electron/shell/electron-shell.ts';
+import type { AwaySignal, Door } from '../../../electron/shell/shell.ts';
+import { createFakeElectron } from './fake-electron.ts';
+import { tempFolder, tinyBundle } from './temp-folder.ts';
+
+async function hosted(platform: NodeJS.Platform = 'linux') {
+  const userData = path.join(tempFolder(), 'data');
+  const fake = createFakeElectron({ userData, appPath: '/the/app' });
+  const preload = path.join(tempFolder(), 'preload.cjs');
+  fs.writeFileSync(preload, '');
+  const shell = await createElectronShell(fake.parts, { renderer: tinyBundle(), preload, platform });
+  return { fake, shell, preload, userData };
+}
+
+async function opened(platform?: NodeJS.Platform) {
+  const host = await hosted(platform);
+  const door = vi.fn<Door>(() => Promise.resolve({ ok: true, value: {} }));
+  host.shell.serve(door);
+  await host.shell.openWindow();
+  const window = host.fake.windows[0];
+  if (window === undefined) throw new Error('no window');
+  return { ...host, door, window };
+}
+
+describe('the window', () => {
+  test('is made with these preferences and no others', async () => {
+    const { window, preload, fake } = await opened();
+    const session = fake.sessions.get('desk');
+    expect(window.options.webPreferences).toEqual({
+      preload,
+      session,
+      sandbox: true,
+      contextIsolation: true,
+      nodeIntegration: false,
+      nodeIntegrationInWorker: false,
+      nodeIntegrationInSubFrames: false,
+      webSecurity: true,
+      allowRunningInsecureContent: false,
+      experimentalFeatures: false,
+      plugins: false,
+      webviewTag: false,
+      navigateOnDragDrop: false,
+      safeDialogs: true,
+      spellcheck: false,
+      devTools: false,
+    });
+    expect(window.options.show).toBe(false);
+  });
+
+  test('shows the bundle, from a session that is not on the disk', async () => {
+    const { window, fake } = await opened();
+    expect(window.url).toBe('app://desk/index.html');
+    expect(window.isShown).toBe(true);
+    const [[partition, session] = []] = [...fake.sessions];
+    expect(partition).not.toMatch(/^persist:/);
+    expect(session).toMatchObject({ settings: { cache: false } });
+  });
+
+  test('is the only one: a second start brings it to the front', async () => {
+    const { window, fake } = await opened();
+    window.isSmall = true;
+    fake.app.emit('second-instance');
+    expect([window.isFront, window.isSmall]).toEqual([true, false]);
+  });
+
+  test('is kept out of screenshots on demand', async () => {
+    const { window, shell } = await opened();
+    shell.protectContent(true);
+    expect(window.isProtected).toBe(true);
+    shell.protectContent(false);
+    expect(window.isProtected).toBe(false);
+  });
+});
+
+describe('a call', () => {
+  const frame = { origin: 'app://desk', parent: null };
+
+  test('has a handler for each of the contract, and no other', async () => {
+    const { fake } = await opened();
+    expect([...fake.handlers.keys()]).toEqual(Object.keys(calls).map((name) => `call:${name}`));
+  });
+
+  test('comes to the door with who asked', async () => {
+    const { window, door } = await opened();
+    await window.webContents.invoke('call:desk.state', { a: 1 }, frame);
+    expect(door).toHaveBeenLastCalledWith({ origin: 'app://desk', isMainFrame: true }, 'desk.state', {
+      a: 1,
+    });
+  });
+
+  test('from a frame inside the window says so', async () => {
+    const { window, door } = await opened();
+    await window.webContents.invoke('call:desk.state', {}, { ...frame, parent: {} });
+    expect(door.mock.lastCall?.[0]).toEqual({ origin: 'app://desk', isMainFrame: false });
+  });
+
+  test('from another origin says so', async () => {
+    const { window, door } = await opened();
+    await window.webContents.invoke('call:desk.state', {}, { ...frame, origin: 'https://evil.example' });
+    expect(door.mock.lastCall?.[0]).toEqual({ origin: 'https://evil.example', isMainFrame: true });
+  });
+
+  test('from a frame that is gone comes from nobody', async () => {
+    const { window, door } = await opened();
+    await window.webContents.invoke('call:desk.state', {}, null);
+    expect(door.mock.lastCall?.[0]).toBeNull();
+  });
+
+  test("from contents that are not the window's comes from nobody", async () => {
+    const { fake, door } = await opened();
+    const other = new (fake.parts.BrowserWindow as unknown as new () => (typeof fake.windows)[number])();
+    await other.webContents.invoke('call:desk.state', {}, frame);
+    expect(door.mock.lastCall?.[0]).toBeNull();
+  });
+});
+
+test('events reach the page, and nobody once the window is closed', async () => {
+  const { window, shell } = await opened();
+  const heard: unknown[] = [];
+  window.webContents.page.on('event:reveal.ended', (_event, payload) => heard.push(payload));
+  shell.send('reveal.ended', { revealId: 'r1', why: 'time' });
+  window.close();
+  shell.send('reveal.ended', { revealId: 'r2', why: 'time' });
+  expect(heard).toEqual([{ revealId: 'r1', why: 'time' }]);
+});
+
+test.each<[string, AwaySignal, (host: Awaited<ReturnType<typeof opened>>) => void]>([
+  ['the window loses the focus', 'blur', ({ window }) => window.emit('blur')],
+  ['the window is hidden', 'blur', ({ window }) => window.emit('hide')],
+  ['the window is minimised', 'blur', ({ window }) => window.emit('minimize')],
+  ['the screen is locked', 'screen-locked', ({ fake }) => fake.powerMonitor.emit('lock-screen')],
+  [
+    'another user takes over',
+    'screen-locked',
+    ({ fake }) => fake.powerMonitor.emit('user-did-resign-active'),
+  ],
+  ['the machine goes to sleep', 'suspend', ({ fake }) => fake.powerMonitor.emit('suspend')],
+  ['the machine wakes up', 'resume', ({ fake }) => fake.powerMonitor.emit('resume')],
+  ['the desk is about to quit', 'quit', ({ fake }) => fake.app.emit('before-quit')],
+])('when %s, that is heard as %s', async (_what, signal, happen) => {
+  const host = await opened();
+  const heard: AwaySignal[] = [];
+  const stop = host.shell.onAway((away) => heard.push(away));
+  happen(host);
+  expect(heard).toEqual([signal]);
+  stop();
+  happen(host);
+  expect(heard).toEqual([signal]);
+});
+
+describe('dialogs', () => {
+  test('answer the chosen path, or null', async () => {
+    const { shell, fake } = await opened();
+    expect(await shell.chooseFile('table')).toBeNull();
+    fake.said.openAnswer = { canceled: false, filePaths: ['/files/cards.csv'] };
+    expect(await shell.chooseFile('table')).toBe('/files/cards.csv');
+    expect(await shell.chooseTarget({ name: 'out.csv', beside: null })).toBeNull();
+    fake.said.saveAnswer = { canceled: false, filePath: '/files/out.csv' };
+    expect(await shell.chooseTarget({ name: 'out.csv', beside: null })).toBe('/files/out.csv');
+  });
+
+  test('suggest the folder of the source, else Downloads, and never one out of a name', async () => {
+    const { shell, fake, userData } = await opened();
+    await shell.chooseTarget({ name: 'out.csv', beside: '/files/cards.csv' });
+    await shell.chooseTarget({ name: '../../etc/out.csv', beside: null });
+    expect(fake.said.dialogs).toMatchObject([
+      { defaultPath: '/files/out.csv' },
+      { defaultPath: `${userData}/downloads/out.csv` },
+    ]);
+  });
+
+  test('leave no trace among the recent files', async () => {
+    const { shell, fake } = await opened();
+    await shell.chooseFile('table');
+    await shell.chooseTarget({ name: 'out.csv', beside: null });
+    for (const options of fake.said.dialogs)
+      expect((options as { properties: string[] }).properties).toContain('dontAddToRecent');
+  });
+});
+
+test('a dropped file is known by an absolute path only', async () => {
+  const { shell } = await opened();
+  expect(await shell.droppedFile('/files/cards.csv')).toBe('/files/cards.csv');
+  expect(await shell.droppedFile('cards.csv')).toBeNull();
+  expect(await shell.droppedFile('')).toBeNull();
+});
+
+describe('the clipboard', () => {
+  const asText = async (item: string | Blob): Promise<string> =>
+    typeof item === 'string' ? item : item.text();
+
+  test.each<[NodeJS.Platform, Record<string, string>]>([
+    [
+      'win32',
+      {
+        'electron application/osclipboard;format="ExcludeClipboardContentFromMonitorProcessing"': '\0\0\0\0',
+        'electron application/osclipboard;format="CanIncludeInClipboardHistory"': '\0\0\0\0',
+        'electron application/osclipboard;format="CanUploadToCloudClipboard"': '\0\0\0\0',
+      },
+    ],
+    ['darwin', { 'electron application/osclipboard;format="org.nspasteboard.ConcealedType"': '' }],
+    ['linux', { 'electron application/osclipboard;format="x-kde-passwordManagerHint"': 'secret' }],
+  ])('on %s is told to keep a value to itself, in the same write', async (platform, hints) => {
+    const { shell, fake } = await hosted(platform);
+    await shell.clipboard.write('tok_1');
+    const entries = Object.entries(fake.said.clipboard ?? {}).map(async ([type, item]) => [
+      type,
+      await asText(item),
+    ]);
+    expect(Object.fromEntries(await Promise.all(entries))).toEqual({ 'text/plain': 'tok_1', ...hints });
+    expect(await shell.clipboard.read()).toBe('tok_1');
+    await shell.clipboard.clear();
+    expect(fake.said.clipboard).toBeNull();
+  });
+});
+
+test.each([
+  ['DIRECT', null],
+  ['PROXY proxy.example:3128', 'http://proxy.example:3128'],
+  ['PROXY a.example:3128; PROXY b.example:3128; DIRECT', 'http://a.example:3128'],
+  ['HTTPS proxy.example:443; DIRECT', 'https://proxy.example:443'],
+  ['SOCKS5 proxy.example:1080', 'socks5://proxy.example:1080'],
+  ['', null],
+])('the proxy Chromium calls %j is %s', async (answer, address) => {
+  const { shell, fake } = await hosted();
+  const session = fake.sessions.get('desk');
+  if (session === undefined) throw new Error('no session');
+  session.asked.proxy = answer;
+  expect(await shell.proxyFor('https://service.example/')).toBe(address);
+});
+
+test('home is there, and for this user only', async () => {
+  const { shell, userData } = await hosted();
+  expect(shell.home).toBe(userData);
+  expect(fs.statSync(userData).mode & 0o777).toBe(0o700);
+  expect(shell.resources).toBe(path.join('/the/app', 'resources'));
+  expect(shell.version).toBe('1.2.3');
+});

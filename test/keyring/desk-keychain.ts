@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { loadKeytar } from '../../electron/credentials/load-keytar.ts';
+import { openKeychain } from '../../electron/credentials/open-keychain.ts';
+import { systemClock } from '../../electron/privacy/clock.ts';
+import { missingTools, startKeyring, type PrivateKeyring } from './private-keyring.ts';
+
+/** Tests against a real keyring, one for the whole file; skipped by name where there can be none. */
+export function withKeyring(name: string, tests: (keyring: () => PrivateKeyring) => void) {
+  describe.skipIf(missingTools().length > 0)(name, () => {
+    let keyring: PrivateKeyring | null = null;
+    beforeAll(async () => {
+      keyring = await startKeyring();
+      // Before the native module is loaded: it looks once, at its first call.
+      Object.assign(process.env, keyring.env);
+    });
+    afterAll(() => keyring?.stop());
+    tests(() => {
+      if (keyring === null) throw new Error('Not started');
+      return keyring;
+    });
+  });
+}
+
+/** The keychain as the desk opens it; `names` is what an earlier run left in the settings. */
+export function deskKeychain(names: string[] = []) {
+  const index = { names };
+  const keychain = openKeychain({
+    load: loadKeytar,
+    index: { read: () => index.names, write: (next) => (index.names = [...next]) },
+    clock: systemClock,
+  });
+  return { keychain, index };
+}
