@@ -48,6 +48,7 @@ export async function openDeskReports(parts: DeskReportsParts): Promise<DeskRepo
   async function active(): Promise<Outcome<ReportedConnection>> {
     const chosen = connections.active();
     if (chosen === null) return failed('connection.none');
+    if (!profile.ok) return profile;
     if (chosen.connectionId === builtInId) {
       const started = await builtIn.start();
       if (!started.ok) return started;

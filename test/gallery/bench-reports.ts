@@ -42,7 +42,7 @@ for (const operations of [1, 5]) {
       `new Promise((done) => { const look = () => (${count} > ${turn} ? done() : requestAnimationFrame(look)); look(); })`,
     );
   }
-  const took = (await page.evaluate('window.took.slice(-10)')) as { ms: number; drawn: number }[];
+  const took = await page.evaluate<{ ms: number; drawn: number }[]>('window.took.slice(-10)');
   const sorted = took.map(({ ms }) => ms.toFixed(0)).sort((one, other) => Number(one) - Number(other));
   console.log(
     `365 days × 20 definitions × ${operations} operations: ${sorted.join(' ')} ms, ${took[0]?.drawn ?? 0} cells and lines drawn`,
