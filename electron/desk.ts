@@ -13,6 +13,7 @@ import { connectionHandlers } from './desk/connection-handlers.ts';
 import { createClientFor } from './desk/create-client.ts';
 import { openDeskAudit } from './desk/desk-audit.ts';
 import { openDeskBatch } from './desk/desk-batch.ts';
+import { openDeskReports } from './desk/desk-reports.ts';
 import { createState } from './desk/state.ts';
 import type { ActiveConnection } from './lookup/lookup-parts.ts';
 import { createBriefClipboard } from './privacy/clipboard.ts';
@@ -130,11 +131,14 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
   });
   const batch = openDeskBatch({ shell, connections, clients, audit, keychain, reveals, store, clock });
 
+  const reports = await openDeskReports({ shell, connections, builtIn, audit, keychain, clipboard });
+
   const handlers: Handlers = {
     'desk.state': async () => done(await state.read()),
     ...connectionHandlers({ connections, clients, builtIn, audit, changed: () => state.changed() }),
     ...lookup,
     ...batch,
+    ...reports.handlers,
     'activity.list': async (query) => done(await audit.list(query)),
     'settings.save': (next) => {
       const saved = store.write('settings', next);
@@ -179,6 +183,7 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
       await batch.close();
       await clipboard.clear();
       await clients.close();
+      await reports.close();
       await builtIn.stop();
       state.close();
       await audit.close();

@@ -235,6 +235,36 @@ const sentences: Record<FailureCode, Say> = {
     say('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => say('The passphrase is too short.', 'Use at least eight characters.', 'now'),
 
+  'portal.sign-in': () => say('Nobody is signed in to the portal.', 'Sign in first.'),
+  'portal.expired': () =>
+    say(
+      'The portal sign-in has ended.',
+      'Sign in again. If it happens at once, check this computer’s clock.',
+    ),
+  'portal.credentials': () =>
+    say('The portal did not accept this user and password.', 'Check both and sign in again.'),
+  'portal.refused': () =>
+    say(
+      'The portal does not let this user see the account.',
+      'Sign in again, or ask the administrator; check the account and tenant ID under Connections.',
+    ),
+  'portal.not-a-token': () =>
+    say(
+      'This is not a portal JWT.',
+      'A JWT has three parts with dots between. Copy it whole and paste again.',
+    ),
+  'portal.account-missing': () =>
+    say('This connection has no account ID or no tenant ID.', 'Enter both under Connections.'),
+  'report.unknown': () => say('This report is no longer kept.', 'Load it again.', 'now'),
+  'report.too-many-rows': () =>
+    say('The answer has more rows than can be shown.', 'Choose a shorter range or another grouping.'),
+  'report.not-a-chart': () => say('The chart could not be written.', 'Load the report again.', 'now'),
+  'evidence.none': (f) =>
+    say(
+      `The audit log has nothing on ${f.subject === undefined ? 'this case' : `case ${f.subject}`}.`,
+      'Check how the case is written.',
+    ),
+
   'call.invalid': () => say('Something in the form is missing or too long.', 'Check what you entered.'),
   'call.refused': () => say('The desk refused this.', 'Close the window and open it again.'),
   'call.failed': () =>

@@ -23,7 +23,17 @@ import {
   tokenizeInput,
   translateInput,
 } from './models/lookup.ts';
-import { count, id, name, value } from './models/names.ts';
+import { caseReference, count, id, name, value } from './models/names.ts';
+import {
+  evidence,
+  failedRequests,
+  metrics,
+  metricsQuery,
+  portalSession,
+  reportFile,
+  toolServer,
+  workstation,
+} from './models/report.ts';
 import { settings } from './models/settings.ts';
 import { preview, reading, source } from './models/source.ts';
 
@@ -55,7 +65,8 @@ const ofJob = z.strictObject({ jobId: id });
  * the tests' fake main are all derived from this literal.
  *
  * In: parsed strictly, unknown members are refused. Out: parsed too, so that nothing leaves that is not listed here.
- * A secret goes in through `connections.storeSecret` and `lock.*` and never comes out; cleartext comes out through
+ * A secret goes in through `connections.storeSecret`, `reports.signIn` and `reports.useToken`, and `lock.*`, and
+ * never comes out; cleartext comes out through
  * `lookup.reveal` and `batch.reveal` alone.
  */
 export const calls = {
@@ -150,6 +161,40 @@ export const calls = {
     }),
     auditPage,
   ),
+
+  /** How the portal sign-in of the active connection stands; asks nobody. */
+  'reports.portal': call(nothing, portalSession),
+  /** Through the portal's Authenticate; the password is not kept. */
+  'reports.signIn': call(
+    z.strictObject({ user: z.string().trim().min(1).max(200), password: z.string().min(1).max(1_000) }),
+    portalSession,
+  ),
+  /** The same for the embedded service, whose password main alone knows. */
+  'reports.signInBuiltIn': call(nothing, portalSession),
+  /** A portal JWT got elsewhere. */
+  'reports.useToken': call(z.strictObject({ token: z.string().min(1).max(16_384) }), portalSession),
+  'reports.signOut': call(nothing, portalSession),
+  'reports.metrics': call(metricsQuery, metrics),
+  'reports.failures': call(z.strictObject({ max: z.int().min(1).max(100) }), failedRequests),
+  'reports.workstation': call(metricsQuery, workstation),
+  'reports.toolServer': call(nothing, toolServer),
+  /** What is copied holds no secret and no value: a failed request's names and numbers, or the client configuration. */
+  'reports.copy': call(
+    z.discriminatedUnion('what', [
+      z.strictObject({ what: z.literal('support'), reportId: id, index: count }),
+      z.strictObject({ what: z.literal('configuration') }),
+    ]),
+    copied,
+  ),
+  /** Writes an answer that was given as CSV, safe for spreadsheets; null when the person changed their mind. */
+  'reports.export': call(z.strictObject({ reportId: id }), reportFile.nullable()),
+  /** Writes the chart the window drew: PNG bytes in base64, three megabytes of them at most. */
+  'reports.exportChart': call(
+    z.strictObject({ reportId: id, png: z.base64().min(1).max(4_000_000) }),
+    reportFile.nullable(),
+  ),
+  /** What the audit log has on one case, with its proof: a JSON file, and a page to read beside it. */
+  'reports.evidence': call(z.strictObject({ caseReference: caseReference.min(1) }), evidence.nullable()),
 
   'settings.save': call(settings, settings),
 

@@ -78,6 +78,17 @@ export const failureCodes = [
   'job.sum', // counts do not agree; the job is not called done
   'export.confirm', // bulk cleartext in production wants the row count typed
   'export.passphrase',
+  // reports
+  'portal.sign-in', // nobody is signed in
+  'portal.expired', // the sign-in has ended (401)
+  'portal.credentials', // Authenticate refused: user or password wrong
+  'portal.refused', // 403: not for this user or account
+  'portal.not-a-token', // what was pasted is no JWT
+  'portal.account-missing', // the connection has no account or tenant ID
+  'report.unknown', // asked for longer ago than is kept
+  'report.too-many-rows',
+  'report.not-a-chart',
+  'evidence.none', // the log has nothing on this case
   // the door
   'call.invalid',
   'call.refused',

@@ -8,7 +8,7 @@ import type {
 } from '../contract/models/connection.ts';
 import { checkDraft } from './check-draft.ts';
 import type { Keychain } from './keychain.ts';
-import { secretAccount, secretsOf } from './secret-account.ts';
+import { portalAccount, secretAccount, secretsOf } from './secret-account.ts';
 
 export interface Active {
   readonly connectionId: string;
@@ -83,7 +83,8 @@ export function openConnections({ store, keychain, newId }: ConnectionsParts): C
   }
 
   function accountsOf(connection: Connection): string[] {
-    return secretsOf(connection).map((secret) => secretAccount(connection, secret));
+    const stored = secretsOf(connection).map((secret) => secretAccount(connection, secret));
+    return [...stored, portalAccount(connection)];
   }
 
   async function put(next: Connection): Promise<Outcome<{ id: string }>> {

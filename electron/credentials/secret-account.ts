@@ -8,8 +8,13 @@ import type { Connection, SecretName } from '../contract/models/connection.ts';
  * settings file was edited behind the desk's back: an address can't be changed to have the key sent there.
  */
 export function secretAccount(connection: Pick<Connection, 'id' | 'baseUrl'>, secret: SecretName): string {
-  const place = `${connection.id}:${head(new URL(connection.baseUrl).origin)}`;
+  const place = placeOf(connection);
   return secret.kind === 'apiKey' ? `${place}:apiKey` : `${place}:policy-${head(secret.policy)}`;
+}
+
+/** Where a connection's portal JWT is kept: CONNECTION:ORIGIN:portal. */
+export function portalAccount(connection: Pick<Connection, 'id' | 'baseUrl'>): string {
+  return `${placeOf(connection)}:portal`;
 }
 
 /** All the secrets a connection can have. */
@@ -19,5 +24,8 @@ export function secretsOf(connection: Pick<Connection, 'policies'>): SecretName[
     ...connection.policies.map((policy) => ({ kind: 'policyPassword' as const, policy })),
   ];
 }
+
+const placeOf = ({ id, baseUrl }: Pick<Connection, 'id' | 'baseUrl'>) =>
+  `${id}:${head(new URL(baseUrl).origin)}`;
 
 const head = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 24);

@@ -18,6 +18,8 @@ export interface BuiltInParts {
 export interface BuiltIn {
   /** Runs from the first call on; those that ask meanwhile share it. */
   start(): Promise<Outcome<{ id: string }>>;
+  /** Who may read the reports in its portal; starts it first. For the main process alone. */
+  portalUser(): Promise<Outcome<{ user: string; password: string }>>;
   stop(): Promise<void>;
 }
 
@@ -69,15 +71,23 @@ export function createBuiltIn({ connections, keychain, start, onStarted }: Built
     return done(sandbox);
   }
 
+  async function started(): Promise<Outcome<RunningSandbox>> {
+    running ??= launch().catch(() => failed('service.unreachable', { subject: 'Built-in service' }));
+    const sandbox = await running;
+    if (!sandbox.ok) running = undefined;
+    return sandbox;
+  }
+
   return {
     async start() {
-      running ??= launch().catch(() => failed('service.unreachable', { subject: 'Built-in service' }));
-      const sandbox = await running;
-      if (!sandbox.ok) {
-        running = undefined;
-        return sandbox;
-      }
-      return done({ id: builtInId });
+      const sandbox = await started();
+      return sandbox.ok ? done({ id: builtInId }) : sandbox;
+    },
+    async portalUser() {
+      const sandbox = await started();
+      if (!sandbox.ok) return sandbox;
+      const user = sandbox.value.portalUsers.find(({ role }) => role === 'AccountUser');
+      return user ? done({ user: user.name, password: user.password }) : failed('portal.credentials');
     },
     async stop() {
       const sandbox = await running;

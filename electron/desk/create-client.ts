@@ -1,13 +1,13 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { failed, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Connections } from '../credentials/connections.ts';
 import type { Witness } from '../service/client.ts';
 import { systemClock } from '../service/clock.ts';
 import { createServiceClient, type CreatedClient } from '../service/create-client.ts';
-import { readProfile } from '../service/profile.ts';
-import { createTransport } from '../service/transport.ts';
+import { readProfile, type ServiceProfile } from '../service/profile.ts';
+import { createTransport, type SharedTransport } from '../service/transport.ts';
 import { trustedCertificates } from '../service/trusted-certificates.ts';
 import type { DeskDocument } from '../settings/document.ts';
 import type { Store } from '../settings/store.ts';
@@ -21,28 +21,45 @@ export interface CreateClientParts {
 
 export type CreateClient = (connection: Connection, witness: Witness) => Promise<Outcome<CreatedClient>>;
 
-/** Makes the client of a connection with the host's proxy and certificates and the site's service profile. */
-export function createClientFor({ shell, connections, store }: CreateClientParts): CreateClient {
-  return async (connection, witness) => {
-    const { id, baseUrl, extraCa, builtIn } = connection;
-    let text: string;
-    try {
-      text = await fs.readFile(path.join(shell.resources, 'service-profile.json'), 'utf8');
-    } catch {
-      return failed('connection.invalid', { subject: 'service-profile.json' });
-    }
-    const profile = readProfile(text);
-    if (!profile.ok) return profile;
-    const ca = trustedCertificates(extraCa, await shell.trustedCertificates(), builtIn);
-    if (!ca.ok) return ca;
-    // The built-in service is on this machine: a proxy could only be in the way.
-    const proxy = builtIn ? null : await shell.proxyFor(baseUrl);
-    const transport = createTransport({
+/** The site's service profile. Failure: connection.invalid. */
+export async function loadProfile(shell: Pick<Shell, 'resources'>): Promise<Outcome<ServiceProfile>> {
+  let text: string;
+  try {
+    text = await fs.readFile(path.join(shell.resources, 'service-profile.json'), 'utf8');
+  } catch {
+    return failed('connection.invalid', { subject: 'service-profile.json' });
+  }
+  return readProfile(text);
+}
+
+/** Sockets of their own to a connection's address, with the host's proxy and certificates. */
+export async function openTransport(
+  shell: Pick<Shell, 'proxyFor' | 'trustedCertificates'>,
+  { baseUrl, extraCa, builtIn }: Connection,
+): Promise<Outcome<SharedTransport>> {
+  const ca = trustedCertificates(extraCa, await shell.trustedCertificates(), builtIn);
+  if (!ca.ok) return ca;
+  // The built-in service is on this machine: a proxy could only be in the way.
+  const proxy = builtIn ? null : await shell.proxyFor(baseUrl);
+  return done(
+    createTransport({
       baseUrl,
       ca: ca.value,
       clock: systemClock,
       ...(proxy !== null && { proxy: { url: proxy } }),
-    });
+    }),
+  );
+}
+
+/** Makes the client of a connection with the host's proxy and certificates and the site's service profile. */
+export function createClientFor({ shell, connections, store }: CreateClientParts): CreateClient {
+  return async (connection, witness) => {
+    const { id } = connection;
+    const profile = await loadProfile(shell);
+    if (!profile.ok) return profile;
+    const opened = await openTransport(shell, connection);
+    if (!opened.ok) return opened;
+    const transport = opened.value;
     const client = createServiceClient({
       connection,
       profile: profile.value,

@@ -3,6 +3,7 @@ import type { Outcome } from '../contract/errors.ts';
 import { done, failed } from '../contract/errors.ts';
 import type { OperationName, Parameter } from './operations.ts';
 import { operationNames, operations } from './operations.ts';
+import { reportingProfile } from './reporting-profile.ts';
 
 const member = z.string().min(1).max(100);
 const members = z.array(member).min(1).max(40);
@@ -64,6 +65,8 @@ const serviceProfile = z.strictObject({
     notGranted: codes,
     quota: codes,
   }),
+  /** The portal and the reporting operations; `defaultReporting` where it is not there. */
+  reporting: reportingProfile.optional(),
 });
 
 export type ServiceProfile = Omit<z.infer<typeof serviceProfile>, 'operations'> & {

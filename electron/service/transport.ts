@@ -65,6 +65,11 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+export interface SharedTransport extends Transport {
+  /** The sockets underneath, with their certificates, proxy and limits, for what else lives at the same address. */
+  dispatcher(): Dispatcher;
+}
+
 const HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json',
@@ -126,7 +131,7 @@ function createDispatcher(options: TransportOptions, limits: TransportLimits, or
 }
 
 /** Throws where the address is not HTTPS or a certificate can't be read: those are checked before. */
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions): SharedTransport {
   const base = new URL(options.baseUrl);
   if (base.protocol !== 'https:') throw new Error('the service is reached by HTTPS only');
   const prefix = base.pathname.replace(/\/+$/, '');
@@ -173,6 +178,7 @@ export function createTransport(options: TransportOptions): Transport {
         signal.removeEventListener('abort', stop);
       }
     },
+    dispatcher: () => dispatcher,
     async reset() {
       const old = dispatcher;
       dispatcher = createDispatcher(options, limits, base.origin);

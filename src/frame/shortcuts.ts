@@ -4,7 +4,7 @@ export const shortcuts: { where: string; keys: [string, string][] }[] = [
     where: 'Everywhere',
     keys: [
       ['Ctrl L', 'Lock the desk'],
-      ['Ctrl 1 … 5', 'Go to a place of the rail'],
+      ['Ctrl 1 … 6', 'Go to a place of the rail'],
       ['Ctrl F', 'Go to the page’s search field'],
       ['Ctrl /', 'Show or hide this list'],
       ['Esc', 'Hide cleartext, close a strip'],

@@ -212,6 +212,96 @@ export const shots: Shot[] = [
       await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
     },
   },
+  {
+    name: 'reports-account',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('option').first().click();
+    },
+  },
+  {
+    name: 'reports-by-definition',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByText('Definition', { exact: true }).first().click();
+      await page.getByRole('list', { name: 'Requests, the most first' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-all',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByText('All combined').click();
+      await page.getByRole('region', { name: 'Requests by definition and day' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-dates',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates/ }).click();
+      await page.getByRole('dialog', { name: 'Dates' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-workstation',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('tab', { name: 'This workstation' }).click();
+      await page.getByRole('button', { name: 'Evidence on D-20931' }).click();
+      await page.getByText('Signed by').waitFor();
+    },
+  },
+  {
+    name: 'reports-tools',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('tab', { name: 'Tool server' }).click();
+      await page.getByText('RotateKey').waitFor();
+    },
+  },
+  {
+    name: 'reports-signed-out',
+    scene: 'signed-out',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('textbox', { name: 'Portal user' }).fill('maria.k');
+      await page.getByLabel('Portal password', { exact: true }).fill('wrong');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  {
+    name: 'reports-empty',
+    scene: 'nothing-reported',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByText('No requests in these days').waitFor();
+    },
+  },
+  {
+    name: 'reports-failed',
+    scene: 'down',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('alert').first().waitFor();
+    },
+  },
+  {
+    name: 'reports-tools-off',
+    scene: 'nothing-reported',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('tab', { name: 'Tool server' }).click();
+      await page.getByText('Not enabled').waitFor();
+    },
+  },
   { name: 'activity', scene: 'busy', steps: (page) => go(page, 'Activity') },
   {
     name: 'activity-failed',

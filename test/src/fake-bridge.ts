@@ -6,6 +6,7 @@ import type { Job } from '../../electron/contract/models/batch.ts';
 import type { DeskState } from '../../electron/contract/models/desk.ts';
 import type { Lookup } from '../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
+import { reportAnswers } from './fake-reports.ts';
 
 type Answer<N extends CallName> = (
   input: CallInput<N>,
@@ -289,6 +290,7 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
       }
       return done({ entries, total, chain: { state: 'intact', checked: total } });
     },
+    ...reportAnswers(),
     'settings.save': (settings) => {
       fake.change({ settings });
       return done(settings);

@@ -1,5 +1,6 @@
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
+import { nothingReported, reportAnswers, signedOut } from './fake-reports.ts';
 
 const acme = { connectionId: data.production.id, policy: 'analyst' };
 const acmeService = { ...data.deskState().service, connectionId: data.production.id, policy: 'analyst' };
@@ -96,12 +97,20 @@ export const scenes: Record<string, FakeOptions> = {
       'lookup.mask': down,
       'batch.preview': { code: 'file.unreadable', subject: 'disputes-q3.csv' },
       'batch.preflight': down,
+      'reports.metrics': down,
+      'reports.failures': {
+        code: 'service.unexpected-answer',
+        members: ['records', 'paging'],
+        requestId: '7f3a91c2-77',
+      },
       'activity.list': { code: 'audit.broken', row: 118 },
       'connections.save': { code: 'certificate.invalid' },
       'settings.save': { code: 'call.failed' },
       'batch.export': { code: 'file.disk-full' },
     },
   },
+  'signed-out': { state: inProduction, answers: reportAnswers(signedOut) },
+  'nothing-reported': { state: inProduction, answers: nothingReported() },
   locked: {
     state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
     jobs: [data.job()],

@@ -1,14 +1,23 @@
 import { z } from 'zod';
-import { count, instant } from './names.ts';
+import { failureSchema } from '../errors.ts';
+import { count, id, instant } from './names.ts';
+
+/** Text from the service about itself: names, codes, identifiers. Cut to this before it crosses. */
+const told = z.string().max(200);
+/** Members this version does not know, as text: shown, not dropped (spec §9). */
+const more = z.record(z.string().max(100), told);
 
 /** The portal sign-in of the active connection (spec §5). The JWT itself stays in the keychain. */
 export const portalSession = z.strictObject({
-  signedIn: z.boolean(),
+  /** `ended`: there was one, and its time is over. */
+  state: z.enum(['signed-out', 'signed-in', 'ended']),
   /** As the token says; null when it doesn't. */
-  user: z.string().nullable(),
-  roles: z.array(z.string()),
+  user: told.nullable(),
+  roles: z.array(told).max(50),
   /** Read from the token; null when it carries none. */
   expires: instant.nullable(),
+  /** `memory`: for this run only, since there is no keyring or the token is too long for it. */
+  kept: z.enum(['keychain', 'memory']).nullable(),
 });
 export type PortalSession = z.infer<typeof portalSession>;
 
@@ -16,56 +25,117 @@ export type PortalSession = z.infer<typeof portalSession>;
 export const grouping = z.enum(['day', 'definition', 'operation', 'all']);
 export type Grouping = z.infer<typeof grouping>;
 
-export const metricsQuery = z.strictObject({ from: z.iso.date(), to: z.iso.date(), grouping });
+/** Both days included, counted in UTC; at most 400 days. */
+export const metricsQuery = z
+  .strictObject({ from: z.iso.date(), to: z.iso.date(), grouping })
+  .refine(({ from, to }) => from <= to && Date.parse(to) - Date.parse(from) < 400 * 86_400_000);
 export type MetricsQuery = z.infer<typeof metricsQuery>;
 
-/** One group. `more` holds members this version does not know, as text: shown, not dropped (spec §9). */
+/** One group; the members that the grouping does not tell apart are null. */
 export const metricsRow = z.strictObject({
-  key: z.string(),
+  day: told.nullable(),
+  definition: told.nullable(),
+  operation: told.nullable(),
   requests: count,
-  failed: count,
-  more: z.record(z.string(), z.string()),
+  /** Null where the service did not tell. */
+  failed: count.nullable(),
+  more,
 });
 export type MetricsRow = z.infer<typeof metricsRow>;
 
-export const metrics = z.strictObject({
+const sums = z.strictObject({ requests: count, failed: count.nullable() });
+
+const figures = z.strictObject({
+  /** Names this answer when it is exported. */
+  reportId: id,
   query: metricsQuery,
-  rows: z.array(metricsRow),
-  requests: count,
-  failed: count,
+  rows: z.array(metricsRow).max(50_000),
+  ...sums.shape,
   /** The same length of time just before; null when it could not be had. */
-  previous: z.strictObject({ requests: count, failed: count }).nullable(),
-  requestId: z.string(),
+  previous: sums.nullable(),
 });
+export type Figures = z.infer<typeof figures>;
+
+/** The account's numbers, as the service answered. */
+export const metrics = figures.extend({ requestId: told });
 export type Metrics = z.infer<typeof metrics>;
 
-/** Where the numbers come from: the account (asked of the service) or this workstation's own audit log. */
-export const reportScope = z.enum(['account', 'workstation']);
-export type ReportScope = z.infer<typeof reportScope>;
+/** This workstation's own numbers, from the audit log. A request is one that left this desk. */
+export const workstation = figures.extend({
+  /** Elements in the requests that succeeded. */
+  values: count,
+  refusals: z
+    .array(
+      z.strictObject({
+        code: told,
+        operation: told,
+        definition: told.nullable(),
+        policy: told.nullable(),
+        count,
+        last: instant,
+      }),
+    )
+    .max(1_000),
+  /** What was done in clear, by case; an empty reference gathers what had none. */
+  cases: z
+    .array(
+      z.strictObject({
+        caseReference: told,
+        reveals: count,
+        copies: count,
+        exports: count,
+        /** Values that may have been seen. */
+        rows: count,
+        last: instant,
+      }),
+    )
+    .max(2_000),
+  chain: z.enum(['intact', 'broken']),
+});
+export type Workstation = z.infer<typeof workstation>;
 
+/** One of the most recent failed requests. Empty texts are what the service did not tell. */
 export const failedRequest = z.strictObject({
-  at: z.string(),
-  operation: z.string(),
-  definition: z.string(),
+  /** ISO 8601 where it could be understood, else as it came. */
+  at: told,
+  operation: told,
+  definition: told,
   status: z.int().nullable(),
-  code: z.string(),
-  requestId: z.string(),
-  more: z.record(z.string(), z.string()),
+  code: told,
+  requestId: told,
+  more,
 });
 export type FailedRequest = z.infer<typeof failedRequest>;
 
+export const failedRequests = z.strictObject({
+  reportId: id,
+  failures: z.array(failedRequest).max(100),
+  requestId: told,
+});
+export type FailedRequests = z.infer<typeof failedRequests>;
+
 /** Whether the connection's tool server answers, and how its tools compare with the eleven of the specification (§4). */
 export const toolServer = z.strictObject({
-  address: z.string(),
-  answers: z.boolean(),
-  tools: z.array(z.strictObject({ name: z.string(), expected: z.boolean(), there: z.boolean() })),
+  address: z.string().max(600),
+  /** `off`: it answers 404, as it does until an administrator enables it for the environment. */
+  state: z.enum(['ready', 'off', 'sign-in', 'unusable']),
+  /** Why it is not ready, where there is more to say. */
+  failure: failureSchema.nullable(),
+  transport: z.enum(['streamable-http', 'sse']).nullable(),
+  tools: z.array(z.strictObject({ name: told, expected: z.boolean(), there: z.boolean() })).max(200),
   /** Configuration for a client, with a placeholder where the JWT goes. */
-  configuration: z.string(),
+  configuration: z.string().max(2_000),
 });
 export type ToolServer = z.infer<typeof toolServer>;
 
+/** File name without its folder. */
+export const reportFile = z.strictObject({ name: z.string().max(300), rows: count, escaped: count });
+
 export const evidence = z.strictObject({
   /** File names without their folder. */
-  files: z.array(z.string()),
+  files: z.array(z.string().max(300)).max(2),
   entries: count,
+  /** SHA-256 of the key the files are signed with, hex: the reader compares it with what this desk shows. */
+  signer: z.string().max(64),
 });
+export type Evidence = z.infer<typeof evidence>;

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { Audit } from '../audit/audit.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { Connection } from '../contract/models/connection.ts';
+import type { Connections } from '../credentials/connections.ts';
+import type { Keychain } from '../credentials/keychain.ts';
+import { systemClock } from '../privacy/clock.ts';
+import { openPortalHttp } from '../reports/open-portal-http.ts';
+import type { ReportedConnection, ReportParts } from '../reports/report-parts.ts';
+import { openReports, type ReportsRoom } from '../reports/reports.ts';
+import { defaultReporting } from '../service/reporting-profile.ts';
+import type { SharedTransport } from '../service/transport.ts';
+import type { Shell } from '../shell/shell.ts';
+import { builtInId, type BuiltIn } from './built-in.ts';
+import { loadProfile, openTransport } from './create-client.ts';
+
+export interface DeskReportsParts {
+  readonly shell: Shell;
+  readonly connections: Connections;
+  readonly builtIn: Pick<BuiltIn, 'start' | 'portalUser'>;
+  readonly audit: Audit;
+  readonly keychain: Keychain;
+  readonly clipboard: ReportParts['clipboard'];
+}
+
+export interface DeskReports {
+  readonly handlers: ReportsRoom;
+  close(): Promise<void>;
+}
+
+/** The reports room over sockets of its own: a report that takes long keeps no lookup waiting. */
+export async function openDeskReports(parts: DeskReportsParts): Promise<DeskReports> {
+  const { shell, connections, builtIn } = parts;
+  const profile = await loadProfile(shell);
+  let open: { of: Connection; transport: SharedTransport } | null = null;
+
+  async function transportFor(connection: Connection): Promise<Outcome<SharedTransport>> {
+    // Another address, certificate or host: the sockets of before are of no use.
+    if (open !== null && JSON.stringify(open.of) === JSON.stringify(connection)) return done(open.transport);
+    await open?.transport.close();
+    open = null;
+    const transport = await openTransport(shell, connection);
+    if (transport.ok) open = { of: connection, transport: transport.value };
+    return transport;
+  }
+
+  async function active(): Promise<Outcome<ReportedConnection>> {
+    const chosen = connections.active();
+    if (chosen === null) return failed('connection.none');
+    if (!profile.ok) return profile;
+    if (chosen.connectionId === builtInId) {
+      const started = await builtIn.start();
+      if (!started.ok) return started;
+    }
+    const connection = connections.find(chosen.connectionId);
+    if (!connection.ok) return connection;
+    const transport = await transportFor(connection.value);
+    if (!transport.ok) return transport;
+    const { baseUrl } = connection.value;
+    const dispatcher = () => transport.value.dispatcher();
+    return done({
+      connection: connection.value,
+      http: openPortalHttp({ baseUrl, dispatcher, clock: systemClock }),
+    });
+  }
+
+  return {
+    handlers: openReports({
+      active,
+      keychain: parts.keychain,
+      audit: parts.audit,
+      auditFolder: path.join(shell.home, 'audit'),
+      profile: (profile.ok ? profile.value.reporting : undefined) ?? defaultReporting,
+      builtInUser: (id) =>
+        id === builtInId ? builtIn.portalUser() : Promise.resolve(failed('portal.credentials')),
+      version: shell.version,
+      clipboard: parts.clipboard,
+      chooseTarget: (suggestion) => shell.chooseTarget(suggestion),
+      now: () => systemClock.now(),
+      newId: randomUUID,
+    }),
+    async close() {
+      await open?.transport.close();
+    },
+  };
+}

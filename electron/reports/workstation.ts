@@ -1,0 +1,140 @@
+import type { AuditEntry } from '../contract/models/activity.ts';
+import type { MetricsQuery, MetricsRow, Workstation } from '../contract/models/report.ts';
+import { dayOf, previousPeriod } from './period.ts';
+import { sumsOf } from './sums.ts';
+
+type Counted = Omit<Workstation, 'reportId'>;
+
+/** What leaves for the service, under the names of the specification (§4); all other lines are acts of the desk. */
+const requests = new Set([
+  'CreateSession',
+  'Tokenize',
+  'Detokenize',
+  'GetMasked',
+  'Translate',
+  'BatchTokenize',
+  'BatchDetokenize',
+  'BatchTranslate',
+  'PatternMatch',
+]);
+const inClear: Record<string, 'reveals' | 'copies' | 'exports'> = {
+  Reveal: 'reveals',
+  Copy: 'copies',
+  Export: 'exports',
+};
+
+/**
+ * The workstation's own numbers, from the lines of its audit log, oldest first: the same shape as the account's, and
+ * what was refused and what was seen in clear. Days are UTC.
+ */
+export async function countWorkstation(
+  entries: AsyncIterable<AuditEntry>,
+  query: MetricsQuery,
+  chain: Counted['chain'],
+): Promise<Counted> {
+  const counts = new Counts(query);
+  const earlier = new Counts(previousPeriod(query));
+  const open = new Map<number, AuditEntry>();
+  const add = (begun: AuditEntry, end: AuditEntry | null): void => {
+    counts.add(begun, end);
+    earlier.add(begun, end);
+  };
+  for await (const entry of entries) {
+    if (entry.phase === 'begun') {
+      open.set(entry.sequence, entry);
+      continue;
+    }
+    const begun = entry.of === null ? undefined : open.get(entry.of);
+    if (begun === undefined) continue;
+    open.delete(begun.sequence);
+    add(begun, entry);
+  }
+  // What never ended left all the same: the desk was killed, or is still at it.
+  for (const begun of open.values()) add(begun, null);
+  const previous = earlier.figures();
+  return {
+    query,
+    ...counts.figures(),
+    previous: { requests: previous.requests, failed: previous.failed },
+    chain,
+  };
+}
+
+class Counts {
+  readonly #query: MetricsQuery;
+  readonly #rows = new Map<string, MetricsRow>();
+  readonly #refusals = new Map<string, Workstation['refusals'][number]>();
+  readonly #cases = new Map<string, Workstation['cases'][number]>();
+  #values = 0;
+
+  constructor(query: MetricsQuery) {
+    this.#query = query;
+  }
+
+  add(entry: AuditEntry, end: AuditEntry | null): void {
+    const day = dayOf(new Date(entry.at));
+    if (day < this.#query.from || day > this.#query.to) return;
+    if (requests.has(entry.action)) this.#addRequest(entry, end, day);
+    const seen = inClear[entry.action];
+    // An export of masked rows shows nobody anything; its line says what it was.
+    const masked = entry.action === 'Export' && !(entry.note ?? '').includes('cleartext');
+    if (seen !== undefined && !masked && end?.phase !== 'failed') this.#addCase(entry, end, seen);
+  }
+
+  #addRequest(entry: AuditEntry, end: AuditEntry | null, day: string): void {
+    const { grouping } = this.#query;
+    const all = grouping === 'all';
+    const group = {
+      day: grouping === 'day' || all ? day : null,
+      definition: grouping === 'definition' || all ? (entry.definition ?? '(none)') : null,
+      operation: grouping === 'operation' || all ? entry.action : null,
+    };
+    const key = JSON.stringify(group);
+    const row = this.#rows.get(key) ?? { ...group, requests: 0, failed: 0, more: {} };
+    const isFailed = end?.phase === 'failed';
+    this.#rows.set(key, {
+      ...row,
+      requests: row.requests + 1,
+      failed: (row.failed ?? 0) + (isFailed ? 1 : 0),
+    });
+    if (end?.phase === 'ok') this.#values += end.rows ?? entry.rows ?? 0;
+    if (isFailed) this.#addRefusal(entry, end);
+  }
+
+  #addRefusal(entry: AuditEntry, end: AuditEntry): void {
+    const about = {
+      code: (end.code ?? '').slice(0, 200),
+      operation: entry.action,
+      definition: entry.definition?.slice(0, 200) ?? null,
+      policy: entry.policy?.slice(0, 200) ?? null,
+    };
+    const key = JSON.stringify(about);
+    const known = this.#refusals.get(key);
+    if (known !== undefined) this.#refusals.set(key, { ...known, count: known.count + 1, last: end.at });
+    else if (this.#refusals.size < 1_000) this.#refusals.set(key, { ...about, count: 1, last: end.at });
+  }
+
+  #addCase(entry: AuditEntry, end: AuditEntry | null, seen: 'reveals' | 'copies' | 'exports'): void {
+    const caseReference = (entry.caseReference ?? '').slice(0, 200);
+    const known = this.#cases.get(caseReference);
+    if (known === undefined && this.#cases.size >= 2_000) return;
+    const found = known ?? { caseReference, reveals: 0, copies: 0, exports: 0, rows: 0, last: entry.at };
+    this.#cases.set(caseReference, {
+      ...found,
+      last: entry.at,
+      [seen]: found[seen] + 1,
+      rows: found.rows + (end?.rows ?? entry.rows ?? 0),
+    });
+  }
+
+  figures(): Pick<Workstation, 'rows' | 'requests' | 'failed' | 'values' | 'refusals' | 'cases'> {
+    const rows = [...this.#rows.values()];
+    return {
+      rows,
+      ...sumsOf(rows),
+      values: this.#values,
+      refusals: [...this.#refusals.values()].sort((one, other) => other.count - one.count),
+      cases: [...this.#cases.values()].sort((one, other) => other.last.localeCompare(one.last)),
+    };
+  }
+}

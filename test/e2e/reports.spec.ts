@@ -1,0 +1,98 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { Page } from '@playwright/test';
+import { verifyEvidence } from '../../scripts/verify-evidence.ts';
+import { expect, test } from './desk.ts';
+import { choose, go, lookUp, reveal, startBuiltIn, tokenize } from './hands.ts';
+
+const pan = '4111111111111111';
+
+/** The table beside the chart: what each row is about, and its requests and failures. */
+async function table(page: Page, group: string): Promise<Record<string, string>> {
+  await page.getByRole('radio', { name: group }).check({ force: true });
+  const grid = page.getByRole('grid');
+  await expect(grid.getByRole('columnheader').first()).toHaveText(group === 'All combined' ? 'Day' : group);
+  await expect(grid.getByRole('gridcell').first()).not.toHaveText('…');
+  const rows = await grid.getByRole('row').all();
+  const cells = await Promise.all(rows.slice(1).map((row) => row.getByRole('gridcell').allInnerTexts()));
+  return Object.fromEntries(
+    cells.map(([name = '', requests = '', failed = '']) => [name, `${requests}/${failed}`]),
+  );
+}
+
+test('what was done is in the account’s numbers, in this workstation’s, and in the case’s evidence', async ({
+  page,
+  desk,
+}) => {
+  await startBuiltIn(page);
+  const token = await tokenize(page, pan);
+  await lookUp(page, token);
+  await reveal(page, 'D-20931');
+  await page.keyboard.press('Escape');
+  await choose(page, 'Policy', 'intake');
+  await expect(page.getByRole('combobox', { name: /^Policy: intake/i })).toBeVisible();
+  await page.getByRole('textbox', { name: 'Token' }).fill(token);
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+
+  await go(page, 'Reports');
+  await page.getByRole('button', { name: 'Sign in to the built-in portal' }).click();
+  await expect(page.getByText(/signed in as reporter/)).toBeVisible();
+
+  const account = await table(page, 'Operation');
+  expect(account).toMatchObject({ Tokenize: '1/0', Detokenize: '1/0' });
+  expect(Object.keys(account).sort()).toEqual(['CreateSession', 'Detokenize', 'GetMasked', 'Tokenize']);
+  const byDefinition = await table(page, 'Definition');
+  expect(Object.keys(byDefinition).sort()).toEqual(['(none)', 'Card number']);
+  const total = (rows: Record<string, string>) =>
+    Object.values(rows).reduce((sum, counts) => sum + Number(counts.split('/')[0]), 0);
+  expect(total(await table(page, 'Day'))).toBe(total(account));
+  expect(total(byDefinition)).toBe(total(account));
+
+  await page.getByRole('radio', { name: 'All combined' }).check({ force: true });
+  await expect(page.getByRole('region', { name: 'Requests by definition and day' })).toContainText(
+    'Card number',
+  );
+
+  const list = page.getByRole('listbox', { name: 'Failed requests' });
+  await expect(list.getByRole('option').first()).toContainText('GetMasked');
+  await expect(list.getByRole('option').first()).toContainText('403');
+  await list.focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(page.getByRole('complementary', { name: 'Failed request' })).toContainText(
+    'OperationNotGranted',
+  );
+  await page.getByRole('button', { name: 'Copy for support' }).click();
+  await expect(page.getByText('No value is in it')).toBeVisible();
+
+  await page.getByRole('tab', { name: 'This workstation' }).click();
+  expect(await table(page, 'Operation')).toEqual(account);
+  await page.getByRole('button', { name: 'Evidence on D-20931' }).click();
+  await expect(page.getByText(/Signed by/)).toBeVisible();
+  const signer = await page.locator('.signer').innerText();
+  const name = (await fs.readdir(desk.downloads)).find((file) => file.endsWith('.json')) ?? '';
+  const file = path.join(desk.downloads, name);
+  const verdict = await verifyEvidence({ file, signer, log: path.join(desk.home, 'audit') });
+  expect(verdict.problems).toEqual([]);
+  const text = await fs.readFile(file, 'utf8');
+  expect(text).toContain('Reveal');
+  expect(text).not.toContain(pan);
+
+  await page.getByRole('button', { name: 'CSV' }).click();
+  await expect(page.getByText(/Saved as workstation-requests-by-operation/)).toBeVisible();
+  await page.getByRole('button', { name: 'PNG' }).click();
+  await expect(page.getByText(/Saved as workstation-.*\.png/)).toBeVisible();
+
+  // Neither the JWT nor the portal's password crossed: a JWT's first part is always this.
+  expect(desk.outward.filter((message) => message.includes('eyJ'))).toEqual([]);
+});
+
+test('the tool server of the built-in service is off until somebody enables it', async ({ page }) => {
+  await startBuiltIn(page);
+  await go(page, 'Reports');
+  await page.getByRole('tab', { name: 'Tool server' }).click();
+  await expect(page.getByText('Not enabled for this environment')).toBeVisible();
+  await expect(page.getByText('An assistant with Detokenize can read every value')).toBeVisible();
+  await page.getByRole('button', { name: 'Copy configuration' }).click();
+  await expect(page.getByText(/Put the JWT where/)).toBeVisible();
+});

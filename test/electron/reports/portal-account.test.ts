@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { openConnections } from '../../../electron/credentials/connections.ts';
+import { portalAccount } from '../../../electron/credentials/secret-account.ts';
+import { createPortalTokens } from '../../../electron/reports/portal-tokens.ts';
+import type { Connection, ConnectionDraft } from '../../../electron/contract/models/connection.ts';
+import { done } from '../../../electron/contract/errors.ts';
+import { memoryKeychain, value } from './reports-room.ts';
+
+const connection: Connection = {
+  id: 'acme',
+  name: 'Acme',
+  environment: 'test',
+  baseUrl: 'https://acme.example',
+  builtIn: false,
+  extraCa: null,
+  policies: [],
+  definitions: [],
+  accountId: 'a',
+  tenantId: 't',
+  apiKeyExpires: null,
+  requestsPerSecond: 600,
+  transfersPerDay: 10_000_000,
+};
+const part = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64url');
+const token = (length = 0) =>
+  `${part({ alg: 'none' })}.${part({ sub: 'ada', pad: 'x'.repeat(length) })}.c2ln`;
+
+function desk(longest?: number) {
+  const { keychain, entries } = memoryKeychain(longest);
+  const kept: { connections: Connection[]; active: null } = { connections: [connection], active: null };
+  const connections = openConnections({
+    store: {
+      read: ((key: 'connections' | 'active') => kept[key]) as never,
+      write: (key: 'connections' | 'active', next: never) => {
+        kept[key] = next;
+        return done(null);
+      },
+    },
+    keychain,
+    newId: () => 'other',
+  });
+  return { connections, entries, tokens: createPortalTokens({ keychain, now: () => new Date() }) };
+}
+
+test('a portal token is bound to its connection and host, and goes with them', async () => {
+  const { connections, entries, tokens } = desk();
+  value(await tokens.keep(connection, token()));
+  expect([...entries.keys()]).toEqual([portalAccount(connection)]);
+  const moved = { ...connection, baseUrl: 'https://elsewhere.example' };
+  expect(await tokens.token(moved)).toMatchObject({ failure: { code: 'portal.sign-in' } });
+  const draft: ConnectionDraft = { ...moved, policies: ['analyst'] };
+  Reflect.deleteProperty(draft, 'builtIn');
+  value(await connections.save(draft));
+  expect(entries.size).toBe(0);
+
+  value(await tokens.keep(moved, token()));
+  value(await connections.remove('acme'));
+  expect(entries.size).toBe(0);
+});
+
+test('a token too long for the keychain is kept for this run, and said so', async () => {
+  const { entries, tokens } = desk(200);
+  value(await tokens.keep(connection, token()));
+  const long = value(await tokens.keep(connection, token(5_000)));
+  expect(long).toMatchObject({ state: 'signed-in', kept: 'memory', user: 'ada' });
+  expect(entries.size).toBe(0);
+  expect(value(await tokens.token(connection))).toBe(token(5_000));
+  value(await tokens.forget(connection));
+  expect(value(await tokens.session(connection)).state).toBe('signed-out');
+});
+
+test('a 401 to an old token leaves the one that was put in its place', async () => {
+  const { tokens } = desk();
+  value(await tokens.keep(connection, token()));
+  const old = value(await tokens.token(connection));
+  value(await tokens.keep(connection, token(3)));
+  await tokens.refused(connection, old);
+  expect(value(await tokens.token(connection))).toBe(token(3));
+});

@@ -1,0 +1,151 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import defaultSeed from '../../../resources/sandbox-seed.json' with { type: 'json' };
+import { openAudit } from '../../../electron/audit/open-audit.ts';
+import { checkpointFile } from '../../../electron/audit/checkpoint.ts';
+import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
+import type { Connection } from '../../../electron/contract/models/connection.ts';
+import { systemClock } from '../../../electron/privacy/clock.ts';
+import { openPortalHttp } from '../../../electron/reports/open-portal-http.ts';
+import type { ReportParts } from '../../../electron/reports/report-parts.ts';
+import { openReports } from '../../../electron/reports/reports.ts';
+import { runService, type ServiceOptions } from '../../../electron/sandbox/run-service.ts';
+import type { Seed } from '../../../electron/sandbox/seed.ts';
+import { systemClock as serviceClock } from '../../../electron/service/clock.ts';
+import { defaultReporting } from '../../../electron/service/reporting-profile.ts';
+import { createTransport } from '../../../electron/service/transport.ts';
+import { connect } from '../sandbox/service-client.ts';
+
+export function value<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(outcome.failure.code);
+  return outcome.value;
+}
+
+export const auditKey = new Uint8Array(32).fill(7);
+
+/** A keychain with nothing behind it; entries can be looked at. */
+export function memoryKeychain(longest = 2_560) {
+  const entries = new Map<string, string>();
+  const keychain: ReportParts['keychain'] = {
+    store: (account, secret) => {
+      if (Buffer.byteLength(secret) > longest) return Promise.resolve(failed('credentials.too-long'));
+      entries.set(account, secret);
+      return Promise.resolve(done('stored'));
+    },
+    read: (account) => {
+      const found = entries.get(account);
+      return Promise.resolve(found === undefined ? failed('credentials.missing') : done(found));
+    },
+    remove: (account) => {
+      entries.delete(account);
+      return Promise.resolve(done(null));
+    },
+    peek: (account) => (entries.has(account) ? 'stored' : 'missing'),
+    key: () => Promise.resolve(done(new Uint8Array(32).fill(9))),
+  };
+  return { entries, keychain };
+}
+
+export async function tempFolder(): Promise<string> {
+  const folder = await fs.promises.mkdtemp(path.join(os.tmpdir(), 'reports-'));
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The reports room over a real embedded service, a real log and real files; only the clocks are held. */
+export async function openRoom(options: Partial<ServiceOptions> = {}, over: Partial<ReportParts> = {}) {
+  const folder = await tempFolder();
+  const time = { now: Date.parse('2026-11-20T12:00:00Z') };
+  const service = await runService(
+    {
+      secret: new Uint8Array(32).fill(5),
+      seed: defaultSeed as Seed,
+      dataFolder: path.join(folder, 'service'),
+      ...options,
+    },
+    { now: () => time.now, monotonic: () => performance.now() },
+  );
+  const { facts } = service;
+  const client = connect(facts);
+  const connection: Connection = {
+    id: 'built-in',
+    name: 'Built-in service',
+    environment: 'development',
+    baseUrl: facts.baseUrl,
+    builtIn: true,
+    extraCa: facts.caPem,
+    policies: [],
+    definitions: [],
+    accountId: facts.accountId,
+    tenantId: facts.tenantId,
+    apiKeyExpires: null,
+    requestsPerSecond: 600,
+    transfersPerDay: 10_000_000,
+  };
+  const transport = createTransport({ baseUrl: facts.baseUrl, ca: [facts.caPem], clock: serviceClock });
+  const auditFolder = path.join(folder, 'audit');
+  const audit = await openAudit({
+    folder: auditFolder,
+    key: () => Promise.resolve(done({ bytes: auditKey, kept: true })),
+    actor: 'kim',
+    now: () => new Date(time.now),
+    checkpoint: checkpointFile(path.join(folder, 'checkpoint')),
+  });
+  onTestFinished(async () => {
+    await client.close();
+    await transport.close();
+    await audit.close();
+    await service.stop();
+  });
+  const http = openPortalHttp({
+    baseUrl: facts.baseUrl,
+    dispatcher: () => transport.dispatcher(),
+    clock: systemClock,
+  });
+  const { entries, keychain } = memoryKeychain();
+  const copied: string[] = [];
+  const asked: string[] = [];
+  let ids = 0;
+  const passwordOf = (name: string) => facts.portalUsers.find((user) => user.name === name)?.password ?? '';
+  const reports = openReports({
+    active: () => Promise.resolve(done({ connection, http })),
+    keychain,
+    audit,
+    auditFolder,
+    profile: defaultReporting,
+    builtInUser: () => Promise.resolve(done({ user: 'reporter', password: passwordOf('reporter') })),
+    version: '0.1.0',
+    clipboard: {
+      write: (text) => {
+        copied.push(text);
+        return Promise.resolve(done({ clearAfterMs: 30_000 }));
+      },
+    },
+    chooseTarget: ({ name }) => {
+      asked.push(name);
+      return Promise.resolve(path.join(folder, name));
+    },
+    now: () => new Date(time.now),
+    newId: () => `report-${++ids}`,
+    ...over,
+  });
+  return {
+    folder,
+    auditFolder,
+    time,
+    facts,
+    client,
+    connection,
+    audit,
+    http,
+    entries,
+    copied,
+    asked,
+    passwordOf,
+    reports,
+  };
+}
+
+export const november = { from: '2026-11-01', to: '2026-11-30' } as const;

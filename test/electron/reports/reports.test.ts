@@ -1,0 +1,263 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import Papa from 'papaparse';
+import { describe, expect, test } from 'vitest';
+import { calls } from '../../../electron/contract/calls.ts';
+import { failed } from '../../../electron/contract/errors.ts';
+import type { PortalHttp } from '../../../electron/reports/portal-http.ts';
+import { checkToolServer } from '../../../electron/reports/tool-server.ts';
+import { november, openRoom, value } from './reports-room.ts';
+
+type Room = Awaited<ReturnType<typeof openRoom>>;
+
+const signIn = (room: Room, user = 'reporter') =>
+  room.reports['reports.signIn']({ user, password: room.passwordOf(user) });
+
+/** Two tokenized, one masked, three refused, over two days. */
+async function traffic({ client, time }: Room): Promise<void> {
+  const sessionToken = await client.signIn('analyst');
+  const tokenize = { sessionToken, tokenName: 'card-number', value: '4111111111111111' };
+  const { body } = await client.call('Tokenize', tokenize);
+  await client.call('Tokenize', { sessionToken, tokenName: 'email', value: 'ada@example.org' });
+  await client.call('GetMasked', { sessionToken, tokenName: 'card-number', tokenValue: body.token });
+  time.now += 86_400_000;
+  await client.call('Detokenize', { sessionToken: 'gone', tokenName: 'ssn', tokenValue: 'x' });
+  await client.call('Detokenize', { sessionToken: 'gone', tokenName: 'ssn', tokenValue: 'x' });
+  await client.call('Detokenize', { sessionToken: 'gone', tokenName: 'card-number', tokenValue: 'x' });
+}
+
+describe('the portal sign-in', () => {
+  test('is kept in the keychain, and nothing of it comes out', async () => {
+    const room = await openRoom();
+    expect(value(await room.reports['reports.portal']({})).state).toBe('signed-out');
+    const session = value(await signIn(room));
+    expect(session).toEqual({
+      state: 'signed-in',
+      user: 'reporter',
+      roles: ['AccountUser'],
+      expires: '2026-11-20T13:00:00.000Z',
+      kept: 'keychain',
+    });
+    expect(calls['reports.signIn'].output.parse(session)).toEqual(session);
+    const [[account, token] = ['', '']] = [...room.entries];
+    expect(account).toMatch(/^built-in:[0-9a-f]{24}:portal$/);
+    expect(JSON.stringify(session)).not.toContain(token);
+    const log = fs.readFileSync(path.join(room.auditFolder, 'audit-000001.jsonl'), 'utf8');
+    expect(log).toContain('"action":"Authenticate"');
+    expect(log).not.toContain(token);
+    expect(log).not.toContain(room.passwordOf('reporter'));
+
+    expect(value(await room.reports['reports.signOut']({})).state).toBe('signed-out');
+    expect(room.entries.size).toBe(0);
+  });
+
+  test('of the embedded service needs no password typed', async () => {
+    const room = await openRoom();
+    expect(value(await room.reports['reports.signInBuiltIn']({})).user).toBe('reporter');
+  });
+
+  test('is refused with a wrong password, and keeps nothing', async () => {
+    const room = await openRoom();
+    const outcome = await room.reports['reports.signIn']({ user: 'reporter', password: 'not it' });
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'portal.credentials' } });
+    expect(room.entries.size).toBe(0);
+  });
+
+  test('takes a pasted token, with or without Bearer, and no other text', async () => {
+    const room = await openRoom();
+    await signIn(room);
+    const token = [...room.entries.values()][0] ?? '';
+    await room.reports['reports.signOut']({});
+    expect(value(await room.reports['reports.useToken']({ token: ` Bearer ${token}\n` })).state).toBe(
+      'signed-in',
+    );
+    expect([...room.entries.values()]).toEqual([token]);
+    expect(await room.reports['reports.useToken']({ token: 'hunter2' })).toEqual(
+      failed('portal.not-a-token'),
+    );
+    room.time.now += 3_600_000;
+    expect(await room.reports['reports.useToken']({ token })).toEqual(failed('portal.expired'));
+  });
+
+  test('that is over asks again, by the clock and by 401', async () => {
+    const room = await openRoom({ portalSeconds: 600 });
+    await signIn(room);
+    room.time.now += 601_000;
+    expect(value(await room.reports['reports.portal']({})).state).toBe('ended');
+    const late = await room.reports['reports.failures']({ max: 5 });
+    expect(late).toMatchObject({ ok: false, failure: { code: 'portal.expired' } });
+
+    // A token the service does not know, good by its own account: only the answer tells.
+    const unsigned = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const forged = `${unsigned({ alg: 'HS256' })}.${unsigned({ sub: 'x' })}.c2ln`;
+    expect(value(await room.reports['reports.useToken']({ token: forged })).expires).toBeNull();
+    const refused = await room.reports['reports.failures']({ max: 5 });
+    expect(refused).toMatchObject({ ok: false, failure: { code: 'portal.expired', status: 401 } });
+    expect(value(await room.reports['reports.portal']({})).state).toBe('ended');
+    expect(room.entries.size).toBe(0);
+  });
+
+  test('nobody is signed in: nothing is asked', async () => {
+    const room = await openRoom();
+    const outcome = await room.reports['reports.metrics']({ ...november, grouping: 'day' });
+    expect(outcome).toEqual(failed('portal.sign-in'));
+    expect((await room.audit.list({ before: null, limit: 9, caseReference: null })).total).toBe(0);
+  });
+});
+
+describe('the figures', () => {
+  test('are exactly the traffic, in each grouping, against the period before', async () => {
+    const room = await openRoom();
+    await traffic(room);
+    await signIn(room);
+    const ask = async (
+      grouping: 'day' | 'definition' | 'operation' | 'all',
+      period: { from: string; to: string } = november,
+    ) => value(await room.reports['reports.metrics']({ ...period, grouping }));
+
+    const byDay = await ask('day');
+    expect(calls['reports.metrics'].output.parse(byDay)).toEqual(byDay);
+    expect(byDay).toMatchObject({ requests: 7, failed: 3, previous: { requests: 0, failed: 0 } });
+    expect(byDay.rows.map(({ day, requests, failed: no }) => [day, requests, no])).toEqual([
+      ['2026-11-20', 4, 0],
+      ['2026-11-21', 3, 3],
+    ]);
+    expect(byDay.rows[0]?.more).toEqual({ transfers: expect.any(String) as string });
+    const byOperation = await ask('operation');
+    expect(byOperation.rows.map(({ operation, requests }) => [operation, requests])).toEqual([
+      ['CreateSession', 1],
+      ['Detokenize', 3],
+      ['GetMasked', 1],
+      ['Tokenize', 2],
+    ]);
+    const byDefinition = await ask('definition');
+    expect(byDefinition.rows.map(({ definition, failed: no }) => [definition, no])).toEqual([
+      ['(none)', 0],
+      ['card-number', 1],
+      ['email', 0],
+      ['ssn', 2],
+    ]);
+    expect((await ask('all')).rows).toHaveLength(6);
+    const lastDay = await ask('day', { from: '2026-11-21', to: '2026-11-21' });
+    expect(lastDay).toMatchObject({ requests: 3, failed: 3, previous: { requests: 4, failed: 0 } });
+  });
+
+  test('list the failures with all there is to know, and what support needs', async () => {
+    const room = await openRoom();
+    await traffic(room);
+    await signIn(room);
+    const list = value(await room.reports['reports.failures']({ max: 2 }));
+    expect(calls['reports.failures'].output.parse(list)).toEqual(list);
+    expect(list.failures).toHaveLength(2);
+    expect(list.failures[0]).toMatchObject({
+      at: '2026-11-21T12:00:00.000Z',
+      operation: 'Detokenize',
+      definition: 'card-number',
+      status: 401,
+      code: 'SessionUnknown',
+    });
+    value(await room.reports['reports.copy']({ what: 'support', reportId: list.reportId, index: 0 }));
+    const [bundle = ''] = room.copied;
+    expect(bundle.split('\n')[0]).toBe(`Request ID: ${list.failures[0]?.requestId ?? ''}`);
+    expect(bundle).toContain('Operation: Detokenize');
+    const gone = await room.reports['reports.copy']({ what: 'support', reportId: 'report-99', index: 0 });
+    expect(gone).toEqual(failed('report.unknown'));
+  });
+
+  test('go into a CSV that gives back what was shown, and a PNG that is one', async () => {
+    const room = await openRoom();
+    await traffic(room);
+    await signIn(room);
+    const { reportId } = value(
+      await room.reports['reports.metrics']({ ...november, grouping: 'definition' }),
+    );
+    const saved = value(await room.reports['reports.export']({ reportId }));
+    expect(saved).toEqual({
+      name: 'Built-in-service-requests-by-definition-2026-11-01-to-2026-11-30.csv',
+      rows: 4,
+      escaped: 0,
+    });
+    const file = path.join(room.folder, saved?.name ?? '');
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    const text = fs.readFileSync(file, 'utf8').replace(/^\ufeff/, '');
+    expect(Papa.parse(text.trimEnd()).data.slice(0, 2)).toEqual([
+      ['definition', 'requests', 'failed', 'transfers'],
+      ['(none)', '1', '0', expect.any(String)],
+    ]);
+
+    const png = Buffer.from('89504e470d0a1a0a00', 'hex').toString('base64');
+    const chart = value(await room.reports['reports.exportChart']({ reportId, png }));
+    expect(fs.readFileSync(path.join(room.folder, chart?.name ?? '')).toString('base64')).toBe(png);
+    const other = await room.reports['reports.exportChart']({ reportId, png: btoa('<svg/>') });
+    expect(other).toEqual(failed('report.not-a-chart'));
+    expect(fs.readdirSync(room.folder).filter((name) => name.endsWith('.partial'))).toEqual([]);
+  });
+
+  test('are not asked for when they can’t be written down first', async () => {
+    const room = await openRoom(
+      {},
+      {
+        audit: {
+          begin: () => Promise.resolve(failed('audit.unwritable')),
+          list: () => Promise.reject(new Error('unused')),
+        },
+      },
+    );
+    const outcome = await signIn(room);
+    expect(outcome).toEqual(failed('audit.unwritable'));
+    expect(room.entries.size).toBe(0);
+  });
+});
+
+describe('the tool server', () => {
+  test('that is on lists the eleven tools', async () => {
+    const room = await openRoom({ toolServer: true });
+    await signIn(room);
+    const found = value(await room.reports['reports.toolServer']({}));
+    expect(calls['reports.toolServer'].output.parse(found)).toEqual(found);
+    expect(found).toMatchObject({ state: 'ready', transport: 'streamable-http', failure: null });
+    expect(found.tools).toHaveLength(11);
+    expect(found.tools.every(({ expected, there }) => expected && there)).toBe(true);
+    expect(JSON.parse(found.configuration)).toEqual({
+      mcpServers: {
+        'tokenization-service': {
+          type: 'sse',
+          url: `${room.facts.baseUrl}/mcp`,
+          headers: { Authorization: 'Bearer <JWT_TOKEN>' },
+        },
+      },
+    });
+  });
+
+  test('that knows the older way only is asked that way', async () => {
+    const room = await openRoom({ toolServer: true });
+    await signIn(room);
+    const [token = ''] = room.entries.values();
+    const older: PortalHttp = {
+      ...room.http,
+      open: (url, init) =>
+        init.method === 'POST' && !url.searchParams.has('sessionId')
+          ? Promise.resolve({ ok: true, value: new Response('{}', { status: 405 }) })
+          : room.http.open(url, init),
+    };
+    const found = await checkToolServer(room.facts.baseUrl, older, token);
+    expect(found).toMatchObject({ state: 'ready', transport: 'sse' });
+    expect(found.tools.filter(({ there }) => there)).toHaveLength(11);
+  });
+
+  test('that names another address to post to does not get the token', async () => {
+    const room = await openRoom();
+    const elsewhere = await room.http.open(new URL('https://elsewhere.invalid/mcp'), { method: 'POST' });
+    expect(elsewhere).toEqual(failed('service.redirect', { subject: 'elsewhere.invalid' }));
+  });
+
+  test('that is off says so, and one that wants a sign-in too', async () => {
+    const off = await openRoom();
+    expect(value(await off.reports['reports.toolServer']({}))).toMatchObject({ state: 'off', failure: null });
+    const on = await openRoom({ toolServer: true });
+    expect(value(await on.reports['reports.toolServer']({}))).toMatchObject({
+      state: 'sign-in',
+      failure: { code: 'portal.sign-in', status: 401 },
+    });
+  });
+});

@@ -1,0 +1,252 @@
+import { done, failed } from '../../electron/contract/errors.ts';
+import type {
+  FailedRequest,
+  Figures,
+  MetricsQuery,
+  MetricsRow,
+  PortalSession,
+} from '../../electron/contract/models/report.ts';
+import type { Answers } from './fake-bridge.ts';
+
+const day = 86_400_000;
+const operations = ['GetMasked', 'Detokenize', 'BatchDetokenize', 'Tokenize', 'CreateSession'];
+
+export const signedIn: PortalSession = {
+  state: 'signed-in',
+  user: 'maria.k',
+  roles: ['AccountUser'],
+  expires: '2026-11-21T18:00:00.000Z',
+  kept: 'keychain',
+};
+export const signedOut: PortalSession = {
+  state: 'signed-out',
+  user: null,
+  roles: [],
+  expires: null,
+  kept: null,
+};
+
+/** The same on every run: each figure follows from a day's place and a definition's. */
+export function metricsRows(
+  { from, to, grouping }: MetricsQuery,
+  definitions: readonly string[],
+): MetricsRow[] {
+  const days = Math.round((Date.parse(to) - Date.parse(from)) / day) + 1;
+  const cells = Array.from({ length: days }, (_, at) =>
+    definitions.map((definition, place) => {
+      const text = new Date(Date.parse(from) + at * day).toISOString().slice(0, 10);
+      const weekend = [0, 6].includes(new Date(text).getUTCDay()) ? 0.3 : 1;
+      const wave = 1 + 0.35 * Math.sin(at / 9 + place) + 0.15 * Math.sin(at * 2.4 + place * 3);
+      const requests = Math.round((4_200 / (place + 1)) * weekend * wave);
+      const failed = at % 11 === place % 11 ? Math.round(requests * 0.06) : Math.round(requests * 0.002);
+      return { day: text, definition, requests, failed };
+    }),
+  ).flat();
+  const key = (
+    cell: (typeof cells)[number],
+    at: number,
+  ): Pick<MetricsRow, 'day' | 'definition' | 'operation'> => ({
+    day: grouping === 'day' || grouping === 'all' ? cell.day : null,
+    definition: grouping === 'definition' || grouping === 'all' ? cell.definition : null,
+    operation:
+      grouping === 'operation'
+        ? (operations[at % operations.length] ?? null)
+        : grouping === 'all'
+          ? 'GetMasked'
+          : null,
+  });
+  const rows = new Map<string, MetricsRow>();
+  for (const [at, cell] of cells.entries()) {
+    const group = key(cell, at);
+    const name = JSON.stringify(group);
+    const row = rows.get(name) ?? { ...group, requests: 0, failed: 0, more: {} };
+    row.requests += cell.requests;
+    row.failed = (row.failed ?? 0) + cell.failed;
+    row.more = { transfers: String(row.requests * 12) };
+    rows.set(name, row);
+  }
+  return [...rows.values()];
+}
+
+export function figuresOf(query: MetricsQuery, definitions: readonly string[]): Figures {
+  const rows = metricsRows(query, definitions);
+  const requests = rows.reduce((sum, row) => sum + row.requests, 0);
+  const failed = rows.reduce((sum, row) => sum + (row.failed ?? 0), 0);
+  const previous = { requests: Math.round(requests * 0.92), failed: Math.round(failed * 1.3) };
+  return { reportId: 'report-1', query, rows, requests, failed, previous };
+}
+
+const failedRequest = (n: number, over: Partial<FailedRequest>): FailedRequest => ({
+  at: new Date(Date.parse('2026-11-21T09:40:00.000Z') - n * 733_000).toISOString(),
+  operation: 'Detokenize',
+  definition: 'card-number',
+  status: 403,
+  code: 'OperationNotGranted',
+  requestId: `7f3a91c2-${String(n).padStart(4, '0')}`,
+  more: { policy: 'mask-only' },
+  ...over,
+});
+
+export const failures: FailedRequest[] = [
+  failedRequest(1, {}),
+  failedRequest(2, { operation: 'GetMasked', status: 400, code: 'TokenInvalid', definition: 'ssn' }),
+  failedRequest(3, { operation: 'BatchDetokenize', status: 429, code: 'TooManyRequests' }),
+  failedRequest(4, { operation: 'CreateSession', status: 401, code: 'InvalidCredentials', definition: '' }),
+  failedRequest(5, {
+    operation: 'Rotate',
+    status: 503,
+    code: '',
+    more: { region: 'eu-1', phase: 'warming' },
+  }),
+  failedRequest(6, { operation: 'Tokenize', status: 404, code: 'NotFound', definition: 'iban' }),
+  failedRequest(7, { operation: 'Translate', status: null, code: '', at: 'yesterday' }),
+];
+
+const toolNames = [
+  'CreateSession',
+  'Tokenize',
+  'Detokenize',
+  'GetMasked',
+  'Translate',
+  'BatchTokenize',
+  'BatchDetokenize',
+  'BatchTranslate',
+  'PatternMatch',
+  'AggregateApiRequestMetrics',
+  'QueryLastFailedRequests',
+];
+
+type ReportAnswers = Pick<Answers, Extract<keyof Answers, `reports.${string}`>>;
+
+/** The `reports.*` calls with canned data behind them. */
+export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
+  let session = start;
+  const definitions = ['card-number', 'ssn', 'email', 'free-text'];
+  const sign = () => {
+    session = signedIn;
+    return done(session);
+  };
+  return {
+    'reports.portal': () => done(session),
+    'reports.signIn': ({ password }) =>
+      password === 'right' ? sign() : failed('portal.credentials', { status: 401 }),
+    'reports.signInBuiltIn': sign,
+    'reports.useToken': ({ token }) =>
+      token.split('.').length === 3 ? sign() : failed('portal.not-a-token'),
+    'reports.signOut': () => {
+      session = signedOut;
+      return done(session);
+    },
+    'reports.metrics': (query) => done({ ...figuresOf(query, definitions), requestId: '7f3a91c2-9001' }),
+    'reports.failures': ({ max }) =>
+      done({ reportId: 'report-2', failures: failures.slice(0, max), requestId: '7f3a91c2-9002' }),
+    'reports.workstation': (query) =>
+      done({
+        ...figuresOf(query, definitions.slice(0, 2)),
+        reportId: 'report-3',
+        values: 512_340,
+        refusals: [
+          {
+            code: 'service.refused',
+            operation: 'Detokenize',
+            definition: 'card-number',
+            policy: 'mask-only',
+            count: 12,
+            last: '2026-11-20T15:04:05.000Z',
+          },
+          {
+            code: 'service.failing',
+            operation: 'BatchDetokenize',
+            definition: 'card-number',
+            policy: 'analyst',
+            count: 3,
+            last: '2026-11-19T11:00:00.000Z',
+          },
+        ],
+        cases: [
+          {
+            caseReference: 'D-20931',
+            reveals: 4,
+            copies: 1,
+            exports: 0,
+            rows: 5,
+            last: '2026-11-20T15:04:05.000Z',
+          },
+          {
+            caseReference: 'D-20917',
+            reveals: 0,
+            copies: 0,
+            exports: 1,
+            rows: 500_000,
+            last: '2026-11-18T09:12:00.000Z',
+          },
+          { caseReference: '', reveals: 1, copies: 0, exports: 0, rows: 1, last: '2026-11-17T10:00:00.000Z' },
+        ],
+        chain: 'intact',
+      }),
+    'reports.toolServer': () =>
+      done({
+        address: 'https://acme.tokens.example/mcp',
+        state: session.state === 'signed-in' ? 'ready' : 'sign-in',
+        failure: session.state === 'signed-in' ? null : { code: 'portal.sign-in', status: 401 },
+        transport: 'streamable-http',
+        tools: [
+          ...toolNames.map((name) => ({ name, expected: true, there: name !== 'PatternMatch' })),
+          { name: 'RotateKey', expected: false, there: true },
+        ],
+        configuration: JSON.stringify(
+          {
+            mcpServers: {
+              'tokenization-service': {
+                type: 'sse',
+                url: 'https://acme.tokens.example/mcp',
+                headers: { Authorization: 'Bearer <JWT_TOKEN>' },
+              },
+            },
+          },
+          null,
+          2,
+        ),
+      }),
+    'reports.copy': () => done({ clearAfterMs: 30_000 }),
+    'reports.export': () => done({ name: 'requests-by-day.csv', rows: 30, escaped: 0 }),
+    'reports.exportChart': () => done({ name: 'requests-by-day.png', rows: 30, escaped: 0 }),
+    'reports.evidence': ({ caseReference }) =>
+      caseReference.startsWith('D-')
+        ? done({
+            files: [`evidence-${caseReference}.json`, `evidence-${caseReference}.html`],
+            entries: 14,
+            signer: '9f2c41d07be35a8811c6'.padEnd(64, '4'),
+          })
+        : failed('evidence.none', { subject: caseReference }),
+  };
+}
+
+/** Signed in, and nothing has happened. */
+export function nothingReported(): ReportAnswers {
+  const answers = reportAnswers();
+  const none = (query: MetricsQuery): Figures => ({
+    reportId: 'report-1',
+    query,
+    rows: [],
+    requests: 0,
+    failed: 0,
+    previous: null,
+  });
+  return {
+    ...answers,
+    'reports.metrics': (query) => done({ ...none(query), requestId: 'r' }),
+    'reports.failures': () => done({ reportId: 'report-2', failures: [], requestId: 'r' }),
+    'reports.workstation': (query) =>
+      done({ ...none(query), values: 0, refusals: [], cases: [], chain: 'intact' }),
+    'reports.toolServer': () =>
+      done({
+        address: 'https://acme.tokens.example/mcp',
+        state: 'off',
+        failure: null,
+        transport: null,
+        tools: toolNames.map((name) => ({ name, expected: true, there: false })),
+        configuration: '{}',
+      }),
+  };
+}
