@@ -36,7 +36,7 @@ const directions = [
     message: 'The contract depends on nothing.',
   },
   {
-    target: './electron/preload.cts',
+    target: './electron/preload.ts',
     from: './electron',
     except: ['./contract'],
     message: 'The preload exposes the contract, nothing else.',
