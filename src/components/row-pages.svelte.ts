@@ -14,7 +14,6 @@ export class RowPages<R> {
   total = $state(0);
   failure = $state.raw<Failure | null>(null);
   readonly #pages = new SvelteMap<number, R[]>();
-  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- bookkeeping that nothing draws
   readonly #asked = new Set<number>();
   readonly #fetch: (from: number, count: number) => Promise<Outcome<Page<R>>>;
   #generation = 0;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { startSandbox, type RunningSandbox } from '../../electron/sandbox/start-sandbox.ts';
+import { connect as connectPlain } from '../electron/sandbox/service-client.ts';
 import { expect, test as base } from './desk.ts';
 import { connect, go, type ServiceAccess } from './hands.ts';
 
@@ -27,10 +28,23 @@ function accessTo(service: RunningSandbox, policy: string): ServiceAccess {
   };
 }
 
-/** Any number of the right form is a token of the definition. */
-const token = '4111111173092111';
+/** A token as a colleague's program would have made it. */
+async function makeToken(service: RunningSandbox): Promise<string> {
+  const client = connectPlain(service);
+  try {
+    const sessionToken = await client.signIn('dispute-desk');
+    const answer = await client.call('Tokenize', {
+      sessionToken,
+      tokenName: 'card-number',
+      value: '4111111111111111',
+    });
+    return answer.body['token'] as string;
+  } finally {
+    await client.close();
+  }
+}
 
-async function lookUp(page: Page): Promise<void> {
+async function lookUp(page: Page, token = '4111111173092111'): Promise<void> {
   await go(page, 'Lookup');
   await page.getByRole('textbox', { name: 'Token' }).fill(token);
   await page.keyboard.press('Enter');
@@ -59,7 +73,7 @@ test('an expired API key', async ({ page, service }) => {
 
 test('a policy that may mask and not reveal', async ({ page, service }) => {
   await connect(page, accessTo(service, 'mask-only'));
-  await lookUp(page);
+  await lookUp(page, await makeToken(service));
   await expect(page.getByRole('region', { name: 'Result' })).toContainText('•');
   await page.getByRole('button', { name: 'Reveal' }).click();
   const strip = page.getByRole('region', { name: 'Reveal', exact: true });

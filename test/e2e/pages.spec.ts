@@ -1,0 +1,59 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from './desk.ts';
+import { choose, go, map, readSum, reveal, run, startBuiltIn, tokenize } from './hands.ts';
+
+/** axe runs in the page, where the policy allows no script of others: it goes in by the debugging protocol. */
+async function check(page: Page, place: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    expect(found, `${place}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+test('axe finds nothing on any page, in light and dark', async ({ page }) => {
+  test.setTimeout(180_000);
+  await page.getByRole('button', { name: 'Start the built-in service' }).waitFor();
+  await check(page, 'first run');
+  await startBuiltIn(page);
+  await check(page, 'lookup, empty');
+  await tokenize(page, '4111111111111111');
+  await check(page, 'lookup');
+  await reveal(page, 'D-1');
+  await check(page, 'lookup, revealed');
+
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Batch');
+  await check(page, 'batch, empty');
+  await page.getByRole('button', { name: 'Try the sample file' }).click();
+  await map(page, 'card_token', 'Detokenize', 'Card number');
+  await check(page, 'batch, a file');
+  await run(page);
+  await readSum(page);
+  await check(page, 'batch, results');
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await check(page, 'batch, export');
+
+  for (const place of ['Reports', 'Activity', 'Connections', 'Settings']) {
+    await go(page, place);
+    await check(page, place);
+  }
+  await page.keyboard.press('Control+l');
+  await page.getByRole('button', { name: 'Unlock' }).waitFor();
+  await check(page, 'lock');
+});
+
+test('no page breaks the content security policy', async ({ page }) => {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await startBuiltIn(page);
+  await tokenize(page, '4111111111111111');
+  for (const place of ['Batch', 'Reports', 'Activity', 'Connections', 'Settings', 'Lookup'])
+    await go(page, place);
+  expect(complaints).toEqual([]);
+});
