@@ -172,9 +172,10 @@ async function run({ options, folder, keep, seedOut }: Run): Promise<void> {
     if (seedOut !== undefined) {
       writePrivate(seedOut, `${JSON.stringify(fullSeed(options.seed, sandbox), null, 2)}\n`);
     }
-    console.log(describe(sandbox, caFile));
     const stop = () => void sandbox.stop();
-    process.once('SIGINT', stop).once('SIGTERM', stop);
+    // Before the address is printed: who reads it may stop the service at once.
+    process.on('SIGINT', stop).on('SIGTERM', stop);
+    console.log(describe(sandbox, caFile));
     await sandbox.ended;
   } finally {
     if (!keep) rmSync(folder, { recursive: true, force: true });
