@@ -6,7 +6,7 @@ export type Json = null | boolean | number | string | Json[] | { [member: string
 
 /** Inputs that fit a call's schema, made from the schema itself. */
 export function fitting(schema: z.ZodType): fc.Arbitrary<Json> {
-  return from(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node);
+  return from(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }
 
 function from(node: Node): fc.Arbitrary<Json> {
@@ -14,7 +14,8 @@ function from(node: Node): fc.Arbitrary<Json> {
   if (choices !== undefined) return fc.oneof(...choices.map(from));
   if ('const' in node) return fc.constant(node['const'] as Json);
   if (Array.isArray(node['enum'])) return fc.constantFrom(...(node['enum'] as Json[]));
-  const atLeast = (name: string, otherwise: number): number => (node[name] as number | undefined) ?? otherwise;
+  const atLeast = (name: string, otherwise: number): number =>
+    (node[name] as number | undefined) ?? otherwise;
   switch (node['type']) {
     case 'object': {
       const members = (node['properties'] ?? {}) as Record<string, Node>;
@@ -22,7 +23,7 @@ function from(node: Node): fc.Arbitrary<Json> {
       return fc.record(
         Object.fromEntries(Object.entries(members).map(([key, value]) => [key, from(value)])),
         { requiredKeys },
-      ) as fc.Arbitrary<Json>;
+      );
     }
     case 'array':
       return fc.array(from(node['items'] as Node), {
@@ -53,7 +54,7 @@ function text(node: Node, minLength: number, maxLength: number): fc.Arbitrary<st
     return fc.oneof(fc.stringMatching(new RegExp(node['pattern'], 'u')), fc.constant('a1'));
   // Letters: what has to be trimmed first is none of this file's business.
   return fc
-    .array(fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789'), {
+    .array(fc.constantFrom(...Array.from('abcdefghijklmnopqrstuvwxyz0123456789')), {
       minLength: Math.max(1, minLength),
       maxLength: Math.min(maxLength, 40),
     })
@@ -74,7 +75,8 @@ export function optionalMembers(schema: z.ZodType): ReadonlySet<string> {
 }
 
 /** One thing changed that no schema of the door may let pass. */
-export type Spoil = 'a member more' | 'a required member less' | 'another type' | 'far too long' | 'a prototype';
+export type Spoil =
+  'a member more' | 'a required member less' | 'another type' | 'far too long' | 'a prototype';
 
 export const spoils: readonly Spoil[] = [
   'a member more',
