@@ -15,5 +15,6 @@ export default defineConfig({
     sourcemap: false,
     target: 'chrome140',
     reportCompressedSize: false,
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
 });

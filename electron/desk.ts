@@ -64,7 +64,7 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     },
   });
   const connections = openConnections({ store, keychain, newId: randomUUID });
-  const audit = await openDeskAudit({ shell, keychain });
+  const audit = openDeskAudit({ shell, keychain });
   const lock = await openLock({
     clock,
     idleMs: () => settings().lockAfterMinutes * 60_000,
@@ -161,6 +161,9 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
 
   const stops = [
     watchAway({ shell, lock, reveals, clipboard }),
+    shell.onAway((signal) => {
+      if (signal === 'resume') void clients.wake();
+    }),
     lock.onChange(() => state.changed()),
     keychain.onState(() => state.changed()),
     audit.onState(() => state.changed()),

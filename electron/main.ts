@@ -67,11 +67,13 @@ function closeBeforeQuitting(desk: Desk): void {
     event.preventDefault();
     if (state === 'closing') return;
     state = 'closing';
-    const limit = new Promise<void>((resolve) => setTimeout(resolve, closingMs));
-    void Promise.race([desk.close().catch(() => undefined), limit]).then(() => {
+    const quit = (): void => {
+      clearTimeout(limit);
       state = 'closed';
       app.quit();
-    });
+    };
+    const limit = setTimeout(quit, closingMs);
+    void desk.close().then(quit, quit);
   });
 }
 

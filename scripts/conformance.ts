@@ -24,14 +24,16 @@ function table(results: readonly Result[]): string {
   );
 }
 
-const { values } = parseArgs({
-  options: {
-    'base-url': { type: 'string' },
-    ca: { type: 'string' },
-    seed: { type: 'string' },
-    'session-seconds': { type: 'string' },
-  },
-});
+function readValues() {
+  return parseArgs({
+    options: {
+      'base-url': { type: 'string' },
+      ca: { type: 'string' },
+      seed: { type: 'string' },
+      'session-seconds': { type: 'string' },
+    },
+  }).values;
+}
 
 async function runBuiltIn(): Promise<Result[]> {
   const { start, options } = builtInTarget(randomBytes(32), defaultSeed as Seed);
@@ -43,21 +45,25 @@ async function runBuiltIn(): Promise<Result[]> {
   }
 }
 
-function runGiven(baseUrl: string): Promise<Result[]> {
+function runGiven(baseUrl: string, values: ReturnType<typeof readValues>): Promise<Result[]> {
   if (values.seed === undefined)
     throw new Error('--base-url needs --seed, a seed file with all credentials.');
+  const text = values['session-seconds'];
+  const seconds = text === undefined ? undefined : Number(text);
+  if (seconds !== undefined && !(seconds > 0)) throw new Error('--session-seconds wants a number.');
   const options: TargetOptions = {
     baseUrl,
     ca: values.ca === undefined ? undefined : readFileSync(values.ca, 'utf8'),
     seed: JSON.parse(readFileSync(values.seed, 'utf8')) as Seed,
-    sessionSeconds: values['session-seconds'] === undefined ? undefined : Number(values['session-seconds']),
+    sessionSeconds: seconds,
   };
   return runConformance(options);
 }
 
 try {
+  const values = readValues();
   const baseUrl = values['base-url'];
-  const results = await (baseUrl === undefined ? runBuiltIn() : runGiven(baseUrl));
+  const results = await (baseUrl === undefined ? runBuiltIn() : runGiven(baseUrl, values));
   console.log(table(results));
   process.exitCode = results.some(({ outcome }) => outcome === 'fail') ? 1 : 0;
 } catch (error) {

@@ -19,7 +19,7 @@ const total: Sum = { passed: 0, failed: 0, skipped: 0, failures: [], skips: [] }
 const bin = (tool: string): string => path.resolve('node_modules/.bin', tool);
 
 const checks: readonly (readonly [title: string, tool: string, ...args: string[]])[] = [
-  ['Format', 'prettier', '--check', '.'],
+  ['Format', 'prettier', '--check', '--cache', '.'],
   ['Lint', 'eslint', '.'],
   ['Types', 'tsc', '--noEmit'],
   ['Types in the window', 'svelte-check', '--tsconfig', 'src/tsconfig.json', '--fail-on-warnings'],

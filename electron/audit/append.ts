@@ -20,11 +20,12 @@ export interface Appender {
   close(): Promise<void>;
 }
 
-/** Opens a file at a known size; anything behind it is the rest of a write that failed. */
+/** Opens a file at a known size, or makes one at 0; anything behind it is the rest of a write that failed. */
 export async function openAppender(folder: string, segment: number, size: number): Promise<Appender> {
   const file = segmentFile(folder, segment);
   const fresh = size === 0;
-  const flags = fs.constants.O_RDWR | (fresh ? fs.constants.O_CREAT : 0);
+  const { O_RDWR, O_CREAT, O_EXCL } = fs.constants;
+  const flags = fresh ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
   const handle = await fs.open(file, flags, 0o600);
   let at = size;
   try {
@@ -32,6 +33,7 @@ export async function openAppender(folder: string, segment: number, size: number
     if (fresh) await syncFolder(folder);
   } catch (error) {
     await handle.close();
+    if (fresh) await fs.rm(file, { force: true });
     throw error;
   }
   return {

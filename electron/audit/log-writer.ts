@@ -74,6 +74,7 @@ export async function createLogWriter(parts: LogWriterParts, key: AuditKey): Pro
     }
     if (last.head === null) {
       // A file was begun and the crash came before its first line: it is begun again.
+      await fs.rm(segmentFile(folder, last.segment));
       end = segments.at(-2) ?? nothing;
       highest = { ...highest, segment: end.segment };
       turn = { after: null, seals: null };
@@ -123,19 +124,15 @@ export async function createLogWriter(parts: LogWriterParts, key: AuditKey): Pro
 
   async function append(contents: readonly EntryContent[]): Promise<number> {
     await takeBack();
-    if (turn === null && !(await verifier.unchanged(end.segment))) {
-      // Somebody else wrote to the file in use, or a write of ours was taken back.
-      await closeAppender();
-      await look();
-    }
+    if (turn !== null || !(await verifier.unchanged(end.segment))) await lookAgain();
     if (turn === null && end.size >= parts.rotateBytes) turn = { after: null, seals: null };
 
     const { bytes, next } = lines([...remarks, ...contents]);
     const size = turn === null ? end.size : 0;
-    undo = { segment: next.segment, size };
     try {
       if (turn !== null) await closeAppender();
       appender ??= await openAppender(folder, next.segment, size);
+      undo = { segment: next.segment, size };
       await appender.append(bytes);
       await mark(next, turn !== null);
     } catch (error) {
@@ -149,6 +146,16 @@ export async function createLogWriter(parts: LogWriterParts, key: AuditKey): Pro
     turn = null;
     remarks = [];
     return next.last - contents.length + 1;
+  }
+
+  /** A new file is due, somebody else wrote to the one in use, or a write of ours was taken back. */
+  async function lookAgain() {
+    await closeAppender();
+    const last = (await look()).segments.at(-1);
+    if (turn?.after === 'break' || !last?.head || last.foreign) return;
+    // Sound lines behind ours are another process's, under the same key: gone on with, never written over.
+    end = { ...last, tail: 0 };
+    turn = null;
   }
 
   /** The bytes of these entries at the chain's end, a file's first line before them where one is begun. */
@@ -228,6 +235,7 @@ export async function createLogWriter(parts: LogWriterParts, key: AuditKey): Pro
       }),
     close: () =>
       inTurn(async () => {
+        await takeBack().catch(() => undefined);
         // Not over a break the log does not speak of yet: the old checkpoint is what shows it.
         if (end.head && turn === null) await mark(end, true).catch(() => undefined);
         await closeAppender();

@@ -24,7 +24,7 @@ export interface LogVerifier {
   verify(checkpoints: readonly Checkpoint[]): Promise<LogReport>;
   /** What was just appended here needs no second look. */
   trust(report: SegmentReport): Promise<void>;
-  /** Whether a file is as it was left by the last `verify` or `trust`. */
+  /** Whether a file is as it was left by the last `verify` or `trust`, and the log's last. */
   unchanged(segment: number): Promise<boolean>;
 }
 
@@ -74,7 +74,8 @@ export function createLogVerifier(
 
     async unchanged(segment) {
       const found = await signature(segmentFile(folder, segment)).catch(() => null);
-      return found !== null && known.get(segment)?.signature === found;
+      const next = await signature(segmentFile(folder, segment + 1)).catch(() => null);
+      return found !== null && next === null && known.get(segment)?.signature === found;
     },
   };
 }

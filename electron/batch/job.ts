@@ -47,8 +47,6 @@ export class BatchJob {
   #cancelTimers: (() => void)[] = [];
   #pace = createPace();
   #emittedAt = 0;
-  /** Chunks handed to the store and not yet on disk. */
-  #uncommitted = 0;
   #ending = false;
   #gone = false;
 
@@ -300,10 +298,8 @@ export class BatchJob {
   }
 
   async #commit(chunk: ChunkPlace, results: ChunkResults, store: ResultStore): Promise<Outcome<null>> {
-    const { retrying } = this.#how;
-    const index = retrying ? indexOfRow(store, chunk.start.row) : store.entries.length + this.#uncommitted++;
+    const index = this.#how.retrying ? indexOfRow(store, chunk.start.row) : null;
     const outcome = await store.commit(index, chunk, results);
-    if (!retrying) this.#uncommitted--;
     if (outcome.ok) {
       this.#attempt = 0;
       const now = this.#parts.clock.now();

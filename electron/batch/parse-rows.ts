@@ -69,22 +69,23 @@ export function parseLine(
   return { row: bare.split(delimiter), taken: line.length, badQuotes: true };
 }
 
-/** Takes the CR of a CRLF off the last field; PapaParse has left it there where that field has no quotes. */
+/** Takes the CR of a CRLF off the last field; PapaParse leaves it there where that field has no quotes. */
 function dropReturns(rows: string[][], text: string, delimiter: Delimiter): void {
   if (!text.includes('\r')) return;
-  const exact = text.includes('\r"');
+  const mayBeQuoted = text.includes('\r"');
   let from = 0;
   for (const row of rows) {
     const last = row.length - 1;
-    const field = row[last];
-    let ours = true;
-    if (exact) {
-      // A quoted field may itself end in CR: look at what stands before this row's end.
-      from += papa(text.slice(from), delimiter, '\n', 1).meta.cursor;
-      const quoted = text[from - 3] === '"' && field?.endsWith('"\r') !== true;
-      ours = text[from - 2] === '\r' && !quoted;
+    const to = mayBeQuoted ? from + papa(text.slice(from), delimiter, '\n', 1).meta.cursor : 0;
+    if (row[last]?.endsWith('\r') === true) {
+      if (!mayBeQuoted) row[last] = row[last].slice(0, -1);
+      // A quoted field may itself end in CR, so this row is read once more without the CR of its line end.
+      else if (text[to - 2] === '\r') {
+        const alone = papa(`${text.slice(from, to - 2)}\n`, delimiter, '\n', 1).data[0];
+        row[last] = alone?.[last] ?? '';
+      }
     }
-    if (ours && field?.endsWith('\r') === true) row[last] = field.slice(0, -1);
+    from = to;
   }
 }
 

@@ -33,7 +33,7 @@ export interface BatchParts {
   readonly reveals: {
     /** Refuses with `reveal.throttled`; asked before anything is opened. */
     allow(): Outcome<null>;
-    open(cleartext: string): { revealId: string; hideAfterMs: number };
+    open(): { revealId: string; hideAfterMs: number };
   };
   readonly caseRequired: () => boolean;
   readonly emit: <E extends EventName>(event: E, payload: EventPayload<E>) => void;

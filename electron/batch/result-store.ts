@@ -25,9 +25,12 @@ export interface ResultStore {
   /** Committed chunks in source order. */
   readonly entries: readonly Entry[];
   readonly tally: Tally;
-  /** Resolves when the chunk is on disk. A chunk written again replaces its earlier results. */
+  /**
+   * Resolves when the chunk is on disk. Without an index it is the next one; with one it replaces that chunk's
+   * earlier results.
+   */
   commit(
-    index: number,
+    index: number | null,
     chunk: Pick<Chunk, 'start' | 'end' | 'crc'>,
     results: ChunkResults,
   ): Promise<Outcome<null>>;
@@ -43,14 +46,16 @@ interface Waiting {
   readonly settle: (outcome: Outcome<null>) => void;
 }
 
-const openForBoth = constants.O_RDWR | constants.O_CREAT;
+/** Linux writes and syncs in one call; elsewhere the flag is missing or says less than it should. */
+const syncsItself = process.platform === 'linux';
+const openFlags = constants.O_RDWR | constants.O_CREAT | (syncsItself ? constants.O_DSYNC : 0);
 
 export async function openResultStore(folder: string, seal: Seal): Promise<Outcome<ResultStore>> {
   let records: FileHandle | undefined;
   let journal: FileHandle | undefined;
   try {
-    records = await open(join(folder, 'results'), openForBoth, 0o600);
-    journal = await open(join(folder, 'journal'), openForBoth, 0o600);
+    records = await open(join(folder, 'results'), openFlags, 0o600);
+    journal = await open(join(folder, 'journal'), openFlags, 0o600);
     const text = await readFile(join(folder, 'journal'), 'latin1');
     const known = readJournal(text);
     const { size } = await records.stat();
@@ -74,50 +79,37 @@ function createStore(
   seal: Seal,
 ): ResultStore {
   const { entries } = known;
+  let nextIndex = entries.length;
   let recordsEnd = known.records;
   let journalEnd = known.bytes;
   let tally = entries.reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
   let waiting: Waiting[] = [];
   let writing: Promise<void> | null = null;
   /** After a failed write nothing more is taken: a later chunk must not be committed before an earlier one. */
-  let broken: Outcome<null> | null = null;
+  let broken: ReturnType<typeof failed> | null = null;
 
-  async function writeGroup(group: readonly Waiting[]): Promise<Outcome<null>> {
-    if (broken !== null) return broken;
+  /** The first half: the records, on disk before the journal says so. */
+  async function writeRecords(group: readonly Waiting[]): Promise<Entry[]> {
     const sealed: Buffer[] = [];
-    const lines: string[] = [];
     const added: Entry[] = [];
     let offset = recordsEnd;
     for (const { index, chunk, results } of group) {
       const { start, end, crc } = chunk;
       const record = seal.seal(encodeResults(results), contextOf(index, { start, end, crc }));
-      const entry = {
-        chunk: index,
-        offset,
-        length: record.length,
-        start,
-        end,
-        crc,
-        counts: countChunk(results),
-      };
+      const counts = countChunk(results);
       sealed.push(record);
-      lines.push(writeLine(entry));
-      added.push(entry);
+      added.push({ chunk: index, offset, length: record.length, start, end, crc, counts });
       offset += record.length;
     }
-    const text = Buffer.from(lines.join(''), 'latin1');
-    try {
-      await writeAll(records, Buffer.concat(sealed), recordsEnd);
-      await records.datasync();
-      await writeAll(journal, text, journalEnd);
-      await journal.datasync();
-    } catch (error) {
-      // What was half written lies behind the ends that count; the next write goes over it.
-      await journal.truncate(journalEnd).catch(() => undefined);
-      broken = writeFailure(error);
-      return broken;
-    }
+    await writeSynced(records, Buffer.concat(sealed), recordsEnd);
     recordsEnd = offset;
+    return added;
+  }
+
+  /** The second half: from here on the chunks count. */
+  async function writeJournal(added: readonly Entry[]): Promise<void> {
+    const text = Buffer.from(added.map(writeLine).join(''), 'latin1');
+    await writeSynced(journal, text, journalEnd);
     journalEnd += text.length;
     for (const entry of added) {
       const earlier = entries[entry.chunk];
@@ -125,15 +117,26 @@ function createStore(
       tally = addCounts(tally, entry.counts);
       entries[entry.chunk] = entry;
     }
-    return done(null);
   }
 
+  /** Whatever was half written is found, or dropped, when the store is opened again. */
+  function giveUp(error: unknown): undefined {
+    broken ??= writeFailure(error);
+  }
+
+  /** While the journal of one group is written, the records of the next are: each waits for one sync, not two. */
   async function drain(): Promise<void> {
+    let before = Promise.resolve();
     while (waiting.length > 0) {
       const group = waiting;
       waiting = [];
-      const outcome = await writeGroup(group);
-      for (const one of group) one.settle(outcome);
+      const added = broken === null ? await writeRecords(group).catch(giveUp) : undefined;
+      await before;
+      before = (async (): Promise<void> => {
+        if (added !== undefined && broken === null) await writeJournal(added).catch(giveUp);
+        for (const one of group) one.settle(broken ?? done(null));
+      })();
+      if (waiting.length === 0) await before;
     }
     writing = null;
   }
@@ -145,7 +148,7 @@ function createStore(
     },
     commit(index, chunk, results) {
       return new Promise((settle) => {
-        waiting.push({ index, chunk, results, settle });
+        waiting.push({ index: index ?? nextIndex++, chunk, results, settle });
         writing ??= drain();
       });
     },
@@ -174,10 +177,11 @@ function contextOf(index: number, { start, end, crc }: Pick<Entry, 'start' | 'en
   return [index, start.offset, start.row, end.offset, end.row, crc].join(':');
 }
 
-async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+async function writeSynced(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
     const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
     written += bytesWritten;
   }
+  if (!syncsItself) await handle.datasync();
 }

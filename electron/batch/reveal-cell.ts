@@ -46,7 +46,7 @@ export async function revealCell(
     note: `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`,
   });
   if (!begun.ok) return begun;
-  const { revealId, hideAfterMs } = parts.reveals.open(found.cleartext);
+  const { revealId, hideAfterMs } = parts.reveals.open();
   begun.value({ ok: true, ...(found.requestId !== '' && { requestId: found.requestId }) });
   const covered = coverText(found.cleartext, pad);
   return done({ revealId, cleartext: covered, hideAfterMs, requestId: found.requestId });

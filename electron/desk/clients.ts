@@ -2,7 +2,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Connections } from '../credentials/connections.ts';
-import type { ServiceClient } from '../service/client.ts';
+import type { CreatedClient } from '../service/create-client.ts';
 import type { CreateClient } from './create-client.ts';
 import { createWitness } from './witness.ts';
 
@@ -17,18 +17,20 @@ export interface ClientParts {
 
 /** The clients of this run, one a connection, made at first use and again when the connection changed. */
 export interface Clients {
-  for(connectionId: string): Promise<Outcome<ServiceClient>>;
+  for(connectionId: string): Promise<Outcome<CreatedClient>>;
   /** The one there is already, for its status. */
-  open(connectionId: string): Promise<ServiceClient | null>;
+  open(connectionId: string): Promise<CreatedClient | null>;
+  /** The machine slept: what was under way is tried again on new sockets. */
+  wake(): Promise<void>;
   /** After a change of the connection or its secrets. */
   drop(connectionId: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createClients({ connections, audit, create, ready, onStatus }: ClientParts): Clients {
-  const open = new Map<string, Promise<Outcome<ServiceClient>>>();
+  const open = new Map<string, Promise<Outcome<CreatedClient>>>();
 
-  async function there(connectionId: string): Promise<ServiceClient | null> {
+  async function there(connectionId: string): Promise<CreatedClient | null> {
     const client = await open.get(connectionId);
     return client?.ok === true ? client.value : null;
   }
@@ -39,7 +41,7 @@ export function createClients({ connections, audit, create, ready, onStatus }: C
     await client?.close();
   }
 
-  async function make(connection: Connection): Promise<Outcome<ServiceClient>> {
+  async function make(connection: Connection): Promise<Outcome<CreatedClient>> {
     const client = await create(connection, createWitness(audit, connection));
     if (client.ok) client.value.onStatus(onStatus);
     else open.delete(connection.id);
@@ -62,6 +64,9 @@ export function createClients({ connections, audit, create, ready, onStatus }: C
       return made;
     },
     open: there,
+    async wake() {
+      for (const connectionId of open.keys()) (await there(connectionId))?.wake();
+    },
     drop,
     async close() {
       await Promise.all([...open.keys()].map(drop));

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { failed, type Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Connections } from '../credentials/connections.ts';
-import type { ServiceClient, Witness } from '../service/client.ts';
+import type { Witness } from '../service/client.ts';
 import { systemClock } from '../service/clock.ts';
-import { createServiceClient } from '../service/create-client.ts';
+import { createServiceClient, type CreatedClient } from '../service/create-client.ts';
 import { readProfile } from '../service/profile.ts';
 import { createTransport } from '../service/transport.ts';
 import { trustedCertificates } from '../service/trusted-certificates.ts';
@@ -19,7 +19,7 @@ export interface CreateClientParts {
   readonly store: Store<DeskDocument>;
 }
 
-export type CreateClient = (connection: Connection, witness: Witness) => Promise<Outcome<ServiceClient>>;
+export type CreateClient = (connection: Connection, witness: Witness) => Promise<Outcome<CreatedClient>>;
 
 /** Makes the client of a connection with the host's proxy and certificates and the site's service profile. */
 export function createClientFor({ shell, connections, store }: CreateClientParts): CreateClient {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createCardNumber } from './engine/card-number.ts';
 import { createEmail } from './engine/email.ts';
-import { aesBlocks } from './engine/ff1.ts';
+import { expandAesKey } from './engine/ff1.ts';
 import type { Format } from './engine/format.ts';
 import { createFreeText } from './engine/free-text.ts';
 import { derive, derivePassword } from './engine/keys.ts';
@@ -49,16 +49,16 @@ export interface Account {
 
 function createFormat(secret: Uint8Array, seed: DefinitionSeed): Format {
   // The key depends on kind and name alone: a changed mask or label leaves every token what it was.
-  const blocks = aesBlocks(derive(secret, `definition/${seed.kind}/${seed.name}`));
+  const key = expandAesKey(derive(secret, `definition/${seed.kind}/${seed.name}`));
   switch (seed.kind) {
     case 'card-number':
-      return createCardNumber(blocks, { luhn: seed.luhn, mask: seed.masking });
+      return createCardNumber(key, { luhn: seed.luhn, mask: seed.masking });
     case 'ssn':
-      return createSsn(blocks, { keepFirst: 0, ...seed.masking });
+      return createSsn(key, { keepFirst: 0, ...seed.masking });
     case 'email':
-      return createEmail(blocks, { mask: seed.masking });
+      return createEmail(key, { mask: seed.masking });
     case 'free-text':
-      return createFreeText(blocks, { maxBytes: seed.maxBytes, mask: seed.masking });
+      return createFreeText(key, { maxBytes: seed.maxBytes, mask: seed.masking });
   }
 }
 

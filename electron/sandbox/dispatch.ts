@@ -71,8 +71,9 @@ export function dispatch(desk: Desk, facts: CallFacts, body: unknown, parties: P
   }
 
   const spend = (transfers: number): boolean => {
-    facts.transfers = transfers;
-    return desk.limiter.transfer(parties, transfers);
+    const left = desk.limiter.transfer(parties, transfers);
+    if (left) facts.transfers = transfers;
+    return left;
   };
   return perform({ ...desk, spend }, operation, input.data as OperationInput<typeof operation>);
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
 import { createAccount } from './account.ts';
 import { createServerIdentity } from './certificate.ts';
 import { derive } from './engine/keys.ts';
@@ -80,12 +81,17 @@ export async function runService(
   clock: Clock = systemClock,
 ): Promise<RunningService> {
   if (options.secret.length < 32) throw new RangeError('The secret must have at least 32 bytes.');
-  const seed = seedSchema.parse(options.seed);
-  const account = createAccount(seed, options.secret, clock.now());
+  const seed = seedSchema.safeParse(options.seed);
+  if (!seed.success) throw new Error(`The seed is wrong.\n${z.prettifyError(seed.error)}`);
+  const account = createAccount(seed.data, options.secret, clock.now());
   const identity = await createServerIdentity();
   const limiter = createLimiter({ ...DEFAULT_LIMITS, ...options.limits }, clock);
   const { accountId, tenantId } = account;
   const log = openRequestLog({ folder: options.dataFolder, accountId, tenantId, now: clock.now });
+  for (const { at, client, transfers } of log?.transfers() ?? []) {
+    limiter.restore(`client:${client}`, at, transfers);
+    limiter.restore(`account:${accountId}`, at, transfers);
+  }
   const desk: Desk = {
     account,
     sessions: createSessions(options.sessionSeconds ?? 900, clock.now),

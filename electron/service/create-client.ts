@@ -197,7 +197,10 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
           return call({
             ...common,
             transfers: part.length,
-            submitted: () => part.map(({ value }) => value),
+            submitted: () => {
+              const values = part.map(({ value }) => value);
+              return 'pattern' in rest ? [...values, rest.pattern] : values;
+            },
             body(tokens) {
               const members = head(operation, definition, target, tokens);
               if ('pattern' in rest) members[names.regex ?? 'regex'] = rest.pattern;

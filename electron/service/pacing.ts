@@ -72,11 +72,12 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
     inFlight++;
     departures.grant();
     let sentAt: number | null = null;
+    let number = 0;
     return {
       ok: true,
       sent() {
         sentAt = clock.monotonic();
-        departures.stamp(sentAt);
+        number = departures.stamp(sentAt);
       },
       end(how) {
         const now = clock.monotonic();
@@ -85,7 +86,7 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
         if (how === 'answered' && sentAt !== null) {
           answers.grant();
           answers.stamp(sentAt);
-          control.answered(operation, now, now - sentAt, inFlight + 1);
+          departures.delay(number, control.answered(operation, now, now - sentAt, inFlight + 1));
         }
         if (isProbe && probe === 'out') {
           if (how === 'answered') resume(now);

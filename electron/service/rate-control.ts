@@ -11,6 +11,8 @@ const LONGEST_PLATEAU_MS = 300_000;
 /** Departures this close to the refused one may have arrived before it; further apart where answers take long. */
 const LEAST_JITTER_MS = 10;
 const MOST_JITTER_MS = 100;
+/** While these come in, connections and handshakes are part of what they took. */
+const COLD_ANSWERS = 32;
 /** How slow is slow: this many times the usual, and this much more. */
 const SLOW_FACTOR = 4;
 const SLOW_MS = 250;
@@ -30,11 +32,12 @@ export class RateControl {
   #climbSince: number | null = null;
   #plateauMs = FIRST_PLATEAU_MS;
   #tokens = 1;
-  #refilled = 0;
+  #refilled: number | null = null;
   #congestedAt: number | null = null;
   #refusedRate = Infinity;
   #lastDecrease = -Infinity;
   #latencyMs = 0;
+  #answers = 0;
   readonly #usual = new Map<string, { usual: number; recent: number }>();
 
   constructor(limit: number) {
@@ -82,7 +85,7 @@ export class RateControl {
     const rate = this.rate(now);
     // A quarter of a second's worth makes up for late timers and a busy machine; the cap holds all the same.
     const most = Math.max(1, rate / 4);
-    this.#tokens = Math.min(most, this.#tokens + ((now - this.#refilled) * rate) / 1000);
+    this.#tokens = Math.min(most, this.#tokens + ((now - (this.#refilled ?? now)) * rate) / 1000);
     this.#refilled = now;
   }
 
@@ -92,15 +95,22 @@ export class RateControl {
     this.#told = Math.max(1, limit);
   }
 
-  answered(operation: string, now: number, latencyMs: number, inFlight: number): void {
+  /**
+   * Takes note of an answer. Returns by how much the request may have arrived later than it should: by what the answer
+   * took beyond the usual, and by all of it while connections are still being made.
+   */
+  answered(operation: string, now: number, latencyMs: number, inFlight: number): number {
     if (this.#flight !== null) this.#flight = Math.min(this.#flight + 1, this.#limit);
     this.#latencyMs += (latencyMs - this.#latencyMs) / 8;
     const seen = this.#usual.get(operation);
+    const cold = this.#answers++ < COLD_ANSWERS;
     if (!seen) {
       this.#usual.set(operation, { usual: latencyMs, recent: latencyMs });
-      return;
+      return latencyMs;
     }
-    seen.recent += (latencyMs - seen.recent) / 8;
+    const late = cold ? latencyMs : Math.max(0, latencyMs - 2 * seen.usual);
+    // Slowly: one hiccup reaches all that are in flight, and means nothing.
+    seen.recent += (latencyMs - seen.recent) / 64;
     // Falls at once, rises slowly: what is usual is what the service does when it is well.
     seen.usual = latencyMs < seen.usual ? latencyMs : seen.usual + Math.max(0, latencyMs - seen.usual) / 1000;
     const slow = seen.recent > seen.usual * SLOW_FACTOR && seen.recent > seen.usual + SLOW_MS;
@@ -111,6 +121,7 @@ export class RateControl {
       this.#plateauMs = 5_000;
       this.#lastDecrease = now;
     }
+    return late;
   }
 
   /**

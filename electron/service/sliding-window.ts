@@ -31,10 +31,18 @@ export class SlidingWindow {
     this.#pending--;
   }
 
-  /** A granted request leaves now. */
-  stamp(now: number): void {
+  /** A granted request leaves now. Returns its number, for `delay`. */
+  stamp(now: number): number {
     this.#pending--;
-    this.#stamps[this.#total++ % this.#stamps.length] = now;
+    this.#stamps[this.#total % this.#stamps.length] = now;
+    return this.#total++;
+  }
+
+  /** It turned out that a request left, or arrived, so much later. */
+  delay(number: number, ms: number): void {
+    if (number < this.#total - this.#stamps.length) return;
+    const place = number % this.#stamps.length;
+    this.#stamps[place] = (this.#stamps[place] ?? 0) + ms;
   }
 
   /** Those stamped after `from` and up to `to`; they need not be in order. */

@@ -27,7 +27,10 @@ const chooser = `new Promise((resolve) => {
 export async function chromiumFiles(page: Page): Promise<ChromiumFiles> {
   const protocol = await page.context().newCDPSession(page);
 
-  async function pathOf(expression: string): Promise<string | null> {
+  /** Null as well when the page was reloaded or closed while it was asked. */
+  const pathOf = (expression: string): Promise<string | null> => fileBehind(expression).catch(() => null);
+
+  async function fileBehind(expression: string): Promise<string | null> {
     const { result } = await protocol.send('Runtime.evaluate', {
       expression,
       awaitPromise: true,

@@ -140,9 +140,10 @@ async function fence(context: BrowserContext, page: Page, bundle: Bundle): Promi
     if (other !== page) void other.close();
   });
   await context.route('**/*', async (route, request) => {
-    const url = request.url();
-    if (!url.startsWith(`${chromiumOrigin}/`)) return route.abort('blockedbyclient');
-    const { status, headers, body } = await bundle(url, request.method());
+    const { status, headers, body } = await bundle(request.url(), request.method());
+    // An aborted navigation would leave an error page; "no content" leaves the window as it is.
+    if (status !== 200 && request.isNavigationRequest()) return route.fulfill({ status: 204 });
+    if (status !== 200) return route.abort('blockedbyclient');
     return route.fulfill({ status, headers: { ...headers }, body });
   });
 }

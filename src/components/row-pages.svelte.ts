@@ -1,8 +1,8 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure, Outcome } from '../../electron/contract/errors.ts';
 
-export const PAGE = 200;
-const KEPT = 40;
+export const PAGE = 100;
+const KEPT = 80;
 
 export interface Page<R> {
   total: number;
@@ -14,6 +14,7 @@ export class RowPages<R> {
   total = $state(0);
   failure = $state.raw<Failure | null>(null);
   readonly #pages = new SvelteMap<number, R[]>();
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- bookkeeping that nothing draws
   readonly #asked = new Set<number>();
   readonly #fetch: (from: number, count: number) => Promise<Outcome<Page<R>>>;
   #generation = 0;

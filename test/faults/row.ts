@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { BatchAnswer, Element } from '../../electron/service/client.ts';
+import { failureSchema } from '../../electron/contract/errors.ts';
 import type { Outcome } from '../../electron/contract/errors.ts';
 import type { DeskSide } from './desk-side.ts';
 import { API_KEY, PASSWORD, tokenOf } from './model-service.ts';
@@ -37,6 +38,7 @@ export function assertFailed(
 ): asserts outcome is Outcome<never> & { ok: false } {
   assert.ok(!outcome.ok, `expected ${code}`);
   assert.equal(outcome.failure.code, code);
+  failureSchema.parse(outcome.failure);
   assertClean(outcome);
 }
 

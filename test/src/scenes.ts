@@ -75,7 +75,7 @@ export const scenes: Record<string, FakeOptions> = {
     fail: { 'lookup.mask': refused, 'lookup.reveal': refused },
   },
   production: { state: inProduction, jobs: [data.job(), { ...finished, jobId: 'job-0' }, interrupted] },
-  finished: { state: inProduction, jobs: [finished, million, interrupted] },
+  finished: { unparsed: ['batch.rows'], state: inProduction, jobs: [finished, million, interrupted] },
   down: {
     state: data.deskState({
       active: acme,

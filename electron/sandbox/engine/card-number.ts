@@ -1,4 +1,4 @@
-import type { AesBlocks } from './ff1.ts';
+import type { AesKey } from './ff1.ts';
 import { bad, good } from './format.ts';
 import type { Format } from './format.ts';
 import { isLuhnValid, luhnDigitBetween } from './luhn.ts';
@@ -29,13 +29,13 @@ const SHAPE = /^\d(?:[ -]?\d){13,18}$/;
  * wrong last digit, the value at the first, so 8 of 9 strings made up by hand are refused. `any`: all 10^n, and
  * values needn't pass Luhn either. 13-digit cards are refused: with ten digits kept, a hundred would be left.
  */
-export function createCardNumber(block: AesBlocks, { luhn, mask }: CardNumberOptions): Format {
+export function createCardNumber(key: AesKey, { luhn, mask }: CardNumberOptions): Format {
   const permutations = new Map<number, Permutation>();
   const permutationFor = (middleLength: number): Permutation => {
     let found = permutations.get(middleLength);
     if (!found) {
       const size = { valid: 1, invalid: 9, any: 10 }[luhn] * 10 ** (middleLength - 1);
-      found = createPermutation(block, size, BIN + LAST);
+      found = createPermutation(key, size, BIN + LAST);
       permutations.set(middleLength, found);
     }
     return found;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createFf1 } from './ff1.ts';
-import type { AesBlocks, Ff1 } from './ff1.ts';
+import type { AesKey, Ff1 } from './ff1.ts';
 import { bad, good } from './format.ts';
 import type { Format } from './format.ts';
 
@@ -56,11 +56,11 @@ function parseBase36(text: string): bigint {
  * the tweak (in lower case); the name becomes 14 to 64 lower-case letters and digits. The four digits to spare
  * are a check: of names made up by hand, fewer than one in a million passes for a token.
  */
-export function createEmail(block: AesBlocks, { mask }: EmailOptions): Format {
+export function createEmail(key: AesKey, { mask }: EmailOptions): Format {
   const ciphers = new Map<Step, Ff1>(
     STEPS.map((step) => [
       step,
-      createFf1(block, { radix: 36, length: step.digits, tweakLength: TWEAK_LENGTH }),
+      createFf1(key, { radix: 36, length: step.digits, tweakLength: TWEAK_LENGTH }),
     ]),
   );
   const split = (address: string) => {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createFf1 } from './ff1.ts';
-import type { AesBlocks, Ff1 } from './ff1.ts';
+import type { AesKey, Ff1 } from './ff1.ts';
 import { bad, good } from './format.ts';
 import type { Format } from './format.ts';
 
@@ -23,12 +23,12 @@ const NO_TWEAK = new Uint8Array(0);
  * 2^96, its length shows in steps of twelve only, and a string that is no token fails the zeroes (1 in 2^32).
  * Tokens are written `txt_` and base64url, so that no spreadsheet takes one for a number or a formula.
  */
-export function createFreeText(block: AesBlocks, { maxBytes, mask }: FreeTextOptions): Format {
+export function createFreeText(key: AesKey, { maxBytes, mask }: FreeTextOptions): Format {
   const ciphers = new Map<number, Ff1>();
   const cipherFor = (length: number): Ff1 => {
     let found = ciphers.get(length);
     if (!found) {
-      found = createFf1(block, { radix: 256, length, tweakLength: NO_TWEAK.length });
+      found = createFf1(key, { radix: 256, length, tweakLength: NO_TWEAK.length });
       ciphers.set(length, found);
     }
     return found;

@@ -1,5 +1,5 @@
 import { createSmallFf1, SMALLEST_DOMAIN } from './ff1.ts';
-import type { AesBlocks } from './ff1.ts';
+import type { AesKey } from './ff1.ts';
 
 /** A keyed permutation of 0 … size - 1, another one for each tweak. */
 export interface Permutation {
@@ -12,9 +12,9 @@ export interface Permutation {
  * so a small set (the five free digits of a 15-digit card) is still permuted by FF1 on a million elements.
  * Costs 10^digits / size steps on average. `size` is at most 10^12.
  */
-export function createPermutation(block: AesBlocks, size: number, tweakLength: number): Permutation {
+export function createPermutation(key: AesKey, size: number, tweakLength: number): Permutation {
   const length = String(Math.max(size, SMALLEST_DOMAIN) - 1).length;
-  const ff1 = createSmallFf1(block, { radix: 10, length, tweakLength });
+  const ff1 = createSmallFf1(key, { radix: 10, length, tweakLength });
   return {
     forward(tweak, x) {
       let y = x;

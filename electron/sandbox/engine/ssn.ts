@@ -1,4 +1,4 @@
-import type { AesBlocks } from './ff1.ts';
+import type { AesKey } from './ff1.ts';
 import { bad, good } from './format.ts';
 import type { Format } from './format.ts';
 import { maskDigits, refillDigits } from './mask-digits.ts';
@@ -30,8 +30,8 @@ function spell(rank: number): string {
 }
 
 /** Nine digits, plain or written 123-45-6789 or 123 45 6789 (kept). A token is again a number that can be issued. */
-export function createSsn(block: AesBlocks, mask: DigitMask): Format {
-  const permutation = createPermutation(block, AREAS * GROUPS * SERIALS, NO_TWEAK.length);
+export function createSsn(key: AesKey, mask: DigitMask): Format {
+  const permutation = createPermutation(key, AREAS * GROUPS * SERIALS, NO_TWEAK.length);
   return {
     tokenize(value) {
       if (value === '') return bad('ValueEmpty');

@@ -28,6 +28,8 @@ export interface Limiter {
   admit(parties: readonly Party[]): boolean;
   /** Takes transfers of the 24 hours with every party, or with none. */
   transfer(parties: readonly Party[], transfers: number): boolean;
+  /** Counts transfers of an earlier run, in the order in which they were made (`at`: milliseconds since 1970). */
+  restore(party: Party, at: number, transfers: number): void;
   /** The most restrictive rule among those of the parties, its reset in milliseconds since 1970. */
   report(parties: readonly Party[]): LimitReport;
 }
@@ -73,6 +75,9 @@ export function createLimiter(limits: Limits, clock: Clock): Limiter {
       if (!all.every((window) => window.hasRoom(now, transfers))) return false;
       for (const window of all) window.take(now, transfers);
       return true;
+    },
+    restore(party, at, transfers) {
+      windowsOf(party).transfers.take(at, transfers);
     },
     report(parties) {
       const now = clock.now();

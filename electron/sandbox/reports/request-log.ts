@@ -39,6 +39,8 @@ export interface RequestLog {
   record(call: RecordedCall): void;
   /** `from` and `to` are days written YYYY-MM-DD, both included. */
   metrics(from: string, to: string, grouping: Grouping): MetricsRow[];
+  /** The transfers of the last 24 hours, by client and minute, the oldest first. */
+  transfers(): { readonly at: number; readonly client: string; readonly transfers: number }[];
   /** The newest first. */
   lastFailed(max: number): FailedCall[];
   close(): void;
@@ -61,7 +63,8 @@ export const NO_DEFINITION = '(none)';
 const FILE = 'requests.sqlite';
 /** SQLITE_CORRUPT and SQLITE_NOTADB: anything else may pass, a lock for one. */
 const DAMAGED = [11, 26];
-const DAY = 86_400_000;
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
 const FLUSH_AT = 5000;
 const FLUSH_MS = 500;
 
@@ -77,6 +80,10 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY, account TEXT, tenant TEXT, at INTEGER, request_id TEXT,
     operation TEXT, token_name TEXT, policy TEXT, status INTEGER, code TEXT
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS transfers (
+    account TEXT, tenant TEXT, minute INTEGER, client TEXT, transfers INTEGER,
+    PRIMARY KEY (account, tenant, minute, client)
+  ) WITHOUT ROWID, STRICT;
   CREATE INDEX IF NOT EXISTS failures_by_account ON failures (account, tenant, id);
 `;
 
@@ -138,12 +145,16 @@ export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogO
   const addFailure = database.prepare(
     'INSERT INTO failures (account, tenant, at, request_id, operation, token_name, policy, status, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
+  const addTransfers = database.prepare(`
+    INSERT INTO transfers VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET transfers = transfers + excluded.transfers`);
   const readFailures = database.prepare(`
     SELECT at, request_id AS requestId, operation, token_name AS tokenName, policy, status, code
     FROM failures WHERE account = ? AND tenant = ? ORDER BY id DESC LIMIT ?`);
 
   const forget = () => {
     database.prepare('DELETE FROM metrics WHERE day < ?').run(dayOf(now() - METRICS_DAYS * DAY));
+    database.prepare('DELETE FROM transfers WHERE minute < ?').run(now() - DAY - MINUTE);
     database.prepare('DELETE FROM failures WHERE at < ?').run(now() - FAILURE_DAYS * DAY);
     database
       .prepare('DELETE FROM failures WHERE id <= (SELECT max(id) FROM failures) - ?')
@@ -151,10 +162,14 @@ export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogO
   };
   forget();
 
-  const write = ({ at, operation, tokenName, policy, status, code, requestId, transfers }: RecordedCall) => {
+  const write = (call: RecordedCall) => {
+    const { at, operation, clientId, tokenName, policy, status, code, requestId, transfers } = call;
     const succeeded = status < 400 ? 1 : 0;
     const counts = [succeeded, 1 - succeeded, succeeded * transfers] as const;
     addMetrics.run(...account, dayOf(at), operation, tokenName ?? NO_DEFINITION, ...counts);
+    if (clientId !== null && transfers > 0) {
+      addTransfers.run(...account, Math.floor(at / MINUTE) * MINUTE, clientId, transfers);
+    }
     if (!succeeded) addFailure.run(...account, at, requestId, operation, tokenName, policy, status, code);
   };
 
@@ -199,6 +214,16 @@ export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogO
         )
         .all(...account, from, to);
       return rows as unknown as MetricsRow[];
+    },
+    transfers() {
+      flush();
+      const rows = database
+        .prepare(
+          `SELECT minute AS at, client, transfers FROM transfers
+          WHERE account = ? AND tenant = ? AND minute >= ? ORDER BY minute`,
+        )
+        .all(...account, now() - DAY - MINUTE);
+      return rows as unknown as ReturnType<RequestLog['transfers']>;
     },
     lastFailed(max) {
       flush();

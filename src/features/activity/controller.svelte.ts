@@ -1,5 +1,6 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { AuditEntry, AuditPage } from '../../../electron/contract/models/activity.ts';
+import { actsOf } from './acts.ts';
 import type { Desk } from '../../desk.svelte.ts';
 
 const PAGE = 200;
@@ -18,11 +19,8 @@ export class ActivityController {
   failure = $state.raw<Failure | null>(null);
   #turn = 0;
 
-  /** A beginning whose end is listed says nothing new; one without an end does. */
   shown = $derived.by(() => {
-    if (this.everyLine) return this.entries;
-    const ended = new Set(this.entries.map(({ of }) => of));
-    return this.entries.filter(({ phase, sequence }) => phase !== 'begun' || !ended.has(sequence));
+    return this.everyLine ? this.entries : actsOf(this.entries);
   });
 
   constructor(desk: Desk) {

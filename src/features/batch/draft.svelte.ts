@@ -184,9 +184,9 @@ export class BatchDraft {
 
   /** A saved mapping whose headers are all there is applied at once. */
   #suggest(): void {
-    const names = new Set(this.preview?.columns.map(({ name }) => name));
+    const names = this.preview?.columns.map(({ name }) => name) ?? [];
     const fitting = this.mappings.find(
-      ({ columns }) => columns.length > 0 && columns.every(({ header }) => names.has(header)),
+      ({ columns }) => columns.length > 0 && columns.every(({ header }) => names.includes(header)),
     );
     if (fitting !== undefined) this.apply(fitting);
   }

@@ -29,8 +29,20 @@ const blank: ConnectionDraft = {
 };
 
 function draftOf(view: ConnectionView): ConnectionDraft {
-  const { apiKey: _key, policyPasswords: _passwords, builtIn: _builtIn, ...rest } = view;
-  return structuredClone(rest);
+  return structuredClone({
+    id: view.id,
+    name: view.name,
+    environment: view.environment,
+    baseUrl: view.baseUrl,
+    extraCa: view.extraCa,
+    policies: view.policies,
+    definitions: view.definitions,
+    accountId: view.accountId,
+    tenantId: view.tenantId,
+    apiKeyExpires: view.apiKeyExpires,
+    requestsPerSecond: view.requestsPerSecond,
+    transfersPerDay: view.transfersPerDay,
+  });
 }
 
 /** Connections and their secrets' states. A secret passes through on its way inward and is never kept. */

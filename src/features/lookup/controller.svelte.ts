@@ -2,6 +2,7 @@ import { newPad } from '../../../electron/contract/covered.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import type { Source } from '../../../electron/contract/models/source.ts';
+import { byCase } from './by-case.ts';
 import type { Desk } from '../../desk.svelte.ts';
 import { pastedLines, tidy } from '../../token-text.ts';
 
@@ -30,13 +31,7 @@ export class LookupController {
 
   definition = $derived.by(() => this.desk.definition(this.chosen || (this.desk.definitions[0]?.name ?? '')));
   /** Earlier lookups, the latest first, gathered by case in the order of their latest. */
-  cases = $derived.by(() => {
-    const byCase = new Map<string, Lookup[]>();
-    for (const lookup of this.recent) {
-      byCase.set(lookup.caseReference, [...(byCase.get(lookup.caseReference) ?? []), lookup]);
-    }
-    return [...byCase].map(([caseReference, lookups]) => ({ caseReference, lookups }));
-  });
+  cases = $derived.by(() => byCase(this.recent));
   exposed = $derived.by(
     () => this.current !== null && this.desk.exposure.now?.subject === `lookup:${this.current.id}`,
   );

@@ -25,6 +25,7 @@ export const resources: readonly Statement[] = [
   }),
   statement('1', 'All endpoints require HTTPS', async (target) => {
     assert.match(target.options.baseUrl, /^https:/);
+    assert.equal((await target.call('CreateSession', {})).status, 400);
     const plain = new URL(target.path('CreateSession'), target.options.baseUrl.replace(/^https:/, 'http:'));
     const answered = await request(plain, { method: 'POST', body: '{}' }).then(
       async ({ statusCode, body }) => {

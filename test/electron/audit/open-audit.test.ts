@@ -193,3 +193,14 @@ test('without a keyring each run has a key of its own, and that is no alarm', as
   // None of them can be vouched for any more, and none is counted as checked.
   expect(page.chain).toEqual({ state: 'intact', checked: 0 });
 });
+
+test('a second process on the same log adds to it and takes nothing away', async () => {
+  const log = logFolder();
+  const one = await log.open({ rotateBytes: 4_000 });
+  const other = await log.open({ rotateBytes: 4_000 });
+  for (let count = 0; count < 12; count++) value(await (count % 3 === 0 ? one : other).begin(intent));
+  const { entries, chain } = await one.list(everything);
+  expect(chain).toEqual({ state: 'intact', checked: 12 });
+  expect(entries).toHaveLength(12);
+  expect(log.files().length).toBeGreaterThan(1);
+});

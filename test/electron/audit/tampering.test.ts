@@ -265,6 +265,27 @@ test('a log cut at its end stays broken, however often it is opened and closed',
   expect(await stateOf(log)).toBe('broken');
 });
 
+test('a break that could not be recorded is not papered over at the end', async () => {
+  const log = await written(5);
+  const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
+  fs.writeFileSync(log.file(1), lines.toSpliced(4, 2).join('\n'));
+  const real = checkpointFile(log.checkpoint);
+  for (let run = 0; run < 2; run++) {
+    let full = true;
+    const audit = await log.open({
+      checkpoint: {
+        ...real,
+        write: (text) => (full ? Promise.reject(new Error('ENOSPC')) : real.write(text)),
+      },
+    });
+    expect(audit.state()).toBe('broken');
+    full = false;
+    await audit.close();
+    expect(log.files()).toEqual(['audit-000001.jsonl']);
+  }
+  expect(await stateOf(log)).toBe('broken');
+});
+
 test('tampering while the desk runs is found when the log is listed', async () => {
   const log = logFolder();
   const audit = await log.open();

@@ -26,7 +26,7 @@ import type {
 
 /** What the fake service makes of a value: reversible, so that a test can tell right from wrong. */
 export const cleartextOf = (token: string): string => `<${token}>`;
-export const tokenOf = (cleartext: string): string => `tok:${cleartext}`;
+export const tokenOf = (cleartext: string): string => `tok:${Array.from(cleartext).reverse().join('')}`;
 
 export interface FakeService {
   readonly client: ServiceClient;

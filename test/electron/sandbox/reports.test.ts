@@ -6,7 +6,7 @@ import defaultSeed from '../../../resources/sandbox-seed.json' with { type: 'jso
 import { openRequestLog } from '../../../electron/sandbox/reports/request-log.ts';
 import type { RecordedCall } from '../../../electron/sandbox/reports/request-log.ts';
 import { runService } from '../../../electron/sandbox/run-service.ts';
-import type { RunningService } from '../../../electron/sandbox/run-service.ts';
+import type { RunningService, ServiceOptions } from '../../../electron/sandbox/run-service.ts';
 import type { Seed } from '../../../electron/sandbox/seed.ts';
 import { connect } from './service-client.ts';
 import type { Client } from './service-client.ts';
@@ -17,9 +17,15 @@ let folder: string;
 let service: RunningService;
 let client: Client;
 
-const start = async () => {
+const start = async (options: Partial<ServiceOptions> = {}) => {
   service = await runService(
-    { secret: new Uint8Array(32).fill(5), seed: defaultSeed as Seed, dataFolder: folder, portalSeconds: 600 },
+    {
+      secret: new Uint8Array(32).fill(5),
+      seed: defaultSeed as Seed,
+      dataFolder: folder,
+      portalSeconds: 600,
+      ...options,
+    },
     { now: () => time.now, monotonic: () => performance.now() },
   );
   client = connect(service.facts);
@@ -127,6 +133,27 @@ describe('AggregateApiRequestMetrics', () => {
     const body = { ...account, startDate: '2026-11-01', endDate: '2026-11-30', groupBy: 'Day', ...wrong };
     const answer = await client.call('AggregateApiRequestMetrics', body, await bearer());
     expect(answer).toMatchObject({ status: 400, body: { errors: { Validation } } });
+  });
+});
+
+describe('the transfers of 24 hours', () => {
+  it('are still counted after a restart, those of failed calls too, until they are 24 hours old', async () => {
+    await stop();
+    await start({ limits: { transfersPerDay: 3 } });
+    const tokenize = async (value: string) => {
+      const sessionToken = await client.signIn('intake');
+      return client.call('Tokenize', { sessionToken, tokenName: 'ssn', value });
+    };
+    expect((await tokenize('123-45-6789')).status).toBe(200);
+    expect((await tokenize('no ssn')).status).toBe(400);
+    await stop();
+    await start({ limits: { transfersPerDay: 3 } });
+    expect((await tokenize('123-45-6789')).headers['x-rate-limit-remaining']).toBe('0');
+    const refused = await tokenize('123-45-6789');
+    expect(refused).toMatchObject({ status: 429, body: { errors: 'TooManyTransfers' } });
+    expect(refused.headers['x-rate-limit-reset']).toBe('2026-11-21T12:01:00.000Z');
+    time.now += DAY + 60_000;
+    expect((await tokenize('123-45-6789')).status).toBe(200);
   });
 });
 

@@ -206,6 +206,18 @@ describe('the tool server', () => {
     );
   });
 
+  it('does not keep the service from stopping while streams are open', async () => {
+    const sse = await openClient('SSE', await jwt());
+    const streamable = await openClient('Streamable HTTP', await jwt());
+    await streamable.listTools();
+    await service.stop();
+    await expect(client.send('GET', '/openapi.json')).rejects.toThrow();
+    await sse.close();
+    await streamable.close();
+    await client.close();
+    await start();
+  });
+
   it('counts a tool call against the limits of its client', async () => {
     await client.close();
     await service.stop();

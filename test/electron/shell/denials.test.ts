@@ -42,7 +42,7 @@ describe('what a page may not do', () => {
     asked.permissionRequest?.(null as never, permission, (granted) => answers.push(granted), {
       requestingUrl: 'app://desk/index.html',
       isMainFrame: true,
-    } as never);
+    });
     expect(answers).toEqual([false]);
     expect(asked.permissionCheck?.(null, permission as never, 'app://desk', {} as never)).toBe(false);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAccount } from '../../../../electron/sandbox/account.ts';
 import type { Definition } from '../../../../electron/sandbox/account.ts';
 import { createEmail } from '../../../../electron/sandbox/engine/email.ts';
-import { aesBlocks, createFf1 } from '../../../../electron/sandbox/engine/ff1.ts';
+import { expandAesKey, createFf1 } from '../../../../electron/sandbox/engine/ff1.ts';
 import type { FormatOutcome } from '../../../../electron/sandbox/engine/format.ts';
 import { createFreeText } from '../../../../electron/sandbox/engine/free-text.ts';
 import { isLuhnValid } from '../../../../electron/sandbox/engine/luhn.ts';
@@ -232,12 +232,12 @@ describe('other kinds', () => {
   });
 
   it('refuses what deciphers well but was never given out', () => {
-    const blocks = aesBlocks(new Uint8Array(32));
+    const aes = expandAesKey(new Uint8Array(32));
     const mask = { keepFirst: 1, keepLast: 0, character: '*' };
 
-    const short = createFf1(blocks, { radix: 36, length: 14, tweakLength: 8 });
-    const long = createFf1(blocks, { radix: 36, length: 19, tweakLength: 8 });
-    const email = createEmail(blocks, { mask });
+    const short = createFf1(aes, { radix: 36, length: 14, tweakLength: 8 });
+    const long = createFf1(aes, { radix: 36, length: 19, tweakLength: 8 });
+    const email = createEmail(aes, { mask });
     const token = valueOf(email.tokenize('jane@example.com'));
     const tweak = createHash('sha256').update('example.com').digest().subarray(0, 8);
     const parse = (text: string) =>
@@ -250,8 +250,8 @@ describe('other kinds', () => {
       .padStart(19, '0');
     expect(email.detokenize(`${respelled}@example.com`)).toEqual({ ok: false, code: 'TokenInvalid' });
 
-    const text = createFreeText(blocks, { maxBytes: 512, mask });
-    const wide = createFf1(blocks, { radix: 256, length: 12, tweakLength: 0 });
+    const text = createFreeText(aes, { maxBytes: 512, mask });
+    const wide = createFf1(aes, { radix: 256, length: 12, tweakLength: 0 });
     const tokenOf = (hex: string) => {
       const y = wide.encrypt(new Uint8Array(0), BigInt(`0x${hex.padEnd(24, '0')}`));
       return `txt_${Buffer.from(y.toString(16).padStart(24, '0'), 'hex').toString('base64url')}`;

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { startSandbox, type RunningSandbox } from '../../electron/sandbox/start-sandbox.ts';
+import { expect, test as base } from './desk.ts';
+import { connect, go, type ServiceAccess } from './hands.ts';
+
+/** A service outside the desk, reached as a company's own would be. */
+const test = base.extend<{ service: RunningSandbox }>({
+  // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
+  service: async ({}, use) => {
+    const worker = new URL('../../electron/sandbox/worker.ts', import.meta.url);
+    const service = await startSandbox({ secret: randomBytes(32), worker });
+    await use(service);
+    await service.stop();
+  },
+});
+
+function accessTo(service: RunningSandbox, policy: string): ServiceAccess {
+  return {
+    name: 'Acme test',
+    baseUrl: service.baseUrl,
+    caPem: service.caPem,
+    policy,
+    apiKey: service.apiKey.value,
+    policyPassword: service.policies.find(({ name }) => name === policy)?.password ?? '',
+    definition: { name: 'card-number', label: 'Card number' },
+  };
+}
+
+/** Any number of the right form is a token of the definition. */
+const token = '4111111173092111';
+
+async function lookUp(page: Page): Promise<void> {
+  await go(page, 'Lookup');
+  await page.getByRole('textbox', { name: 'Token' }).fill(token);
+  await page.keyboard.press('Enter');
+}
+
+async function problem(page: Page, sentence: RegExp, withRequest = true): Promise<void> {
+  const alert = page.getByRole('alert');
+  await expect(alert).toContainText(sentence);
+  // What a person reads is no code, no stack, no blame.
+  expect(await alert.innerText()).not.toMatch(/service\.|undefined|null|Error:|oops|!/i);
+  if (withRequest) await expect(alert.getByRole('button', { name: /copy/i })).toBeVisible();
+}
+
+test('a wrong policy password', async ({ page, service }) => {
+  await connect(page, { ...accessTo(service, 'dispute-desk'), policyPassword: 'not the password' });
+  await lookUp(page);
+  await problem(page, /dispute-desk could not sign in.*API key, the policy name or its password is wrong/s);
+});
+
+test('an expired API key', async ({ page, service }) => {
+  const expired = service.apiKeys.find(({ expires }) => Date.parse(expires) < Date.now());
+  await connect(page, { ...accessTo(service, 'dispute-desk'), apiKey: expired?.value ?? '' });
+  await lookUp(page);
+  await problem(page, /API key has expired/);
+});
+
+test('a policy that may mask and not reveal', async ({ page, service }) => {
+  await connect(page, accessTo(service, 'mask-only'));
+  await lookUp(page);
+  await expect(page.getByRole('region', { name: 'Result' })).toContainText('•');
+  await page.getByRole('button', { name: 'Reveal' }).click();
+  const strip = page.getByRole('region', { name: 'Reveal', exact: true });
+  await strip.getByLabel('Case').fill('D-1');
+  await strip.getByRole('button', { name: /^Show/ }).click();
+  await problem(page, /policy mask-only may not detokenize Card number/);
+  await expect(page.getByRole('group', { name: 'In clear' })).toHaveCount(0);
+});
+
+test('a service that is down', async ({ page, service }) => {
+  await connect(page, accessTo(service, 'dispute-desk'));
+  await service.stop();
+  await lookUp(page);
+  // Nothing answered, so there is no request to name.
+  await problem(page, /No connection to/, false);
+});
+
+test('a certificate that nobody vouched for', async ({ page, service }) => {
+  const other = await startSandbox({
+    secret: randomBytes(32),
+    worker: new URL('../../electron/sandbox/worker.ts', import.meta.url),
+  });
+  try {
+    await connect(page, { ...accessTo(service, 'dispute-desk'), caPem: other.caPem });
+    await lookUp(page);
+    await problem(page, /certificate of .* is not trusted here, so nothing was sent/, false);
+  } finally {
+    await other.stop();
+  }
+});

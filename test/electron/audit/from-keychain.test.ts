@@ -1,0 +1,77 @@
+import fs from 'node:fs';
+import { expect, test } from 'vitest';
+import { chainKey, keychainAnchor } from '../../../electron/audit/from-keychain.ts';
+import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
+import { fakeKeyring } from '../credentials/fake-keyring.ts';
+import { fakeClock } from '../privacy/fake-clock.ts';
+import { everything, logFolder, value } from './log-folder.ts';
+
+const intent = { action: 'Reveal', caseReference: 'D-1' };
+
+function desk(keyring = fakeKeyring()) {
+  const log = logFolder();
+  const names: string[] = [];
+  /** A start of the desk: the keychain is opened anew, what is on the disk stays. */
+  function start() {
+    const keychain = openKeychain({
+      load: () => Promise.resolve(keyring),
+      index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
+      clock: fakeClock(),
+    });
+    return log.open({ key: () => chainKey(keychain), anchor: keychainAnchor(keychain) });
+  }
+  return { keyring, log, start };
+}
+
+test('the key of the chain comes from the keychain and holds from run to run', async () => {
+  const { start } = desk();
+  for (let run = 0; run < 2; run++) {
+    const audit = await start();
+    value(await audit.begin(intent));
+    await audit.close();
+  }
+  expect((await (await start()).list(everything)).chain).toEqual({ state: 'intact', checked: 2 });
+});
+
+test('nothing is begun while the keyring is locked, and no other key is made', async () => {
+  const { start, keyring } = desk();
+  await (await start()).close();
+  const kept = new Map(keyring.entries);
+  keyring.mood = 'locked';
+  const audit = await start();
+  expect(audit.state()).toBe('unwritable');
+  expect((await audit.begin(intent)).ok).toBe(false);
+  keyring.mood = 'open';
+  value(await audit.begin(intent));
+  expect(keyring.entries.get('audit:key')).toBe(kept.get('audit:key'));
+});
+
+test('a log taken away with its checkpoint is missed by the keychain', async () => {
+  const { start, log } = desk();
+  const audit = await start();
+  value(await audit.begin(intent));
+  await audit.close();
+  fs.rmSync(log.root, { recursive: true });
+  expect((await start()).state()).toBe('broken');
+});
+
+test('a key somebody took out of the keyring breaks the chain, it does not start another', async () => {
+  const { start, keyring } = desk();
+  const audit = await start();
+  value(await audit.begin(intent));
+  await audit.close();
+  keyring.entries.delete('audit:key');
+  keyring.entries.delete('audit:anchor');
+  expect((await start()).state()).toBe('broken');
+});
+
+test('without a keyring every run has its own key', async () => {
+  const { start, keyring } = desk();
+  keyring.mood = 'gone';
+  for (let run = 0; run < 3; run++) {
+    const audit = await start();
+    expect(audit.state()).toBe('ready');
+    value(await audit.begin(intent));
+    await audit.close();
+  }
+});

@@ -1,0 +1,201 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { calls } from '../../../electron/contract/calls.ts';
+import { events } from '../../../electron/contract/events.ts';
+import { createDistinctCounter } from '../../../electron/batch/distinct.ts';
+import { codeOf, detokenize, openDesk, planOf, tokenOf, valueOf, type TestDesk } from './desk.ts';
+
+let desk: TestDesk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+async function preflight(content: string, plan = planOf([detokenize(0)])) {
+  const sourceId = await desk.open(await desk.write('in.csv', content));
+  valueOf(await desk.batch['batch.preflight']({ sourceId, plan }));
+  await expect.poll(() => desk.preflights.at(-1)?.done).toBe(true);
+  const counts = desk.preflights.at(-1);
+  events['batch.preflight'].parse(counts);
+  return counts;
+}
+
+describe('preflight', () => {
+  it('counts the whole file without sending anything', async () => {
+    const lines = Array.from({ length: 1_000 }, (_, i) => `tok${i % 250},${i}`);
+    const content = ['token,n', ...lines, ',blank', '4.11E+15,x', 'a,b,c', 'token,n'].join('\n');
+    expect(await preflight(content)).toMatchObject({
+      rows: 1_004,
+      blank: 1,
+      malformed: 2,
+      unfit: 1,
+      distinct: 250,
+      distinctExact: true,
+      requests: 3,
+      dayShare: 250 / 10_000_000,
+    });
+    expect(desk.preflights.at(-1)?.notices).toEqual([
+      { kind: 'excel-rounded', row: 1_002, column: 'token', count: 1 },
+      { kind: 'row-malformed', row: 1_003, column: null, count: 1 },
+      { kind: 'header-repeated', row: 1_004, column: null, count: 1 },
+    ]);
+    expect(desk.service.sent).toEqual([]);
+  });
+
+  it('agrees with what the run then sends', async () => {
+    const content = 'a,b\n' + Array.from({ length: 3_000 }, (_, i) => `t${i % 700},u${i % 900}`).join('\n');
+    const columns = [detokenize(0), detokenize(1)];
+    const counts = await preflight(content, planOf(columns));
+    const job = await desk.run(await desk.open(join(desk.folder, 'in.csv')), planOf(columns));
+    expect(job.tally.ok).toBe(3_000);
+    expect(desk.service.sent).toHaveLength(counts?.distinct ?? -1);
+    expect(new Set(desk.service.sent).size).toBe(1_600);
+  });
+
+  it.each([
+    ['plan.column-unknown', planOf([detokenize(5)])],
+    ['plan.column-unknown', planOf([detokenize(0), detokenize(0)])],
+    ['plan.definition-unknown', planOf([detokenize(0, { definition: 'iban' })])],
+    ['plan.policy-unknown', planOf([detokenize(0, { policy: 'Nobody' })])],
+    ['plan.definition-unknown', planOf([detokenize(0, { operation: 'translate' })])],
+    ['pattern.invalid', planOf([detokenize(0, { operation: 'match', pattern: '(' })])],
+    ['pattern.unsupported', planOf([detokenize(0, { operation: 'match', pattern: '(?=4).*' })])],
+    ['pattern.unsupported', planOf([detokenize(0, { operation: 'match', pattern: '(4)\\1' })])],
+  ])('refuses with %s', async (code, plan) => {
+    const sourceId = await desk.open(await desk.write('in.csv', 'a,b\n1,2\n'));
+    for (const call of ['batch.preflight', 'batch.try', 'batch.start'] as const) {
+      expect(codeOf(await desk.batch[call]({ sourceId, plan })), call).toBe(code);
+    }
+  });
+});
+
+describe('the trial', () => {
+  it('runs the first 20 rows for real and keeps nothing', async () => {
+    const content = 'token\n' + Array.from({ length: 500 }, (_, i) => `tok${i}`).join('\n');
+    const sourceId = await desk.open(await desk.write('in.csv', content));
+    const page = valueOf(await desk.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) }));
+    expect(calls['batch.try'].output.parse(page).rows).toHaveLength(20);
+    expect(page.rows[19]?.cells).toEqual([{ text: '***19>', state: 'ok' }]);
+    expect(desk.service.sent).toHaveLength(20);
+    expect(valueOf(await desk.batch['batch.jobs']({}))).toEqual([]);
+  });
+
+  it('says why when the service refuses', async () => {
+    const sourceId = await desk.open(await desk.write('in.csv', 'token\na\n'));
+    desk.service.answer = () => ({ ok: false, failure: { code: 'service.credentials', requestId: 'r-1' } });
+    const outcome = await desk.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) });
+    expect(outcome).toEqual({ ok: false, failure: { code: 'service.credentials', requestId: 'r-1' } });
+  });
+});
+
+describe('several columns', () => {
+  it('each have their own operation, and one row its one state', async () => {
+    const content = 'card,ssn,mail\nt1,900-11-2222,t4\n,,\nt2,,t5\nbad,900-11-2223,t6\nt3,12,t7\n';
+    desk.service.refuses = (value) => value === 'bad';
+    const plan = planOf([
+      detokenize(0),
+      detokenize(1, { operation: 'tokenize', definition: 'ssn', into: 'beside' }),
+      detokenize(2, { operation: 'match', definition: 'email', pattern: '[4567]' }),
+    ]);
+    const job = await desk.run(await desk.open(await desk.write('in.csv', content)), plan);
+    expect(job.columns).toEqual(['card', 'ssn', 'mail', 'ssn_token']);
+    expect(job.tally).toEqual({ rows: 5, ok: 2, failed: 2, unmatched: 0, blank: 1 });
+    expect(valueOf(await desk.export(job.jobId)).split('\r\n')).toEqual([
+      'card,ssn,ssn_token,mail,mail_match,error',
+      `<t1>,900-11-2222,${tokenOf('900-11-2222')},<t4>,yes,`,
+      ',,,,,',
+      '<t2>,,,<t5>,yes,',
+      `bad,900-11-2223,${tokenOf('900-11-2223')},<t6>,yes,service.element-refused`,
+      '<t3>,12,,<t7>,yes,value.unfit',
+      '',
+    ]);
+    const masked = valueOf(await desk.export(job.jobId, { content: 'masked' }));
+    expect(masked).not.toContain('900-11');
+    expect(masked).not.toContain('<t');
+    const failed = valueOf(await desk.export(job.jobId, { rows: 'failed' }));
+    expect(failed).toBe(
+      'card,ssn,mail,error\r\nbad,***223,t6,service.element-refused\r\nt3,***12,t7,value.unfit\r\n',
+    );
+    const { rows } = valueOf(
+      await desk.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 0, count: 10 }),
+    );
+    expect(
+      calls['batch.rows'].output.parse({ total: 5, from: 0, rows }).rows[0]?.cells.map(({ text }) => text),
+    ).toEqual(['***t1>', '***222', '***t4>', tokenOf('900-11-2222')]);
+    expect(JSON.stringify(rows)).not.toContain('900-11');
+  });
+
+  it('share requests and equal values when they are sent alike', async () => {
+    const content = 'a,b\n' + Array.from({ length: 1_000 }, (_, i) => `t${i % 10},t${i % 20}`).join('\n');
+    const job = await desk.run(
+      await desk.open(await desk.write('in.csv', content)),
+      planOf([detokenize(0), detokenize(1)]),
+    );
+    expect(job.tally.ok).toBe(1_000);
+    expect(desk.service.sent).toHaveLength(20);
+  });
+
+  it('of a paste come from the clipboard alone, and lie sealed', async () => {
+    const text = 'card\tname\n4111111111111111\tAnn\n5555555555554444\tBo\n';
+    const source = valueOf(await desk.batch['batch.paste']({ text }));
+    const { sourceId } = source;
+    const found = valueOf(await desk.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+    expect(found.reading).toEqual({ encoding: 'utf-8', delimiter: '\t', header: true });
+    expect(found.columns[0]).toMatchObject({ name: 'card', looksLike: 'card' });
+    const plan = { reading: found.reading, columns: [detokenize(0, { operation: 'tokenize' as const })] };
+    const job = await desk.run(sourceId, plan);
+    desk = await desk.again();
+    expect(valueOf(await desk.export(job.jobId, { content: 'tokens' }))).toBe(
+      `card,name\r\n${tokenOf('4111111111111111')},Ann\r\n${tokenOf('5555555555554444')},Bo\r\n`,
+    );
+    for (const name of await readdir(join(desk.parts.folder, job.jobId))) {
+      const bytes = await readFile(join(desk.parts.folder, job.jobId, name));
+      expect(bytes.includes('4111111111111111'), name).toBe(false);
+    }
+    expect(codeOf(await desk.batch['batch.paste']({ text: ' \n ' }))).toBe('file.paste-empty');
+  });
+});
+
+describe('mappings', () => {
+  it('are kept by name and removed', async () => {
+    const { column, ...rest } = detokenize(0);
+    expect(column).toBe(0);
+    const mapping = { name: 'Disputes', columns: [{ ...rest, header: 'token' }] };
+    valueOf(await desk.batch['batch.saveMapping'](mapping));
+    const { id } = valueOf(await desk.batch['batch.saveMapping'](mapping));
+    expect(valueOf(await desk.batch['batch.mappings']({}))).toEqual([{ id, ...mapping }]);
+    valueOf(await desk.batch['batch.removeMapping']({ id }));
+    expect(valueOf(await desk.batch['batch.mappings']({}))).toEqual([]);
+  });
+});
+
+it('counts distinct strings exactly until it is full', () => {
+  const counter = createDistinctCounter(1_000);
+  for (let i = 0; i < 5_000; i++) counter.add(`value ${i % 900}`, 1);
+  expect([counter.count, counter.exact]).toEqual([900, true]);
+  for (let i = 0; i < 5_000; i++) counter.add(`other ${i}`, 2);
+  expect([counter.count, counter.exact]).toEqual([1_000, false]);
+});
+
+it('finds its way through the sample', async () => {
+  const { sourceId } = valueOf(await desk.batch['batch.sample']({}));
+  const found = valueOf(await desk.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+  expect(calls['batch.preview'].output.parse(found)).toMatchObject({
+    reading: { encoding: 'utf-8', delimiter: ',', header: true },
+    newline: '\r\n',
+  });
+  expect(found.columns.map(({ name, looksLike, masked }) => [name, looksLike, masked])).toEqual([
+    ['dispute', 'text', false],
+    ['name', 'text', false],
+    ['card_number', 'card', true],
+    ['ssn', 'ssn', true],
+    ['email', 'email', true],
+    ['amount', 'text', false],
+    ['note', 'text', false],
+  ]);
+  expect(JSON.stringify(found.rows)).not.toMatch(/\d{15}|@/);
+  const plan = { reading: found.reading, columns: [detokenize(2, { operation: 'tokenize' as const })] };
+  const job = await desk.run(sourceId, plan);
+  expect(job.tally).toEqual({ rows: 200, ok: 198, failed: 1, unmatched: 0, blank: 1 });
+});

@@ -1,0 +1,89 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import Conf from 'conf';
+import { expect, onTestFinished, test } from 'vitest';
+import { openConnections } from '../../../electron/credentials/connections.ts';
+import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
+import { openLock } from '../../../electron/privacy/lock.ts';
+import { deskDocument, documentMigrations, documentVersion } from '../../../electron/settings/document.ts';
+import { openStore } from '../../../electron/settings/store.ts';
+import { fakeClock } from '../privacy/fake-clock.ts';
+import { fakeKeyring } from './fake-keyring.ts';
+
+const secrets = ['canary-api-key-1', 'canary-password-2', 'canary-passphrase-3'];
+
+/** The forms a secret could be written in. */
+function forms(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const shifted = [0, 1, 2].map((pad) =>
+    Buffer.concat([Buffer.alloc(pad), bytes])
+      .toString('base64')
+      .slice(4, -4),
+  );
+  return [secret, bytes.toString('hex'), Buffer.from(secret, 'utf16le').toString('latin1'), ...shifted];
+}
+
+test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a file', async (mood) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'desk-'));
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  const store = openStore({
+    folder,
+    name: 'desk',
+    shape: deskDocument,
+    version: documentVersion,
+    migrations: documentMigrations,
+    conf: (options) => new Conf(options),
+    now: () => new Date(),
+  });
+  const keyring = fakeKeyring();
+  keyring.mood = mood;
+  const clock = fakeClock();
+  const keychain = openKeychain({
+    load: () => Promise.resolve(keyring),
+    index: {
+      read: () => store.read('keychainIndex'),
+      write: (names) => store.write('keychainIndex', [...names]),
+    },
+    clock,
+  });
+  const connections = openConnections({ store, keychain, newId: () => 'c1' });
+  const saved = await connections.save({
+    id: null,
+    name: 'Acme',
+    environment: 'test',
+    baseUrl: 'https://acme.example',
+    extraCa: null,
+    policies: ['agent'],
+    definitions: [],
+    accountId: '',
+    tenantId: '',
+    apiKeyExpires: null,
+    requestsPerSecond: 600,
+    transfersPerDay: 1_000,
+  });
+  expect(saved.ok).toBe(true);
+  await connections.storeSecret('c1', { kind: 'apiKey' }, secrets[0] ?? '');
+  await connections.storeSecret('c1', { kind: 'policyPassword', policy: 'agent' }, secrets[1] ?? '');
+  const lock = await openLock({
+    clock,
+    idleMs: () => 60_000,
+    vault: keychain,
+    tries: { read: () => store.read('unlock'), write: (tries) => store.write('unlock', tries) },
+    cost: 10,
+  });
+  await lock.setPassphrase('', secrets[2] ?? '');
+  lock.now();
+  await lock.unlock('canary-passphrase-wrong');
+  lock.close();
+
+  const files = fs.readdirSync(folder);
+  expect(files).toEqual(['desk.json']);
+  const bytes = fs.readFileSync(path.join(folder, 'desk.json')).toString('latin1');
+  expect(bytes).toContain('acme.example');
+  for (const secret of secrets) {
+    for (const form of forms(secret)) expect(bytes).not.toContain(form);
+  }
+  expect(bytes).not.toContain('passphrase-wrong');
+  expect(keychain.peek('lock:verifier')).toBe(mood === 'open' ? 'stored' : 'memory');
+});

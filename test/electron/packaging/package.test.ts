@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { extractFile, listPackage, statFile } from '@electron/asar';
+import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pkg from '../../../package.json' with { type: 'json' };
+import { standInDistribution } from './stand-in-distribution.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const run = promisify(execFile);
+let folder = '';
+let packed = '';
+let archive = '';
+let files: string[] = [];
+
+/* electron-builder, with the product's own configuration, on a stand-in for Electron's distribution: offline. */
+beforeAll(async () => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-package-'));
+  if (!fs.existsSync(path.join(root, 'dist/main/main.js')))
+    await run(process.execPath, ['scripts/build.ts'], { cwd: root });
+  const distribution = path.join(folder, 'electron');
+  await standInDistribution(distribution, '45.4.1');
+  const builder = path.join(root, 'node_modules/electron-builder/cli.js');
+  const overrides = [
+    `-c.electronDist=${distribution}`,
+    '-c.electronVersion=45.4.1',
+    `-c.directories.output=${path.join(folder, 'out')}`,
+  ];
+  await run(
+    process.execPath,
+    [builder, '--linux', 'dir', '--x64', '--config', 'electron-builder.yml', ...overrides],
+    {
+      cwd: root,
+      env: { ...process.env, ELECTRON_BUILDER_CACHE: path.join(folder, 'cache') },
+    },
+  );
+  packed = path.join(folder, 'out', 'linux-unpacked');
+  archive = path.join(packed, 'resources', 'app.asar');
+  files = listPackage(archive, { isPack: false }).filter(
+    (file) => !('files' in statFile(archive, file.slice(1))),
+  );
+}, 180_000);
+
+afterAll(() => {
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the archive', () => {
+  test('holds the bundle, the window and what they read', () => {
+    const expected = [
+      '/package.json',
+      '/dist/main/main.js',
+      '/dist/main/preload.cjs',
+      '/dist/main/sandbox-worker.js',
+      '/dist/renderer/index.html',
+      '/resources/service-profile.json',
+      '/node_modules/keytar/lib/keytar.js',
+      '/node_modules/keytar/package.json',
+    ];
+    expect(files).toEqual(expect.arrayContaining(expected));
+  });
+
+  test('holds nothing else', () => {
+    const allowed = [
+      /^\/package\.json$/,
+      /^\/dist\/main\/(main|sandbox-worker|shared-[\w-]+)\.js$/,
+      /^\/dist\/main\/preload\.cjs$/,
+      /^\/dist\/renderer\/(index\.html|assets\/[\w.-]+\.(js|css|woff2|svg|png))$/,
+      /^\/resources\/(?!icons\/).+\.(json|csv)$/,
+      /^\/node_modules\/keytar\/(package\.json|LICENSE\.md|lib\/keytar\.js|prebuilds\/linux-x64\/keytar\.node)$/,
+    ];
+    expect(files.filter((file) => !allowed.some((pattern) => pattern.test(file)))).toEqual([]);
+  });
+
+  test('has no source maps, sources or development hosts', () => {
+    expect(files.filter((file) => /\.(map|ts|svelte)$|chromium|playwright/.test(file))).toEqual([]);
+    const main = extractFile(archive, 'dist/main/main.js').toString();
+    expect(main).not.toContain('sourceMappingURL');
+    expect(main).not.toContain('playwright');
+  });
+
+  test('starts from the bundle', () => {
+    const packedPackage = JSON.parse(extractFile(archive, 'package.json').toString()) as Record<
+      string,
+      unknown
+    >;
+    expect(packedPackage).toMatchObject({ main: 'dist/main/main.js', version: pkg.version });
+    expect(packedPackage).not.toHaveProperty('scripts');
+    expect(packedPackage).not.toHaveProperty('devDependencies');
+  });
+
+  test('leaves the native module, and only that, outside', () => {
+    const outside = fs
+      .readdirSync(`${archive}.unpacked`, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(`${archive}.unpacked`, path.join(entry.parentPath, entry.name)));
+    expect(outside).toEqual(['node_modules/keytar/prebuilds/linux-x64/keytar.node']);
+  });
+});
+
+test.each([
+  ['RunAsNode', FuseV1Options.RunAsNode, false],
+  ['NODE_OPTIONS', FuseV1Options.EnableNodeOptionsEnvironmentVariable, false],
+  ['--inspect', FuseV1Options.EnableNodeCliInspectArguments, false],
+  ['extra rights of file://', FuseV1Options.GrantFileProtocolExtraPrivileges, false],
+  ['cookie encryption', FuseV1Options.EnableCookieEncryption, true],
+  ['integrity of the archive', FuseV1Options.EnableEmbeddedAsarIntegrityValidation, true],
+  ['loading from the archive only', FuseV1Options.OnlyLoadAppFromAsar, true],
+])('the fuse for %s', async (_what, fuse, on) => {
+  const wire = await getCurrentFuseWire(path.join(packed, 'tokendesk'));
+  expect(String.fromCharCode(Number(wire[fuse]))).toBe(on ? '1' : '0');
+});

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { matchElements } from '../../../electron/service/match-elements.ts';
+
+const members = { ref: ['RefId', 'refId'], value: ['Value', 'value'], error: ['Error', 'error'] };
+const sent = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, value: `v${n}` }));
+
+describe('pairing by RefId', () => {
+  it('gives every element its own answer, in whatever order and spelling they come', () => {
+    const received = fc
+      .uniqueArray(fc.nat(60), { minLength: 1 })
+      .chain((numbers) => fc.record({ numbers: fc.constant(numbers), order: fc.shuffledSubarray(numbers) }));
+    fc.assert(
+      fc.property(received, fc.boolean(), ({ numbers, order }, lower) => {
+        const elements = numbers.map((n) => ({ ref: `r${n}`, value: `v${n}` }));
+        const answer = order.map((n) =>
+          lower ? { refId: `r${n}`, value: `clear ${n}` } : { RefId: `r${n}`, Value: `clear ${n}` },
+        );
+        const matched = matchElements(elements, answer, members);
+        expect(matched).toEqual({
+          ok: true,
+          value: numbers.map((n) =>
+            order.includes(n) ? { ref: `r${n}`, ok: true, value: `clear ${n}` } : null,
+          ),
+        });
+      }),
+    );
+  });
+
+  it.each<[string, unknown[]]>([
+    ['a foreign RefId', [{ RefId: 'r9', Value: 'x' }]],
+    [
+      'a doubled one',
+      [
+        { RefId: 'r0', Value: 'x' },
+        { RefId: 'r0', Value: 'x' },
+      ],
+    ],
+    [
+      'a doubled one further on',
+      [
+        { RefId: 'r1', Value: 'x' },
+        { RefId: 'r1', Value: 'x' },
+      ],
+    ],
+    ['one without RefId', [{ Value: 'x' }]],
+    ['a RefId that is a number', [{ RefId: 0, Value: 'x' }]],
+    ['something else than an object', ['x']],
+    ['null', [null]],
+    ['one named like a member of every object', [{ RefId: '__proto__', Value: 'x' }]],
+  ])('rejects the answer whole for %s', (_, received) => {
+    expect(matchElements(sent(3), received, members)).toMatchObject({
+      ok: false,
+      failure: { code: 'service.mismatched-answer' },
+    });
+  });
+
+  it('tells refused elements from answered ones', () => {
+    const received = [
+      { RefId: 'r0', Error: 'TokenInvalid' },
+      { RefId: 'r1', Value: 'x', Error: null },
+      { RefId: 'r2', Value: 'kept', Error: 'TokenInvalid' },
+      { RefId: 'r3', Value: null },
+    ];
+    expect(matchElements(sent(4), received, members)).toEqual({
+      ok: true,
+      value: [
+        { ref: 'r0', ok: false, code: 'service.element-refused' },
+        { ref: 'r1', ok: true, value: 'x' },
+        { ref: 'r2', ok: false, code: 'service.element-refused' },
+        { ref: 'r3', ok: false, code: 'service.mismatched-answer' },
+      ],
+    });
+  });
+
+  it('names the members when no element has a known value', () => {
+    const received = [
+      { RefId: 'r0', Cleartext: 'secret' },
+      { RefId: 'r1', Cleartext: 'secret' },
+    ];
+    expect(matchElements(sent(2), received, members)).toEqual({
+      ok: false,
+      failure: { code: 'service.unexpected-answer', members: ['RefId', 'Cleartext'] },
+    });
+  });
+
+  it('throws for a caller that uses a RefId twice', () => {
+    const twice = [
+      { ref: 'a', value: '1' },
+      { ref: 'a', value: '2' },
+    ];
+    expect(() => matchElements(twice, [{ RefId: 'b', Value: 'x' }], members)).toThrow('share a RefId');
+  });
+});

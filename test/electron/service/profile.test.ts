@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { memberNames, readList, readSingle } from '../../../electron/service/answers.ts';
+import { operationNames, operations } from '../../../electron/service/operations.ts';
+import { meaningOf, readProfile } from '../../../electron/service/profile.ts';
+import { shippedProfile } from '../../faults/desk-side.ts';
+
+const text = readFileSync(new URL('../../../resources/service-profile.json', import.meta.url), 'utf8');
+const profile = shippedProfile();
+
+interface Editable {
+  version: number;
+  operations: Record<string, { path: string; request: Record<string, string>; answer: string[] }>;
+  element: Record<string, unknown>;
+}
+/** The shipped file with one change. */
+function changed(change: (json: Editable) => void): string {
+  const json = JSON.parse(text) as Editable;
+  change(json);
+  return JSON.stringify(json);
+}
+const at = (json: Editable, name: string) => {
+  const found = json.operations[name];
+  if (!found) throw new Error(name);
+  return found;
+};
+
+describe('the service profile', () => {
+  it('holds every operation of the table with exactly its parameters', () => {
+    for (const name of operationNames) {
+      expect(Object.keys(profile.operations[name].request).sort()).toEqual(
+        [...operations[name].parameters].sort(),
+      );
+    }
+  });
+
+  it('may move what the specification does not show', () => {
+    const moved = readProfile(changed((json) => (at(json, 'Detokenize').path = '/api/v2/detok')));
+    expect(moved).toMatchObject({ ok: true });
+  });
+
+  it.each<[string, (json: Editable) => void]>([
+    ['operations.CreateSession.path', (json) => (at(json, 'CreateSession').path = '/elsewhere')],
+    ['operations.Tokenize.path', (json) => (at(json, 'Tokenize').path = '/api/tokenise')],
+    ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = 'https://evil.example/x')],
+    ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '/a/../b')],
+    ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '//evil.example/x')],
+    ['operations.GetMasked.request.tokenValue', (json) => delete at(json, 'GetMasked').request.tokenValue],
+    ['operations.GetMasked.request', (json) => (at(json, 'GetMasked').request.tokenValue = 'tokenName')],
+    ['operations.PatternMatch.answer', (json) => (at(json, 'PatternMatch').answer = [])],
+    ['version', (json) => (json.version = 2)],
+    ['element', (json) => (json.element.surprise = 1)],
+    ['operations', (json) => delete json.operations.Translate],
+  ])('is refused by the place that does not hold: %s', (place, change) => {
+    const outcome = readProfile(changed(change));
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
+    expect(!outcome.ok && outcome.failure.subject).toContain(place);
+  });
+
+  it('is refused when it is no JSON', () => {
+    expect(readProfile('{')).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
+  });
+
+  it('knows what error codes mean', () => {
+    expect(meaningOf(profile, 'InvalidCredentials')).toBe('credentials');
+    expect(meaningOf(profile, 'ApiKeyExpired')).toBe('keyExpired');
+    expect(meaningOf(profile, 'SessionUnknown')).toBe('session');
+    expect(meaningOf(profile, 'OperationNotGranted')).toBe('notGranted');
+    expect(meaningOf(profile, 'NewInVersion9')).toBeNull();
+  });
+});
+
+describe('a single answer', () => {
+  it.each<[string, unknown]>([
+    ['a member', { token: 'T' }],
+    ['an alternate member', { tokenValue: 'T' }],
+    ['a bare string', 'T'],
+    ['a wrapper', { data: { token: 'T' } }],
+    ['a wrapped string', { data: 'T' }],
+    ['wrappers within wrappers', { result: { data: { token: 'T' } } }],
+    ['unknown members beside', { extra: { token: 'no' }, token: 'T', status: 'NEW' }],
+    ['an empty member before', { token: null, Token: 'T' }],
+  ])('is found as %s', (_, json) => {
+    expect(readSingle(profile, 'Tokenize', json)).toEqual({ ok: true, value: 'T' });
+  });
+
+  it('is not taken from a number, which has lost digits already', () => {
+    expect(readSingle(profile, 'Tokenize', { token: 4111111111111111 })).toEqual({
+      ok: false,
+      failure: { code: 'service.unexpected-answer', members: ['token'] },
+    });
+  });
+
+  it.each<[unknown, string[]]>([
+    [{ a: 1, b: 'x' }, ['a', 'b']],
+    [{ data: { clear: 'x' } }, ['clear']],
+    [[{ token: 'T' }], ['[]', 'token']],
+    [null, []],
+    [7, []],
+    [{ '4111111111111111': 1, 'a b': 2 }, ['(unreadable)', '(unreadable)']],
+  ])('that fits nothing is told by its members: %j', (json, members) => {
+    expect(readSingle(profile, 'Tokenize', json)).toEqual({
+      ok: false,
+      failure: { code: 'service.unexpected-answer', members },
+    });
+  });
+
+  it('bare strings are refused where the profile says so', () => {
+    const strict = { ...profile, bareStrings: false, bareLists: false };
+    expect(readSingle(strict, 'Tokenize', 'T').ok).toBe(false);
+    expect(readList(strict, []).ok).toBe(false);
+    expect(readList(strict, { elements: [] }).ok).toBe(true);
+  });
+});
+
+describe('a batch answer', () => {
+  it.each<[string, unknown]>([
+    ['at the root', [1]],
+    ['under elements', { elements: [1] }],
+    ['under a wrapper', { data: { elements: [1] } }],
+    ['under data itself', { data: [1] }],
+  ])('is found %s', (_, json) => {
+    expect(readList(profile, json)).toEqual({ ok: true, value: [1] });
+  });
+
+  it('that has no list is told by its members', () => {
+    expect(readList(profile, { rows: [1], count: 1 })).toMatchObject({
+      failure: { code: 'service.unexpected-answer', members: ['rows', 'count'] },
+    });
+    expect(memberNames({ a: 1 })).toEqual(['a']);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../electron/service/clock.ts';
+import { createTransport } from '../../../electron/service/transport.ts';
+import { faultOf } from '../../../electron/service/transport-faults.ts';
+import { readCertificates, trustedCertificates } from '../../../electron/service/trusted-certificates.ts';
+import { createAuthority } from '../../faults/certificates.ts';
+import { startFaultServer } from '../../faults/fault-server.ts';
+
+describe('the transport', () => {
+  it('knows no way but HTTPS', () => {
+    const plain = { baseUrl: 'http://localhost', ca: [], clock: systemClock };
+    expect(() => createTransport(plain)).toThrow('HTTPS only');
+  });
+
+  it("keeps the base address's path prefix and says what it sends", async () => {
+    const server = await startFaultServer();
+    const transport = createTransport({
+      baseUrl: `${server.url}/tenant/a/`,
+      ca: [server.authority.pem],
+      clock: systemClock,
+    });
+    const path = '/api/services/evtservice/tokenize';
+    const exchange = await transport.post(path, '{"value":"é"}', new AbortController().signal);
+    expect(exchange).toMatchObject({ ok: true, reply: { status: 200 } });
+    expect(server.hits[0]).toMatchObject({
+      path: `/tenant/a${path}`,
+      json: { value: 'é' },
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+    });
+    await transport.close();
+    await server.close();
+  });
+
+  it('names what went wrong, and nothing of what was sent', () => {
+    const named = (code: string, message = 'canary') =>
+      faultOf(Object.assign(new Error(message), { code }), 'h');
+    expect(named('ECONNREFUSED')).toEqual({ kind: 'unreachable', subject: 'h' });
+    expect(named('ENOTFOUND')).toEqual({ kind: 'unreachable', subject: 'h' });
+    expect(named('UND_ERR_SOCKET')).toEqual({ kind: 'unreachable', subject: 'h' });
+    expect(named('UND_ERR_HEADERS_TIMEOUT')).toEqual({ kind: 'timeout', subject: 'h' });
+    expect(named('CERT_HAS_EXPIRED')).toEqual({ kind: 'tls', subject: 'CERT_HAS_EXPIRED' });
+    expect(named('UND_ERR_DESTROYED')).toEqual({ kind: 'interrupted' });
+    const wrapped = new TypeError('x', {
+      cause: Object.assign(new Error('y'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
+    });
+    expect(faultOf(wrapped, 'h')).toEqual({ kind: 'tls', subject: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    for (const odd of [null, undefined, 'canary', 7, {}]) {
+      expect(faultOf(odd, 'h')).toEqual({ kind: 'unreachable', subject: 'h' });
+    }
+  });
+});
+
+describe('trusted certificates', () => {
+  it('are those of Node, the system, the host and the connection, or the connection’s alone', async () => {
+    const { pem } = await createAuthority();
+    const host = await createAuthority();
+    const all = trustedCertificates(pem, [host.pem]);
+    if (!all.ok) throw new Error(all.failure.code);
+    expect(all.value).toContain(host.pem);
+    expect(all.value.length).toBeGreaterThan(100);
+    const only = trustedCertificates(pem, [host.pem], true);
+    expect(only).toMatchObject({ ok: true, value: [pem.trim()] });
+    expect(trustedCertificates(null, [])).toMatchObject({ ok: true });
+  });
+
+  it('are read from a text with several, and refused when one is none', async () => {
+    const [{ pem: a }, { pem: b }] = await Promise.all([createAuthority(), createAuthority()]);
+    const both = readCertificates(`# ours\n${a}\n${b}\n`);
+    expect(both.ok && both.value).toHaveLength(2);
+    const broken = a.replace(/[A-Za-z0-9]{20}/, 'AAAAAAAAAAAAAAAAAAAA');
+    for (const text of ['', 'nonsense', broken, `${a}\n${broken}`]) {
+      expect(readCertificates(text)).toMatchObject({ ok: false, failure: { code: 'certificate.invalid' } });
+    }
+  });
+});
