@@ -108,6 +108,8 @@ test('no message to the window, no settings file, no log and no other file holds
     const told = (text: string): boolean => desk.outward.some((message) => message.includes(text));
     expect(told(tokens[0] ?? '')).toBe(true);
     expect([...canaries].filter(([text]) => told(text)).map(([, what]) => what)).toEqual([]);
+    // Not a path either, of any file that was chosen or written.
+    expect(desk.outward.filter((message) => message.includes(home))).toEqual([]);
     // A JSON Web Token of the portal, whatever it says.
     expect(desk.outward.filter((message) => /eyJ[\w-]{8,}\.[\w-]+\./.test(message))).toEqual([]);
   });
