@@ -1,9 +1,10 @@
+import { uncover } from '../electron/contract/covered.ts';
 import type { CallOutput } from '../electron/contract/calls.ts';
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
 import type { Api } from './api.ts';
 import { groups } from './token-text.ts';
 
-type Revealed = CallOutput<'lookup.reveal'>;
+type Revealed = CallOutput<'lookup.reveal'> & { readonly pad: string };
 
 export interface Exposed {
   readonly revealId: string;
@@ -13,14 +14,15 @@ export interface Exposed {
 }
 
 /**
- * The one cleartext that may be on the screen. The string is kept out of reactive state and attributes: it lives in a
- * private field and in the text nodes painted from it, and both are emptied the moment it ends. Ends by time, Esc,
+ * The one cleartext that may be on the screen. It is never one string: it comes covered, stays so, and is uncovered a
+ * character at a time into text nodes of their own, which are emptied the moment it ends. Ends by time, Esc,
  * loss of focus, lock, or main saying so; main hides it by its own clock in any case.
  */
 export class Exposure {
   now = $state.raw<Exposed | null>(null);
   readonly #api: Api;
-  #cleartext = '';
+  #covered = '';
+  #pad = '';
   #kind: DefinitionKind = 'text';
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Main may end a reveal before its answer is read here: such a one must not be shown any more. */
@@ -37,7 +39,8 @@ export class Exposure {
   show(revealed: Revealed, subject: string, kind: DefinitionKind): void {
     this.#drop();
     if (revealed.revealId === this.#endedId) return;
-    this.#cleartext = revealed.cleartext;
+    this.#covered = revealed.cleartext;
+    this.#pad = revealed.pad;
     this.#kind = kind;
     this.#timer = setTimeout(() => {
       this.hide();
@@ -52,15 +55,25 @@ export class Exposure {
     void this.#api.call('lookup.hide', { revealId });
   }
 
-  /** Attached to the element that shows the value. Each group is one text node; the gaps are drawn. */
+  /**
+   * Attached to the element that shows the value. Each character is an inline block with a text node of its own, and
+   * the gaps are drawn: layout joins the text of whatever flows together into one string, and keeps it for a while.
+   */
   readonly paint = (target: HTMLElement): (() => void) => {
-    const nodes = groups(this.#cleartext, this.#kind).map((group) => {
-      const span = document.createElement('span');
-      const node = document.createTextNode(group);
-      span.append(node);
-      target.append(span);
-      return node;
-    });
+    const nodes: Text[] = [];
+    const shape = groups('•'.repeat(this.#covered.length / 4), this.#kind);
+    const characters = uncover(this.#covered, this.#pad);
+    for (const group of shape) {
+      const line = document.createElement('span');
+      for (let place = 0; place < group.length; place++) {
+        const character = characters.next().value as string | undefined;
+        if (character === undefined) break;
+        const box = document.createElement(character === '\n' ? 'br' : 'span');
+        if (character !== '\n') nodes.push(box.appendChild(document.createTextNode(character)));
+        line.append(box);
+      }
+      target.append(line);
+    }
     return () => {
       for (const node of nodes) node.data = '';
       target.replaceChildren();
@@ -69,7 +82,8 @@ export class Exposure {
 
   #drop(): void {
     clearTimeout(this.#timer);
-    this.#cleartext = '';
+    this.#covered = '';
+    this.#pad = '';
     this.now = null;
   }
 }

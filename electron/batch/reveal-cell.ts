@@ -1,5 +1,6 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { Justification, Reveal } from '../contract/models/lookup.ts';
+import { coverText } from '../contract/covered.ts';
+import type { Reveal, RevealInput } from '../contract/models/lookup.ts';
 import type { BatchJob } from './job.ts';
 import type { BatchParts } from './parts.ts';
 import type { Chunk } from './read-rows.ts';
@@ -24,7 +25,7 @@ export async function revealCell(
   job: BatchJob,
   view: View,
   cell: Cell,
-  { reason, caseReference }: Justification,
+  { reason, caseReference, pad }: RevealInput,
 ): Promise<Outcome<Reveal>> {
   if (parts.caseRequired() && caseReference === '') return failed('reveal.reason-required');
   const found = cleartextOf(view, cell);
@@ -47,7 +48,8 @@ export async function revealCell(
   if (!begun.ok) return begun;
   const { revealId, hideAfterMs } = parts.reveals.open();
   begun.value({ ok: true, ...(found.requestId !== '' && { requestId: found.requestId }) });
-  return done({ revealId, cleartext: found.cleartext, hideAfterMs, requestId: found.requestId });
+  const covered = coverText(found.cleartext, pad);
+  return done({ revealId, cleartext: covered, hideAfterMs, requestId: found.requestId });
 }
 
 function cleartextOf(

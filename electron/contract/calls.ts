@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { coveredText } from './models/covered.ts';
 import { auditPage } from './models/activity.ts';
 import {
   exportChoice,
@@ -20,6 +21,7 @@ import {
   lookup,
   maskInput,
   reveal,
+  revealInput,
   tokenizeInput,
   translateInput,
 } from './models/lookup.ts';
@@ -75,10 +77,7 @@ export const calls = {
   'connections.save': call(connectionDraft, z.strictObject({ id })),
   'connections.remove': call(z.strictObject({ id }), nothing),
   'connections.choose': call(z.strictObject({ id, policy: name }), nothing),
-  'connections.storeSecret': call(
-    z.strictObject({ id, secret: secretName, value: z.string().min(1).max(2_560) }),
-    nothing,
-  ),
+  'connections.storeSecret': call(z.strictObject({ id, secret: secretName, value: coveredText }), nothing),
   'connections.forgetSecret': call(z.strictObject({ id, secret: secretName }), nothing),
   /** Opens a session, then masks the token if one is given: step by step what fitted. */
   'connections.check': call(
@@ -99,7 +98,7 @@ export const calls = {
   'lookup.mask': call(maskInput, lookup),
   'lookup.tokenize': call(tokenizeInput, lookup),
   'lookup.translate': call(translateInput, lookup),
-  'lookup.reveal': call(justification.extend({ lookupId: id }), reveal),
+  'lookup.reveal': call(revealInput.extend({ lookupId: id }), reveal),
   'lookup.hide': call(z.strictObject({ revealId: id }), nothing),
   'lookup.copy': call(
     z.discriminatedUnion('what', [
@@ -145,7 +144,7 @@ export const calls = {
     rowsPage,
   ),
   'batch.failures': call(ofJob, z.array(failureGroup)),
-  'batch.reveal': call(justification.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
+  'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
   /** Writes the file where the person says; null when they changed their mind. */
   'batch.export': call(exportChoice, exported.nullable()),
   'batch.mappings': call(nothing, z.array(mapping)),

@@ -1,3 +1,4 @@
+import { uncoverText } from '../contract/covered.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { CallInput, CallOutput } from '../contract/calls.ts';
 import { done, type Failure, type Outcome } from '../contract/errors.ts';
@@ -53,7 +54,7 @@ export function connectionHandlers(parts: ConnectionHandlerParts): ConnectionHan
       return nothing(Promise.resolve(chosen));
     },
     'connections.storeSecret': ({ id, secret, value }) =>
-      nothing(act('StoreSecret', id, () => connections.storeSecret(id, secret, value))),
+      nothing(act('StoreSecret', id, () => connections.storeSecret(id, secret, uncoverText(value)))),
     'connections.forgetSecret': ({ id, secret }) =>
       nothing(act('ForgetSecret', id, () => connections.forgetSecret(id, secret))),
     'connections.check': async (input) => check(clients, input),

@@ -1,5 +1,6 @@
 import { done, type Outcome } from '../contract/errors.ts';
-import type { Justification, Lookup, Reveal } from '../contract/models/lookup.ts';
+import { coverText } from '../contract/covered.ts';
+import type { Lookup, Reveal, RevealInput } from '../contract/models/lookup.ts';
 import { cleartextFor } from './justified.ts';
 import type { ActiveConnection, LookupParts } from './lookup-parts.ts';
 
@@ -7,12 +8,13 @@ import type { ActiveConnection, LookupParts } from './lookup-parts.ts';
 export async function reveal(
   parts: LookupParts,
   subject: { lookup: Lookup; active: ActiveConnection },
-  justification: Justification,
+  input: RevealInput,
 ): Promise<Outcome<Reveal>> {
-  const cleartext = await cleartextFor(parts, 'Reveal', subject, justification);
+  const cleartext = await cleartextFor(parts, 'Reveal', subject, input);
   if (!cleartext.ok) return cleartext;
   const { answer, close } = cleartext.value;
   const { revealId, hideAfterMs } = parts.reveals.open();
   close({ ok: true, requestId: answer.requestId });
-  return done({ revealId, cleartext: answer.value, hideAfterMs, requestId: answer.requestId });
+  const covered = coverText(answer.value, input.pad);
+  return done({ revealId, cleartext: covered, hideAfterMs, requestId: answer.requestId });
 }

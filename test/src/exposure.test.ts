@@ -1,9 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { coverText, newPad } from '../../electron/contract/covered.ts';
 import { openApi } from '../../src/api.ts';
 import { Exposure } from '../../src/exposure.svelte.ts';
 import { createFakeBridge } from './fake-bridge.ts';
 
-const revealed = { revealId: 'reveal-1', cleartext: '4111117309211111', hideAfterMs: 20_000, requestId: 'r' };
+const value = '4111117309211111';
+const pad = newPad();
+const revealed = {
+  revealId: 'reveal-1',
+  cleartext: coverText(value, pad),
+  pad,
+  hideAfterMs: 20_000,
+  requestId: 'r',
+};
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -62,6 +71,6 @@ describe('an exposure', () => {
   it('holds the value in no member that can be reached', () => {
     const { exposure } = open();
     exposure.show(revealed, 'lookup:1', 'card');
-    expect(held(exposure)).not.toContain(revealed.cleartext);
+    expect(held(exposure)).not.toContain(value);
   });
 });

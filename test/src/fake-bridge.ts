@@ -1,4 +1,5 @@
 import type { Bridge } from '../../electron/contract/bridge.ts';
+import { coverText } from '../../electron/contract/covered.ts';
 import { calls, type CallInput, type CallName, type CallOutput } from '../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
 import { events, type EventName, type EventPayload } from '../../electron/contract/events.ts';
@@ -185,14 +186,14 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
       add({ definition, policy, caseReference, kind: 'tokenized' }),
     'lookup.translate': ({ targetDefinition, targetPolicy }) =>
       add({ definition: targetDefinition, policy: targetPolicy, kind: 'translated' }),
-    'lookup.reveal': ({ lookupId }) => {
+    'lookup.reveal': ({ lookupId, pad }) => {
       const lookup = find(lookupId);
       if (lookup === undefined) return failed('lookup.unknown');
       lookup.revealedAt = data.at(9_000);
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        cleartext: '4111117309211111',
+        cleartext: coverText('4111117309211111', pad),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa10',
       });
@@ -258,11 +259,11 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
         { code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
       ]);
     },
-    'batch.reveal': () => {
+    'batch.reveal': ({ pad }) => {
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        cleartext: '4111117309211111',
+        cleartext: coverText('4111117309211111', pad),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa11',
       });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pad } from './covered.ts';
 import { caseReference, id, instant, name, reason, value } from './names.ts';
 
 /** One lookup as it is listed: never cleartext. */
@@ -37,8 +38,13 @@ export const translateInput = z.strictObject({
 export const justification = z.strictObject({ reason, caseReference });
 export type Justification = z.infer<typeof justification>;
 
+/** What a reveal takes beside its subject. */
+export const revealInput = justification.extend({ pad });
+export type RevealInput = z.infer<typeof revealInput>;
+
 export const reveal = z.strictObject({
   revealId: id,
+  /** Covered with the pad of the call, see `covered.ts`. */
   cleartext: z.string(),
   /** Main hides it then, whatever the window does. */
   hideAfterMs: z.int().positive(),

@@ -1,3 +1,4 @@
+import { newPad } from '../../../electron/contract/covered.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type {
   ExportChoice,
@@ -103,10 +104,12 @@ export class BatchRun {
     const plan = this.chosenPlan;
     if (row === undefined || plan === undefined) return;
     const subject = this.subject;
+    const pad = newPad();
     const outcome = await this.desk.api.call('batch.reveal', {
       jobId: this.jobId,
       row: row.row,
       column: plan.column,
+      pad,
       reason: this.desk.reason.trim(),
       caseReference: this.desk.caseReference.trim(),
     });
@@ -119,7 +122,7 @@ export class BatchRun {
       await this.desk.api.call('lookup.hide', { revealId: outcome.value.revealId });
       return;
     }
-    this.desk.exposure.show(outcome.value, subject, this.desk.definition(plan.definition).kind);
+    this.desk.exposure.show({ ...outcome.value, pad }, subject, this.desk.definition(plan.definition).kind);
     this.close();
   }
 

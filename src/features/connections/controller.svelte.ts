@@ -1,3 +1,4 @@
+import type { CoveredText } from '../../../electron/contract/covered.ts';
 import type { CallOutput } from '../../../electron/contract/calls.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type {
@@ -110,7 +111,7 @@ export class ConnectionsController {
     if (this.desk.state?.active === null) await this.desk.choose(outcome.value.id, draft.policies[0] ?? '');
   }
 
-  async storeSecret(secret: SecretName, value: string): Promise<Failure | null> {
+  async storeSecret(secret: SecretName, value: CoveredText): Promise<Failure | null> {
     const id = this.draft?.id ?? null;
     if (id === null) return null;
     const outcome = await this.desk.api.call('connections.storeSecret', { id, secret, value });

@@ -1,3 +1,4 @@
+import { newPad } from '../../../electron/contract/covered.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import type { Source } from '../../../electron/contract/models/source.ts';
@@ -161,7 +162,12 @@ export class LookupController {
   async reveal(): Promise<void> {
     const lookup = this.current;
     if (lookup === null) return;
-    const outcome = await this.desk.api.call('lookup.reveal', { lookupId: lookup.id, ...this.#why() });
+    const pad = newPad();
+    const outcome = await this.desk.api.call('lookup.reveal', {
+      lookupId: lookup.id,
+      pad,
+      ...this.#why(),
+    });
     if (!outcome.ok) {
       this.stripFailure = outcome.failure;
       return;
@@ -172,7 +178,7 @@ export class LookupController {
       return;
     }
     const { kind } = this.desk.definition(lookup.definition);
-    this.desk.exposure.show(outcome.value, `lookup:${lookup.id}`, kind);
+    this.desk.exposure.show({ ...outcome.value, pad }, `lookup:${lookup.id}`, kind);
     this.close();
     await this.load();
   }

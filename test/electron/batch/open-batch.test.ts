@@ -1,3 +1,4 @@
+import { coverText, newPad } from '../../../electron/contract/covered.ts';
 import { readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -127,11 +128,18 @@ describe('a batch from file to file', () => {
 
   it('reveals one cell with a reason, recorded first', async () => {
     const job = await finished('token,n\na,1\nb,2\n');
-    const ask = { jobId: job.jobId, row: 2, column: 0, reason: 'Refund', caseReference: 'C-1' };
+    const ask = {
+      jobId: job.jobId,
+      row: 2,
+      column: 0,
+      pad: newPad(),
+      reason: 'Refund',
+      caseReference: 'C-1',
+    };
     const revealed = valueOf(await desk.batch['batch.reveal'](ask));
     expect(revealed).toEqual({
       revealId: 'reveal-1',
-      cleartext: '<b>',
+      cleartext: coverText('<b>', ask.pad),
       hideAfterMs: 20_000,
       requestId: 'req-1',
     });

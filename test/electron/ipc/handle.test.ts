@@ -154,7 +154,12 @@ describe('while locked', () => {
       },
       () => locked,
     );
-    const outcome = await door(sender, 'lookup.reveal', { lookupId: 'l', reason: 'r', caseReference: 'c' });
+    const outcome = await door(sender, 'lookup.reveal', {
+      lookupId: 'l',
+      pad: '0000',
+      reason: 'r',
+      caseReference: 'c',
+    });
     expect(outcome).toEqual(failed('desk.locked'));
   });
 });

@@ -1,3 +1,4 @@
+import { coverText, newPad } from '../../../electron/contract/covered.ts';
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openLookup } from '../../../electron/lookup/lookup.ts';
@@ -5,6 +6,7 @@ import type { LookupParts } from '../../../electron/lookup/lookup-parts.ts';
 import type { ServiceClient } from '../../../electron/service/client.ts';
 
 const cleartext = '4111111111111111';
+const pad = newPad();
 const token = '4111117309211111';
 
 type Step = readonly [string, ...unknown[]];
@@ -64,8 +66,13 @@ test('a lookup asks for the mask alone: no cleartext leaves the service', async 
 test('a reveal is recorded, then fetched, then shown', async () => {
   const { desk, steps } = room();
   const { id } = value(await desk['lookup.mask']({ ...subject, token }));
-  const revealed = value(await desk['lookup.reveal']({ lookupId: id, ...why }));
-  expect(revealed).toEqual({ revealId: 'r1', cleartext, hideAfterMs: 20_000, requestId: 'req-1' });
+  const revealed = value(await desk['lookup.reveal']({ lookupId: id, pad, ...why }));
+  expect(revealed).toEqual({
+    revealId: 'r1',
+    cleartext: coverText(cleartext, pad),
+    hideAfterMs: 20_000,
+    requestId: 'req-1',
+  });
   expect(steps.slice(1).map((step) => step.slice(0, 2))).toEqual([
     ['begin', 'Reveal'],
     ['Detokenize', 'p'],
@@ -99,7 +106,7 @@ test.each([
     const { id } = value(await desk['lookup.mask']({ ...subject, token }));
     const outcome =
       act === 'reveal'
-        ? await desk['lookup.reveal']({ lookupId: id, ...why })
+        ? await desk['lookup.reveal']({ lookupId: id, pad, ...why })
         : await desk['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
     expect(outcome).toEqual(failed(code));
     expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
@@ -109,7 +116,7 @@ test.each([
 test('a reveal without a case is refused where cases are required', async () => {
   const { desk, steps } = room();
   const { id } = value(await desk['lookup.mask']({ ...subject, token }));
-  expect(await desk['lookup.reveal']({ lookupId: id, reason: 'Refund', caseReference: '' })).toEqual(
+  expect(await desk['lookup.reveal']({ lookupId: id, pad, reason: 'Refund', caseReference: '' })).toEqual(
     failed('reveal.reason-required'),
   );
   expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
@@ -119,7 +126,7 @@ test('a refused reveal is recorded as refused, and nothing opens', async () => {
   const refused = failed('service.refused', { requestId: 'req-2' });
   const { desk, steps } = room({}, { detokenize: () => Promise.resolve(refused) });
   const { id } = value(await desk['lookup.mask']({ ...subject, token }));
-  expect(await desk['lookup.reveal']({ lookupId: id, ...why })).toEqual(refused);
+  expect(await desk['lookup.reveal']({ lookupId: id, pad, ...why })).toEqual(refused);
   expect(steps.at(-1)).toEqual(['end', 'Reveal', false, 'service.refused']);
   expect(steps.map(([step]) => step)).not.toContain('open');
 });
@@ -174,7 +181,7 @@ test('a lookup belongs to the connection it was made on', async () => {
   } as unknown as ServiceClient;
   const { id } = value(await desk['lookup.mask']({ ...subject, token }));
   connectionId = 'c2';
-  expect(await desk['lookup.reveal']({ lookupId: id, ...why })).toEqual(failed('lookup.unknown'));
+  expect(await desk['lookup.reveal']({ lookupId: id, pad, ...why })).toEqual(failed('lookup.unknown'));
   expect(value(await desk['lookup.recent']({}))).toEqual([]);
   expect(base.steps).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { coverText, newPad } from '../../../electron/contract/covered.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openApi } from '../../../src/api.ts';
 import { Desk } from '../../../src/desk.svelte.ts';
@@ -66,8 +67,10 @@ describe('a connection', () => {
   it('passes a secret on and keeps it nowhere', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
-    await controller.storeSecret({ kind: 'policyPassword', policy: 'dispute-desk' }, 'hunter2-canary');
-    expect(fake.seen.at(-1)?.input).toMatchObject({ value: 'hunter2-canary' });
+    const pad = newPad();
+    const secret = { pad, covered: coverText('hunter2-canary', pad) };
+    await controller.storeSecret({ kind: 'policyPassword', policy: 'dispute-desk' }, secret);
+    expect(fake.seen.at(-1)?.input).toMatchObject({ value: secret });
     expect(controller.passwordState('dispute-desk')).toBe('stored');
     expect(JSON.stringify([controller.draft, controller.view])).not.toContain('hunter2-canary');
   });

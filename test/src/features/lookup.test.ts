@@ -101,7 +101,7 @@ describe('a reveal', () => {
     controller.open('reveal');
     desk.caseReference = 'D-20931';
     await controller.reveal();
-    expect(fake.seen.find(({ name }) => name === 'lookup.reveal')?.input).toEqual({
+    expect(fake.seen.find(({ name }) => name === 'lookup.reveal')?.input).toMatchObject({
       lookupId: 'lookup-9',
       reason: 'Chargeback response',
       caseReference: 'D-20931',

@@ -1,0 +1,143 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Buffer } from 'node:buffer';
+import keytar from 'keytar';
+import { expect, test } from '../desk.ts';
+import { exportRows, go, lookUp } from '../hands.ts';
+import { detokenizeCards, hide, revealCell, revealLookup, tokenizeCards } from './tour.ts';
+import { listenOnTheWire } from './wire-canaries.ts';
+
+interface Found {
+  readonly file: string;
+  readonly what: string;
+}
+
+/** Each way in which a text may stand in a file. Base64 has three, one for each place it may begin at. */
+function spellings(text: string): Buffer[] {
+  const bytes = Buffer.from(text, 'utf8');
+  const base64 = [0, 1, 2].map((offset) => {
+    const whole = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    // The first characters depend on what comes before, the last on what comes after.
+    return whole.slice(Math.ceil((offset * 4) / 3), whole.length - 4);
+  });
+  const texts = [
+    text,
+    ...base64,
+    ...base64.map((coded) => coded.replaceAll('+', '-').replaceAll('/', '_')),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    encodeURIComponent(text),
+    bytes.toString('hex').replaceAll(/../g, '%$&'),
+  ];
+  return [
+    ...texts.map((spelling) => Buffer.from(spelling, 'utf8')),
+    Buffer.from(text, 'utf16le'),
+    Buffer.from(text, 'utf16le').swap16(),
+  ];
+}
+
+function filesIn(folder: string): string[] {
+  return fs.readdirSync(folder, { withFileTypes: true, recursive: true }).flatMap((entry) => {
+    return entry.isFile() ? [path.join(entry.parentPath, entry.name)] : [];
+  });
+}
+
+function search(files: readonly string[], canaries: ReadonlyMap<string, string>): Found[] {
+  const needles = [...canaries].map(([text, what]) => ({ what, spelt: spellings(text) }));
+  return files.flatMap((file) => {
+    let bytes: Buffer;
+    try {
+      bytes = fs.readFileSync(file);
+    } catch {
+      return [];
+    }
+    return needles
+      .filter(({ spelt }) => spelt.some((needle) => bytes.includes(needle)))
+      .map(({ what }) => ({ file: path.basename(file), what }));
+  });
+}
+
+/** Temporary folders that Chromium and the test's tool made since `since`. */
+const temporaryFolders = (since: number, but: string): string[] =>
+  fs
+    .readdirSync(os.tmpdir(), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && /playwright|chromium|chrome|tokendesk/i.test(entry.name))
+    .map((entry) => path.join(os.tmpdir(), entry.name))
+    .filter((folder) => folder !== but && fs.statSync(folder).ctimeMs >= since);
+
+test('no message to the window, no settings file, no log and no other file holds a secret or cleartext', async ({
+  page,
+  desk,
+  home,
+}) => {
+  test.setTimeout(180_000);
+  const since = Date.now() - 60_000;
+  const wire = listenOnTheWire();
+  const all = await tokenizeCards(page, desk, home);
+  const { cards, tokens } = all;
+  await go(page, 'Lookup');
+  await lookUp(page, tokens[0] ?? '');
+  await revealLookup(page);
+  await hide(page);
+  await detokenizeCards(page, home, all);
+  await revealCell(page, 3);
+  await hide(page);
+  await exportRows(page, { content: 'Masked', written: 'For spreadsheets' });
+  await go(page, 'Activity');
+  await go(page, 'Settings');
+  await page.keyboard.press('Control+l');
+  await page.getByRole('button', { name: 'Unlock' }).click();
+
+  const secrets = new Map(wire.secrets);
+  wire.stop();
+  expect(new Set(secrets.values())).toEqual(new Set(['apiKey', 'policyPassword', 'sessionToken']));
+  // Keys of the desk's own, such as the log's and the result store's.
+  const settings = path.join(desk.home, 'desk.json');
+  const { keychainIndex = [] } = JSON.parse(fs.readFileSync(settings, 'utf8')) as {
+    keychainIndex?: string[];
+  };
+  for (const account of keychainIndex) {
+    const secret = await keytar.getPassword('Tokendesk', account).catch(() => null);
+    if (secret !== null && secret.length >= 8) secrets.set(secret, account);
+  }
+  const canaries = new Map([...secrets, ...cards.map((card) => [card, 'card'] as const)]);
+
+  await test.step('messages to the window', () => {
+    expect(desk.outward.length).toBeGreaterThan(50);
+    const told = (text: string): boolean => desk.outward.some((message) => message.includes(text));
+    expect(told(tokens[0] ?? '')).toBe(true);
+    expect([...canaries].filter(([text]) => told(text)).map(([, what]) => what)).toEqual([]);
+    // Not a path either, of any file that was chosen or written.
+    expect(desk.outward.filter((message) => message.includes(home))).toEqual([]);
+    // A JSON Web Token of the portal, whatever it says.
+    expect(desk.outward.filter((message) => /eyJ[\w-]{8,}\.[\w-]+\./.test(message))).toEqual([]);
+  });
+
+  await test.step('files', async () => {
+    const own = filesIn(desk.home);
+    const names = own.map((file) => path.relative(desk.home, file));
+    expect(names).toContain('desk.json');
+    expect(names.some((name) => name.startsWith('audit'))).toBe(true);
+    const others = temporaryFolders(since, home).flatMap(filesIn);
+    expect(search([...own, ...others], canaries)).toEqual([]);
+    // The control: the same search finds the cards in the file they came from, and one coded in each way.
+    const source = path.join(home, 'cards.csv');
+    expect(search([source], canaries)).toHaveLength(cards.length);
+    const coded = path.join(home, 'coded');
+    const [card = ''] = cards;
+    const carry = ['', 'x', 'xy'].map((before) => Buffer.from(`${before}${card}--`).toString('base64'));
+    for (const text of [...carry, Buffer.from(card).toString('hex'), Buffer.from(card, 'utf16le')]) {
+      fs.writeFileSync(coded, text);
+      expect(search([coded], canaries)).toEqual([{ file: 'coded', what: 'card' }]);
+    }
+
+    await desk.close();
+    const after = filesIn(desk.home);
+    expect(search(after, canaries)).toEqual([]);
+    const open = [desk.home, ...fs.readdirSync(desk.home, { recursive: true, encoding: 'utf8' })]
+      .map((name) => path.resolve(desk.home, name))
+      .filter((place) => (fs.lstatSync(place).mode & 0o077) !== 0);
+    expect(open.map((place) => path.relative(desk.home, place))).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import type { CDPSession, Page } from '@playwright/test';
+import { expect, test } from '../desk.ts';
+import { go, lookUp, startBuiltIn } from '../hands.ts';
+import { countInMemory, rendererPids } from '../renderer-memory.ts';
+import { heapStrings } from './heap-strings.ts';
+import { detokenizeCards, hiddenPart, hide, revealCell, revealLookup, tokenizeCards } from './tour.ts';
+import { listenOnTheWire } from './wire-canaries.ts';
+
+// Reading another process's memory is for root, or for a machine that lets a parent trace its children.
+test.skip(process.platform !== 'linux', 'reads /proc');
+
+/** How often each text stands in the renderers' writable memory, all of them together. */
+function inMemory(texts: readonly string[]): number[] {
+  const found = rendererPids().map((pid) => countInMemory(pid, texts));
+  return texts.map((text) => found.reduce((sum, counts) => sum + (counts.get(text) ?? 0), 0));
+}
+
+async function collected(protocol: CDPSession): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await protocol.send('HeapProfiler.collectGarbage');
+}
+
+const none = (texts: readonly string[]): number[] => texts.map(() => 0);
+
+test('secrets and cleartext that nobody revealed are not in the window, and what was revealed is gone again', async ({
+  page,
+  desk,
+  home,
+}) => {
+  test.setTimeout(240_000);
+  const wire = listenOnTheWire();
+  const protocol = await page.context().newCDPSession(page);
+  const all = await tokenizeCards(page, desk, home);
+  const { cards, tokens } = all;
+  const [looked = '', again = '', ofBatch = ''] = cards;
+
+  const shown: string[] = [];
+  async function shownAndGone(card: string): Promise<void> {
+    shown.push(card, hiddenPart(card));
+    // It is on the screen, in single characters: as one piece it does not even stand there now.
+    expect(await page.locator('.exposed .value > span > span').count()).toBe(card.length);
+    expect.soft(inMemory(shown)).toEqual(none(shown));
+    await hide(page);
+    // Without waiting for the engine to tidy up, and after it did.
+    expect.soft(inMemory(shown)).toEqual(none(shown));
+    await collected(protocol);
+    expect.soft(inMemory(shown)).toEqual(none(shown));
+  }
+
+  await go(page, 'Lookup');
+  for (const [index, card] of [looked, again].entries()) {
+    await lookUp(page, tokens[index] ?? '');
+    await collected(protocol);
+    expect(inMemory([card])).toEqual([0]);
+    await revealLookup(page);
+    await shownAndGone(card);
+  }
+  await detokenizeCards(page, home, all);
+  await revealCell(page, 3);
+  await shownAndGone(ofBatch);
+
+  await page.keyboard.press('Control+l');
+  await page.getByRole('button', { name: 'Unlock' }).waitFor();
+  await collected(protocol);
+  wire.stop();
+  const secrets = [...wire.secrets.keys()];
+  expect(new Set(wire.secrets.values())).toEqual(new Set(['apiKey', 'policyPassword', 'sessionToken']));
+  expect.soft(inMemory(secrets)).toEqual(none(secrets));
+  expect.soft(inMemory(cards)).toEqual(none(cards));
+
+  await page.getByRole('button', { name: 'Unlock' }).click();
+  await go(page, 'Lookup');
+  await lookUp(page, tokens[0] ?? '');
+  const strings = await heapStrings(protocol);
+  const held = (text: string): boolean => strings.some((string) => string.includes(text));
+  expect(held(tokens[0] ?? '')).toBe(true);
+  expect([...secrets, ...cards].filter(held)).toEqual([]);
+
+  // The controls: the scan finds what is on the screen, and a revealed card once a script has joined its characters.
+  expect(inMemory([tokens[0] ?? ''])[0]).toBeGreaterThan(0);
+  await revealLookup(page);
+  expect(await page.locator('.exposed .value').textContent()).toBe(looked);
+  expect(inMemory([looked])[0]).toBeGreaterThan(0);
+});
+
+/** Through the browser process, a key at a time, as a keyboard would: no message of the page's own has the text. */
+async function typeSecret(page: Page, text: string): Promise<void> {
+  const protocol = await page.context().newCDPSession(page);
+  for (const character of text) {
+    await protocol.send('Input.dispatchKeyEvent', { type: 'keyDown', text: character, key: character });
+    await protocol.send('Input.dispatchKeyEvent', { type: 'keyUp', key: character });
+  }
+  await protocol.detach();
+}
+
+test('a secret that was typed is gone from the window once it is stored', async ({ page }) => {
+  test.setTimeout(180_000);
+  const protocol = await page.context().newCDPSession(page);
+  await startBuiltIn(page);
+  await go(page, 'Connections');
+  await page.getByRole('button', { name: 'Add a connection' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Elsewhere');
+  await page.getByLabel('Base address').fill('https://service.invalid/');
+  await page.getByLabel('Policy name').fill('agent');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Add definition' }).click();
+  await page.getByLabel('Name at the service').fill('card-number');
+  await page.getByLabel('Shown as').fill('Card number');
+  await page.getByRole('button', { name: /^Save/ }).click();
+  const field = page.getByLabel('API key', { exact: true });
+  await field.click();
+
+  const secret = randomBytes(24).toString('hex');
+  const parts = [secret, secret.slice(0, 24), secret.slice(-24)];
+  await typeSecret(page, secret);
+  expect(inMemory([secret])[0]).toBeGreaterThan(0);
+  await page.keyboard.press('Enter');
+  await page.getByText(/^In (the keychain|memory until the desk closes)/).waitFor();
+  await collected(protocol);
+  expect.soft(inMemory(parts)).toEqual(none(parts));
+  await page.keyboard.press('Control+z');
+  expect((await field.inputValue()).length).toBe(0);
+  await go(page, 'Lookup');
+  await collected(protocol);
+  expect(inMemory(parts)).toEqual(none(parts));
+});

@@ -1,0 +1,146 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'svelte/compiler';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (file: string): string => fs.readFileSync(path.join(root, file), 'utf8');
+const shipped = ['electron', 'src'].flatMap((folder) =>
+  fs
+    .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => path.join(folder, name)),
+);
+
+interface Use {
+  /** The name that is called, read or written: `eval`, `.innerHTML`, `{@html}`. */
+  readonly name: string;
+  /** The source of what is called or of the property's value. */
+  readonly text: string;
+}
+
+/** What a file calls, which members it touches and which properties it sets, from its syntax and not its text. */
+function uses(file: string, source = read(file)): Use[] {
+  if (file.endsWith('.svelte')) {
+    const found: Use[] = [];
+    walk(parse(source, { modern: true, filename: file }), found);
+    return found;
+  }
+  const found: Use[] = [];
+  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
+  const visit = (node: ts.Node): void => {
+    if ((ts.isCallExpression(node) || ts.isNewExpression(node)) && ts.isIdentifier(node.expression))
+      found.push({ name: node.expression.text, text: node.getText() });
+    if (ts.isPropertyAccessExpression(node)) found.push({ name: `.${node.name.text}`, text: node.getText() });
+    if (ts.isElementAccessExpression(node) && ts.isStringLiteral(node.argumentExpression))
+      found.push({ name: `.${node.argumentExpression.text}`, text: node.getText() });
+    if (ts.isPropertyAssignment(node))
+      found.push({ name: `${node.name.getText()}:`, text: node.initializer.getText() });
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return found;
+}
+
+/** The same from Svelte's tree, which is ESTree with tags of its own. */
+function walk(value: unknown, found: Use[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  const node = value as Record<string, unknown> & {
+    callee?: { name?: string };
+    property?: { name?: string; value?: unknown };
+  };
+  if (node['type'] === 'HtmlTag') found.push({ name: '{@html}', text: '' });
+  if ((node['type'] === 'CallExpression' || node['type'] === 'NewExpression') && node.callee?.name)
+    found.push({ name: node.callee.name, text: '' });
+  if (node['type'] === 'MemberExpression') {
+    const property = node.property?.name ?? node.property?.value;
+    if (typeof property === 'string') found.push({ name: `.${property}`, text: '' });
+  }
+  for (const [key, member] of Object.entries(node)) if (key !== 'parent') walk(member, found);
+}
+
+const sources = shipped.filter((file) => /\.(ts|svelte)$/.test(file) && !file.endsWith('.d.ts'));
+const all = sources.flatMap((file) => uses(file).map((use) => ({ ...use, file })));
+const where = (...names: string[]): string[] => [
+  ...new Set(all.filter(({ name }) => names.includes(name)).map(({ file }) => file)),
+];
+
+describe('markup and code from strings', () => {
+  const banned = [
+    '{@html}',
+    'eval',
+    'Function',
+    '.innerHTML',
+    '.outerHTML',
+    '.insertAdjacentHTML',
+    '.srcdoc',
+  ];
+  const more = ['.createContextualFragment', '.setHTMLUnsafe', '.parseFromString', '.write', '.writeln'];
+
+  test('are nowhere', () => {
+    expect(where(...banned)).toEqual([]);
+    expect(where(...more).filter((file) => file.startsWith('src'))).toEqual([]);
+  });
+
+  test('would be seen', () => {
+    const names = (file: string, source: string) => uses(file, source).map(({ name }) => name);
+    expect(names('x.svelte', '<p>{@html text}</p>')).toContain('{@html}');
+    expect(names('x.svelte', '<script>a.innerHTML = b; eval(c)</script>')).toEqual(
+      expect.arrayContaining(['.innerHTML', 'eval']),
+    );
+    expect(names('x.ts', 'a["innerHTML"] = b; new Function("c"); eval(d)')).toEqual(
+      expect.arrayContaining(['.innerHTML', 'Function', 'eval']),
+    );
+  });
+});
+
+test('the window asks nothing of the network', () => {
+  const network = ['fetch', 'XMLHttpRequest', 'WebSocket', 'EventSource', '.sendBeacon', 'RTCPeerConnection'];
+  expect(where(...network).filter((file) => file.startsWith('src'))).toEqual([]);
+});
+
+test('the window keeps nothing in the browser', () => {
+  const stores = ['.localStorage', '.sessionStorage', '.indexedDB', '.cookie', '.caches', '.setItem'];
+  expect(where(...stores).filter((file) => file.startsWith('src'))).toEqual([]);
+  for (const file of sources.filter((name) => name.startsWith('src')))
+    expect([file, /\b(localStorage|sessionStorage|indexedDB)\b/.test(read(file))]).toEqual([file, false]);
+});
+
+test('window preferences are literals, each of them', () => {
+  const file = 'electron/shell/window.ts';
+  const [preferences] = uses(file).filter(({ name }) => name === 'webPreferences:');
+  const members = uses('x.ts', `const x = ${preferences?.text ?? ''}`).filter(({ name }) =>
+    name.endsWith(':'),
+  );
+  expect(members.length).toBeGreaterThan(10);
+  expect(members.filter(({ text }) => text !== 'true' && text !== 'false')).toEqual([]);
+  const value = Object.fromEntries(members.map(({ name, text }) => [name, text]));
+  expect(value).toMatchObject({
+    'sandbox:': 'true',
+    'contextIsolation:': 'true',
+    'nodeIntegration:': 'false',
+    'spellcheck:': 'false',
+    'devTools:': 'false',
+  });
+  expect(where('webPreferences:')).toEqual([file]);
+});
+
+test('all that a keyring holds is never asked for', () => {
+  expect(where('.findCredentials')).toEqual([]);
+});
+
+test('the verification of certificates has no off switch', () => {
+  const set = all.filter(({ name }) => name === 'rejectUnauthorized:');
+  expect(set.length).toBeGreaterThan(0);
+  expect(set.filter(({ text }) => text !== 'true')).toEqual([]);
+  const loosening = /NODE_TLS_REJECT_UNAUTHORIZED['"]?\]?\s*=|ignore-certificate-errors|ignoreHTTPSErrors/;
+  expect(sources.filter((file) => loosening.test(read(file)))).toEqual([]);
+});
+
+test('requests leave from one place', () => {
+  const senders = /^import \{[^}]*\} from '(undici|node:https?|node:http2)'/m;
+  const outside = sources.filter((file) => senders.test(read(file)) && !file.startsWith('electron/sandbox/'));
+  expect(outside).toEqual(['electron/service/transport.ts']);
+  expect(where('fetch')).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import pkg from '../../../package.json' with { type: 'json' };
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly hasInstallScript?: boolean;
+  readonly link?: boolean;
+}
+const lock = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
+  readonly lockfileVersion: number;
+  readonly packages: Readonly<Record<string, Locked>>;
+};
+const locked = Object.entries(lock.packages).filter(([place]) => place !== '');
+const nameOf = (place: string): string => place.slice(place.lastIndexOf('node_modules/') + 13);
+
+describe('the lock file', () => {
+  test('is there, of the present kind, and agrees with package.json', () => {
+    expect(lock.lockfileVersion).toBe(3);
+    const own = lock.packages[''] as unknown as typeof pkg;
+    expect(own.dependencies).toEqual(pkg.dependencies);
+    expect(own.devDependencies).toEqual(pkg.devDependencies);
+  });
+
+  test('takes everything by its hash, and from the registry alone', () => {
+    expect(locked.length).toBeGreaterThan(100);
+    const odd = locked.filter(
+      ([, { resolved, integrity = '', link = false }]) =>
+        link ||
+        !integrity.startsWith('sha512-') ||
+        // Without an address it is whatever registry the machine uses; the hash decides.
+        (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/')),
+    );
+    expect(odd.map(([place]) => place)).toEqual([]);
+  });
+
+  test('has no install script that package.json does not decide on', () => {
+    const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    const undecided = scripted.map(([place]) => nameOf(place)).filter((name) => !(name in pkg.allowScripts));
+    // Optional on macOS alone, from the tool that watches files.
+    expect(undecided.filter((name) => name !== 'fsevents')).toEqual([]);
+  });
+
+  test('runs the install script of nothing but the Node that the tools need', () => {
+    expect(Object.entries(pkg.allowScripts).filter(([, allowed]) => allowed)).toEqual([['node', true]]);
+  });
+});
+
+test('one module is shipped beside the bundle', () => {
+  expect(Object.keys(pkg.dependencies)).toEqual(['keytar']);
+});
+
+describe('licences', () => {
+  /** Permissive ones; anything else wants a person to look. */
+  const known =
+    /^\(?(MIT|MIT-0|ISC|0BSD|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|CC-BY-4\.0|CC-BY-3\.0|Python-2\.0|Unlicense|WTFPL|OFL-1\.1|MPL-2\.0|Zlib)( (AND|OR) \(?[\w.-]+\)?)*\)?$/;
+
+  test('are named by every package', () => {
+    // MIT in its LICENSE file, and not in its package.json.
+    const inItsFile = ['svelte-toolbelt'];
+    const odd = locked.filter(
+      ([place, { license = '' }]) => !known.test(license) && !inItsFile.includes(nameOf(place)),
+    );
+    expect(odd.map(([place, { license }]) => `${nameOf(place)}: ${license ?? 'none'}`)).toEqual([]);
+  });
+});
+
+test('Electron is of a line that gets fixes', () => {
+  const version = lock.packages['node_modules/electron']?.version ?? '';
+  // Three majors are supported at a time; 45 is the newest this was built with.
+  expect(Number(version.split('.')[0])).toBeGreaterThanOrEqual(45);
+});
