@@ -8,6 +8,8 @@ export default defineConfig({
   plugins: [svelte()],
   logLevel: 'warn',
   build: {
+    // Read by the About section.
+    license: { fileName: 'licences.json' },
     outDir: '../dist/renderer',
     emptyOutDir: true,
     assetsInlineLimit: 0,

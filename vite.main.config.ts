@@ -15,6 +15,8 @@ export default defineConfig({
   define: { DESK_VERSION: JSON.stringify(pkg.version) },
   ssr: { noExternal: true, external: ['electron', 'keytar', 'playwright-core'] },
   build: {
+    // Read by the About section.
+    license: { fileName: 'licences.json' },
     ssr: true,
     target: 'node24',
     outDir: 'dist/main',

@@ -7,6 +7,7 @@ import { openConnections } from './credentials/connections.ts';
 import type { KeyringBackend } from './credentials/native-calls.ts';
 import { openKeychain } from './credentials/open-keychain.ts';
 import { done, type Outcome } from './contract/errors.ts';
+import { readAbout } from './desk/about.ts';
 import { builtInId, createBuiltIn } from './desk/built-in.ts';
 import { createClients } from './desk/clients.ts';
 import { connectionHandlers } from './desk/connection-handlers.ts';
@@ -32,6 +33,8 @@ export interface DeskParts {
   readonly loadKeytar: () => Promise<KeyringBackend>;
   /** The embedded service's thread. */
   readonly sandboxWorker: URL;
+  /** Lists of what is in the bundles, as the build wrote them. */
+  readonly licences: readonly URL[];
   /** The one origin that may call. */
   readonly origin: string;
   /** Told of bugs: the call's name and the error's class, never a message. */
@@ -135,18 +138,28 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
 
   const handlers: Handlers = {
     'desk.state': async () => done(await state.read()),
+    'desk.about': async () => done(await readAbout(shell, parts.licences)),
     ...connectionHandlers({ connections, clients, builtIn, audit, changed: () => state.changed() }),
     ...lookup,
     ...batch,
     ...reports.handlers,
     'activity.list': async (query) => done(await audit.list(query)),
-    'settings.save': (next) => {
+    'settings.save': async (next) => {
+      const begun = await audit.begin({ action: 'SaveSettings' });
+      if (!begun.ok) return begun;
       const saved = store.write('settings', next);
+      begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
       state.changed();
-      return Promise.resolve(saved.ok ? done(settings()) : saved);
+      return saved.ok ? done(settings()) : saved;
     },
     'lock.now': () => Promise.resolve(done(lock.now())),
-    'lock.unlock': ({ passphrase }) => lock.unlock(passphrase),
+    'lock.unlock': async ({ passphrase }) => {
+      const begun = await audit.begin({ action: 'Unlock' });
+      const unlocked = await lock.unlock(passphrase);
+      // A full disk must not keep the person out: nothing can be done inside without the log either.
+      if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
+      return unlocked;
+    },
     'lock.setPassphrase': ({ current, next }) => lock.setPassphrase(current, next),
     'lock.active': () => {
       lock.active();
@@ -163,12 +176,23 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     }),
   );
 
+  let wasLocked = lock.state().locked;
+  async function recordLock(): Promise<void> {
+    const begun = await audit.begin({ action: 'Lock' });
+    if (begun.ok) begun.value({ ok: true });
+  }
+
   const stops = [
     watchAway({ shell, lock, reveals, clipboard }),
     shell.onAway((signal) => {
       if (signal === 'resume') void clients.wake();
     }),
-    lock.onChange(() => state.changed()),
+    lock.onChange(() => {
+      state.changed();
+      const { locked } = lock.state();
+      if (locked && !wasLocked) void recordLock();
+      wasLocked = locked;
+    }),
     keychain.onState(() => state.changed()),
     audit.onState(() => state.changed()),
   ];

@@ -56,6 +56,7 @@ export async function startDesk(options: StartOptions = {}): Promise<StartedDesk
     conf: (conf) => new Conf(conf),
     loadKeytar,
     sandboxWorker: beside('./sandbox-worker.js'),
+    licences: [beside('./licences.json'), beside('../renderer/licences.json')],
     origin: chromiumOrigin,
   });
   await host.shell.openWindow();

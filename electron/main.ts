@@ -57,6 +57,10 @@ async function open(): Promise<void> {
     conf: (options) => new ElectronStore(options),
     loadKeytar,
     sandboxWorker: new URL('./sandbox-worker.js', import.meta.url),
+    licences: [
+      new URL('./licences.json', import.meta.url),
+      new URL('../renderer/licences.json', import.meta.url),
+    ],
     origin: electronOrigin,
   });
   // electron-store offers its folder to any window that asks; the desk's window has no business knowing it.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { coveredText } from './models/covered.ts';
+import { coveredText, coveredToken } from './models/covered.ts';
 import { auditPage } from './models/activity.ts';
 import {
   exportChoice,
@@ -13,7 +13,7 @@ import {
   rowsPage,
 } from './models/batch.ts';
 import { connectionDraft, secretName } from './models/connection.ts';
-import { deskState, lockState } from './models/desk.ts';
+import { about, deskState, lockState } from './models/desk.ts';
 import { failureSchema } from './errors.ts';
 import {
   copied,
@@ -73,6 +73,7 @@ const ofJob = z.strictObject({ jobId: id });
  */
 export const calls = {
   'desk.state': call(nothing, deskState, { whileLocked: true }),
+  'desk.about': call(nothing, about),
 
   'connections.save': call(connectionDraft, z.strictObject({ id })),
   'connections.remove': call(z.strictObject({ id }), nothing),
@@ -165,13 +166,13 @@ export const calls = {
   'reports.portal': call(nothing, portalSession),
   /** Through the portal's Authenticate; the password is not kept. */
   'reports.signIn': call(
-    z.strictObject({ user: z.string().trim().min(1).max(200), password: z.string().min(1).max(1_000) }),
+    z.strictObject({ user: z.string().trim().min(1).max(200), password: coveredText }),
     portalSession,
   ),
   /** The same for the embedded service, whose password main alone knows. */
   'reports.signInBuiltIn': call(nothing, portalSession),
   /** A portal JWT got elsewhere. */
-  'reports.useToken': call(z.strictObject({ token: z.string().min(1).max(16_384) }), portalSession),
+  'reports.useToken': call(z.strictObject({ token: coveredToken }), portalSession),
   'reports.signOut': call(nothing, portalSession),
   'reports.metrics': call(metricsQuery, metrics),
   'reports.failures': call(z.strictObject({ max: z.int().min(1).max(100) }), failedRequests),

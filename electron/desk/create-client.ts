@@ -14,22 +14,28 @@ import type { Store } from '../settings/store.ts';
 import type { Shell } from '../shell/shell.ts';
 
 export interface CreateClientParts {
-  readonly shell: Pick<Shell, 'proxyFor' | 'trustedCertificates' | 'resources'>;
+  readonly shell: Pick<Shell, 'proxyFor' | 'trustedCertificates' | 'resources' | 'site'>;
   readonly connections: Pick<Connections, 'secret'>;
   readonly store: Store<DeskDocument>;
 }
 
 export type CreateClient = (connection: Connection, witness: Witness) => Promise<Outcome<CreatedClient>>;
 
-/** The site's service profile. Failure: connection.invalid. */
-export async function loadProfile(shell: Pick<Shell, 'resources'>): Promise<Outcome<ServiceProfile>> {
-  let text: string;
-  try {
-    text = await fs.readFile(path.join(shell.resources, 'service-profile.json'), 'utf8');
-  } catch {
-    return failed('connection.invalid', { subject: 'service-profile.json' });
+const profileName = 'service-profile.json';
+
+/** The site's service profile where it has one, else the one that is shipped. Failure: connection.invalid. */
+export async function loadProfile(
+  shell: Pick<Shell, 'resources' | 'site'>,
+): Promise<Outcome<ServiceProfile>> {
+  for (const folder of [shell.site, shell.resources]) {
+    try {
+      return readProfile(await fs.readFile(path.join(folder, profileName), 'utf8'));
+    } catch (error) {
+      // A file that is there and can't be read must not be passed over: the site meant it.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') break;
+    }
   }
-  return readProfile(text);
+  return failed('connection.invalid', { subject: profileName });
 }
 
 /** Sockets of their own to a connection's address, with the host's proxy and certificates. */

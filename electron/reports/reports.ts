@@ -1,3 +1,4 @@
+import { uncoverText } from '../contract/covered.ts';
 import type { CallInput, CallName, CallOutput } from '../contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import type { MetricsQuery, MetricsRow } from '../contract/models/report.ts';
@@ -94,7 +95,10 @@ export function openReports(parts: ReportParts): ReportsRoom {
     'reports.signIn': async (input) => {
       const reported = await parts.active();
       if (!reported.ok) return reported;
-      return signIn({ audit, tokens, profile: profile.authenticate }, reported.value, input);
+      return signIn({ audit, tokens, profile: profile.authenticate }, reported.value, {
+        user: input.user,
+        password: uncoverText(input.password),
+      });
     },
 
     'reports.signInBuiltIn': async () => {
@@ -112,7 +116,12 @@ export function openReports(parts: ReportParts): ReportsRoom {
       const { name, environment } = connection;
       const begun = await audit.begin({ action: 'UsePortalToken', connection: name, environment });
       if (!begun.ok) return begun;
-      const kept = await tokens.keep(connection, token.trim().replace(/^Bearer\s+/i, ''));
+      const kept = await tokens.keep(
+        connection,
+        uncoverText(token)
+          .trim()
+          .replace(/^Bearer\s+/i, ''),
+      );
       begun.value(kept.ok ? { ok: true } : { ok: false, code: kept.failure.code });
       return kept;
     },

@@ -105,6 +105,7 @@ async function openWith(
     version: options.version,
     home: options.home,
     resources: options.resources,
+    site: path.join(options.home, 'site'),
     clipboard: commandClipboard(env, headless),
     serve: channel.serve,
     async openWindow() {

@@ -68,6 +68,8 @@ export async function createElectronShell(
     version: app.getVersion(),
     home,
     resources: path.join(app.getAppPath(), 'resources'),
+    // Outside of the archive, whose integrity is checked, and writable by whoever may install.
+    site: path.join(path.dirname(app.getPath('exe')), 'site'),
     clipboard: electronClipboard(electron, platform),
     serve(door) {
       for (const name of Object.keys(calls) as CallName[])

@@ -28,6 +28,8 @@ export interface Shell {
   readonly home: string;
   /** Folder of the read-only files shipped with the desk. */
   readonly resources: string;
+  /** Folder beside the installed desk where an administrator may put files of their own; need not exist. */
+  readonly site: string;
   readonly clipboard: ShellClipboard;
 
   /** Connects the window's calls to the desk. Called once, before `openWindow`. */

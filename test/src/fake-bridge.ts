@@ -126,6 +126,15 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
 
   return {
     'desk.state': () => done(fake.state),
+    'desk.about': () =>
+      done({
+        version: fake.state.version,
+        host: fake.state.host,
+        licences: [
+          { name: 'svelte', version: '5.57.3', licence: 'MIT' },
+          { name: 'zod', version: '4.6.7', licence: 'MIT' },
+        ],
+      }),
     'connections.save': ({ id, ...draft }) => {
       const saved = id ?? 'connection-new';
       const before = fake.state.connections.find((connection) => connection.id === saved);

@@ -1,3 +1,4 @@
+import { uncoverText } from '../../electron/contract/covered.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import type {
   FailedRequest,
@@ -129,10 +130,10 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
   return {
     'reports.portal': () => done(session),
     'reports.signIn': ({ password }) =>
-      password === 'right' ? sign() : failed('portal.credentials', { status: 401 }),
+      uncoverText(password) === 'right' ? sign() : failed('portal.credentials', { status: 401 }),
     'reports.signInBuiltIn': sign,
     'reports.useToken': ({ token }) =>
-      token.split('.').length === 3 ? sign() : failed('portal.not-a-token'),
+      uncoverText(token).split('.').length === 3 ? sign() : failed('portal.not-a-token'),
     'reports.signOut': () => {
       session = signedOut;
       return done(session);

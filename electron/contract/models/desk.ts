@@ -44,3 +44,12 @@ export const deskState = z.strictObject({
   settings,
 });
 export type DeskState = z.infer<typeof deskState>;
+
+/** What the desk is made of, for its About section. */
+export const about = z.strictObject({
+  version: z.string(),
+  host: z.string(),
+  /** Packages in the bundle and under which licence each is. */
+  licences: z.array(z.strictObject({ name: z.string(), version: z.string(), licence: z.string() })),
+});
+export type About = z.infer<typeof about>;

@@ -1,3 +1,4 @@
+import type { CoveredText } from '../../../electron/contract/covered.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type {
   Evidence,
@@ -88,7 +89,7 @@ export class ReportsController {
   }
 
   /** The password goes straight through; nothing here keeps it. */
-  async signIn(user: string, password: string): Promise<Failure | null> {
+  async signIn(user: string, password: CoveredText): Promise<Failure | null> {
     return await this.#signedIn(this.desk.api.call('reports.signIn', { user, password }));
   }
 
@@ -96,7 +97,7 @@ export class ReportsController {
     return await this.#signedIn(this.desk.api.call('reports.signInBuiltIn', {}));
   }
 
-  async useToken(token: string): Promise<Failure | null> {
+  async useToken(token: CoveredText): Promise<Failure | null> {
     return await this.#signedIn(this.desk.api.call('reports.useToken', { token }));
   }
 

@@ -1,4 +1,5 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
+import type { About } from '../../../electron/contract/models/desk.ts';
 import type { Settings } from '../../../electron/contract/models/settings.ts';
 import type { Desk } from '../../desk.svelte.ts';
 
@@ -14,6 +15,11 @@ export class SettingsController {
 
   constructor(desk: Desk) {
     this.desk = desk;
+  }
+
+  async about(): Promise<About | null> {
+    const outcome = await this.desk.api.call('desk.about', {});
+    return outcome.ok ? outcome.value : null;
   }
 
   async change(over: Partial<Settings>): Promise<void> {

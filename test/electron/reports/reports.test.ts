@@ -3,6 +3,7 @@ import path from 'node:path';
 import Papa from 'papaparse';
 import { describe, expect, test } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
+import { coverText, newPad } from '../../../electron/contract/covered.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import type { PortalHttp } from '../../../electron/reports/portal-http.ts';
 import { checkToolServer } from '../../../electron/reports/tool-server.ts';
@@ -10,8 +11,13 @@ import { november, openRoom, value } from './reports-room.ts';
 
 type Room = Awaited<ReturnType<typeof openRoom>>;
 
+const covered = (text: string) => {
+  const pad = newPad();
+  return { pad, covered: coverText(text, pad) };
+};
+
 const signIn = (room: Room, user = 'reporter') =>
-  room.reports['reports.signIn']({ user, password: room.passwordOf(user) });
+  room.reports['reports.signIn']({ user, password: covered(room.passwordOf(user)) });
 
 /** Two tokenized, one masked, three refused, over two days. */
 async function traffic({ client, time }: Room): Promise<void> {
@@ -58,7 +64,7 @@ describe('the portal sign-in', () => {
 
   test('is refused with a wrong password, and keeps nothing', async () => {
     const room = await openRoom();
-    const outcome = await room.reports['reports.signIn']({ user: 'reporter', password: 'not it' });
+    const outcome = await room.reports['reports.signIn']({ user: 'reporter', password: covered('not it') });
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'portal.credentials' } });
     expect(room.entries.size).toBe(0);
   });
@@ -68,15 +74,17 @@ describe('the portal sign-in', () => {
     await signIn(room);
     const token = [...room.entries.values()][0] ?? '';
     await room.reports['reports.signOut']({});
-    expect(value(await room.reports['reports.useToken']({ token: ` Bearer ${token}\n` })).state).toBe(
-      'signed-in',
-    );
+    expect(
+      value(await room.reports['reports.useToken']({ token: covered(` Bearer ${token}\n`) })).state,
+    ).toBe('signed-in');
     expect([...room.entries.values()]).toEqual([token]);
-    expect(await room.reports['reports.useToken']({ token: 'hunter2' })).toEqual(
+    expect(await room.reports['reports.useToken']({ token: covered('hunter2') })).toEqual(
       failed('portal.not-a-token'),
     );
     room.time.now += 3_600_000;
-    expect(await room.reports['reports.useToken']({ token })).toEqual(failed('portal.expired'));
+    expect(await room.reports['reports.useToken']({ token: covered(token) })).toEqual(
+      failed('portal.expired'),
+    );
   });
 
   test('that is over asks again, by the clock and by 401', async () => {
@@ -90,7 +98,7 @@ describe('the portal sign-in', () => {
     // A token the service does not know, good by its own account: only the answer tells.
     const unsigned = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
     const forged = `${unsigned({ alg: 'HS256' })}.${unsigned({ sub: 'x' })}.c2ln`;
-    expect(value(await room.reports['reports.useToken']({ token: forged })).expires).toBeNull();
+    expect(value(await room.reports['reports.useToken']({ token: covered(forged) })).expires).toBeNull();
     const refused = await room.reports['reports.failures']({ max: 5 });
     expect(refused).toMatchObject({ ok: false, failure: { code: 'portal.expired', status: 401 } });
     expect(value(await room.reports['reports.portal']({})).state).toBe('ended');

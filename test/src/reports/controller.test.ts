@@ -1,3 +1,4 @@
+import { coverText, newPad } from '../../../electron/contract/covered.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { openApi } from '../../../src/api.ts';
 import { Desk } from '../../../src/desk.svelte.ts';
@@ -7,6 +8,11 @@ import { done, failed } from '../../../electron/contract/errors.ts';
 import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
 import * as data from '../fake-data.ts';
 import { failures, figuresOf, reportAnswers, signedOut } from '../fake-reports.ts';
+
+const covered = (text: string) => {
+  const pad = newPad();
+  return { pad, covered: coverText(text, pad) };
+};
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
@@ -33,9 +39,11 @@ describe('the account', () => {
     const { controller, asked } = await open({ answers: reportAnswers(signedOut) });
     await controller.show();
     expect(asked('reports.metrics')).toEqual([]);
-    expect(await controller.signIn('maria.k', 'wrong')).toMatchObject({ code: 'portal.credentials' });
+    expect(await controller.signIn('maria.k', covered('wrong'))).toMatchObject({
+      code: 'portal.credentials',
+    });
     expect(controller.portalFailure?.code).toBe('portal.credentials');
-    expect(await controller.signIn('maria.k', 'right')).toBeNull();
+    expect(await controller.signIn('maria.k', covered('right'))).toBeNull();
     expect(controller.portalFailure).toBeNull();
     expect(controller.account.figures).not.toBeNull();
     expect(JSON.stringify(controller)).not.toContain('right');

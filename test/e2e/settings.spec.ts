@@ -1,0 +1,21 @@
+import { expect, test } from './desk.ts';
+import { go, startBuiltIn } from './hands.ts';
+
+test('the About section lists every package with its licence', async ({ page }) => {
+  await go(page, 'Settings');
+  await page.getByText(/packages are part of it/).click();
+  const rows = page.getByRole('region', { name: 'About' }).getByRole('row');
+  for (const name of ['svelte', 'zod', 'undici', 'keytar (@github/keytar)'])
+    await expect(rows.filter({ has: page.getByRole('cell', { name, exact: true }) })).toHaveCount(1);
+  // Packages whose own manifest names none, and whose licence text is in the bundle's list.
+  expect(await page.getByRole('cell', { name: 'not stated' }).count()).toBeLessThan(2);
+});
+
+test('locking and unlocking are in the audit log', async ({ page }) => {
+  await startBuiltIn(page);
+  await page.keyboard.press('Control+l');
+  await page.getByRole('button', { name: 'Unlock' }).click();
+  await go(page, 'Activity');
+  await expect(page.getByRole('table')).toContainText('Unlock');
+  await expect(page.getByRole('table').getByText('Lock', { exact: true }).first()).toBeVisible();
+});
