@@ -139,7 +139,7 @@ test('the verification of certificates has no off switch', () => {
 });
 
 test('connections are made in one place', () => {
-  expect(where('Pool', 'ProxyAgent', 'Agent', 'Client', 'EnvHttpProxyAgent')).toEqual([
+  expect(where('Pool', 'ProxyAgent', 'Agent', 'EnvHttpProxyAgent')).toEqual([
     'electron/service/transport.ts',
   ]);
   // Who else sends, sends over a connection it was handed.
