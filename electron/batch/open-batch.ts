@@ -6,10 +6,10 @@ import type { Connection, DefinitionKind } from '../contract/models/connection.t
 import type { Reveal } from '../contract/models/lookup.ts';
 import type { Source } from '../contract/models/source.ts';
 import type { Batch } from './batch.ts';
-import type { ByteSource } from './bytes.ts';
-import { checkPlan } from './check-plan.ts';
-import { deliver } from './deliver.ts';
-import { BatchJob, indexOfRow, keyAccount } from './job.ts';
+import type { ByteSource } from './reading/bytes.ts';
+import { checkPlan } from './planning/check-plan.ts';
+import { deliver } from './output/deliver.ts';
+import { BatchJob, indexOfRow, keyAccount } from './running/job.ts';
 import {
   createJobFolder,
   listJobFolders,
@@ -17,22 +17,22 @@ import {
   saveCondition,
   type Condition,
   type Description,
-} from './job-files.ts';
-import { readJournal } from './journal.ts';
-import { isOwned } from './owner.ts';
+} from './storing/job-files.ts';
+import { readJournal } from './storing/journal.ts';
+import { isOwned } from './storing/owner.ts';
 import type { BatchParts } from './parts.ts';
-import { saveSealedBlock } from './paste-file.ts';
-import { describeColumns, preview } from './preview.ts';
-import { readChunk } from './read-chunk.ts';
-import { beginning, readRows, type Format } from './read-rows.ts';
-import { addCounts, emptyTally, isRetriable } from './results.ts';
-import { revealCell } from './reveal-cell.ts';
-import { runPreflight } from './run-preflight.ts';
-import { sealFor } from './seal.ts';
-import { groupFailures, pageOf, type View } from './shown-rows.ts';
-import { createSources, type OpenSource } from './sources.ts';
-import { tryRows } from './try-rows.ts';
-import { yieldsCleartext, type ColumnWork } from './work.ts';
+import { saveSealedBlock } from './reading/paste-file.ts';
+import { describeColumns, preview } from './reading/preview.ts';
+import { readChunk } from './reading/read-chunk.ts';
+import { beginning, readRows, type Format } from './reading/read-rows.ts';
+import { addCounts, emptyTally, isRetriable } from './running/results.ts';
+import { revealCell } from './output/reveal-cell.ts';
+import { runPreflight } from './planning/run-preflight.ts';
+import { sealFor } from './storing/seal.ts';
+import { groupFailures, pageOf, type View } from './output/shown-rows.ts';
+import { createSources, type OpenSource } from './reading/sources.ts';
+import { tryRows } from './planning/try-rows.ts';
+import { yieldsCleartext, type ColumnWork } from './planning/work.ts';
 
 interface Ready {
   readonly opened: OpenSource;

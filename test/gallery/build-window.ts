@@ -1,6 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { build } from 'vite';
-import window from '../../vite.renderer.config.ts';
+import window from '../../vite.config.ts';
 
 /** The product's window with the fake bridge in the preload's place. Answers the folder it is in. */
 export async function buildWindow(): Promise<string> {

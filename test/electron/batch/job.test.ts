@@ -15,9 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failed, type FailureCode } from '../../../electron/contract/errors.ts';
-import { readJournal, writeLine } from '../../../electron/batch/journal.ts';
-import { own } from '../../../electron/batch/owner.ts';
-import type { ChunkCounts } from '../../../electron/batch/results.ts';
+import { readJournal, writeLine } from '../../../electron/batch/storing/journal.ts';
+import { own } from '../../../electron/batch/storing/owner.ts';
+import type { ChunkCounts } from '../../../electron/batch/running/results.ts';
 import { cleartextOf, codeOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
 
 let desk: TestDesk;
@@ -239,7 +239,7 @@ describe('the store', () => {
   it('is not opened while another process owns the job', async () => {
     const { jobId, folder } = await finished();
     await desk.batch.close();
-    const script = `const { own } = await import(${JSON.stringify(new URL('../../../electron/batch/owner.ts', import.meta.url).href)});
+    const script = `const { own } = await import(${JSON.stringify(new URL('../../../electron/batch/storing/owner.ts', import.meta.url).href)});
       process.stdout.write(JSON.stringify(await own(${JSON.stringify(folder)})));`;
     const first = await own(folder);
     const other = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Decrypter } from 'age-encryption';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createOutputFile } from '../../../electron/batch/output-file.ts';
+import { createOutputFile } from '../../../electron/batch/output/output-file.ts';
 import { valueOf } from './desk.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
 import { events } from '../../../electron/contract/events.ts';
-import { createDistinctCounter } from '../../../electron/batch/distinct.ts';
+import { createDistinctCounter } from '../../../electron/batch/planning/distinct.ts';
 import { codeOf, detokenize, openDesk, planOf, tokenOf, valueOf, type TestDesk } from './desk.ts';
 
 let desk: TestDesk;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fromMemory } from '../../../electron/batch/bytes.ts';
-import { cutCharacter, decode, sourceLength, toBytes } from '../../../electron/batch/decode.ts';
-import { look } from '../../../electron/batch/look.ts';
-import { parseRows } from '../../../electron/batch/parse-rows.ts';
-import { beginning, readRows, type Chunk, type Format } from '../../../electron/batch/read-rows.ts';
-import { createRowWriter, isFormula } from '../../../electron/batch/write-csv.ts';
+import { fromMemory } from '../../../electron/batch/reading/bytes.ts';
+import { cutCharacter, decode, sourceLength, toBytes } from '../../../electron/batch/reading/decode.ts';
+import { look } from '../../../electron/batch/reading/look.ts';
+import { parseRows } from '../../../electron/batch/reading/parse-rows.ts';
+import { beginning, readRows, type Chunk, type Format } from '../../../electron/batch/reading/read-rows.ts';
+import { createRowWriter, isFormula } from '../../../electron/batch/output/write-csv.ts';
 import type { Delimiter, Encoding } from '../../../electron/contract/models/source.ts';
 import { cleartextOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
 

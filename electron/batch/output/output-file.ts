@@ -1,0 +1,113 @@
+import { constants } from 'node:fs';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Encrypter } from 'age-encryption';
+import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
+import { writeFailure } from '../failing.ts';
+import { syncFolder } from '../storing/job-files.ts';
+import { passphraseRecipient } from './passphrase-recipient.ts';
+
+/** A file that is there whole or not at all: written beside its target as `.partial`, synced, then renamed. */
+export interface OutputFile {
+  /** Failures: file.disk-full, file.unwritable. After one nothing more is taken and the target is untouched. */
+  write(bytes: Buffer): Promise<Outcome<null>>;
+  /** The number of bytes in the target. */
+  finish(): Promise<Outcome<number>>;
+  /** Leaves the target as it was. `keep` leaves the partial file, cut at the last whole write. */
+  abandon(keep: boolean): Promise<void>;
+}
+
+const partialOf = (target: string): string => `${target}.partial`;
+
+export async function createOutputFile(
+  target: string,
+  passphrase: string | null,
+  workFactor?: number,
+): Promise<Outcome<OutputFile>> {
+  const path = partialOf(target);
+  let handle: FileHandle;
+  try {
+    // A leftover is removed rather than opened: it might be a link, or readable by others.
+    await rm(path, { force: true });
+    handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  } catch (error) {
+    return writeFailure(error);
+  }
+  const plain = plainFile(handle, path, target);
+  return done(passphrase === null ? plain : encryptedFile(plain, passphrase, workFactor));
+}
+
+function plainFile(handle: FileHandle, path: string, target: string): OutputFile {
+  let position = 0;
+  return {
+    async write(bytes) {
+      try {
+        let written = 0;
+        while (written < bytes.length) {
+          const some = await handle.write(bytes, written, bytes.length - written, position + written);
+          written += some.bytesWritten;
+        }
+        position += bytes.length;
+        return done(null);
+      } catch (error) {
+        return writeFailure(error);
+      }
+    },
+    async finish() {
+      try {
+        await handle.sync();
+        await handle.close();
+        await rename(path, target);
+        await syncFolder(dirname(target));
+        return done(position);
+      } catch (error) {
+        return writeFailure(error);
+      }
+    },
+    async abandon(keep) {
+      if (keep) await handle.truncate(position).catch(() => undefined);
+      await handle.close().catch(() => undefined);
+      if (!keep) await rm(path, { force: true }).catch(() => undefined);
+    },
+  };
+}
+
+/** The same in the age format with a scrypt recipient, encrypted as it is written: no cleartext touches the disk. */
+function encryptedFile(plain: OutputFile, passphrase: string, workFactor?: number): OutputFile {
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const state: { failure?: { ok: false; failure: Failure } } = {};
+  const copying = (async (): Promise<void> => {
+    for await (const bytes of await encrypter.encrypt(readable)) {
+      const outcome = await plain.write(Buffer.from(bytes));
+      if (!outcome.ok) {
+        state.failure = outcome;
+        // Leaving the loop cancels the stream, which ends a write that waits for it.
+        return;
+      }
+    }
+  })();
+  const settled = copying.catch(() => {
+    // Only the encrypter throws: writing answers with a failure.
+    state.failure = failed('file.unwritable');
+  });
+  return {
+    async write(bytes) {
+      await writer.write(bytes).catch(() => undefined);
+      return state.failure ?? done(null);
+    },
+    async finish() {
+      await writer.close().catch(() => undefined);
+      await settled;
+      if (state.failure !== undefined) return state.failure;
+      return plain.finish();
+    },
+    async abandon(keep) {
+      await writer.abort().catch(() => undefined);
+      await settled;
+      await plain.abandon(keep);
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { ExportChoice } from '../../contract/models/batch.ts';
+import type { Chunk, Format } from '../reading/read-rows.ts';
+import { codeOfRow, type ChunkResults } from '../running/results.ts';
+import { hasHidden, hideAnywhere, type View } from './shown-rows.ts';
+import { yieldsCleartext, type ColumnWork } from '../planning/work.ts';
+
+type Choice = Pick<ExportChoice, 'content' | 'rows'>;
+
+/** Joins the source's rows with their results, as one export wants them. */
+export interface OutputRows {
+  /** Null without one. */
+  readonly header: readonly string[] | null;
+  /** The row's fields; null when it is left out. */
+  fields(chunk: Chunk, results: ChunkResults, index: number): readonly string[] | null;
+}
+
+/**
+ * `failures`: whether the job has failed rows; only then a result of all rows gets an `error` column. A malformed row
+ * is kept as it is: its columns can't be told apart, so none is added to it.
+ */
+export function outputRows(format: Format, view: View, choice: Choice, failures: boolean): OutputRows {
+  const byColumn = new Map(view.work.map((work, i) => [work.plan.column, { work, i }]));
+  const errors = choice.rows === 'failed';
+  // The list of failed rows goes to whoever mends them: what came in, and never cleartext.
+  const withError = errors || (choice.rows === 'all' && failures);
+  const hideInputs = errors || choice.content !== 'cleartext';
+  const hideStrays = hideInputs && hasHidden({ work: view.work, masked: new Map() });
+
+  function widen(names: readonly string[]): string[] {
+    return names.flatMap((name, column) => {
+      const mapped = byColumn.get(column);
+      return mapped === undefined || errors ? [name] : [name, ...besides(name, mapped.work, choice)];
+    });
+  }
+
+  return {
+    header: headerOf(format, withError, widen),
+    fields(chunk, results, index) {
+      const row = chunk.rows[index] ?? [];
+      const state = results.states[index];
+      if (choice.rows === 'failed' && state !== 'f') return null;
+      if (choice.rows === 'matches' && state === 'u') return null;
+      if (results.flaws[index] !== undefined) {
+        const kept = hideStrays ? row.map((field) => hideAnywhere(field, view.mask)) : row;
+        const whole = errors || row.length === format.width;
+        return withError && whole ? [...kept, codeOfRow(results, index) ?? ''] : kept;
+      }
+      // An empty line stays one, unless it has to carry its error.
+      if (row.length < format.width && !errors) return row;
+      const fields: string[] = [];
+      for (let column = 0; column < row.length; column++) {
+        const field = row[column] ?? '';
+        const mapped = byColumn.get(column);
+        if (mapped === undefined) {
+          fields.push(field);
+          continue;
+        }
+        const { work, i } = mapped;
+        const { operation, into } = work.plan;
+        const cell = results.columns[i]?.states[index];
+        const isCleartext = operation === 'tokenize' && field !== '';
+        const input = isCleartext && hideInputs ? view.mask(work.kind, field) : field;
+        if (errors) {
+          fields.push(input);
+          continue;
+        }
+        const result =
+          cell === 'o' ? resultOf(work, results.columns[i]?.values[index] ?? '', view, choice) : null;
+        if (into === 'replace') fields.push(result ?? input);
+        else {
+          fields.push(input);
+          if (showsResult(work, choice)) fields.push(result ?? '');
+        }
+        if (hasMatchColumn(work, choice)) fields.push(cell === 'o' ? 'yes' : cell === 'u' ? 'no' : '');
+      }
+      if (withError) fields.push(codeOfRow(results, index) ?? '');
+      return fields;
+    },
+  };
+}
+
+function headerOf(
+  format: Format,
+  withError: boolean,
+  widen: (names: readonly string[]) => string[],
+): string[] | null {
+  if (format.names === null) return null;
+  const names = widen(format.names);
+  return withError ? [...names, 'error'] : names;
+}
+
+/** Null where the export keeps what came in. */
+function resultOf(work: ColumnWork, result: string, view: View, { content }: Choice): string | null {
+  if (!yieldsCleartext(work.plan.operation)) return result;
+  if (content === 'tokens') return null;
+  return content === 'masked' && result !== '' ? view.mask(work.kind, result) : result;
+}
+
+const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>
+  content !== 'tokens' || !yieldsCleartext(plan.operation);
+
+const hasMatchColumn = ({ plan }: ColumnWork, { rows }: Choice): boolean =>
+  plan.operation === 'match' && rows === 'all';
+
+function besides(name: string, work: ColumnWork, choice: Choice): string[] {
+  const names: string[] = [];
+  if (work.plan.into === 'beside' && showsResult(work, choice)) {
+    const what = !yieldsCleartext(work.plan.operation) ? 'token' : choice.content;
+    names.push(`${name}_${what}`);
+  }
+  if (hasMatchColumn(work, choice)) names.push(`${name}_match`);
+  return names;
+}

@@ -1,0 +1,91 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { done, type Outcome } from '../../contract/errors.ts';
+import type { Preflight } from '../../contract/models/batch.ts';
+import type { Notice } from '../../contract/models/source.ts';
+import type { ByteSource } from '../reading/bytes.ts';
+import { createDistinctCounter } from './distinct.ts';
+import { fits, isBlank } from '../reading/fit.ts';
+import { describeColumns, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
+import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
+import type { ColumnWork } from './work.ts';
+
+export interface Rates {
+  readonly batchSize: number;
+  readonly requestsPerSecond: number;
+  readonly transfersPerDay: number;
+}
+
+/** What two cores do beside the service, whatever its limit. */
+const rowsPerSecond = 150_000;
+
+/** Reads the whole source and counts; nothing is sent. `report` gets the counts so far, from time to time. */
+export async function runPreflight(
+  sourceId: string,
+  source: ByteSource,
+  format: Format,
+  work: readonly ColumnWork[],
+  rates: Rates,
+  report: (counts: Preflight) => void,
+  signal: AbortSignal,
+): Promise<Outcome<Preflight>> {
+  const distinct = createDistinctCounter();
+  const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
+  const notices = new Map<string, Notice>();
+  const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
+  let sendable = 0;
+  let chunks = 0;
+
+  const note = (found: Notice): void => {
+    const key = `${found.kind}:${found.column ?? ''}`;
+    const known = notices.get(key);
+    notices.set(key, known === undefined ? found : { ...known, count: known.count + found.count });
+  };
+  const state = (finished: boolean): Preflight => {
+    // Once the counter is full, what it can't tell apart is taken as distinct: an upper bound for time and quota.
+    const sent = distinct.exact ? distinct.count : sendable;
+    const requests = Math.ceil(sent / rates.batchSize);
+    return {
+      sourceId,
+      done: finished,
+      ...counts,
+      distinct: distinct.count,
+      distinctExact: distinct.exact,
+      requests,
+      seconds: Math.ceil(Math.max(requests / rates.requestsPerSecond, counts.rows / rowsPerSecond)),
+      dayShare: sent / rates.transfersPerDay,
+      notices: [...notices.values()],
+    };
+  };
+
+  headerNotices(format).forEach(note);
+  for await (const read of readRows(source, format, beginning(format))) {
+    if (signal.aborted) break;
+    if (!read.ok) return read;
+    countChunk(read.value);
+    chunks += 1;
+    if (chunks % 4 === 0) await yieldToOthers();
+    if (chunks % 64 === 0) report(state(false));
+  }
+  return done(state(!signal.aborted));
+
+  function countChunk(chunk: Chunk): void {
+    if (chunks === 0) roundedNotices(chunk.rows, describeColumns(format, chunk.rows)).forEach(note);
+    if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(note);
+    for (let r = 0; r < chunk.rows.length; r++) {
+      counts.rows += 1;
+      if (chunk.flaws.size > 0 && chunk.flaws.has(r)) {
+        counts.malformed += 1;
+        continue;
+      }
+      const row = chunk.rows[r] ?? [];
+      let empty = 0;
+      for (const { plan, kind, key } of work) {
+        const value = row[plan.column];
+        if (value === undefined || isBlank(value)) empty += 1;
+        else if (!fits(value, kind, plan.operation)) counts.unfit += 1;
+        else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
+      }
+      if (empty === work.length) counts.blank += 1;
+    }
+  }
+}

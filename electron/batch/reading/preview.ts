@@ -1,0 +1,125 @@
+import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import type { DefinitionKind } from '../../contract/models/connection.ts';
+import type { Column, Notice, Preview, Source } from '../../contract/models/source.ts';
+import type { ByteSource } from './bytes.ts';
+import { holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
+import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
+
+const shownRows = 50;
+const shownCharacters = 500;
+
+/** Columns as they are shown: every name there, and each only once. */
+export function describeColumns(format: Format, rows: readonly (readonly string[])[]): Column[] {
+  const seen = new Map<string, number>();
+  return Array.from({ length: format.width }, (_, index) => {
+    const given = format.names?.[index] ?? '';
+    const base = isBlank(given) ? `Column ${index + 1}` : given.slice(0, 900).toWellFormed();
+    const times = (seen.get(base) ?? 0) + 1;
+    seen.set(base, times);
+    const values = rows.slice(0, 200).map((row) => row[index] ?? '');
+    const like = looksLike(values);
+    return {
+      index,
+      name: times === 1 ? base : `${base} (${times})`,
+      looksLike: like,
+      masked: like !== null && like !== 'text' && (namesCleartext(base) || holdsCards(base, values)),
+    };
+  });
+}
+
+/** The first rows of a source, as a person sees them before anything is sent. */
+export async function preview(
+  source: Source,
+  bytes: ByteSource,
+  format: Format,
+  masked: readonly number[] | null,
+  mask: (kind: DefinitionKind, value: string) => string,
+): Promise<Outcome<Preview>> {
+  let chunk: Chunk | null = null;
+  for await (const read of readRows(bytes, format, beginning(format))) {
+    if (!read.ok) return read;
+    chunk = read.value;
+    break;
+  }
+  const rows = chunk?.rows ?? [];
+  const columns = describeColumns(format, rows).map((column) =>
+    masked === null ? column : { ...column, masked: masked.includes(column.index) },
+  );
+  const show = (row: readonly string[]): string[] =>
+    row.map((field, i) => {
+      const column = columns[i];
+      const text = column?.masked === true && field !== '' ? mask(column.looksLike ?? 'text', field) : field;
+      return (text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text).toWellFormed();
+    });
+  return done({
+    source,
+    reading: { encoding: format.encoding, delimiter: format.delimiter, header: format.header },
+    byteOrderMark: format.markLength > 0,
+    newline: format.newline,
+    columns,
+    rows: rows.slice(0, shownRows).map(show),
+    notices: [...headerNotices(format), ...rowNotices(chunk, format), ...roundedNotices(rows, columns)],
+  });
+}
+
+export function headerNotices({ names }: Format): Notice[] {
+  if (names === null) return [];
+  const empty = names.filter(isBlank).length;
+  const twice = names.filter((name, i) => !isBlank(name) && names.indexOf(name) < i);
+  const notices: Notice[] = [];
+  if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
+  if (twice.length > 0) {
+    const column = (twice[0] ?? '').slice(0, 200).toWellFormed();
+    notices.push({ kind: 'header-duplicate', row: 0, column, count: twice.length });
+  }
+  return notices;
+}
+
+const kinds: Partial<Record<FailureCode, Notice['kind']>> = {
+  'row.malformed': 'row-malformed',
+  'row.bad-encoding': 'bad-encoding',
+  'row.nul': 'nul',
+  'row.unclosed-quote': 'unclosed-quote',
+  'row.field-too-long': 'field-too-long',
+};
+
+/** Flaws of one chunk, one notice a kind with the first row that has it. */
+export function rowNotices(chunk: Chunk | null, { names }: Format): Notice[] {
+  const notices = new Map<Notice['kind'], Notice>();
+  for (const [index, code] of chunk?.flaws ?? []) {
+    const row = chunk?.rows[index] ?? [];
+    const repeats =
+      names !== null && row.length === names.length && row.every((cell, i) => cell === names[i]);
+    const kind = repeats ? 'header-repeated' : kinds[code];
+    if (kind === undefined || chunk === null) continue;
+    const found = notices.get(kind);
+    notices.set(kind, {
+      kind,
+      row: found?.row ?? chunk.start.row + index,
+      column: null,
+      count: (found?.count ?? 0) + 1,
+    });
+  }
+  return [...notices.values()];
+}
+
+/** Digits that a spreadsheet lost: scientific notation, or numbers of 16 digits and more that all end in zeros. */
+export function roundedNotices(rows: readonly (readonly string[])[], columns: readonly Column[]): Notice[] {
+  return columns.flatMap((column): Notice[] => {
+    const long: number[] = [];
+    const rounded: number[] = [];
+    rows.forEach((row, i) => {
+      const field = row[column.index] ?? '';
+      if (isScientific(field)) rounded.push(i);
+      if (/^\d{16,19}$/.test(field)) {
+        long.push(i);
+        if (/^\d{15}0+$/.test(field)) rounded.push(i);
+      }
+    });
+    const scientific = rounded.length > 0 && rows.some((row) => isScientific(row[column.index] ?? ''));
+    // One card in ten ends in a zero by itself; a column of them does not.
+    if (!scientific && (rounded.length < 3 || rounded.length < long.length)) return [];
+    const name = column.name.slice(0, 200);
+    return [{ kind: 'excel-rounded', row: (rounded[0] ?? 0) + 1, column: name, count: rounded.length }];
+  });
+}

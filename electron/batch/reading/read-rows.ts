@@ -1,0 +1,194 @@
+import { crc32 } from 'node:zlib';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import type { Reading } from '../../contract/models/source.ts';
+import type { ByteSource } from './bytes.ts';
+import { cutCharacter, decode, sourceLength } from './decode.ts';
+import { parseLine, parseRows, type Newline } from './parse-rows.ts';
+
+/** How the bytes of one source become rows. Settled once, by `look` in look.ts, and kept with the job. */
+export interface Format extends Reading {
+  readonly newline: Newline;
+  /** Bytes of the byte order mark. */
+  readonly markLength: number;
+  /** As the file has it; null without a header. */
+  readonly names: readonly string[] | null;
+  readonly width: number;
+}
+
+/** A place between two rows: byte offset, and the number (from 1, header not counted) of the row that begins there. */
+export interface Place {
+  readonly offset: number;
+  readonly row: number;
+}
+
+export interface Chunk {
+  readonly start: Place;
+  readonly end: Place;
+  readonly rows: string[][];
+  /** Rows that are kept as they are and not sent, by their index in `rows`. */
+  readonly flaws: ReadonlyMap<number, FailureCode>;
+  /** Of the source's bytes, so that a changed file is noticed when it is read again. */
+  readonly crc: number;
+  /** False when some text stands for bytes that were not valid (see decode.ts). */
+  readonly clean: boolean;
+}
+
+export const limits = {
+  columns: 1_000,
+  /** Characters. A longer field is kept, and its row not sent. */
+  field: 1_000_000,
+  /** Bytes. A longer row can't be read. */
+  row: 16 * 1024 * 1024,
+};
+
+const readBytes = 128 * 1024;
+const chunkBytes = 32 * 1024;
+const cautiousBytes = 256;
+
+export const beginning = (format: Pick<Format, 'markLength'>): Place => ({
+  offset: format.markLength,
+  row: 1,
+});
+
+/**
+ * Chunks of rows from `from` to the end, or to byte `until`, in constant memory. A row whose quotes do not agree
+ * costs that line only. Ends after the first failure: file.*, row.field-too-long.
+ */
+export async function* readRows(
+  source: ByteSource,
+  format: Format,
+  from: Place,
+  until = source.identity.size,
+): AsyncGenerator<Outcome<Chunk>, void> {
+  const { encoding, delimiter, newline } = format;
+  let place = from;
+  let held: Buffer = Buffer.alloc(0);
+  let window = chunkBytes;
+  let started = place;
+  let rows: string[][] = [];
+  let flaws = new Map<number, FailureCode>();
+  let crc = 0;
+  let clean = true;
+  let headerAhead = format.header && from.row === 1;
+
+  const isEnd = (): boolean => place.offset + held.length >= until;
+
+  for (;;) {
+    if (held.length < window && !isEnd()) {
+      const offset = place.offset + held.length;
+      const more = await source.read(
+        offset,
+        Math.min(Math.max(readBytes, window - held.length), until - offset),
+      );
+      if (!more.ok) {
+        yield more;
+        return;
+      }
+      if (more.value.length === 0) {
+        yield failed('file.changed');
+        return;
+      }
+      held = held.length === 0 ? more.value : Buffer.concat([held, more.value]);
+      if (held.length < window && !isEnd()) continue;
+    }
+    if (held.length === 0) break;
+
+    const final = isEnd() && held.length <= window;
+    let bytes = held.subarray(0, window);
+    if (!final) bytes = bytes.subarray(0, bytes.length - cutCharacter(bytes, encoding));
+    const decoded = decode(bytes, encoding);
+    const lineEnd = newline === '\r' ? '\r' : '\n';
+    const added = final && !decoded.text.endsWith(lineEnd) ? newline : '';
+    const text = decoded.text + added;
+    const parsed = parseRows(text, delimiter, newline);
+    let got = parsed.rows;
+    let taken = parsed.taken;
+    let broken = false;
+    if (got.length === 0) {
+      const hopeless = final || bytes.length >= limits.row;
+      if (!parsed.badQuotes && !hopeless) {
+        window *= 2;
+        continue;
+      }
+      const line = parseLine(text, delimiter, newline);
+      if (line === null && !hopeless) {
+        window *= 2;
+        continue;
+      }
+      if (line === null) {
+        yield failed('row.field-too-long', { row: place.row });
+        return;
+      }
+      got = [line.row];
+      taken = line.taken;
+      broken = line.badQuotes;
+    }
+    const consumed =
+      taken >= decoded.text.length
+        ? bytes.length
+        : sourceLength(decoded.text.slice(0, taken), encoding, decoded.clean);
+    crc = crc32(held.subarray(0, consumed), crc);
+    held = held.subarray(consumed);
+    clean &&= decoded.clean;
+    // One damaged row makes more likely; reading on in small steps keeps a file of nothing else from costing a
+    // whole window a row.
+    window =
+      broken || parsed.badQuotes ? cautiousBytes : Math.min(Math.max(window * 2, cautiousBytes), chunkBytes);
+
+    let counted = got.length;
+    if (headerAhead) {
+      headerAhead = false;
+      got.shift();
+      counted -= 1;
+    }
+    findFlaws(got, format, { broken, text, clean: decoded.clean }, rows.length, flaws);
+    if (rows.length === 0) rows = got;
+    else for (const row of got) rows.push(row);
+    place = { offset: place.offset + consumed, row: place.row + counted };
+
+    if (place.offset - started.offset >= chunkBytes / 2 || rows.length >= 2_000) {
+      yield done({ start: started, end: place, rows, flaws, crc, clean });
+      started = place;
+      rows = [];
+      flaws = new Map();
+      crc = 0;
+      clean = true;
+    } else if (broken && place.row % 16 === 0) await yieldToOthers();
+  }
+  if (place.offset > started.offset) yield done({ start: started, end: place, rows, flaws, crc, clean });
+}
+
+function findFlaws(
+  rows: readonly string[][],
+  format: Format,
+  block: { broken: boolean; text: string; clean: boolean },
+  base: number,
+  flaws: Map<number, FailureCode>,
+): void {
+  const { width, names } = format;
+  const hasNul = block.text.includes('\0');
+  const mayBeLong = block.text.length > limits.field;
+  const firstName = names?.[0];
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i] ?? [];
+    let flaw: FailureCode | null = null;
+    if (block.broken) flaw = 'row.unclosed-quote';
+    else if (!block.clean && row.some(format.encoding === 'utf-8' ? isEscaped : isReplaced))
+      flaw = 'row.bad-encoding';
+    else if (hasNul && row.some((field) => field.includes('\0'))) flaw = 'row.nul';
+    else if (mayBeLong && row.some((field) => field.length > limits.field)) flaw = 'row.field-too-long';
+    else if (row.length !== width && !isBlankLine(row)) flaw = 'row.malformed';
+    else if (row[0] === firstName && names !== null && repeatsHeader(row, names)) flaw = 'row.malformed';
+    if (flaw !== null) flaws.set(base + i, flaw);
+  }
+}
+
+const isEscaped = (field: string): boolean => !field.isWellFormed();
+const isReplaced = (field: string): boolean => field.includes('\ufffd');
+
+export const isBlankLine = (row: readonly string[]): boolean => row.length === 1 && row[0] === '';
+
+function repeatsHeader(row: readonly string[], names: readonly string[]): boolean {
+  return row.length === names.length && names.join('') !== '' && row.every((field, i) => field === names[i]);
+}

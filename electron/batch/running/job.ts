@@ -1,0 +1,406 @@
+import { rm } from 'node:fs/promises';
+import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
+import type { Job, JobState } from '../../contract/models/batch.ts';
+import type { ByteSource } from '../reading/bytes.ts';
+import { openFile, sameIdentity } from '../reading/bytes.ts';
+import { saveCondition, type Condition, type Description } from '../storing/job-files.ts';
+import { openSealedBlock } from '../reading/paste-file.ts';
+import { own, type Ownership } from '../storing/owner.ts';
+import type { BatchParts } from '../parts.ts';
+import { defaultInFlight } from '../parts.ts';
+import { createPace } from './pace.ts';
+import { readChunk } from '../reading/read-chunk.ts';
+import { beginning, readRows, type Chunk } from '../reading/read-rows.ts';
+import { agrees, asCode, isRetriable, type ChunkResults } from './results.ts';
+import { openResultStore, type ResultStore } from '../storing/result-store.ts';
+import { runChunks, type ChunkPlace, type RunControl } from './run-chunks.ts';
+import { sealFor } from '../storing/seal.ts';
+import { judgeStop } from './stops.ts';
+import { workFor, type ColumnWork } from '../planning/work.ts';
+
+export const keyAccount = 'batch-results';
+const drainMs = 4_000;
+const emitEveryMs = 250;
+const checkSourceEvery = 16;
+
+/** What a job needs while it is open: nobody else has it open meanwhile. */
+export interface Opened {
+  readonly owner: Ownership;
+  readonly store: ResultStore;
+}
+
+type Wish = 'pause' | 'cancel' | 'close';
+
+/** One batch job from start to discard, over any number of runs and processes. */
+export class BatchJob {
+  readonly what: Description;
+  readonly folder: string;
+  readonly work: readonly ColumnWork[];
+  readonly #parts: BatchParts;
+  #how: Condition;
+  #opened: Opened | null = null;
+  #opening: Promise<Outcome<Opened>> | null = null;
+  #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
+  #starting = false;
+  #wish: Wish | null = null;
+  #attempt = 0;
+  #cancelTimers: (() => void)[] = [];
+  #pace = createPace();
+  #emittedAt = 0;
+  #ending = false;
+  #gone = false;
+
+  constructor(parts: BatchParts, folder: string, what: Description, how: Condition) {
+    this.#parts = parts;
+    this.folder = folder;
+    this.what = what;
+    this.#how = how;
+    this.work = what.plan.columns.map((column, i) => workFor(column, what.kinds[i] ?? 'text'));
+  }
+
+  get state(): JobState {
+    return this.#how.state;
+  }
+
+  get busy(): boolean {
+    return this.#run !== null || this.#starting;
+  }
+
+  view(): Job {
+    const { what } = this;
+    const how = this.#how;
+    const tally = this.#opened?.store.tally ?? how.tally;
+    const running = how.state === 'running';
+    const rate = running ? this.#pace.rates(this.#parts.clock.now()) : { rows: 0, bytes: 0 };
+    const end = this.#opened?.store.entries.at(-1)?.end.offset ?? what.format.markLength;
+    const bytesLeft = Math.max(0, what.identity.size - end);
+    return {
+      jobId: what.jobId,
+      sourceName: what.sourceName,
+      connectionId: what.connectionId,
+      connectionName: what.connectionName,
+      environment: what.environment,
+      plan: what.plan,
+      columns: what.columns,
+      state: how.state,
+      startedAt: what.startedAt,
+      endedAt: how.endedAt,
+      total: how.total,
+      tally,
+      committed: tally.rows,
+      rowsPerSecond: Math.round(rate.rows),
+      secondsLeft: rate.bytes > 0 && !how.retrying ? Math.ceil(bytesLeft / rate.bytes) : null,
+      waiting: how.waiting,
+      failure: how.failure,
+    };
+  }
+
+  /** Opens the result store, as its one owner. Failures: job.elsewhere, job.damaged, keychain.*, file.unwritable. */
+  open(): Promise<Outcome<Opened>> {
+    if (this.#opened !== null) return Promise.resolve(done(this.#opened));
+    this.#opening ??= this.#openNow().finally(() => (this.#opening = null));
+    return this.#opening;
+  }
+
+  async #openNow(): Promise<Outcome<Opened>> {
+    if (this.#gone) return failed('job.unknown');
+    const key = await this.#parts.keychain.key(keyAccount);
+    if (!key.ok) return key;
+    const owner = await own(this.folder);
+    if (!owner.ok) return owner;
+    const store = await openResultStore(this.folder, sealFor(key.value, this.what.jobId));
+    if (!store.ok) {
+      await owner.value.release();
+      return store;
+    }
+    this.#opened = { owner: owner.value, store: store.value };
+    return done(this.#opened);
+  }
+
+  /** The source as it was when the job began. Failures: file.gone, file.changed, file.unreadable, job.damaged. */
+  async openSource(): Promise<Outcome<ByteSource>> {
+    const { sourcePath, identity, jobId } = this.what;
+    if (sourcePath === null) {
+      const key = await this.#parts.keychain.key(keyAccount);
+      return key.ok ? openSealedBlock(this.folder, sealFor(key.value, jobId)) : key;
+    }
+    const source = await openFile(sourcePath);
+    if (!source.ok || sameIdentity(source.value.identity, identity)) return source;
+    await source.value.close();
+    return failed('file.changed', { subject: this.what.sourceName });
+  }
+
+  /** Begins, goes on after a pause or crash, or tries failed rows again. Answers once it runs. */
+  async go(mode: 'forward' | 'retry'): Promise<Outcome<null>> {
+    if (this.busy || this.#gone) return failed('job.busy');
+    this.#starting = true;
+    this.#clearTimers();
+    try {
+      const client = await this.#parts.clientFor(this.what.connectionId);
+      if (!client.ok) return client;
+      const opened = await this.open();
+      if (!opened.ok) return opened;
+      const source = await this.openSource();
+      if (!source.ok) {
+        if (source.failure.code === 'file.changed')
+          await this.#settle({ state: 'failed', failure: source.failure });
+        return source;
+      }
+      const retrying = mode === 'retry';
+      const saved = await this.#save({
+        state: 'running',
+        endedAt: null,
+        waiting: null,
+        failure: null,
+        retrying,
+      });
+      if (!saved.ok) {
+        await source.value.close();
+        return saved;
+      }
+      this.#wish = null;
+      this.#pace = createPace();
+      const abort = new AbortController();
+      const control = runChunks({
+        chunks:
+          mode === 'retry'
+            ? this.#failedChunks(source.value, opened.value.store)
+            : this.#chunks(source.value, opened.value.store),
+        columns: this.work,
+        client: client.value,
+        job: this.what.jobId,
+        inFlight: this.#parts.inFlight ?? defaultInFlight,
+        signal: abort.signal,
+        ...(mode === 'retry' && { prior: (chunk: Chunk) => this.#prior(chunk, opened.value.store) }),
+        commit: (chunk, results) => this.#commit(chunk, results, opened.value.store),
+      });
+      const ended = control.ended.then(
+        (stop) => this.#end(stop, source.value, opened.value.store),
+        () => this.#end({ code: 'call.failed' }, source.value, opened.value.store),
+      );
+      this.#run = { control, abort, ended };
+      this.#emit();
+      return done(null);
+    } finally {
+      this.#starting = false;
+    }
+  }
+
+  /** Goes on with whatever it was doing when it stopped. */
+  resume(): Promise<Outcome<null>> {
+    if (!['paused', 'interrupted', 'cancelled'].includes(this.state))
+      return Promise.resolve(failed('job.busy'));
+    this.#attempt = 0;
+    return this.go(this.#how.retrying ? 'retry' : 'forward');
+  }
+
+  async retry(): Promise<Outcome<null>> {
+    if (this.state !== 'finished') return failed('job.busy');
+    this.#attempt = 0;
+    return this.go('retry');
+  }
+
+  async pause(): Promise<Outcome<null>> {
+    if (this.#run === null) {
+      if (this.state !== 'paused') return failed('job.busy');
+      // Waiting for an outage to end; from now on only the person resumes it.
+      this.#clearTimers();
+      return this.#save({ waiting: null });
+    }
+    await this.#stop('pause');
+    return done(null);
+  }
+
+  /** What is in flight may still come home, for a few seconds; what is done is kept. */
+  async cancel(): Promise<Outcome<null>> {
+    this.#clearTimers();
+    if (this.#run !== null) {
+      await this.#stop('cancel');
+      return done(null);
+    }
+    if (!['paused', 'interrupted', 'failed'].includes(this.state)) return failed('job.busy');
+    return this.#settle({ state: 'cancelled' });
+  }
+
+  async discard(): Promise<Outcome<null>> {
+    if (this.busy) return failed('job.busy');
+    const opened = await this.open();
+    // A damaged store or a lost key must not keep a job from being removed; another owner must.
+    if (!opened.ok && opened.failure.code === 'job.elsewhere') return opened;
+    this.#gone = true;
+    this.#clearTimers();
+    await this.#release();
+    try {
+      await rm(this.folder, { recursive: true, force: true });
+    } catch {
+      return failed('file.unwritable');
+    }
+    return done(null);
+  }
+
+  async close(): Promise<void> {
+    this.#clearTimers();
+    if (this.#run !== null) await this.#stop('close');
+    await this.#release();
+  }
+
+  /** Resolves when the present run, if any, has ended. */
+  async ended(): Promise<void> {
+    await this.#run?.ended;
+  }
+
+  async #stop(wish: Wish): Promise<void> {
+    const run = this.#run;
+    if (run === null) return;
+    this.#wish ??= wish;
+    const stop: Failure = { code: 'service.cancelled' };
+    if (wish === 'cancel') run.control.halt(stop);
+    else run.control.wind(stop);
+    const { clock } = this.#parts;
+    const timers = [
+      clock.after(drainMs / 2, () => run.control.halt(stop)),
+      clock.after(drainMs, () => run.abort.abort()),
+    ];
+    await run.ended;
+    for (const clear of timers) clear();
+  }
+
+  async *#chunks(source: ByteSource, store: ResultStore): AsyncGenerator<Outcome<Chunk>, void> {
+    const { format } = this.what;
+    const from = store.entries.at(-1)?.end ?? beginning(format);
+    let count = 0;
+    for await (const chunk of readRows(source, format, from)) {
+      if (count++ % checkSourceEvery === 0) {
+        const same = await source.check();
+        if (!same.ok) {
+          yield same;
+          return;
+        }
+      }
+      yield chunk;
+    }
+    const same = await source.check();
+    if (!same.ok) yield same;
+  }
+
+  async *#failedChunks(source: ByteSource, store: ResultStore): AsyncGenerator<Outcome<Chunk>, void> {
+    for (const entry of [...store.entries]) {
+      const codes = Object.keys(entry.counts.codes).map(asCode);
+      if (!codes.some(isRetriable)) continue;
+      const chunk = await readChunk(source, this.what.format, entry);
+      yield chunk;
+      if (!chunk.ok) return;
+    }
+  }
+
+  #prior(chunk: Chunk, store: ResultStore): Promise<Outcome<ChunkResults>> {
+    return store.read(indexOfRow(store, chunk.start.row));
+  }
+
+  async #commit(chunk: ChunkPlace, results: ChunkResults, store: ResultStore): Promise<Outcome<null>> {
+    const index = this.#how.retrying ? indexOfRow(store, chunk.start.row) : null;
+    const outcome = await store.commit(index, chunk, results);
+    if (outcome.ok) {
+      this.#attempt = 0;
+      const now = this.#parts.clock.now();
+      this.#pace.add(now, results.states.length, chunk.end.offset - chunk.start.offset);
+      if (now - this.#emittedAt >= emitEveryMs) this.#emit();
+    }
+    return outcome;
+  }
+
+  async #end(stop: Failure | null, source: ByteSource, store: ResultStore): Promise<void> {
+    const wish = this.#wish;
+    this.#ending = true;
+    await source.close();
+    if (stop === null) await this.#settle(this.#sum(store));
+    else if (wish === 'cancel') await this.#settle({ state: 'cancelled' });
+    else if (wish !== null && stop.code === 'service.cancelled') await this.#settle({ state: 'paused' });
+    else {
+      const judged = judgeStop(stop, this.#attempt);
+      if (judged.state === 'failed') await this.#settle(judged);
+      else await this.#wait(judged.failure, judged.retryMs);
+    }
+    // A store that failed to write takes nothing more; the next run opens it anew.
+    if (stop !== null && stop.code.startsWith('file.')) await this.#release();
+    this.#run = null;
+    this.#ending = false;
+    this.#emit();
+  }
+
+  /** The last check before a job may call itself done. */
+  #sum(store: ResultStore): Partial<Condition> & { state: JobState } {
+    const { tally, entries } = store;
+    const last = entries.at(-1)?.end ?? beginning(this.what.format);
+    const inOrder = entries.every((entry, i) => {
+      const before = entries[i - 1]?.end ?? beginning(this.what.format);
+      return entry.start.offset === before.offset && entry.start.row === before.row;
+    });
+    const counted = this.#how.total ?? tally.rows;
+    const whole =
+      last.offset === this.what.identity.size && last.row - 1 === tally.rows && counted === tally.rows;
+    if (!inOrder || !whole || !agrees(tally)) return { state: 'failed', failure: { code: 'job.sum' } };
+    return { state: 'finished', total: tally.rows, retrying: false };
+  }
+
+  async #wait(failure: Failure, retryMs: number | null): Promise<void> {
+    const { clock } = this.#parts;
+    const until = retryMs === null ? null : new Date(clock.now() + retryMs).toISOString();
+    this.#attempt += 1;
+    await this.#save({ state: 'paused', waiting: { failure, until } });
+    if (retryMs === null) return;
+    const again = (): void => {
+      if (this.state !== 'paused' || this.#how.waiting === null || this.#gone) return;
+      void this.go(this.#how.retrying ? 'retry' : 'forward');
+    };
+    this.#cancelTimers.push(clock.after(retryMs, again));
+  }
+
+  async #settle(change: Partial<Condition> & { state: JobState }): Promise<Outcome<null>> {
+    const ends = change.state === 'finished' || change.state === 'cancelled' || change.state === 'failed';
+    const endedAt = ends ? new Date(this.#parts.clock.now()).toISOString() : null;
+    return this.#save({ endedAt, waiting: null, failure: null, ...change });
+  }
+
+  async #save(change: Partial<Condition>): Promise<Outcome<null>> {
+    const tally = this.#opened?.store.tally ?? this.#how.tally;
+    this.#how = { ...this.#how, ...change, tally, committed: tally.rows };
+    const saved = await saveCondition(this.folder, this.#how);
+    // While a run ends its job is still busy: who is told of the new state too early asks in vain.
+    if (!this.#ending) this.#emit();
+    return saved;
+  }
+
+  #emit(): void {
+    if (this.#gone) return;
+    this.#emittedAt = this.#parts.clock.now();
+    this.#parts.emit('batch.job', this.view());
+  }
+
+  #clearTimers(): void {
+    for (const clear of this.#cancelTimers) clear();
+    this.#cancelTimers = [];
+  }
+
+  async #release(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = null;
+    if (opened === null) return;
+    this.#how = { ...this.#how, tally: opened.store.tally, committed: opened.store.tally.rows };
+    await opened.store.close();
+    await opened.owner.release();
+  }
+}
+
+/** Which chunk holds a row, by halving. */
+export function indexOfRow(store: Pick<ResultStore, 'entries'>, row: number): number {
+  const { entries } = store;
+  let low = 0;
+  let high = entries.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.end.row ?? 0) > row) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,132 @@
+import { open, readdir, readFile, rename, rm, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { done, failed, failureSchema, type Outcome } from '../../contract/errors.ts';
+import { jobState, plan, tally } from '../../contract/models/batch.ts';
+import { definitionKind } from '../../contract/models/connection.ts';
+import { encoding, delimiter } from '../../contract/models/source.ts';
+import { writeFailure } from '../failing.ts';
+
+/** What a job is. Written once; holds the source's path, names and the plan, never a value of a row. */
+const description = z.object({
+  version: z.literal(1),
+  jobId: z.string(),
+  sourceName: z.string(),
+  /** Null for a pasted block, which lies sealed in the job's folder. */
+  sourcePath: z.string().nullable(),
+  identity: z.object({ size: z.number(), modifiedMs: z.number() }),
+  format: z.object({
+    encoding,
+    delimiter,
+    header: z.boolean(),
+    newline: z.enum(['\n', '\r\n', '\r']),
+    markLength: z.number(),
+    names: z.array(z.string()).nullable(),
+    width: z.number(),
+  }),
+  connectionId: z.string(),
+  connectionName: z.string(),
+  environment: z.string(),
+  plan,
+  /** Kind of each planned column's definition, for masks. */
+  kinds: z.array(definitionKind),
+  /** Columns not mapped whose header says that they hold cleartext: shown with masks. */
+  maskedColumns: z.array(z.object({ column: z.number(), kind: definitionKind })),
+  columns: z.array(z.string()),
+  startedAt: z.string(),
+});
+export type Description = z.infer<typeof description>;
+
+/** How far it got, for the list; the journal has the last word on rows. */
+const condition = z.object({
+  state: jobState,
+  endedAt: z.string().nullable(),
+  total: z.number().nullable(),
+  failure: failureSchema.nullable(),
+  /** Why it is paused, when that was not the person's wish. */
+  waiting: z.object({ failure: failureSchema, until: z.string().nullable() }).nullable(),
+  /** A copy of the journal's sum, to list a job without reading its journal. */
+  tally,
+  committed: z.number(),
+  /** Whether failed rows are being tried again. */
+  retrying: z.boolean(),
+});
+export type Condition = z.infer<typeof condition>;
+
+export async function createJobFolder(folder: string, what: Description): Promise<Outcome<null>> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await replaceFile(folder, 'job.json', JSON.stringify(description.parse(what)));
+    return done(null);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    return writeFailure(error);
+  }
+}
+
+export async function saveCondition(folder: string, what: Condition): Promise<Outcome<null>> {
+  try {
+    await replaceFile(folder, 'state.json', JSON.stringify(what));
+    return done(null);
+  } catch (error) {
+    return writeFailure(error);
+  }
+}
+
+export async function loadJob(
+  folder: string,
+): Promise<Outcome<{ what: Description; how: Condition | null }>> {
+  try {
+    const what = description.parse(JSON.parse(await readFile(join(folder, 'job.json'), 'utf8')));
+    const how = await readFile(join(folder, 'state.json'), 'utf8').then(
+      (text) => condition.safeParse(safeJson(text)).data ?? null,
+      () => null,
+    );
+    return done({ what, how });
+  } catch {
+    return failed('job.damaged');
+  }
+}
+
+/** Folder names of all jobs. */
+export async function listJobFolders(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  } catch {
+    return [];
+  }
+}
+
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Either the old content or the new, whole, whatever happens in between. */
+export async function replaceFile(folder: string, name: string, content: string | Buffer): Promise<void> {
+  const path = join(folder, name);
+  const handle = await open(`${path}.new`, 'w', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(`${path}.new`, path);
+  await syncFolder(folder);
+}
+
+/** A rename is only lasting once its folder is synced. Windows can't open folders and needs no such sync. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
