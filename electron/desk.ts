@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Handlers } from './ipc/handle.ts';
 import { createDoor } from './ipc/handle.ts';
 import { openLookup } from './lookup/lookup.ts';
+import { openClientCertificates } from './credentials/client-certificates.ts';
 import { openConnections } from './credentials/connections.ts';
 import type { KeyringBackend } from './credentials/native-calls.ts';
 import { openKeychain } from './credentials/open-keychain.ts';
@@ -67,7 +68,12 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
       write: (names) => store.write('keychainIndex', [...names]),
     },
   });
-  const connections = openConnections({ store, keychain, newId: randomUUID });
+  const connections = openConnections({
+    store,
+    keychain,
+    certificates: openClientCertificates({ folder: path.join(shell.home, 'certificates'), keychain }),
+    newId: randomUUID,
+  });
   const audit = openDeskAudit({ shell, keychain });
   const lock = await openLock({
     clock,
@@ -139,7 +145,17 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
   const handlers: Handlers = {
     'desk.state': async () => done(await state.read()),
     'desk.about': async () => done(await readAbout(shell, parts.licences)),
-    ...connectionHandlers({ connections, clients, builtIn, audit, changed: () => state.changed() }),
+    ...connectionHandlers({
+      shell,
+      connections,
+      clients,
+      builtIn,
+      audit,
+      changed: () => {
+        reports.reopen();
+        state.changed();
+      },
+    }),
     ...lookup,
     ...batch,
     ...reports.handlers,

@@ -118,9 +118,11 @@ const sentences: Record<FailureCode, Say> = {
 
   'credentials.missing': (f) =>
     say(
-      f.policy === undefined
-        ? 'The API key is not stored yet.'
-        : `The password of policy ${f.policy} is not stored yet.`,
+      f.subject !== undefined
+        ? `The proxy’s password for ${f.subject} is not stored yet.`
+        : f.policy === undefined
+          ? 'The API key is not stored yet.'
+          : `The password of policy ${f.policy} is not stored yet.`,
       'Enter it under Connections.',
     ),
   'credentials.too-long': () =>
@@ -145,11 +147,16 @@ const sentences: Record<FailureCode, Say> = {
     ),
   'connection.built-in': () =>
     say('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
-  'certificate.invalid': () =>
-    say(
-      'The extra certificate is not in PEM form.',
-      'Paste the whole text, from BEGIN CERTIFICATE to END CERTIFICATE.',
-    ),
+  'certificate.invalid': (f) =>
+    f.subject === undefined
+      ? say(
+          'The extra certificate is not in PEM form.',
+          'Paste the whole text, from BEGIN CERTIFICATE to END CERTIFICATE.',
+        )
+      : say(
+          `The client certificate (${f.subject}) does not open.`,
+          'Choose a PKCS #12 file with its key and give the passphrase it was made with.',
+        ),
 
   'audit.unwritable': () =>
     say(

@@ -12,7 +12,7 @@ import {
   rowFilter,
   rowsPage,
 } from './models/batch.ts';
-import { connectionDraft, secretName } from './models/connection.ts';
+import { clientCertificate, connectionDraft, secretName } from './models/connection.ts';
 import { about, deskState, lockState } from './models/desk.ts';
 import { failureSchema } from './errors.ts';
 import {
@@ -67,7 +67,7 @@ const ofJob = z.strictObject({ jobId: id });
  * the tests' fake main are all derived from this literal.
  *
  * In: parsed strictly, unknown members are refused. Out: parsed too, so that nothing leaves that is not listed here.
- * A secret goes in through `connections.storeSecret`, `reports.signIn` and `reports.useToken`, and `lock.*`, and
+ * A secret goes in through `connections.storeSecret`, `connections.chooseCertificate`, `reports.signIn` and `reports.useToken`, and `lock.*`, and
  * never comes out; cleartext comes out through
  * `lookup.reveal` and `batch.reveal` alone.
  */
@@ -80,6 +80,12 @@ export const calls = {
   'connections.choose': call(z.strictObject({ id, policy: name }), nothing),
   'connections.storeSecret': call(z.strictObject({ id, secret: secretName, value: coveredText }), nothing),
   'connections.forgetSecret': call(z.strictObject({ id, secret: secretName }), nothing),
+  /** Asks for a PKCS #12 file of at most 1 MiB that the passphrase opens; null when the person changed their mind. */
+  'connections.chooseCertificate': call(
+    z.strictObject({ id, passphrase: coveredText }),
+    clientCertificate.nullable(),
+  ),
+  'connections.forgetCertificate': call(z.strictObject({ id }), nothing),
   /** Opens a session, then masks the token if one is given: step by step what fitted. */
   'connections.check': call(
     z.strictObject({ id, policy: name, definition: name.nullable(), token: value.nullable() }),

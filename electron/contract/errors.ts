@@ -35,7 +35,7 @@ export const failureCodes = [
   'connection.unknown',
   'connection.invalid',
   'connection.built-in', // the built-in connection can't be changed that way
-  'certificate.invalid', // the extra CA is not a PEM certificate
+  'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
   // the desk
   'audit.unwritable', // nothing is sent that can't be recorded first
   'audit.broken', // the chain does not verify

@@ -1,5 +1,6 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type {
+  ClientCertificate,
   Connection,
   ConnectionDraft,
   ConnectionView,
@@ -7,8 +8,10 @@ import type {
   SecretState,
 } from '../contract/models/connection.ts';
 import { checkDraft } from './check-draft.ts';
+import type { ClientCertificates, OpenCertificate } from './client-certificates.ts';
+import { describePfx } from './describe-pfx.ts';
 import type { Keychain } from './keychain.ts';
-import { portalAccount, secretAccount, secretsOf } from './secret-account.ts';
+import { certificateAccount, portalAccount, secretAccount, secretsOf } from './secret-account.ts';
 
 export interface Active {
   readonly connectionId: string;
@@ -29,7 +32,9 @@ export interface Connections {
    */
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
   /** Puts the built-in connection as it is now; its port is another at every start. Its secrets follow with `storeSecret`. */
-  saveBuiltIn(connection: Omit<Connection, 'builtIn'>): Promise<Outcome<{ id: string }>>;
+  saveBuiltIn(
+    connection: Omit<Connection, 'builtIn' | 'clientCertificate'>,
+  ): Promise<Outcome<{ id: string }>>;
   /** With its secrets; if those can't be removed it stays. Failures: connection.unknown, keychain.*, file.*. */
   remove(id: string): Promise<Outcome<null>>;
 
@@ -41,6 +46,16 @@ export interface Connections {
   forgetSecret(id: string, secret: SecretName): Promise<Outcome<null>>;
   /** For the client, when it opens a session; never for the window. */
   secret(id: string, secret: SecretName): Promise<Outcome<string>>;
+
+  /**
+   * Keeps a PKCS #12 file encrypted and its passphrase in the keychain, both bound to the address's origin like the
+   * other secrets. Failures: certificate.invalid (with a subject), connection.unknown, connection.built-in,
+   * keychain.*, file.*.
+   */
+  storeCertificate(id: string, pfx: Buffer, passphrase: string): Promise<Outcome<ClientCertificate>>;
+  forgetCertificate(id: string): Promise<Outcome<null>>;
+  /** For the transport; null when the connection has none. Failures: those of a secret, certificate.invalid, file.*. */
+  certificate(id: string): Promise<Outcome<OpenCertificate | null>>;
 }
 
 export interface ConnectionsParts {
@@ -51,10 +66,11 @@ export interface ConnectionsParts {
     write(key: 'active', value: Active | null): Outcome<null>;
   };
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
+  readonly certificates: ClientCertificates;
   readonly newId: () => string;
 }
 
-export function openConnections({ store, keychain, newId }: ConnectionsParts): Connections {
+export function openConnections({ store, keychain, certificates, newId }: ConnectionsParts): Connections {
   const list = () => store.read('connections');
 
   function find(id: string): Outcome<Connection> {
@@ -84,15 +100,31 @@ export function openConnections({ store, keychain, newId }: ConnectionsParts): C
 
   function accountsOf(connection: Connection): string[] {
     const stored = secretsOf(connection).map((secret) => secretAccount(connection, secret));
-    return [...stored, portalAccount(connection)];
+    return [...stored, portalAccount(connection), certificateAccount(connection)];
   }
 
-  async function put(next: Connection): Promise<Outcome<{ id: string }>> {
-    const before = list().find(({ id }) => id === next.id);
+  /** Written whole again: another call may have been answered while the keychain was asked. */
+  function note(id: string, clientCertificate: ClientCertificate | null): Outcome<null> {
+    return store.write(
+      'connections',
+      list().map((kept) => (kept.id === id ? { ...kept, clientCertificate } : kept)),
+    );
+  }
+
+  async function put(changed: Omit<Connection, 'clientCertificate'>): Promise<Outcome<{ id: string }>> {
+    const before = list().find(({ id }) => id === changed.id);
+    const next: Connection = { ...changed, clientCertificate: null };
     if (before) {
       const kept = new Set(accountsOf(next));
+      if (next.proxyUser === '') kept.delete(secretAccount(next, { kind: 'proxyPassword' }));
       const forgotten = await forget(accountsOf(before).filter((account) => !kept.has(account)));
       if (!forgotten.ok) return forgotten;
+      if (certificateAccount(before) !== certificateAccount(next)) {
+        const removed = await certificates.remove(before);
+        if (!removed.ok) return removed;
+      } else {
+        next.clientCertificate = list().find(({ id }) => id === next.id)?.clientCertificate ?? null;
+      }
     }
     // Read again: another call may have been answered while the keychain was asked.
     const others = list();
@@ -122,6 +154,8 @@ export function openConnections({ store, keychain, newId }: ConnectionsParts): C
             keychain.peek(secretAccount(connection, { kind: 'policyPassword', policy })),
           ]),
         ),
+        certificatePassphrase: keychain.peek(secretAccount(connection, { kind: 'certificatePassphrase' })),
+        proxyPassword: keychain.peek(secretAccount(connection, { kind: 'proxyPassword' })),
       })),
 
     async save(draft) {
@@ -145,6 +179,8 @@ export function openConnections({ store, keychain, newId }: ConnectionsParts): C
       if (!found.ok) return found;
       const forgotten = await forget(accountsOf(found.value));
       if (!forgotten.ok) return forgotten;
+      const removed = await certificates.remove(found.value);
+      if (!removed.ok) return removed;
       if (store.read('active')?.connectionId === id) {
         const left = store.write('active', null);
         if (!left.ok) return left;
@@ -175,6 +211,49 @@ export function openConnections({ store, keychain, newId }: ConnectionsParts): C
     async secret(id, secret) {
       const account = accountOf(id, secret);
       return account.ok ? keychain.read(account.value) : account;
+    },
+
+    async storeCertificate(id, pfx, passphrase) {
+      const found = find(id);
+      if (!found.ok) return found;
+      if (found.value.builtIn) return failed('connection.built-in');
+      const named = describePfx(pfx, passphrase);
+      if (!named.ok) return named;
+      const written = await certificates.write(found.value, pfx);
+      if (!written.ok) return written;
+      const stored = await keychain.store(
+        secretAccount(found.value, { kind: 'certificatePassphrase' }),
+        passphrase,
+      );
+      if (!stored.ok) return stored;
+      const noted = note(id, named.value);
+      return noted.ok ? named : noted;
+    },
+    async forgetCertificate(id) {
+      const found = find(id);
+      if (!found.ok) return found;
+      const forgotten = await forget([
+        secretAccount(found.value, { kind: 'certificatePassphrase' }),
+        certificateAccount(found.value),
+      ]);
+      if (!forgotten.ok) return forgotten;
+      const removed = await certificates.remove(found.value);
+      return removed.ok ? note(id, null) : removed;
+    },
+    async certificate(id) {
+      const found = find(id);
+      if (!found.ok) return found;
+      if (found.value.clientCertificate === null) return done(null);
+      const passphrase = await keychain.read(secretAccount(found.value, { kind: 'certificatePassphrase' }));
+      if (!passphrase.ok) {
+        return passphrase.failure.code === 'credentials.missing'
+          ? failed('certificate.invalid', { subject: found.value.clientCertificate.subject })
+          : passphrase;
+      }
+      const pfx = await certificates.read(found.value);
+      if (!pfx.ok) return pfx;
+      const opens = describePfx(pfx.value, passphrase.value);
+      return opens.ok ? done({ pfx: pfx.value, passphrase: passphrase.value }) : opens;
     },
   };
 }

@@ -30,13 +30,14 @@ const kinds: Record<RunningSandbox['definitions'][number]['kind'], DefinitionKin
   'free-text': 'text',
 };
 
-function describe(sandbox: RunningSandbox): Omit<Connection, 'builtIn'> {
+function describe(sandbox: RunningSandbox): Omit<Connection, 'builtIn' | 'clientCertificate'> {
   return {
     id: builtInId,
     name: 'Built-in service',
     environment: 'development',
     baseUrl: sandbox.baseUrl,
     extraCa: sandbox.caPem,
+    proxyUser: '',
     policies: sandbox.policies.map(({ name }) => name),
     definitions: sandbox.definitions.map(({ name, label, kind }) => ({ name, label, kind: kinds[kind] })),
     accountId: sandbox.accountId,

@@ -1,13 +1,16 @@
 import { uncoverText } from '../contract/covered.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { CallInput, CallOutput } from '../contract/calls.ts';
-import { done, type Failure, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import type { Connections } from '../credentials/connections.ts';
 import type { Handlers } from '../ipc/handle.ts';
+import type { Shell } from '../shell/shell.ts';
 import type { BuiltIn } from './built-in.ts';
 import type { Clients } from './clients.ts';
+import { readCertificateFile } from './read-certificate-file.ts';
 
 export interface ConnectionHandlerParts {
+  readonly shell: Pick<Shell, 'chooseFile'>;
   readonly connections: Connections;
   readonly clients: Clients;
   readonly builtIn: BuiltIn;
@@ -19,7 +22,7 @@ type ConnectionHandlers = Pick<Handlers, Extract<keyof Handlers, `connections.${
 
 /** The `connections.*` calls. Changes to who is asked, and with what, are acts of their own in the audit log. */
 export function connectionHandlers(parts: ConnectionHandlerParts): ConnectionHandlers {
-  const { connections, clients, builtIn, audit, changed } = parts;
+  const { shell, connections, clients, builtIn, audit, changed } = parts;
 
   /** Writes the act down, does it, has the next call use a client made anew. */
   async function act<T>(
@@ -57,6 +60,19 @@ export function connectionHandlers(parts: ConnectionHandlerParts): ConnectionHan
       nothing(act('StoreSecret', id, () => connections.storeSecret(id, secret, uncoverText(value)))),
     'connections.forgetSecret': ({ id, secret }) =>
       nothing(act('ForgetSecret', id, () => connections.forgetSecret(id, secret))),
+    'connections.chooseCertificate': async ({ id, passphrase }) => {
+      const known = connections.find(id);
+      if (!known.ok) return known;
+      if (known.value.builtIn) return failed('connection.built-in');
+      const file = await shell.chooseFile('certificate');
+      if (file === null) return done(null);
+      return act('StoreCertificate', id, async () => {
+        const pfx = await readCertificateFile(file);
+        return pfx.ok ? connections.storeCertificate(id, pfx.value, uncoverText(passphrase)) : pfx;
+      });
+    },
+    'connections.forgetCertificate': ({ id }) =>
+      nothing(act('ForgetCertificate', id, () => connections.forgetCertificate(id))),
     'connections.check': async (input) => check(clients, input),
     'connections.startBuiltIn': async () => {
       const started = await builtIn.start();

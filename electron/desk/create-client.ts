@@ -7,7 +7,7 @@ import type { Witness } from '../service/client.ts';
 import { systemClock } from '../service/clock.ts';
 import { createServiceClient, type CreatedClient } from '../service/create-client.ts';
 import { readProfile, type ServiceProfile } from '../service/profile.ts';
-import { createTransport, type SharedTransport } from '../service/transport.ts';
+import { createTransport, type SharedTransport, type TransportOptions } from '../service/transport.ts';
 import { trustedCertificates } from '../service/trusted-certificates.ts';
 import type { DeskDocument } from '../settings/document.ts';
 import type { Store } from '../settings/store.ts';
@@ -15,7 +15,7 @@ import type { Shell } from '../shell/shell.ts';
 
 export interface CreateClientParts {
   readonly shell: Pick<Shell, 'proxyFor' | 'trustedCertificates' | 'resources' | 'site'>;
-  readonly connections: Pick<Connections, 'secret'>;
+  readonly connections: Pick<Connections, 'secret' | 'certificate'>;
   readonly store: Store<DeskDocument>;
 }
 
@@ -38,23 +38,46 @@ export async function loadProfile(
   return failed('connection.invalid', { subject: profileName });
 }
 
-/** Sockets of their own to a connection's address, with the host's proxy and certificates. */
+/**
+ * Sockets of their own to a connection's address, with the host's proxy and certificates, its sign-in to that proxy
+ * and its client certificate. Failures: certificate.invalid, credentials.missing (the proxy's password, `subject` is
+ * its user), keychain.*.
+ */
 export async function openTransport(
   shell: Pick<Shell, 'proxyFor' | 'trustedCertificates'>,
-  { baseUrl, extraCa, builtIn }: Connection,
+  connections: Pick<Connections, 'secret' | 'certificate'>,
+  connection: Connection,
 ): Promise<Outcome<SharedTransport>> {
+  const { id, baseUrl, extraCa, builtIn } = connection;
   const ca = trustedCertificates(extraCa, await shell.trustedCertificates(), builtIn);
   if (!ca.ok) return ca;
   // The built-in service is on this machine: a proxy could only be in the way.
-  const proxy = builtIn ? null : await shell.proxyFor(baseUrl);
+  const url = builtIn ? null : await shell.proxyFor(baseUrl);
+  const proxy = url === null ? done(null) : await signInTo(url, connections, connection);
+  if (!proxy.ok) return proxy;
+  const certificate = await connections.certificate(id);
+  if (!certificate.ok) return certificate;
   return done(
     createTransport({
       baseUrl,
       ca: ca.value,
       clock: systemClock,
-      ...(proxy !== null && { proxy: { url: proxy } }),
+      ...(proxy.value !== null && { proxy: proxy.value }),
+      ...(certificate.value !== null && { clientCertificate: certificate.value }),
     }),
   );
+}
+
+async function signInTo(
+  url: string,
+  connections: Pick<Connections, 'secret'>,
+  { id, proxyUser }: Connection,
+): Promise<Outcome<NonNullable<TransportOptions['proxy']>>> {
+  if (proxyUser === '') return done({ url });
+  const password = await connections.secret(id, { kind: 'proxyPassword' });
+  if (password.ok) return done({ url, username: proxyUser, password: password.value });
+  const { code } = password.failure;
+  return code === 'credentials.missing' ? failed(code, { subject: proxyUser }) : password;
 }
 
 /** Makes the client of a connection with the host's proxy and certificates and the site's service profile. */
@@ -63,7 +86,7 @@ export function createClientFor({ shell, connections, store }: CreateClientParts
     const { id } = connection;
     const profile = await loadProfile(shell);
     if (!profile.ok) return profile;
-    const opened = await openTransport(shell, connection);
+    const opened = await openTransport(shell, connections, connection);
     if (!opened.ok) return opened;
     const transport = opened.value;
     const client = createServiceClient({

@@ -26,6 +26,8 @@ export interface DeskReportsParts {
 
 export interface DeskReports {
   readonly handlers: ReportsRoom;
+  /** A connection or its secrets changed: the next report is asked for over new sockets. */
+  reopen(): void;
   close(): Promise<void>;
 }
 
@@ -34,13 +36,16 @@ export async function openDeskReports(parts: DeskReportsParts): Promise<DeskRepo
   const { shell, connections, builtIn } = parts;
   const profile = await loadProfile(shell);
   let open: { of: Connection; transport: SharedTransport } | null = null;
+  let stale = false;
 
   async function transportFor(connection: Connection): Promise<Outcome<SharedTransport>> {
     // Another address, certificate or host: the sockets of before are of no use.
-    if (open !== null && JSON.stringify(open.of) === JSON.stringify(connection)) return done(open.transport);
+    if (open !== null && !stale && JSON.stringify(open.of) === JSON.stringify(connection))
+      return done(open.transport);
     await open?.transport.close();
     open = null;
-    const transport = await openTransport(shell, connection);
+    stale = false;
+    const transport = await openTransport(shell, connections, connection);
     if (transport.ok) open = { of: connection, transport: transport.value };
     return transport;
   }
@@ -80,6 +85,9 @@ export async function openDeskReports(parts: DeskReportsParts): Promise<DeskRepo
       now: () => systemClock.now(),
       newId: randomUUID,
     }),
+    reopen() {
+      stale = true;
+    },
     async close() {
       await open?.transport.close();
     },

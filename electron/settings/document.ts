@@ -6,10 +6,22 @@ import { defaultSettings, settings } from '../contract/models/settings.ts';
 import type { Migrations } from './store.ts';
 
 /** Raised with every change of the shape below that older files have to be brought to. */
-export const documentVersion = 1;
+export const documentVersion = 2;
 
 /** From version n to n + 1. */
-export const documentMigrations: Migrations = {};
+export const documentMigrations: Migrations = {
+  /** Connections had no client certificate and no sign-in to a proxy. */
+  1: (document) => ({
+    ...document,
+    ...(Array.isArray(document['connections']) && {
+      connections: document['connections'].map((kept: unknown) =>
+        typeof kept === 'object' && kept !== null
+          ? { clientCertificate: null, proxyUser: '', ...kept }
+          : kept,
+      ),
+    }),
+  }),
+};
 
 /** A key's schema and what it is before anybody wrote it. */
 function entry<S extends z.ZodType>(schema: S, initial: z.infer<S>) {

@@ -2,16 +2,22 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { stashKey } from './chromium-messages.ts';
+import type { FileKind } from './shell.ts';
 
 export interface ChromiumFiles {
-  choose(): Promise<string | null>;
+  choose(kind: FileKind): Promise<string | null>;
   dropped(reference: string): Promise<string | null>;
 }
 
-const chooser = `new Promise((resolve) => {
+const accepted: Record<FileKind, string> = {
+  table: '.csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain',
+  certificate: '.p12,.pfx,application/x-pkcs12',
+};
+
+const chooser = (kind: FileKind): string => `new Promise((resolve) => {
   const input = document.createElement('input');
   input.type = 'file';
-  input.accept = '.csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain';
+  input.accept = '${accepted[kind]}';
   input.hidden = true;
   const settle = (file) => { input.remove(); resolve(file); };
   input.addEventListener('change', () => settle(input.files[0] ?? null));
@@ -43,7 +49,7 @@ export async function chromiumFiles(page: Page): Promise<ChromiumFiles> {
   }
 
   return {
-    choose: () => pathOf(chooser),
+    choose: (kind) => pathOf(chooser(kind)),
     dropped: (reference) =>
       pathOf(`globalThis[Symbol.for(${JSON.stringify(stashKey)})](${JSON.stringify(reference)})`),
   };

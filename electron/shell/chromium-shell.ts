@@ -113,7 +113,7 @@ async function openWith(
       if (!headless) await feelFocus(page);
     },
     send: channel.send,
-    chooseFile: () => files.choose(),
+    chooseFile: (kind) => files.choose(kind),
     chooseTarget({ name, beside }) {
       const folder =
         options.downloads ?? (beside === null ? path.join(os.homedir(), 'Downloads') : path.dirname(beside));

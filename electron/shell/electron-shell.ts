@@ -22,10 +22,9 @@ export interface ElectronShellOptions {
   readonly platform: NodeJS.Platform;
 }
 
-const tables = [
-  { name: 'Tables', extensions: ['csv', 'tsv', 'txt'] },
-  { name: 'All files', extensions: ['*'] },
-];
+const all = { name: 'All files', extensions: ['*'] };
+const tables = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt'] }, all];
+const certificates = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, all];
 
 /** The desk's host in the product. After Electron is ready, once. */
 export async function createElectronShell(
@@ -88,9 +87,9 @@ export async function createElectronShell(
     send(event, payload) {
       window?.webContents.send(eventChannel(event), payload);
     },
-    async chooseFile() {
+    async chooseFile(kind) {
       const options = {
-        filters: tables,
+        filters: kind === 'table' ? tables : certificates,
         properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
       };
       const { canceled, filePaths } = await (window === null

@@ -7,6 +7,9 @@ export type AwaySignal = 'blur' | 'screen-locked' | 'suspend' | 'resume' | 'quit
 /** Answers one call of the window. `sender` is null when the host can't tell who asked. */
 export type Door = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
 
+/** What a file that is asked for may be: delimited text, or a PKCS #12 file. */
+export type FileKind = 'table' | 'certificate';
+
 export interface ShellClipboard {
   /**
    * Puts text on the clipboard, kept out of the history and the cloud where the host can (Windows, macOS, KDE).
@@ -38,7 +41,7 @@ export interface Shell {
   send<E extends EventName>(event: E, payload: EventPayload<E>): void;
 
   /** Asks for a file to read. Absolute path, or null when the person changed their mind. */
-  chooseFile(kind: 'table'): Promise<string | null>;
+  chooseFile(kind: FileKind): Promise<string | null>;
   /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
   chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
   /** The absolute path behind the reference the preload made of a dropped File; null if there is none. */

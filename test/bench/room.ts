@@ -37,6 +37,8 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
     baseUrl: options.url,
     builtIn: false,
     extraCa: options.ca,
+    clientCertificate: null,
+    proxyUser: '',
     policies: ['bench'],
     definitions: [{ name: 'card', label: 'Card', kind: 'card' }],
     accountId: '',

@@ -142,6 +142,10 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
         ...draft,
         id: saved,
         builtIn: before?.builtIn ?? false,
+        clientCertificate: before?.clientCertificate ?? null,
+        certificatePassphrase: before?.certificatePassphrase ?? ('missing' as const),
+        proxyPassword:
+          draft.proxyUser === '' ? ('missing' as const) : (before?.proxyPassword ?? ('missing' as const)),
         apiKey: before?.apiKey ?? ('missing' as const),
         policyPasswords: Object.fromEntries(
           draft.policies.map((policy) => [policy, before?.policyPasswords[policy] ?? ('missing' as const)]),
@@ -163,7 +167,7 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
       fake.change({
         connections: fake.state.connections.map((connection) => {
           if (connection.id !== id) return connection;
-          if (secret.kind === 'apiKey') return { ...connection, apiKey: 'stored' as const };
+          if (secret.kind !== 'policyPassword') return { ...connection, [secret.kind]: 'stored' as const };
           return {
             ...connection,
             policyPasswords: { ...connection.policyPasswords, [secret.policy]: 'stored' as const },
@@ -173,6 +177,27 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
       return done({});
     },
     'connections.forgetSecret': nothing,
+    'connections.chooseCertificate': ({ id }) => {
+      const clientCertificate = { subject: 'CN=Till 4, O=Acme', expires: '2027-06-30' };
+      fake.change({
+        connections: fake.state.connections.map((connection) =>
+          connection.id === id
+            ? { ...connection, clientCertificate, certificatePassphrase: 'stored' as const }
+            : connection,
+        ),
+      });
+      return done(clientCertificate);
+    },
+    'connections.forgetCertificate': ({ id }) => {
+      fake.change({
+        connections: fake.state.connections.map((connection) =>
+          connection.id === id
+            ? { ...connection, clientCertificate: null, certificatePassphrase: 'missing' as const }
+            : connection,
+        ),
+      });
+      return done({});
+    },
     'connections.check': ({ token }) =>
       done({
         steps: [

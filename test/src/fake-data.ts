@@ -33,6 +33,8 @@ export const builtIn: ConnectionView = {
   baseUrl: 'https://127.0.0.1:40123',
   builtIn: true,
   extraCa: null,
+  clientCertificate: null,
+  proxyUser: '',
   policies: ['dispute-desk', 'mask-only', 'analyst'],
   definitions,
   accountId: 'acc-1',
@@ -42,6 +44,8 @@ export const builtIn: ConnectionView = {
   transfersPerDay: 10_000_000,
   apiKey: 'stored',
   policyPasswords: { 'dispute-desk': 'stored', 'mask-only': 'stored', analyst: 'stored' },
+  certificatePassphrase: 'missing',
+  proxyPassword: 'missing',
 };
 
 export const production: ConnectionView = {

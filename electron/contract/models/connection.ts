@@ -12,6 +12,14 @@ export type DefinitionKind = z.infer<typeof definitionKind>;
 export const tokenDefinition = z.strictObject({ name, label: name, kind: definitionKind });
 export type TokenDefinition = z.infer<typeof tokenDefinition>;
 
+/** A client certificate as it is named on the screen; the file itself is kept encrypted, its key in the keychain. */
+export const clientCertificate = z.strictObject({
+  subject: z.string().max(300),
+  /** The last day it holds, in UTC. */
+  expires: z.iso.date(),
+});
+export type ClientCertificate = z.infer<typeof clientCertificate>;
+
 /** What is kept about a connection outside the keychain: nothing here is secret. */
 export const connection = z.strictObject({
   id,
@@ -22,6 +30,12 @@ export const connection = z.strictObject({
   builtIn: z.boolean(),
   /** PEM certificates trusted by this connection in addition to the system's. */
   extraCa: z.string().max(100_000).nullable(),
+  clientCertificate: clientCertificate.nullable(),
+  /** Signs in to the host's proxy; empty for none. Basic authentication (RFC 7617) allows no colon in it. */
+  proxyUser: z
+    .string()
+    .regex(/^[^:\p{Cc}]*$/u)
+    .max(200),
   policies: z.array(name).max(100),
   definitions: z.array(tokenDefinition).max(500),
   /** For the reporting operations (spec §4). */
@@ -35,8 +49,10 @@ export const connection = z.strictObject({
 });
 export type Connection = z.infer<typeof connection>;
 
-/** What a person edits. The secrets go separately, once, inward. */
-export const connectionDraft = connection.omit({ id: true, builtIn: true }).extend({ id: id.nullable() });
+/** What a person edits. The secrets and the client certificate go separately, once, inward. */
+export const connectionDraft = connection
+  .omit({ id: true, builtIn: true, clientCertificate: true })
+  .extend({ id: id.nullable() });
 export type ConnectionDraft = z.infer<typeof connectionDraft>;
 
 /** `memory`: kept for this run only, since the machine has no keyring. `locked`: stored, but the keyring is locked. */
@@ -46,6 +62,8 @@ export type SecretState = z.infer<typeof secretState>;
 export const connectionView = connection.extend({
   apiKey: secretState,
   policyPasswords: z.record(z.string(), secretState),
+  certificatePassphrase: secretState,
+  proxyPassword: secretState,
 });
 export type ConnectionView = z.infer<typeof connectionView>;
 
@@ -53,5 +71,7 @@ export type ConnectionView = z.infer<typeof connectionView>;
 export const secretName = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('apiKey') }),
   z.strictObject({ kind: z.literal('policyPassword'), policy: name }),
+  z.strictObject({ kind: z.literal('certificatePassphrase') }),
+  z.strictObject({ kind: z.literal('proxyPassword') }),
 ]);
 export type SecretName = z.infer<typeof secretName>;

@@ -19,6 +19,7 @@ const blank: ConnectionDraft = {
   environment: 'test',
   baseUrl: 'https://',
   extraCa: null,
+  proxyUser: '',
   policies: [],
   definitions: [],
   accountId: '',
@@ -35,6 +36,7 @@ function draftOf(view: ConnectionView): ConnectionDraft {
     environment: view.environment,
     baseUrl: view.baseUrl,
     extraCa: view.extraCa,
+    proxyUser: view.proxyUser,
     policies: view.policies,
     definitions: view.definitions,
     accountId: view.accountId,
@@ -51,6 +53,8 @@ export class ConnectionsController {
   draft = $state<ConnectionDraft | null>(null);
   failure = $state.raw<Failure | null>(null);
   secretFailure = $state.raw<Failure | null>(null);
+  /** Of the client certificate and the sign-in to the proxy. */
+  accessFailure = $state.raw<Failure | null>(null);
   checkFailure = $state.raw<Failure | null>(null);
   steps = $state.raw<CheckSteps | null>(null);
   /** Taken off the list; main is told only when the time to undo is over. */
@@ -126,6 +130,31 @@ export class ConnectionsController {
     this.secretFailure = outcome.ok ? null : outcome.failure;
   }
 
+  /** The passphrase goes first; the file is then asked for by main, which never tells its place. */
+  async chooseCertificate(passphrase: CoveredText): Promise<Failure | null> {
+    const id = this.draft?.id ?? null;
+    if (id === null) return null;
+    const outcome = await this.desk.api.call('connections.chooseCertificate', { id, passphrase });
+    this.accessFailure = outcome.ok ? null : outcome.failure;
+    return this.accessFailure;
+  }
+
+  async forgetCertificate(): Promise<void> {
+    const id = this.draft?.id ?? null;
+    if (id === null) return;
+    const outcome = await this.desk.api.call('connections.forgetCertificate', { id });
+    this.accessFailure = outcome.ok ? null : outcome.failure;
+  }
+
+  async storeProxyPassword(value: CoveredText): Promise<Failure | null> {
+    const id = this.draft?.id ?? null;
+    if (id === null) return null;
+    const secret = { kind: 'proxyPassword' } as const;
+    const outcome = await this.desk.api.call('connections.storeSecret', { id, secret, value });
+    this.accessFailure = outcome.ok ? null : outcome.failure;
+    return this.accessFailure;
+  }
+
   async check(policy: string, definition: string, token: string): Promise<void> {
     const id = this.draft?.id ?? null;
     if (id === null) return;
@@ -196,6 +225,7 @@ export class ConnectionsController {
   #clear(): void {
     this.failure = null;
     this.secretFailure = null;
+    this.accessFailure = null;
     this.checkFailure = null;
     this.steps = null;
     this.said = '';

@@ -111,6 +111,8 @@ export const connection: Connection = {
   baseUrl: 'https://127.0.0.1',
   builtIn: false,
   extraCa: null,
+  clientCertificate: null,
+  proxyUser: '',
   policies: ['Disputes', 'Other'],
   definitions: [
     { name: 'card', label: 'Card', kind: 'card' },

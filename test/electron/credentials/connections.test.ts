@@ -1,14 +1,20 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import {
   connectionView,
   type Connection,
   type ConnectionDraft,
 } from '../../../electron/contract/models/connection.ts';
+import { openClientCertificates } from '../../../electron/credentials/client-certificates.ts';
 import { openConnections, type Active } from '../../../electron/credentials/connections.ts';
 import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
 import { fakeClock } from '../privacy/fake-clock.ts';
+import { createAuthority } from '../../faults/certificates.ts';
+import { createPfx } from '../../faults/pfx.ts';
 import { fakeKeyring } from './fake-keyring.ts';
 
 const apiKey = { kind: 'apiKey' } as const;
@@ -20,6 +26,7 @@ const draft: ConnectionDraft = {
   environment: 'test',
   baseUrl: 'https://acme.example',
   extraCa: null,
+  proxyUser: '',
   policies: ['agent', 'Ünïcode / anything goes'],
   definitions: [{ name: 'card', label: 'Card', kind: 'card' }],
   accountId: '',
@@ -28,6 +35,14 @@ const draft: ConnectionDraft = {
   requestsPerSecond: 600,
   transfersPerDay: 10_000_000,
 };
+
+let folder: string;
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'certificates-'));
+});
+afterEach(() => {
+  fs.rmSync(folder, { recursive: true });
+});
 
 function desk() {
   const kept: { connections: Connection[]; active: Active | null } = { connections: [], active: null };
@@ -48,6 +63,7 @@ function desk() {
       },
     },
     keychain,
+    certificates: openClientCertificates({ folder, keychain }),
     newId: () => `c${++next}`,
   });
   return { connections, kept, keyring };
@@ -75,6 +91,9 @@ test('a connection is kept, its secrets are in the keychain alone, and the windo
     builtIn: false,
     apiKey: 'stored',
     policyPasswords: { agent: 'stored', 'Ünïcode / anything goes': 'missing' },
+    clientCertificate: null,
+    certificatePassphrase: 'missing',
+    proxyPassword: 'missing',
   });
   expect(JSON.stringify([view, kept])).not.toMatch(/key-1|pass-1/);
   expect([...keyring.entries.values()]).toEqual(['key-1', 'pass-1']);
@@ -221,7 +240,112 @@ test('the built-in connection is put by the desk and changed by nobody', async (
   value(await connections.storeSecret('built-in', apiKey, 'k'));
   expect(await connections.save({ ...draft, id: 'built-in' })).toEqual(failed('connection.built-in'));
   value(await connections.saveBuiltIn({ ...builtIn, baseUrl: 'https://127.0.0.1:4002' }));
-  expect(connections.list()).toEqual([{ ...builtIn, baseUrl: 'https://127.0.0.1:4002', builtIn: true }]);
+  expect(connections.list()).toEqual([
+    { ...builtIn, clientCertificate: null, baseUrl: 'https://127.0.0.1:4002', builtIn: true },
+  ]);
   expect(await connections.secret('built-in', apiKey)).toEqual(failed('credentials.missing'));
   expect(await connections.forgetSecret('built-in', apiKey)).toEqual(done(null));
+});
+
+const passphrase = 'canary-passphrase';
+const pfx = createPfx(await (await createAuthority()).sign({ use: 'client' }), passphrase);
+const proxyPassword = { kind: 'proxyPassword' } as const;
+
+async function withCertificate() {
+  const room = desk();
+  value(await room.connections.save({ ...draft, proxyUser: 'ada' }));
+  value(await room.connections.storeCertificate('c1', pfx, passphrase));
+  value(await room.connections.storeSecret('c1', proxyPassword, 'proxy-1'));
+  return room;
+}
+
+test('a client certificate is kept encrypted, and the window sees its names alone', async () => {
+  const { connections, kept, keyring } = await withCertificate();
+  const [view] = connections.views();
+  expect(connectionView.parse(view)).toMatchObject({
+    clientCertificate: {
+      subject: expect.stringMatching(/^CN=/) as string,
+      expires: expect.stringMatching(/^20\d\d-/) as string,
+    },
+    certificatePassphrase: 'stored',
+    proxyPassword: 'stored',
+  });
+  expect(JSON.stringify([view, kept])).not.toMatch(/canary-passphrase|proxy-1/);
+  const [file = ''] = fs.readdirSync(folder);
+  const sealed = fs.readFileSync(path.join(folder, file));
+  expect(fs.statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
+  expect(sealed.includes(pfx.subarray(40, 56))).toBe(false);
+  expect([...keyring.entries.values()]).toContain(passphrase);
+  expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+});
+
+test.each([
+  ['a wrong passphrase', pfx, 'other'],
+  ['a file that is none', Buffer.from('nonsense'), passphrase],
+  ['a file cut short', pfx.subarray(0, 200), passphrase],
+])('%s is refused, and what was there stays', async (_, file, words) => {
+  const { connections } = await withCertificate();
+  expect(await connections.storeCertificate('c1', file, words)).toEqual(
+    failed('certificate.invalid', { subject: 'PKCS #12' }),
+  );
+  expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+});
+
+test('a certificate stays when the connection is changed, and goes with its origin', async () => {
+  const { connections, keyring } = await withCertificate();
+  value(await connections.save({ ...draft, id: 'c1', proxyUser: 'ada', name: 'Renamed' }));
+  expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+  value(await connections.save({ ...draft, id: 'c1', proxyUser: 'ada', baseUrl: 'https://evil.example' }));
+  expect(await connections.certificate('c1')).toEqual(done(null));
+  expect(connections.list()[0]?.clientCertificate).toBeNull();
+  expect(fs.readdirSync(folder)).toEqual([]);
+  expect([...keyring.entries.keys()].filter((name) => name.startsWith('c1:'))).toEqual([]);
+});
+
+test('a certificate is not found for another origin, not even when the settings were edited', async () => {
+  const { connections, kept } = await withCertificate();
+  kept.connections = kept.connections.map((one) => ({ ...one, baseUrl: 'https://evil.example' }));
+  expect(await connections.certificate('c1')).toMatchObject({ failure: { code: 'certificate.invalid' } });
+});
+
+test('a certificate goes with its connection', async () => {
+  const { connections, keyring } = await withCertificate();
+  value(await connections.remove('c1'));
+  expect(fs.readdirSync(folder)).toEqual([]);
+  expect([...keyring.entries.keys()].filter((name) => name.startsWith('c1:'))).toEqual([]);
+});
+
+test('a certificate is forgotten when asked, and the other secrets stay', async () => {
+  const { connections, keyring } = await withCertificate();
+  value(await connections.forgetCertificate('c1'));
+  expect(connections.views()[0]).toMatchObject({ clientCertificate: null, certificatePassphrase: 'missing' });
+  expect(fs.readdirSync(folder)).toEqual([]);
+  expect([...keyring.entries.values()]).toContain('proxy-1');
+  expect([...keyring.entries.values()]).not.toContain(passphrase);
+});
+
+test('a damaged certificate file is a failure, not a way without', async () => {
+  const { connections } = await withCertificate();
+  const file = path.join(folder, fs.readdirSync(folder)[0] ?? '');
+  const bytes = fs.readFileSync(file);
+  bytes.writeUInt8(bytes.readUInt8(30) ^ 1, 30);
+  fs.writeFileSync(file, bytes);
+  expect(await connections.certificate('c1')).toMatchObject({ failure: { code: 'certificate.invalid' } });
+});
+
+test('the built-in connection takes no certificate', async () => {
+  const { connections } = desk();
+  value(await connections.saveBuiltIn({ ...draft, id: 'built-in' }));
+  expect(await connections.storeCertificate('built-in', pfx, passphrase)).toEqual(
+    failed('connection.built-in'),
+  );
+});
+
+test('the proxy’s password is forgotten with its user, who has no colon in the name', async () => {
+  const { connections } = await withCertificate();
+  expect(await connections.save({ ...draft, id: 'c1', proxyUser: 'a:b' })).toEqual(
+    failed('connection.invalid', { subject: 'proxyUser' }),
+  );
+  value(await connections.save({ ...draft, id: 'c1', proxyUser: '' }));
+  expect(await connections.secret('c1', proxyPassword)).toEqual(failed('credentials.missing'));
 });

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import Conf from 'conf';
 import { expect, onTestFinished, test } from 'vitest';
+import { openClientCertificates } from '../../../electron/credentials/client-certificates.ts';
 import { openConnections } from '../../../electron/credentials/connections.ts';
 import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
 import { openLock } from '../../../electron/privacy/lock.ts';
@@ -47,13 +48,19 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
     },
     clock,
   });
-  const connections = openConnections({ store, keychain, newId: () => 'c1' });
+  const connections = openConnections({
+    store,
+    keychain,
+    certificates: openClientCertificates({ folder: path.join(folder, 'certificates'), keychain }),
+    newId: () => 'c1',
+  });
   const saved = await connections.save({
     id: null,
     name: 'Acme',
     environment: 'test',
     baseUrl: 'https://acme.example',
     extraCa: null,
+    proxyUser: '',
     policies: ['agent'],
     definitions: [],
     accountId: '',

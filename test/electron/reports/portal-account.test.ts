@@ -3,7 +3,7 @@ import { openConnections } from '../../../electron/credentials/connections.ts';
 import { portalAccount } from '../../../electron/credentials/secret-account.ts';
 import { createPortalTokens } from '../../../electron/reports/portal-tokens.ts';
 import type { Connection, ConnectionDraft } from '../../../electron/contract/models/connection.ts';
-import { done } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import { memoryKeychain, value } from './reports-room.ts';
 
 const connection: Connection = {
@@ -13,6 +13,8 @@ const connection: Connection = {
   baseUrl: 'https://acme.example',
   builtIn: false,
   extraCa: null,
+  clientCertificate: null,
+  proxyUser: '',
   policies: [],
   definitions: [],
   accountId: 'a',
@@ -37,6 +39,11 @@ function desk(longest?: number) {
       },
     },
     keychain,
+    certificates: {
+      write: () => Promise.resolve(done(null)),
+      read: () => Promise.resolve(failed('certificate.invalid')),
+      remove: () => Promise.resolve(done(null)),
+    },
     newId: () => 'other',
   });
   return { connections, entries, tokens: createPortalTokens({ keychain, now: () => new Date() }) };
@@ -50,6 +57,7 @@ test('a portal token is bound to its connection and host, and goes with them', a
   expect(await tokens.token(moved)).toMatchObject({ failure: { code: 'portal.sign-in' } });
   const draft: ConnectionDraft = { ...moved, policies: ['analyst'] };
   Reflect.deleteProperty(draft, 'builtIn');
+  Reflect.deleteProperty(draft, 'clientCertificate');
   value(await connections.save(draft));
   expect(entries.size).toBe(0);
 

@@ -76,6 +76,8 @@ export async function openRoom(options: Partial<ServiceOptions> = {}, over: Part
     baseUrl: facts.baseUrl,
     builtIn: true,
     extraCa: facts.caPem,
+    clientCertificate: null,
+    proxyUser: '',
     policies: [],
     definitions: [],
     accountId: facts.accountId,

@@ -39,6 +39,8 @@ const connection: Connection = {
   baseUrl: 'https://acme.example',
   builtIn: false,
   extraCa: null,
+  clientCertificate: null,
+  proxyUser: '',
   policies: ['p.with.dots'],
   definitions: [{ name: 'card', label: 'Card', kind: 'card' }],
   accountId: '',
@@ -154,4 +156,15 @@ test('a value that does not fit is a bug, named without the value', () => {
   expect(() => store.write('keychainIndex', ['4111 1111 1111 1111'])).toThrow(
     /^Not a value of keychainIndex$/,
   );
+});
+
+test('connections of version 1 get no certificate and no proxy user, and are kept otherwise', () => {
+  const old: Record<string, unknown> = { ...connection };
+  delete old['clientCertificate'];
+  delete old['proxyUser'];
+  fs.writeFileSync(file(), JSON.stringify({ version: 1, connections: [old] }));
+  const store = open();
+  expect(store.damage).toBeNull();
+  expect(store.read('connections')).toEqual([connection]);
+  expect(onDisk()).toMatchObject({ version: documentVersion, connections: [connection] });
 });

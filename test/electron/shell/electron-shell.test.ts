@@ -173,6 +173,16 @@ describe('dialogs', () => {
     ]);
   });
 
+  test('ask for the kind of file that is wanted', async () => {
+    const { shell, fake } = await opened();
+    await shell.chooseFile('table');
+    await shell.chooseFile('certificate');
+    expect(fake.said.dialogs).toMatchObject([
+      { filters: [{ extensions: ['csv', 'tsv', 'txt'] }, { extensions: ['*'] }] },
+      { filters: [{ extensions: ['p12', 'pfx'] }, { extensions: ['*'] }] },
+    ]);
+  });
+
   test('leave no trace among the recent files', async () => {
     const { shell, fake } = await opened();
     await shell.chooseFile('table');

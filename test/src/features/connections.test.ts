@@ -76,6 +76,36 @@ describe('a connection', () => {
   });
 });
 
+describe('the way to the service', () => {
+  it('takes a certificate’s passphrase inward and shows the certificate’s names', async () => {
+    const { fake, controller } = await open();
+    controller.edit('acme-eu');
+    const pad = newPad();
+    const passphrase = { pad, covered: coverText('hunter2-canary', pad) };
+    expect(await controller.chooseCertificate(passphrase)).toBeNull();
+    expect(fake.seen.at(-1)).toEqual({
+      name: 'connections.chooseCertificate',
+      input: { id: 'acme-eu', passphrase },
+    });
+    expect(controller.view).toMatchObject({ certificatePassphrase: 'stored' });
+    expect(controller.view?.clientCertificate?.expires).toBe('2027-06-30');
+    await controller.forgetCertificate();
+    expect(controller.view?.clientCertificate).toBeNull();
+  });
+
+  it('keeps the proxy’s user in the connection and says why a password was not kept', async () => {
+    const { controller } = await open({ fail: { 'connections.storeSecret': { code: 'keychain.locked' } } });
+    controller.edit('acme-eu');
+    if (controller.draft === null) throw new Error('no draft');
+    controller.draft.proxyUser = 'ada';
+    await controller.save();
+    expect(controller.view?.proxyUser).toBe('ada');
+    const pad = newPad();
+    await controller.storeProxyPassword({ pad, covered: coverText('x', pad) });
+    expect(controller.accessFailure).toEqual({ code: 'keychain.locked' });
+  });
+});
+
 describe('the log', () => {
   it('lists an act once, and pages back without gaps', async () => {
     const { desk } = await open();
