@@ -28,7 +28,7 @@ import { beginning, readRows, type Format } from './reading/read-rows.ts';
 import { addCounts, emptyTally, isRetriable } from './running/results.ts';
 import { revealCell } from './output/reveal-cell.ts';
 import { runPreflight } from './planning/run-preflight.ts';
-import { sealFor } from './storing/seal.ts';
+import { sealFor } from '../privacy/seal.ts';
 import { groupFailures, pageOf, type View } from './output/shown-rows.ts';
 import { createSources, type OpenSource } from './reading/sources.ts';
 import { tryRows } from './planning/try-rows.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { sealFor } from '../batch/seal.ts';
+import { sealFor } from '../privacy/seal.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Keychain } from './keychain.ts';

@@ -4,7 +4,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { fromMemory, type ByteSource } from './bytes.ts';
 import { writeFailure } from '../failing.ts';
 import { replaceFile } from '../storing/job-files.ts';
-import type { Seal } from '../storing/seal.ts';
+import type { Seal } from '../../privacy/seal.ts';
 
 const name = 'pasted';
 

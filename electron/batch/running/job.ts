@@ -14,7 +14,7 @@ import { beginning, readRows, type Chunk } from '../reading/read-rows.ts';
 import { agrees, asCode, isRetriable, type ChunkResults } from './results.ts';
 import { openResultStore, type ResultStore } from '../storing/result-store.ts';
 import { runChunks, type ChunkPlace, type RunControl } from './run-chunks.ts';
-import { sealFor } from '../storing/seal.ts';
+import { sealFor } from '../../privacy/seal.ts';
 import { judgeStop } from './stops.ts';
 import { workFor, type ColumnWork } from '../planning/work.ts';
 

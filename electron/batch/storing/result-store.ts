@@ -14,7 +14,7 @@ import {
   type ChunkResults,
 } from '../running/results.ts';
 import type { Chunk } from '../reading/read-rows.ts';
-import type { Seal } from './seal.ts';
+import type { Seal } from '../../privacy/seal.ts';
 
 /**
  * The results of one job on disk: encrypted records, one a chunk, and the journal that says which of them count. A

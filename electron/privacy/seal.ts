@@ -4,8 +4,8 @@ const nonceLength = 12;
 const tagLength = 16;
 
 /**
- * Authenticated encryption of records (AES-256-GCM, random nonce in front, tag behind). Each job has a key of its own,
- * derived from the one in the keychain, so that a nonce is never one of more than a few million under its key.
+ * Authenticated encryption of records (AES-256-GCM, random nonce in front, tag behind). Each subject (a batch, a
+ * certificate) has a key of its own, derived from one in the keychain, so that a nonce is never one of more than a few million under its key.
  * `context` is authenticated but not stored: a record moved to another place does not open.
  */
 export interface Seal {
@@ -14,8 +14,8 @@ export interface Seal {
   open(record: Buffer, context: string): Buffer | null;
 }
 
-export function sealFor(masterKey: Uint8Array, job: string): Seal {
-  const key = createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, job, 'batch results', 32)));
+export function sealFor(masterKey: Uint8Array, subject: string): Seal {
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, subject, 'sealed records', 32)));
   return {
     seal(clear, context) {
       const nonce = randomBytes(nonceLength);
