@@ -5,7 +5,7 @@ import { expect, test } from './desk.ts';
 async function tabTo(page: Page, place: Locator): Promise<void> {
   await place.waitFor();
   for (let step = 0; step < 80; step++) {
-    if (await place.evaluate((element) => element.matches(':focus'))) return;
+    if ((await place.and(page.locator(':focus')).count()) > 0) return;
     await page.keyboard.press('Tab');
   }
   throw new Error('Tab never leads there.');
