@@ -18,6 +18,22 @@ export interface Rates {
 /** What two cores do beside the service, whatever its limit. */
 const rowsPerSecond = 150_000;
 
+/** Before anything is counted. */
+export const uncounted = (sourceId: string): Preflight => ({
+  sourceId,
+  done: false,
+  rows: 0,
+  blank: 0,
+  malformed: 0,
+  unfit: 0,
+  distinct: 0,
+  distinctExact: true,
+  requests: 0,
+  seconds: 0,
+  dayShare: 0,
+  notices: [],
+});
+
 /** Reads the whole source and counts; nothing is sent. `report` gets the counts so far, from time to time. */
 export async function runPreflight(
   sourceId: string,

@@ -27,6 +27,14 @@ export function describeColumns(format: Format, rows: readonly (readonly string[
   });
 }
 
+/** Columns by what the first rows hold. */
+export async function firstColumns(source: ByteSource, format: Format): Promise<Column[]> {
+  for await (const read of readRows(source, format, beginning(format))) {
+    return describeColumns(format, read.ok ? read.value.rows : []);
+  }
+  return describeColumns(format, []);
+}
+
 /** The first rows of a source, as a person sees them before anything is sent. */
 export async function preview(
   source: Source,

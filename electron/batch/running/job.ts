@@ -12,7 +12,7 @@ import { createPace } from './pace.ts';
 import { readChunk } from '../reading/read-chunk.ts';
 import { beginning, readRows, type Chunk } from '../reading/read-rows.ts';
 import { agrees, asCode, isRetriable, type ChunkResults } from './results.ts';
-import { openResultStore, type ResultStore } from '../storing/result-store.ts';
+import { indexOfRow, openResultStore, type ResultStore } from '../storing/result-store.ts';
 import { runChunks, type ChunkPlace, type RunControl } from './run-chunks.ts';
 import { sealFor } from '../../privacy/seal.ts';
 import { judgeStop } from './stops.ts';
@@ -390,17 +390,4 @@ export class BatchJob {
     await opened.store.close();
     await opened.owner.release();
   }
-}
-
-/** Which chunk holds a row, by halving. */
-export function indexOfRow(store: Pick<ResultStore, 'entries'>, row: number): number {
-  const { entries } = store;
-  let low = 0;
-  let high = entries.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((entries[middle]?.end.row ?? 0) > row) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -6,6 +6,7 @@ import { jobState, plan, tally } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
 import { encoding, delimiter } from '../../contract/models/source.ts';
 import { writeFailure } from '../failing.ts';
+import { emptyTally } from '../running/results.ts';
 
 /** What a job is. Written once; holds the source's path, names and the plan, never a value of a row. */
 const description = z.object({
@@ -52,6 +53,17 @@ const condition = z.object({
   retrying: z.boolean(),
 });
 export type Condition = z.infer<typeof condition>;
+
+export const freshCondition: Condition = {
+  state: 'interrupted',
+  endedAt: null,
+  total: null,
+  failure: null,
+  waiting: null,
+  tally: emptyTally,
+  committed: 0,
+  retrying: false,
+};
 
 export async function createJobFolder(folder: string, what: Description): Promise<Outcome<null>> {
   try {

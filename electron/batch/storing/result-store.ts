@@ -185,3 +185,16 @@ async function writeSynced(handle: FileHandle, bytes: Buffer, position: number):
   }
   if (!syncsItself) await handle.datasync();
 }
+
+/** Which chunk holds a row, by halving. */
+export function indexOfRow(store: Pick<ResultStore, 'entries'>, row: number): number {
+  const { entries } = store;
+  let low = 0;
+  let high = entries.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.end.row ?? 0) > row) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
