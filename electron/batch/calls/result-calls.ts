@@ -9,7 +9,7 @@ import { readChunk } from '../reading/read-chunk.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobList } from '../running/job-list.ts';
-import { isRetriable, type ChunkResults } from '../running/results.ts';
+import { isRetriable, type ChunkResults } from '../storing/results.ts';
 import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
 
 type Calls = Pick<Batch, 'batch.rows' | 'batch.failures' | 'batch.reveal' | 'batch.export'>;

@@ -7,7 +7,7 @@ import type { OutputFile } from './output-file.ts';
 import { outputRows } from './output-rows.ts';
 import { readChunk } from '../reading/read-chunk.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
-import type { ChunkResults } from '../running/results.ts';
+import type { ChunkResults } from '../storing/results.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import type { View } from './shown-rows.ts';
 import { createRowWriter } from './write-csv.ts';

@@ -1,6 +1,6 @@
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
-import { codeOfRow, type ChunkResults } from '../running/results.ts';
+import { codeOfRow, type ChunkResults } from '../storing/results.ts';
 import { hasHidden, hideAnywhere, type View } from './shown-rows.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/work.ts';
 

@@ -4,7 +4,7 @@ import type { Reveal, RevealInput } from '../../contract/models/lookup.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { BatchParts } from '../parts.ts';
 import type { Chunk } from '../reading/read-rows.ts';
-import type { ChunkResults } from '../running/results.ts';
+import type { ChunkResults } from '../storing/results.ts';
 import type { View } from './shown-rows.ts';
 import { yieldsCleartext } from '../planning/work.ts';
 

@@ -4,7 +4,7 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { looksLike } from '../reading/fit.ts';
 import type { Entry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
-import { codeOfRow, stateNames, type ChunkResults, type State } from '../running/results.ts';
+import { codeOfRow, stateNames, type ChunkResults, type State } from '../storing/results.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/work.ts';
 
 export interface View {

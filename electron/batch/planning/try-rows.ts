@@ -3,7 +3,7 @@ import type { RowsPage } from '../../contract/models/batch.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { ByteSource } from '../reading/bytes.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
-import type { ChunkResults } from '../running/results.ts';
+import type { ChunkResults } from '../storing/results.ts';
 import { runChunks } from '../running/run-chunks.ts';
 import { showRow, type View } from '../output/shown-rows.ts';
 import type { ColumnWork } from './work.ts';
@@ -33,7 +33,8 @@ export async function tryRows(
     signal: new AbortController().signal,
     commit(_, results) {
       found.push(results);
-      return Promise.resolve(done(null));
+      const kept = Promise.resolve(done(null));
+      return { written: kept, synced: kept };
     },
   });
   const stop: Failure | null = await run.ended;

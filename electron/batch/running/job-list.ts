@@ -10,10 +10,10 @@ import {
   saveCondition,
   type Condition,
 } from '../storing/job-files.ts';
-import { readJournal } from '../storing/journal.ts';
+import { entriesOf, readJournal } from '../storing/journal.ts';
 import { isOwned } from '../storing/owner.ts';
 import { BatchJob } from './job.ts';
-import { addCounts, emptyTally } from './results.ts';
+import { addCounts, emptyTally } from '../storing/results.ts';
 
 /** All jobs of this desk, those of earlier runs included. */
 export interface JobList {
@@ -63,6 +63,6 @@ export function createJobList(parts: BatchParts): JobList {
 /** What a process that ended left behind, without the key: the journal has counts in clear. */
 async function countJournal(folder: string): Promise<Pick<Condition, 'tally' | 'committed'>> {
   const text = await readFile(join(folder, 'journal'), 'latin1').catch(() => '');
-  const tally = readJournal(text).entries.reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
+  const tally = entriesOf(readJournal(text)).reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
   return { tally, committed: tally.rows };
 }

@@ -1,33 +1,25 @@
 import { rm } from 'node:fs/promises';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { Job, JobState } from '../../contract/models/batch.ts';
-import type { ByteSource } from '../reading/bytes.ts';
-import { openFile, sameIdentity } from '../reading/bytes.ts';
-import { saveCondition, type Condition, type Description } from '../storing/job-files.ts';
-import { openSealedBlock } from '../reading/paste-file.ts';
-import { own, type Ownership } from '../storing/owner.ts';
 import type { BatchParts } from '../parts.ts';
 import { defaultInFlight } from '../parts.ts';
-import { createPace } from './pace.ts';
-import { readChunk } from '../reading/read-chunk.ts';
-import { beginning, readRows, type Chunk } from '../reading/read-rows.ts';
-import { agrees, asCode, isRetriable, type ChunkResults } from './results.ts';
-import { indexOfRow, openResultStore, type ResultStore } from '../storing/result-store.ts';
-import { runChunks, type ChunkPlace, type RunControl } from './run-chunks.ts';
-import { sealFor } from '../../privacy/seal.ts';
-import { judgeStop } from './stops.ts';
 import { workFor, type ColumnWork } from '../planning/work.ts';
+import type { ByteSource } from '../reading/bytes.ts';
+import type { Commit } from '../storing/committer.ts';
+import { saveCondition, type Condition, type Description } from '../storing/job-files.ts';
+import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
+import { sumAgrees } from './final-sum.ts';
+import { chunksAhead, failedChunks } from './job-chunks.ts';
+import { openJob, openJobSource, type Opened } from './open-job.ts';
+import { createPace } from './pace.ts';
+import type { ChunkResults } from '../storing/results.ts';
+import type { ChunkPlace } from './open-chunk.ts';
+import { runChunks, type RunControl } from './run-chunks.ts';
+import { judgeStop } from './stops.ts';
+import { viewJob } from './view-job.ts';
 
-export const keyAccount = 'batch-results';
 const drainMs = 4_000;
 const emitEveryMs = 250;
-const checkSourceEvery = 16;
-
-/** What a job needs while it is open: nobody else has it open meanwhile. */
-export interface Opened {
-  readonly owner: Ownership;
-  readonly store: ResultStore;
-}
 
 type Wish = 'pause' | 'cancel' | 'close';
 
@@ -67,32 +59,9 @@ export class BatchJob {
   }
 
   view(): Job {
-    const { what } = this;
-    const how = this.#how;
-    const tally = this.#opened?.store.tally ?? how.tally;
-    const running = how.state === 'running';
-    const rate = running ? this.#pace.rates(this.#parts.clock.now()) : { rows: 0, bytes: 0 };
-    const end = this.#opened?.store.entries.at(-1)?.end.offset ?? what.format.markLength;
-    const bytesLeft = Math.max(0, what.identity.size - end);
-    return {
-      jobId: what.jobId,
-      sourceName: what.sourceName,
-      connectionId: what.connectionId,
-      connectionName: what.connectionName,
-      environment: what.environment,
-      plan: what.plan,
-      columns: what.columns,
-      state: how.state,
-      startedAt: what.startedAt,
-      endedAt: how.endedAt,
-      total: how.total,
-      tally,
-      committed: tally.rows,
-      rowsPerSecond: Math.round(rate.rows),
-      secondsLeft: rate.bytes > 0 && !how.retrying ? Math.ceil(bytesLeft / rate.bytes) : null,
-      waiting: how.waiting,
-      failure: how.failure,
-    };
+    const idle = { rows: 0, bytes: 0 };
+    const rate = this.state === 'running' ? this.#pace.rates(this.#parts.clock.now()) : idle;
+    return viewJob(this.what, this.#how, this.#opened?.store ?? null, rate);
   }
 
   /** Opens the result store, as its one owner. Failures: job.elsewhere, job.damaged, keychain.*, file.unwritable. */
@@ -104,30 +73,14 @@ export class BatchJob {
 
   async #openNow(): Promise<Outcome<Opened>> {
     if (this.#gone) return failed('job.unknown');
-    const key = await this.#parts.keychain.key(keyAccount);
-    if (!key.ok) return key;
-    const owner = await own(this.folder);
-    if (!owner.ok) return owner;
-    const store = await openResultStore(this.folder, sealFor(key.value, this.what.jobId));
-    if (!store.ok) {
-      await owner.value.release();
-      return store;
-    }
-    this.#opened = { owner: owner.value, store: store.value };
-    return done(this.#opened);
+    const opened = await openJob(this.#parts, this.folder, this.what);
+    if (opened.ok) this.#opened = opened.value;
+    return opened;
   }
 
   /** The source as it was when the job began. Failures: file.gone, file.changed, file.unreadable, job.damaged. */
-  async openSource(): Promise<Outcome<ByteSource>> {
-    const { sourcePath, identity, jobId } = this.what;
-    if (sourcePath === null) {
-      const key = await this.#parts.keychain.key(keyAccount);
-      return key.ok ? openSealedBlock(this.folder, sealFor(key.value, jobId)) : key;
-    }
-    const source = await openFile(sourcePath);
-    if (!source.ok || sameIdentity(source.value.identity, identity)) return source;
-    await source.value.close();
-    return failed('file.changed', { subject: this.what.sourceName });
+  openSource(): Promise<Outcome<ByteSource>> {
+    return openJobSource(this.#parts, this.folder, this.what);
   }
 
   /** Begins, goes on after a pause or crash, or tries failed rows again. Answers once it runs. */
@@ -140,6 +93,7 @@ export class BatchJob {
       if (!client.ok) return client;
       const opened = await this.open();
       if (!opened.ok) return opened;
+      const { store } = opened.value;
       const source = await this.openSource();
       if (!source.ok) {
         if (source.failure.code === 'file.changed')
@@ -162,21 +116,18 @@ export class BatchJob {
       this.#pace = createPace();
       const abort = new AbortController();
       const control = runChunks({
-        chunks:
-          mode === 'retry'
-            ? this.#failedChunks(source.value, opened.value.store)
-            : this.#chunks(source.value, opened.value.store),
+        chunks: (mode === 'retry' ? failedChunks : chunksAhead)(source.value, this.what.format, store),
         columns: this.work,
         client: client.value,
         job: this.what.jobId,
         inFlight: this.#parts.inFlight ?? defaultInFlight,
         signal: abort.signal,
-        ...(mode === 'retry' && { prior: (chunk: Chunk) => this.#prior(chunk, opened.value.store) }),
-        commit: (chunk, results) => this.#commit(chunk, results, opened.value.store),
+        ...(mode === 'retry' && { prior: ({ start }) => store.read(indexOfRow(store, start.row)) }),
+        commit: (chunk, results) => this.#commit(chunk, results, store),
       });
       const ended = control.ended.then(
-        (stop) => this.#end(stop, source.value, opened.value.store),
-        () => this.#end({ code: 'call.failed' }, source.value, opened.value.store),
+        (stop) => this.#end(stop, source.value, store),
+        () => this.#end({ code: 'call.failed' }, source.value, store),
       );
       this.#run = { control, abort, ended };
       this.#emit();
@@ -265,48 +216,17 @@ export class BatchJob {
     for (const clear of timers) clear();
   }
 
-  async *#chunks(source: ByteSource, store: ResultStore): AsyncGenerator<Outcome<Chunk>, void> {
-    const { format } = this.what;
-    const from = store.entries.at(-1)?.end ?? beginning(format);
-    let count = 0;
-    for await (const chunk of readRows(source, format, from)) {
-      if (count++ % checkSourceEvery === 0) {
-        const same = await source.check();
-        if (!same.ok) {
-          yield same;
-          return;
-        }
-      }
-      yield chunk;
-    }
-    const same = await source.check();
-    if (!same.ok) yield same;
-  }
-
-  async *#failedChunks(source: ByteSource, store: ResultStore): AsyncGenerator<Outcome<Chunk>, void> {
-    for (const entry of [...store.entries]) {
-      const codes = Object.keys(entry.counts.codes).map(asCode);
-      if (!codes.some(isRetriable)) continue;
-      const chunk = await readChunk(source, this.what.format, entry);
-      yield chunk;
-      if (!chunk.ok) return;
-    }
-  }
-
-  #prior(chunk: Chunk, store: ResultStore): Promise<Outcome<ChunkResults>> {
-    return store.read(indexOfRow(store, chunk.start.row));
-  }
-
-  async #commit(chunk: ChunkPlace, results: ChunkResults, store: ResultStore): Promise<Outcome<null>> {
+  #commit(chunk: ChunkPlace, results: ChunkResults, store: ResultStore): Commit {
     const index = this.#how.retrying ? indexOfRow(store, chunk.start.row) : null;
-    const outcome = await store.commit(index, chunk, results);
-    if (outcome.ok) {
+    const commit = store.commit(index, chunk, results);
+    void commit.synced.then(({ ok }) => {
+      if (!ok) return;
       this.#attempt = 0;
       const now = this.#parts.clock.now();
       this.#pace.add(now, results.states.length, chunk.end.offset - chunk.start.offset);
       if (now - this.#emittedAt >= emitEveryMs) this.#emit();
-    }
-    return outcome;
+    });
+    return commit;
   }
 
   async #end(stop: Failure | null, source: ByteSource, store: ResultStore): Promise<void> {
@@ -328,18 +248,10 @@ export class BatchJob {
     this.#emit();
   }
 
-  /** The last check before a job may call itself done. */
-  #sum(store: ResultStore): Partial<Condition> & { state: JobState } {
-    const { tally, entries } = store;
-    const last = entries.at(-1)?.end ?? beginning(this.what.format);
-    const inOrder = entries.every((entry, i) => {
-      const before = entries[i - 1]?.end ?? beginning(this.what.format);
-      return entry.start.offset === before.offset && entry.start.row === before.row;
-    });
-    const counted = this.#how.total ?? tally.rows;
-    const whole =
-      last.offset === this.what.identity.size && last.row - 1 === tally.rows && counted === tally.rows;
-    if (!inOrder || !whole || !agrees(tally)) return { state: 'failed', failure: { code: 'job.sum' } };
+  #sum({ entries, tally }: ResultStore): Partial<Condition> & { state: JobState } {
+    if (!sumAgrees(this.what, { entries, tally }, this.#how.total)) {
+      return { state: 'failed', failure: { code: 'job.sum' } };
+    }
     return { state: 'finished', total: tally.rows, retrying: false };
   }
 

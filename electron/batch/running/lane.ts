@@ -1,6 +1,6 @@
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 import type { BatchAnswer, BatchCall, Element } from '../../service/client.ts';
-import type { State } from './results.ts';
+import type { State } from '../storing/results.ts';
 
 /** One value on its way, shared by all rows that hold it. */
 export interface Slot {
@@ -31,11 +31,16 @@ export interface LaneLimits {
 
 export const laneLimits: LaneLimits = { first: 4_000, most: 128_000, characters: 16 * 1024 * 1024 };
 
+/** Generations that find nothing before a lane only takes samples, and the parts the values are then divided in. */
+const patience = 4;
+const parts = 16;
+
 /**
  * All cells that are sent under the same operation, policy and definition. Equal values become one slot as long as
  * the lane remembers them: two generations, the older dropped when the younger is full, so memory stays bounded. A
- * lane remembers more while that finds something, and little in a column in which every value is another one: a
- * large memory of no use costs a quarter of the whole run.
+ * lane remembers more while that finds something. In a column in which every value is another one it looks at one
+ * part of the values only, each part in its turn, until one of them repeats: to remember all of them for nothing
+ * costs a quarter of the whole run.
  */
 export class Lane {
   readonly call: BatchCall;
@@ -47,6 +52,9 @@ export class Lane {
   #size: number;
   #found = 0;
   #open: Request | null = null;
+  #asked = 0;
+  #turnedAt = 0;
+  #fruitless = 0;
 
   constructor(call: BatchCall, dispatch: (request: Request) => void, limits = laneLimits) {
     this.call = call;
@@ -55,23 +63,36 @@ export class Lane {
     this.#size = limits.first;
   }
 
+  /** Values put in requests so far. */
+  get asked(): number {
+    return this.#asked;
+  }
+
   /** The slot for a value: one that is known, or a new one in the request being filled. */
   want(value: string, batchSize: number): Slot {
-    let slot = this.#young.get(value);
-    if (slot === undefined) {
-      slot = this.#old.get(value);
-      if (slot !== undefined) this.#young.set(value, slot);
-    }
-    if (slot !== undefined) {
-      this.#found += 1;
-      return slot;
+    const remembered = this.#fruitless < patience || partOf(value) === this.#fruitless % parts;
+    if (remembered) {
+      const known = this.#find(value);
+      if (known !== undefined) {
+        this.#found += 1;
+        return known;
+      }
     }
     this.#open ??= createRequest(this);
-    slot = { value, state: 'w', text: '', request: this.#open };
-    this.#young.set(value, slot);
+    const slot: Slot = { value, state: 'w', text: '', request: this.#open };
+    if (remembered) this.#young.set(value, slot);
+    this.#asked += 1;
     this.#open.slots.push(slot);
     if (this.#open.slots.length >= batchSize) this.flush();
     return slot;
+  }
+
+  #find(value: string): Slot | undefined {
+    const young = this.#young.get(value);
+    if (young !== undefined) return young;
+    const old = this.#old.get(value);
+    if (old !== undefined) this.#young.set(value, old);
+    return old;
   }
 
   /** Sends what has gathered, full or not. */
@@ -85,14 +106,33 @@ export class Lane {
   /** Told after each chunk how much source text the values just remembered keep alive. */
   remember(characters: number): void {
     this.#characters += characters;
-    if (this.#young.size < this.#size && this.#characters < this.#limits.characters) return;
-    const useful = this.#found * 64 > this.#young.size;
-    this.#size = useful ? Math.min(this.#size * 2, this.#limits.most) : this.#limits.first;
-    this.#old = this.#young;
-    this.#found = 0;
-    this.#young = new Map();
-    this.#characters = 0;
+    const full =
+      this.#young.size >= this.#size ||
+      this.#characters >= this.#limits.characters ||
+      this.#asked - this.#turnedAt >= this.#size * 2;
+    if (full) this.#turn();
   }
+
+  #turn(): void {
+    if (this.#found * 64 > this.#young.size) {
+      if (this.#fruitless < patience) this.#size = Math.min(this.#size * 2, this.#limits.most);
+      this.#fruitless = 0;
+    } else {
+      this.#size = this.#limits.first;
+      this.#fruitless += 1;
+    }
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#found = 0;
+    this.#characters = 0;
+    this.#turnedAt = this.#asked;
+  }
+}
+
+/** Equal values fall into the same part. */
+function partOf(value: string): number {
+  const last = value.length - 1;
+  return (value.charCodeAt(last) + 7 * value.charCodeAt(last >> 1)) % parts;
 }
 
 function createRequest(lane: Lane): Request {

@@ -16,10 +16,12 @@ export const refusalsInARow = 20;
 export interface Sender {
   /** Takes a request; it goes when there is room. */
   send(request: Request): void;
+  /** Requests under way. */
+  readonly running: number;
   /** Requests taken and not yet settled. */
   readonly busy: number;
-  /** Requests taken and not yet begun. */
-  readonly queued: number;
+  /** Looks again whether a queued request may begin. */
+  wake(): void;
   /** Lets nothing more begin; what is under way may end, what is queued settles with `stop`. */
   stop(stop: Failure): void;
   readonly stopped: Failure | null;
@@ -27,13 +29,20 @@ export interface Sender {
   idle(): Promise<void>;
 }
 
+export interface SenderOptions {
+  readonly client: Pick<ServiceClient, 'batch'>;
+  /** Requests under way at once, at most. */
+  readonly inFlight: number;
+  readonly context: Omit<CallContext, 'rows'>;
+  /** Asked before a request begins; one that may not waits for `wake`. */
+  readonly mayBegin: (request: Request) => boolean;
+  readonly onBegin: (request: Request) => void;
+  readonly onSettled: () => void;
+}
+
 /** Keeps a bounded number of requests in flight and turns whole-request failures into rows or into a stop. */
-export function createSender(
-  client: Pick<ServiceClient, 'batch'>,
-  inFlight: number,
-  context: Omit<CallContext, 'rows'>,
-  onSettled: () => void,
-): Sender {
+export function createSender(options: SenderOptions): Sender {
+  const { client, inFlight, context } = options;
   let queue: Request[] = [];
   let running = 0;
   let stopped: Failure | null = null;
@@ -78,14 +87,16 @@ export function createSender(
     // Slots outlive their request in the lane's memory; they need no more of it than its ID.
     request.slots.length = 0;
     fill();
-    onSettled();
+    options.onSettled();
   }
 
   function fill(): void {
     while (running < inFlight && queue.length > 0 && stopped === null) {
-      const request = queue.shift();
+      const next = queue.findIndex(options.mayBegin);
+      const [request] = next < 0 ? [] : queue.splice(next, 1);
       if (request === undefined) break;
       running += 1;
+      options.onBegin(request);
       void run(request);
     }
     if (running === 0 && queue.length === 0) {
@@ -110,12 +121,13 @@ export function createSender(
       queue.push(request);
       fill();
     },
+    get running() {
+      return running;
+    },
     get busy() {
       return running + queue.length;
     },
-    get queued() {
-      return queue.length;
-    },
+    wake: fill,
     stop(stop) {
       if (stopped === null) halt(stop);
       fill();

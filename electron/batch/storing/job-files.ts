@@ -6,7 +6,7 @@ import { jobState, plan, tally } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
 import { encoding, delimiter } from '../../contract/models/source.ts';
 import { writeFailure } from '../failing.ts';
-import { emptyTally } from '../running/results.ts';
+import { emptyTally } from './results.ts';
 
 /** What a job is. Written once; holds the source's path, names and the plan, never a value of a row. */
 const description = z.object({

@@ -1,0 +1,104 @@
+import type { FailureCode } from '../../contract/errors.ts';
+import type { ColumnWork } from '../planning/work.ts';
+import { fits, isBlank } from '../reading/fit.ts';
+import type { Chunk } from '../reading/read-rows.ts';
+import {
+  asCode,
+  isRetriable,
+  rowState,
+  type ChunkResults,
+  type ColumnResults,
+  type State,
+} from '../storing/results.ts';
+import type { Lane, Request, Slot } from './lane.ts';
+
+/** A chunk whose rows have been let go: only their results are still under way. */
+export type ChunkPlace = Omit<Chunk, 'rows'>;
+
+export interface OpenChunk {
+  readonly chunk: ChunkPlace;
+  /** By column, then row. */
+  readonly cells: readonly (readonly Slot[])[];
+  readonly requests: ReadonlySet<Request>;
+  /** Values that were asked for because of this chunk, and not of one before it. */
+  readonly values: number;
+}
+
+const constant = (state: State, text = ''): Slot => Object.freeze({ value: '', state, text, request: null });
+const blank = constant('b');
+const kept = constant('k');
+const unfit = constant('f', 'value.unfit');
+
+/** Gives each mapped cell of a chunk its slot. */
+export function beginChunk(
+  chunk: Chunk,
+  columns: readonly ColumnWork[],
+  lanes: readonly Lane[],
+  batchSize: number,
+  prior: ChunkResults | null,
+): OpenChunk {
+  const requests = new Set<Request>();
+  let values = 0;
+  const cells = columns.map(({ plan, kind }, c) => {
+    const lane = lanes[c];
+    const before = prior?.columns[c];
+    let last: Request | null = null;
+    const asked = lane?.asked ?? 0;
+    const flawed = chunk.flaws.size > 0;
+    const slots = chunk.rows.map((row, r): Slot => {
+      if (flawed && chunk.flaws.has(r)) return kept;
+      const value = row[plan.column];
+      if (value === undefined || isBlank(value)) return blank;
+      if (before !== undefined && before.states[r] !== 'f') return fromBefore(before, r);
+      if (!fits(value, kind, plan.operation)) return unfit;
+      if (before !== undefined && !isRetriable(asCode(before.values[r] ?? ''))) return fromBefore(before, r);
+      const slot = lane?.want(value, batchSize) ?? unfit;
+      if (slot.state === 'w' && slot.request !== null && slot.request !== last) {
+        last = slot.request;
+        requests.add(last);
+      }
+      return slot;
+    });
+    const added = (lane?.asked ?? 0) - asked;
+    if (added > 0) lane?.remember(chunk.end.offset - chunk.start.offset);
+    values += added;
+    return slots;
+  });
+  const { start, end, flaws, crc, clean } = chunk;
+  return { chunk: { start, end, flaws, crc, clean }, cells, requests, values };
+}
+
+function fromBefore(before: ColumnResults, row: number): Slot {
+  const state = (before.states[row] ?? 'k') as State;
+  let requestId = '';
+  for (const [from, id] of before.requests) if (from <= row) requestId = id;
+  const request = { requestId } as Request;
+  return { value: '', state, text: before.values[row] ?? '', request };
+}
+
+/** Once all its requests are settled. */
+export function collectResults({ chunk, cells }: OpenChunk): ChunkResults {
+  const results = cells.map((slots): ColumnResults => {
+    const requests: [number, string][] = [];
+    const states = Buffer.allocUnsafe(slots.length);
+    let requestId = '';
+    const values = slots.map((slot, row) => {
+      states[row] = slot.state.charCodeAt(0);
+      if (slot.request !== null && slot.request.requestId !== requestId) {
+        requestId = slot.request.requestId;
+        requests.push([row, requestId]);
+      }
+      return slot.text;
+    });
+    return { states: states.toString('latin1'), values, requests };
+  });
+  const flaws: Record<number, FailureCode> = {};
+  for (const [row, code] of chunk.flaws) flaws[row] = code;
+  const only = results.length === 1 ? results[0]?.states : undefined;
+  if (only !== undefined) return { states: only.replaceAll('k', 'f'), flaws, columns: results };
+  let states = '';
+  for (let row = 0; row < chunk.end.row - chunk.start.row; row++) {
+    states += chunk.flaws.has(row) ? 'f' : rowState(results.map((one) => (one.states[row] ?? 'k') as State));
+  }
+  return { states, flaws, columns: results };
+}
