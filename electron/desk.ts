@@ -15,6 +15,7 @@ import { connectionHandlers } from './desk/connection-handlers.ts';
 import { createClientFor } from './desk/create-client.ts';
 import { openDeskAudit } from './desk/desk-audit.ts';
 import { openDeskBatch } from './desk/desk-batch.ts';
+import { settleHeap } from './desk/settle-heap.ts';
 import { openDeskReports } from './desk/desk-reports.ts';
 import { createState } from './desk/state.ts';
 import type { ActiveConnection } from './lookup/lookup-parts.ts';
@@ -49,6 +50,7 @@ export interface Desk {
 
 /** Builds the rooms and hands them to each other. The window may be opened when it answers. */
 export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
+  settleHeap();
   const clock = systemClock;
   const store = openStore({
     folder: shell.home,

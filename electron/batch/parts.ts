@@ -2,7 +2,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Outcome } from '../contract/errors.ts';
 import type { EventName, EventPayload } from '../contract/events.ts';
 import type { Mapping } from '../contract/models/batch.ts';
-import type { Connection, DefinitionKind } from '../contract/models/connection.ts';
+import type { Connection } from '../contract/models/connection.ts';
 import type { Keychain } from '../credentials/keychain.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Shell } from '../shell/shell.ts';
@@ -27,8 +27,6 @@ export interface BatchParts {
   readonly audit: Pick<Audit, 'begin'>;
   readonly keychain: Pick<Keychain, 'key'>;
   readonly shell: Pick<Shell, 'chooseFile' | 'chooseTarget' | 'droppedFile'>;
-  /** A local mask, for what the service has no mask for. */
-  readonly mask: (kind: DefinitionKind, cleartext: string) => string;
   readonly mappings: { load(): readonly Mapping[]; save(all: readonly Mapping[]): void | Promise<void> };
   readonly reveals: {
     /** Refuses with `reveal.throttled`; asked before anything is opened. */

@@ -7,7 +7,6 @@ import { failed, type Outcome } from '../contract/errors.ts';
 import type { Connections } from '../credentials/connections.ts';
 import type { Keychain } from '../credentials/keychain.ts';
 import type { Clock } from '../privacy/clock.ts';
-import { mask } from '../privacy/masking.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { DeskDocument } from '../settings/document.ts';
 import type { Store } from '../settings/store.ts';
@@ -60,7 +59,6 @@ export function openDeskBatch(parts: DeskBatchParts): Batch {
     audit,
     keychain,
     shell,
-    mask,
     mappings: {
       load: () => store.read('mappings'),
       save: (all) => {

@@ -6,6 +6,7 @@ import { openBatch } from '../../electron/batch/open-batch.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import { settleHeap } from '../../electron/desk/settle-heap.ts';
 import { systemClock } from '../../electron/service/clock.ts';
 import { createServiceClient } from '../../electron/service/create-client.ts';
 import { createTransport } from '../../electron/service/transport.ts';
@@ -30,6 +31,7 @@ export interface Room {
 
 /** The batch room with the real client behind it, outside of a desk. */
 export async function openRoom(options: RoomOptions): Promise<Room> {
+  settleHeap();
   const connection: Connection = {
     id: 'bench',
     name: 'Bench',
@@ -74,7 +76,6 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
       chooseTarget: () => Promise.resolve(options.output),
       droppedFile: () => Promise.resolve(null),
     },
-    mask: (_, value) => `…${value.slice(-4)}`,
     mappings: { load: () => [], save: () => undefined },
     reveals: { allow: () => done(null), open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
     caseRequired: () => false,

@@ -72,7 +72,7 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
       if (!opened.ok) return opened;
       const format = await sources.format(sourceId, reading);
       if (!format.ok) return format;
-      return preview(opened.value.source, opened.value.bytes, format.value, masked, parts.mask);
+      return preview(opened.value.source, opened.value.bytes, format.value, masked);
     },
     async 'batch.preflight'({ sourceId, plan }) {
       const at = await ready(sourceId, plan);
@@ -112,7 +112,7 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
       const masked = new Map(
         columns.flatMap((one) => (one.masked ? [[one.index, one.looksLike ?? 'text']] : [])),
       );
-      const view = { width: format.width, work, masked, mask: parts.mask };
+      const view = { width: format.width, work, masked };
       return tryRows(opened.bytes, format, work, client.value, parts.newId(), view);
     },
   };

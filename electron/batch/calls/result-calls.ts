@@ -25,7 +25,6 @@ export function createResultCalls(parts: BatchParts, jobs: JobList): Calls {
     width: job.what.format.width,
     work: job.work,
     masked: new Map(job.what.maskedColumns.map(({ column, kind }) => [column, kind])),
-    mask: parts.mask,
   });
 
   /** Runs `act` with the chunk of a job's source and its results at hand. */

@@ -1,4 +1,5 @@
 import type { ExportChoice } from '../../contract/models/batch.ts';
+import { mask } from '../../privacy/masking.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 import { codeOfRow, type ChunkResults } from '../storing/results.ts';
 import { hasHidden, hideAnywhere, type View } from './shown-rows.ts';
@@ -41,7 +42,7 @@ export function outputRows(format: Format, view: View, choice: Choice, failures:
       if (choice.rows === 'failed' && state !== 'f') return null;
       if (choice.rows === 'matches' && state === 'u') return null;
       if (results.flaws[index] !== undefined) {
-        const kept = hideStrays ? row.map((field) => hideAnywhere(field, view.mask)) : row;
+        const kept = hideStrays ? row.map((field) => hideAnywhere(field)) : row;
         const whole = errors || row.length === format.width;
         return withError && whole ? [...kept, codeOfRow(results, index) ?? ''] : kept;
       }
@@ -59,7 +60,7 @@ export function outputRows(format: Format, view: View, choice: Choice, failures:
         const { operation, into } = work.plan;
         const cell = results.columns[i]?.states[index];
         const isCleartext = operation === 'tokenize' && field !== '';
-        const input = isCleartext && hideInputs ? view.mask(work.kind, field) : field;
+        const input = isCleartext && hideInputs ? mask(work.kind, field) : field;
         if (errors) {
           fields.push(input);
           continue;
@@ -93,7 +94,7 @@ function headerOf(
 function resultOf(work: ColumnWork, result: string, view: View, { content }: Choice): string | null {
   if (!yieldsCleartext(work.plan.operation)) return result;
   if (content === 'tokens') return null;
-  return content === 'masked' && result !== '' ? view.mask(work.kind, result) : result;
+  return content === 'masked' && result !== '' ? mask(work.kind, result) : result;
 }
 
 const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>

@@ -1,6 +1,7 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { CellState, ResultRow, RowFilter, RowsPage } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
+import { mask } from '../../privacy/masking.ts';
 import { looksLike } from '../reading/fit.ts';
 import type { Entry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
@@ -13,7 +14,6 @@ export interface View {
   readonly work: readonly ColumnWork[];
   /** Unmapped columns that hold cleartext. */
   readonly masked: ReadonlyMap<number, DefinitionKind>;
-  readonly mask: (kind: DefinitionKind, value: string) => string;
 }
 
 const longest = 500;
@@ -30,22 +30,22 @@ export function showRow(chunk: Chunk, results: ChunkResults, index: number, view
     code: codeOfRow(results, index),
   };
   if (results.flaws[index] !== undefined) {
-    const text = (field: string): string => clip(hasHidden(view) ? hideAnywhere(field, view.mask) : field);
+    const text = (field: string): string => clip(hasHidden(view) ? hideAnywhere(field) : field);
     return { ...shown, cells: row.slice(0, 1_100).map((field) => ({ text: text(field), state: 'kept' })) };
   }
   const cells = Array.from({ length: view.width }, (_, column): { text: string; state: CellState } => {
     const field = row[column] ?? '';
     const kind = view.masked.get(column);
-    return { text: clip(kind === undefined || field === '' ? field : view.mask(kind, field)), state: 'kept' };
+    return { text: clip(kind === undefined || field === '' ? field : mask(kind, field)), state: 'kept' };
   });
   view.work.forEach(({ plan, kind }, i) => {
     const column = results.columns[i];
     const input = row[plan.column] ?? '';
     const state = (column?.states[index] ?? 'k') as State;
     const result = state === 'o' ? (column?.values[index] ?? '') : null;
-    const before = plan.operation === 'tokenize' && input !== '' ? view.mask(kind, input) : input;
+    const before = plan.operation === 'tokenize' && input !== '' ? mask(kind, input) : input;
     const after =
-      result !== null && result !== '' && yieldsCleartext(plan.operation) ? view.mask(kind, result) : result;
+      result !== null && result !== '' && yieldsCleartext(plan.operation) ? mask(kind, result) : result;
     if (plan.into === 'replace') {
       cells[plan.column] = { text: clip(after ?? before), state: stateNames[state] };
     } else {
@@ -61,7 +61,7 @@ export const hasHidden = ({ work, masked }: Pick<View, 'work' | 'masked'>): bool
   masked.size > 0 || work.some(({ plan }) => plan.operation === 'tokenize');
 
 /** A malformed row's columns can't be told apart, so each field is masked by what it looks like. */
-export function hideAnywhere(field: string, mask: View['mask']): string {
+export function hideAnywhere(field: string): string {
   const like = looksLike([field]);
   if (like !== null && like !== 'text') return mask(like, field);
   return /\d{9}|\d[\d -]{10,}\d|@/.test(field) ? mask('text', field) : field;

@@ -2,6 +2,7 @@ import { done, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { RowsPage } from '../../contract/models/batch.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { ByteSource } from '../reading/bytes.ts';
+import { cellsOf } from '../reading/cells.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { ChunkResults } from '../storing/results.ts';
 import { runChunks } from '../running/run-chunks.ts';
@@ -23,9 +24,10 @@ export async function tryRows(
   if (!first.ok) return first;
   const chunk = first.value;
   if (chunk === null) return done({ total: 0, from: 0, rows: [] });
+  const columns = work.map(({ plan }) => plan.column);
   const found: ChunkResults[] = [];
   const run = runChunks({
-    chunks: once(done(chunk)),
+    chunks: once(done(cellsOf(chunk, columns))),
     columns: work,
     client,
     job: id,

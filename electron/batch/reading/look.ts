@@ -38,7 +38,7 @@ export async function look(source: ByteSource, said: SaidReading): Promise<Outco
   const draft = { encoding, delimiter, newline, markLength, header: false, names: null, width: 0 };
   let first: string[] | undefined;
   let second: string[] | undefined;
-  for await (const chunk of readRows(source, draft, beginning(draft), undefined)) {
+  for await (const chunk of readRows(source, draft, beginning(draft))) {
     if (!chunk.ok) return chunk;
     [first, second] = chunk.value.rows;
     break;

@@ -1,6 +1,6 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { Column, Notice, Preview, Source } from '../../contract/models/source.ts';
+import { mask } from '../../privacy/masking.ts';
 import type { ByteSource } from './bytes.ts';
 import { holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
@@ -41,7 +41,6 @@ export async function preview(
   bytes: ByteSource,
   format: Format,
   masked: readonly number[] | null,
-  mask: (kind: DefinitionKind, value: string) => string,
 ): Promise<Outcome<Preview>> {
   let chunk: Chunk | null = null;
   for await (const read of readRows(bytes, format, beginning(format))) {

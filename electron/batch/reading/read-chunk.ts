@@ -1,6 +1,6 @@
-import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { ByteSource } from './bytes.ts';
+import { failed, type Outcome } from '../../contract/errors.ts';
 import type { Entry } from '../storing/journal.ts';
+import type { ByteSource } from './bytes.ts';
 import { readRows, type Chunk, type Format } from './read-rows.ts';
 
 /**
@@ -8,36 +8,16 @@ import { readRows, type Chunk, type Format } from './read-rows.ts';
  * were sent; file.gone, file.unreadable.
  */
 export async function readChunk(
-  source: ByteSource,
+  source: Pick<ByteSource, 'identity' | 'read'>,
   format: Format,
   entry: Pick<Entry, 'start' | 'end' | 'crc'>,
 ): Promise<Outcome<Chunk>> {
-  const parts: Chunk[] = [];
-  for await (const part of readRows(source, format, entry.start, entry.end.offset)) {
-    if (!part.ok) return part;
-    parts.push(part.value);
+  const whole = { until: entry.end.offset, rows: Infinity };
+  for await (const chunk of readRows(source, format, entry.start, whole)) {
+    if (!chunk.ok) return chunk;
+    const { end, crc } = chunk.value;
+    const same = end.offset === entry.end.offset && end.row === entry.end.row && crc === entry.crc;
+    return same ? chunk : failed('file.changed');
   }
-  const [first] = parts;
-  if (first === undefined) return failed('file.changed');
-  const chunk = parts.length === 1 ? first : merge(parts, first);
-  const same = chunk.end.row === entry.end.row && (parts.length > 1 || chunk.crc === entry.crc);
-  return same ? done({ ...chunk, crc: entry.crc }) : failed('file.changed');
-}
-
-/** A chunk with damaged rows may come in other pieces the second time. */
-function merge(parts: readonly Chunk[], first: Chunk): Chunk {
-  const rows: string[][] = [];
-  const flaws = new Map(first.flaws);
-  for (const part of parts) {
-    for (const [row, code] of part.flaws) flaws.set(rows.length + row, code);
-    for (const row of part.rows) rows.push(row);
-  }
-  return {
-    start: first.start,
-    end: parts.at(-1)?.end ?? first.end,
-    rows,
-    flaws,
-    crc: first.crc,
-    clean: parts.every(({ clean }) => clean),
-  };
+  return failed('file.changed');
 }

@@ -22,16 +22,20 @@ export interface Place {
   readonly row: number;
 }
 
-export interface Chunk {
+/** Where a chunk of rows is, and what is known of it without its rows. */
+export interface ChunkPlace {
   readonly start: Place;
   readonly end: Place;
-  readonly rows: string[][];
-  /** Rows that are kept as they are and not sent, by their index in `rows`. */
+  /** Rows that are kept as they are and not sent, by their index in the chunk. */
   readonly flaws: ReadonlyMap<number, FailureCode>;
   /** Of the source's bytes, so that a changed file is noticed when it is read again. */
   readonly crc: number;
   /** False when some text stands for bytes that were not valid (see decode.ts). */
   readonly clean: boolean;
+}
+
+export interface Chunk extends ChunkPlace {
+  readonly rows: string[][];
 }
 
 export const limits = {
@@ -42,9 +46,17 @@ export const limits = {
   row: 16 * 1024 * 1024,
 };
 
-const readBytes = 128 * 1024;
-const chunkBytes = 32 * 1024;
+const readBytes = 256 * 1024;
+const chunkBytes = 96 * 1024;
+const firstBytes = 16 * 1024;
 const cautiousBytes = 256;
+
+export interface Extent {
+  /** The byte to stop at, between two rows; the end if absent. */
+  readonly until?: number;
+  /** Rows a chunk should hold, more or less, and fewer where they are long. Infinity: all in one chunk. */
+  readonly rows?: number;
+}
 
 export const beginning = (format: Pick<Format, 'markLength'>): Place => ({
   offset: format.markLength,
@@ -52,19 +64,21 @@ export const beginning = (format: Pick<Format, 'markLength'>): Place => ({
 });
 
 /**
- * Chunks of rows from `from` to the end, or to byte `until`, in constant memory. A row whose quotes do not agree
- * costs that line only. Ends after the first failure: file.*, row.field-too-long.
+ * Chunks of rows from `from` on, in constant memory. A row whose quotes do not agree costs that line only. Ends after
+ * the first failure: file.*, row.field-too-long.
  */
 export async function* readRows(
-  source: ByteSource,
+  source: Pick<ByteSource, 'identity' | 'read'>,
   format: Format,
   from: Place,
-  until = source.identity.size,
+  { until = source.identity.size, rows: wanted = 1_000 }: Extent = {},
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const { encoding, delimiter, newline } = format;
+  const whole = wanted === Infinity;
+  const most = whole ? until - from.offset : chunkBytes;
   let place = from;
   let held: Buffer = Buffer.alloc(0);
-  let window = chunkBytes;
+  let window = whole ? Math.max(most, cautiousBytes) : firstBytes;
   let started = place;
   let rows: string[][] = [];
   let flaws = new Map<number, FailureCode>();
@@ -133,8 +147,9 @@ export async function* readRows(
     clean &&= decoded.clean;
     // One damaged row makes more likely; reading on in small steps keeps a file of nothing else from costing a
     // whole window a row.
+    const fitting = Math.min(Math.ceil((consumed / got.length) * wanted), most);
     window =
-      broken || parsed.badQuotes ? cautiousBytes : Math.min(Math.max(window * 2, cautiousBytes), chunkBytes);
+      broken || parsed.badQuotes ? cautiousBytes : Math.max(Math.min(window * 2, fitting), cautiousBytes);
 
     let counted = got.length;
     if (headerAhead) {
@@ -147,7 +162,7 @@ export async function* readRows(
     else for (const row of got) rows.push(row);
     place = { offset: place.offset + consumed, row: place.row + counted };
 
-    if (place.offset - started.offset >= chunkBytes / 2 || rows.length >= 2_000) {
+    if (!whole && (place.offset - started.offset >= most / 2 || rows.length >= wanted / 2)) {
       yield done({ start: started, end: place, rows, flaws, crc, clean });
       started = place;
       rows = [];

@@ -1,19 +1,18 @@
 import { rm } from 'node:fs/promises';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { Job, JobState } from '../../contract/models/batch.ts';
-import type { BatchParts } from '../parts.ts';
-import { defaultInFlight } from '../parts.ts';
+import { defaultInFlight, type BatchParts } from '../parts.ts';
 import { workFor, type ColumnWork } from '../planning/work.ts';
 import type { ByteSource } from '../reading/bytes.ts';
+import type { ChunkPlace } from '../reading/read-rows.ts';
 import type { Commit } from '../storing/committer.ts';
 import { saveCondition, type Condition, type Description } from '../storing/job-files.ts';
 import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
 import { sumAgrees } from './final-sum.ts';
-import { chunksAhead, failedChunks } from './job-chunks.ts';
+import { openAhead, openFailed, type JobInput } from './job-input.ts';
 import { openJob, openJobSource, type Opened } from './open-job.ts';
 import { createPace } from './pace.ts';
 import type { ChunkResults } from '../storing/results.ts';
-import type { ChunkPlace } from './open-chunk.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
 import { judgeStop } from './stops.ts';
 import { viewJob } from './view-job.ts';
@@ -94,11 +93,12 @@ export class BatchJob {
       const opened = await this.open();
       if (!opened.ok) return opened;
       const { store } = opened.value;
-      const source = await this.openSource();
-      if (!source.ok) {
-        if (source.failure.code === 'file.changed')
-          await this.#settle({ state: 'failed', failure: source.failure });
-        return source;
+      const openInput = mode === 'retry' ? openFailed : openAhead;
+      const input = await openInput(this.#parts, this.folder, this.what, store);
+      if (!input.ok) {
+        if (input.failure.code === 'file.changed')
+          await this.#settle({ state: 'failed', failure: input.failure });
+        return input;
       }
       const retrying = mode === 'retry';
       const saved = await this.#save({
@@ -109,14 +109,14 @@ export class BatchJob {
         retrying,
       });
       if (!saved.ok) {
-        await source.value.close();
+        await input.value.close();
         return saved;
       }
       this.#wish = null;
       this.#pace = createPace();
       const abort = new AbortController();
       const control = runChunks({
-        chunks: (mode === 'retry' ? failedChunks : chunksAhead)(source.value, this.what.format, store),
+        chunks: input.value.chunks,
         columns: this.work,
         client: client.value,
         job: this.what.jobId,
@@ -126,8 +126,8 @@ export class BatchJob {
         commit: (chunk, results) => this.#commit(chunk, results, store),
       });
       const ended = control.ended.then(
-        (stop) => this.#end(stop, source.value, store),
-        () => this.#end({ code: 'call.failed' }, source.value, store),
+        (stop) => this.#end(stop, input.value, store),
+        () => this.#end({ code: 'call.failed' }, input.value, store),
       );
       this.#run = { control, abort, ended };
       this.#emit();
@@ -219,20 +219,24 @@ export class BatchJob {
   #commit(chunk: ChunkPlace, results: ChunkResults, store: ResultStore): Commit {
     const index = this.#how.retrying ? indexOfRow(store, chunk.start.row) : null;
     const commit = store.commit(index, chunk, results);
-    void commit.synced.then(({ ok }) => {
-      if (!ok) return;
-      this.#attempt = 0;
-      const now = this.#parts.clock.now();
-      this.#pace.add(now, results.states.length, chunk.end.offset - chunk.start.offset);
-      if (now - this.#emittedAt >= emitEveryMs) this.#emit();
-    });
+    this.#count(commit.synced, results.states.length, chunk.end.offset - chunk.start.offset);
     return commit;
   }
 
-  async #end(stop: Failure | null, source: ByteSource, store: ResultStore): Promise<void> {
+  #count(synced: Commit['synced'], rows: number, bytes: number): void {
+    void synced.then(({ ok }) => {
+      if (!ok) return;
+      this.#attempt = 0;
+      const now = this.#parts.clock.now();
+      this.#pace.add(now, rows, bytes);
+      if (now - this.#emittedAt >= emitEveryMs) this.#emit();
+    });
+  }
+
+  async #end(stop: Failure | null, input: JobInput, store: ResultStore): Promise<void> {
     const wish = this.#wish;
     this.#ending = true;
-    await source.close();
+    await input.close();
     if (stop === null) await this.#settle(this.#sum(store));
     else if (wish === 'cancel') await this.#settle({ state: 'cancelled' });
     else if (wish !== null && stop.code === 'service.cancelled') await this.#settle({ state: 'paused' });

@@ -1,7 +1,8 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ColumnWork } from '../planning/work.ts';
 import { fits, isBlank } from '../reading/fit.ts';
-import type { Chunk } from '../reading/read-rows.ts';
+import type { CellChunk } from '../reading/cells.ts';
+import type { ChunkPlace } from '../reading/read-rows.ts';
 import {
   asCode,
   isRetriable,
@@ -12,9 +13,7 @@ import {
 } from '../storing/results.ts';
 import type { Lane, Request, Slot } from './lane.ts';
 
-/** A chunk whose rows have been let go: only their results are still under way. */
-export type ChunkPlace = Omit<Chunk, 'rows'>;
-
+/** A chunk whose cells have been let go: only their results are still under way. */
 export interface OpenChunk {
   readonly chunk: ChunkPlace;
   /** By column, then row. */
@@ -31,7 +30,7 @@ const unfit = constant('f', 'value.unfit');
 
 /** Gives each mapped cell of a chunk its slot. */
 export function beginChunk(
-  chunk: Chunk,
+  chunk: CellChunk,
   columns: readonly ColumnWork[],
   lanes: readonly Lane[],
   batchSize: number,
@@ -45,10 +44,9 @@ export function beginChunk(
     let last: Request | null = null;
     const asked = lane?.asked ?? 0;
     const flawed = chunk.flaws.size > 0;
-    const slots = chunk.rows.map((row, r): Slot => {
+    const slots = (chunk.cells[c] ?? []).map((value, r): Slot => {
       if (flawed && chunk.flaws.has(r)) return kept;
-      const value = row[plan.column];
-      if (value === undefined || isBlank(value)) return blank;
+      if (isBlank(value)) return blank;
       if (before !== undefined && before.states[r] !== 'f') return fromBefore(before, r);
       if (!fits(value, kind, plan.operation)) return unfit;
       if (before !== undefined && !isRetriable(asCode(before.values[r] ?? ''))) return fromBefore(before, r);

@@ -18,7 +18,7 @@ export interface Opened {
 
 /** Opens the result store, as its one owner. Failures: job.elsewhere, job.damaged, keychain.*, file.unwritable. */
 export async function openJob(
-  parts: BatchParts,
+  parts: Pick<BatchParts, 'keychain'>,
   folder: string,
   { jobId }: Description,
 ): Promise<Outcome<Opened>> {
@@ -36,7 +36,7 @@ export async function openJob(
 
 /** The source as it was when the job began. Failures: file.gone, file.changed, file.unreadable, job.damaged. */
 export async function openJobSource(
-  parts: BatchParts,
+  parts: Pick<BatchParts, 'keychain'>,
   folder: string,
   { sourcePath, sourceName, identity, jobId }: Description,
 ): Promise<Outcome<ByteSource>> {

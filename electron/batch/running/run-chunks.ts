@@ -1,16 +1,17 @@
 import type { Failure, Outcome } from '../../contract/errors.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { ColumnWork } from '../planning/work.ts';
-import type { Chunk } from '../reading/read-rows.ts';
+import type { CellChunk } from '../reading/cells.ts';
+import type { ChunkPlace } from '../reading/read-rows.ts';
 import type { Commit } from '../storing/committer.ts';
 import type { ChunkResults } from '../storing/results.ts';
 import { createBell } from './bell.ts';
 import { Lane } from './lane.ts';
-import { beginChunk, collectResults, type ChunkPlace, type OpenChunk } from './open-chunk.ts';
+import { beginChunk, collectResults, type OpenChunk } from './open-chunk.ts';
 import { createSender } from './send-requests.ts';
 
 export interface Run {
-  readonly chunks: AsyncIterable<Outcome<Chunk>>;
+  readonly chunks: AsyncIterable<Outcome<CellChunk>>;
   readonly columns: readonly ColumnWork[];
   readonly client: Pick<ServiceClient, 'batch' | 'batchSize'>;
   readonly job: string;
@@ -18,7 +19,7 @@ export interface Run {
   /** Aborts requests that do not end by themselves. */
   readonly signal: AbortSignal;
   /** Earlier results of a chunk: cells that need no second try are kept. */
-  readonly prior?: (chunk: Chunk) => Promise<Outcome<ChunkResults>>;
+  readonly prior?: (chunk: ChunkPlace) => Promise<Outcome<ChunkResults>>;
   /** Takes results in the order of the chunks. */
   readonly commit: (chunk: ChunkPlace, results: ChunkResults) => Commit;
 }
@@ -108,18 +109,18 @@ export function runChunks(run: Run): RunControl {
       }
       if (commitFailure !== null) return;
       open.shift();
-      commit(first);
+      settle(run.commit(first.chunk, collectResults(first)), first.values);
       // What the next chunk waits for may go now, whatever the window says.
       sender.wake();
     }
   }
 
-  function commit(done: OpenChunk): void {
+  /** Takes the commit and the number only: whatever else waited for the disk would pile up until it has synced. */
+  function settle({ written, synced }: Commit, values: number): void {
     syncing += 1;
-    const { written, synced } = run.commit(done.chunk, collectResults(done));
     void written.then(() => {
-      atRisk -= done.values;
-      ahead -= done.values;
+      atRisk -= values;
+      ahead -= values;
       sender.wake();
       reader.ring();
     });

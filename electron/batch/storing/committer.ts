@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { done, type failed, type Outcome } from '../../contract/errors.ts';
 import type { Seal } from '../../privacy/seal.ts';
 import { writeFailure } from '../failing.ts';
@@ -6,6 +7,9 @@ import type { Chunk } from '../reading/read-rows.ts';
 import { writeLine, type Entry } from './journal.ts';
 import { contextOf, type Records } from './records.ts';
 import { countChunk, encodeResults, type ChunkResults } from './results.ts';
+
+/** Each sync is dear, and makes only a power cut cheaper. */
+const syncEveryMs = 50;
 
 /** What became of a chunk that was handed over. Neither promise rejects. */
 export interface Commit {
@@ -43,6 +47,7 @@ export function createCommitter(
   let nextIndex = entries.length;
   let { recordsEnd, journalEnd } = ends;
   let syncedEnd = recordsEnd;
+  let syncedAt = -syncEveryMs;
   let waiting: Waiting[] = [];
   let unsynced: Unsynced[] = [];
   let writing: Promise<void> | null = null;
@@ -71,7 +76,7 @@ export function createCommitter(
 
   async function writeAll(): Promise<void> {
     // Chunks that are ready at the same moment share a write.
-    await Promise.resolve();
+    await nextTurn();
     while (waiting.length > 0) {
       const group = waiting;
       waiting = [];
@@ -94,12 +99,14 @@ export function createCommitter(
 
   async function syncAll(): Promise<void> {
     while (unsynced.length > 0) {
+      await pause(Math.max(0, syncedAt + syncEveryMs - performance.now()));
       const group = unsynced;
       unsynced = [];
       const end = recordsEnd;
       try {
         await Promise.all([records.datasync(), journal.datasync()]);
         syncedEnd = end;
+        syncedAt = performance.now();
       } catch (error) {
         broken ??= writeFailure(error);
       }

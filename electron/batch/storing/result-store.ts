@@ -4,8 +4,9 @@ import type { Seal } from '../../privacy/seal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import { createCommitter, type Commit } from './committer.ts';
 import type { Entry } from './journal.ts';
-import { openRecords, contextOf, type Records } from './records.ts';
-import { addCounts, decodeResults, emptyTally, type ChunkResults } from './results.ts';
+import { recordReader, type ReadRecord } from './read-record.ts';
+import { openRecords, type Records } from './records.ts';
+import { addCounts, emptyTally, type ChunkResults } from './results.ts';
 
 /**
  * The results of one job on disk: encrypted records, one a chunk, and the journal that says which of them count.
@@ -22,6 +23,8 @@ export interface ResultStore {
   commit(index: number | null, chunk: Pick<Chunk, 'start' | 'end' | 'crc'>, results: ChunkResults): Commit;
   /** Failure: job.damaged. */
   read(index: number): Promise<Outcome<ChunkResults>>;
+  /** For someone who reads many chunks one behind the other. */
+  readThrough(): ReadRecord;
   /** Waits for what was taken, then lets go of the files. */
   close(): Promise<void>;
 }
@@ -42,24 +45,21 @@ function createStore(opened: Records, seal: Seal): ResultStore {
     entries[entry.chunk] = entry;
   });
 
+  const readRecord = recordReader(records, seal);
+
   return {
     entries,
     get tally() {
       return tally;
     },
     commit: (index, chunk, results) => committer.take(index, chunk, results),
-    async read(index) {
+    read(index) {
       const entry = entries[index];
-      if (entry === undefined) return failed('job.damaged');
-      const record = Buffer.allocUnsafe(entry.length);
-      try {
-        const { bytesRead } = await records.read(record, 0, entry.length, entry.offset);
-        if (bytesRead < entry.length) return failed('job.damaged');
-      } catch {
-        return failed('job.damaged');
-      }
-      const clear = seal.open(record, contextOf(entry));
-      return clear === null ? failed('job.damaged') : done(decodeResults(clear));
+      return entry === undefined ? Promise.resolve(failed('job.damaged')) : readRecord(entry);
+    },
+    readThrough() {
+      const end = entries.reduce((last, { offset, length }) => Math.max(last, offset + length), 0);
+      return recordReader(records, seal, end);
     },
     async close() {
       await committer.idle();

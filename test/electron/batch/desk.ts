@@ -190,7 +190,6 @@ export async function openDesk(
       chooseTarget: ({ name }) => Promise.resolve(desk.target === '' ? join(folder, name) : desk.target),
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
     },
-    mask: (_, cleartext) => `***${cleartext.slice(-3)}`,
     mappings: {
       load: () => saved,
       save: (all) => {

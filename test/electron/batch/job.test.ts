@@ -328,7 +328,7 @@ describe('exports', () => {
     const { jobId } = await desk.run(sourceId, plan);
     expect(valueOf(await desk.export(jobId))).toBe('a,a_cleartext,b\r\ntok1,<tok1>,x\r\n');
     expect(valueOf(await desk.export(jobId, { content: 'masked' }))).toBe(
-      'a,a_masked,b\r\ntok1,***k1>,x\r\n',
+      'a,a_masked,b\r\ntok1,••••••,x\r\n',
     );
     expect(valueOf(await desk.export(jobId, { content: 'tokens' }))).toBe('a,b\r\ntok1,x\r\n');
   });

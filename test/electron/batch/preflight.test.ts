@@ -77,7 +77,7 @@ describe('the trial', () => {
     const sourceId = await desk.open(await desk.write('in.csv', content));
     const page = valueOf(await desk.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) }));
     expect(calls['batch.try'].output.parse(page).rows).toHaveLength(20);
-    expect(page.rows[19]?.cells).toEqual([{ text: '***19>', state: 'ok' }]);
+    expect(page.rows[19]?.cells).toEqual([{ text: '•••••••', state: 'ok' }]);
     expect(desk.service.sent).toHaveLength(20);
     expect(valueOf(await desk.batch['batch.jobs']({}))).toEqual([]);
   });
@@ -116,14 +116,14 @@ describe('several columns', () => {
     expect(masked).not.toContain('<t');
     const failed = valueOf(await desk.export(job.jobId, { rows: 'failed' }));
     expect(failed).toBe(
-      'card,ssn,mail,error\r\nbad,***223,t6,service.element-refused\r\nt3,***12,t7,value.unfit\r\n',
+      'card,ssn,mail,error\r\nbad,•••-••-2223,t6,service.element-refused\r\nt3,••,t7,value.unfit\r\n',
     );
     const { rows } = valueOf(
       await desk.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 0, count: 10 }),
     );
     expect(
       calls['batch.rows'].output.parse({ total: 5, from: 0, rows }).rows[0]?.cells.map(({ text }) => text),
-    ).toEqual(['***t1>', '***222', '***t4>', tokenOf('900-11-2222')]);
+    ).toEqual(['••••', '•••-••-2222', '••••', tokenOf('900-11-2222')]);
     expect(JSON.stringify(rows)).not.toContain('900-11');
   });
 
@@ -195,7 +195,7 @@ it('finds its way through the sample', async () => {
     ['amount', 'text', false],
     ['note', 'text', false],
   ]);
-  expect(JSON.stringify(found.rows)).not.toMatch(/\d{15}|@/);
+  expect(JSON.stringify(found.rows)).not.toMatch(/\d{15}|[a-z]@/);
   const plan = { reading: found.reading, columns: [detokenize(2, { operation: 'tokenize' as const })] };
   const job = await desk.run(sourceId, plan);
   expect(job.tally).toEqual({ rows: 200, ok: 198, failed: 1, unmatched: 0, blank: 1 });
