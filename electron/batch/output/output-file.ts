@@ -37,8 +37,27 @@ export async function createOutputFile(
   return done(passphrase === null ? plain : encryptedFile(plain, passphrase, workFactor));
 }
 
+/** The disk is kept busy as it goes: else the last sync has all of it to do, and someone waits. */
+const syncEveryBytes = 8 * 1024 * 1024;
+
 function plainFile(handle: FileHandle, path: string, target: string): OutputFile {
   let position = 0;
+  let syncedTo = 0;
+  let syncing: Promise<unknown> = Promise.resolve();
+  let isSyncing = false;
+  let lost: ReturnType<typeof failed> | null = null;
+
+  function syncBehind(): void {
+    if (isSyncing || position - syncedTo < syncEveryBytes) return;
+    syncedTo = position;
+    isSyncing = true;
+    syncing = handle
+      .datasync()
+      // Kept: the system tells of a failed sync only once.
+      .catch((error: unknown) => (lost ??= writeFailure(error)))
+      .finally(() => (isSyncing = false));
+  }
+
   return {
     async write(bytes) {
       try {
@@ -48,6 +67,7 @@ function plainFile(handle: FileHandle, path: string, target: string): OutputFile
           written += some.bytesWritten;
         }
         position += bytes.length;
+        syncBehind();
         return done(null);
       } catch (error) {
         return writeFailure(error);
@@ -55,6 +75,8 @@ function plainFile(handle: FileHandle, path: string, target: string): OutputFile
     },
     async finish() {
       try {
+        await syncing;
+        if (lost !== null) return lost;
         await handle.sync();
         await handle.close();
         await rename(path, target);
@@ -65,6 +87,7 @@ function plainFile(handle: FileHandle, path: string, target: string): OutputFile
       }
     },
     async abandon(keep) {
+      await syncing;
       if (keep) await handle.truncate(position).catch(() => undefined);
       await handle.close().catch(() => undefined);
       if (!keep) await rm(path, { force: true }).catch(() => undefined);

@@ -124,6 +124,7 @@ export class BatchJob {
         signal: abort.signal,
         ...(mode === 'retry' && { prior: ({ start }) => store.read(indexOfRow(store, start.row)) }),
         commit: (chunk, results) => this.#commit(chunk, results, store),
+        settle: () => store.settled(),
       });
       const ended = control.ended.then(
         (stop) => this.#end(stop, input.value, store),

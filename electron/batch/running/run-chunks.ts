@@ -22,6 +22,8 @@ export interface Run {
   readonly prior?: (chunk: ChunkPlace) => Promise<Outcome<ChunkResults>>;
   /** Takes results in the order of the chunks. */
   readonly commit: (chunk: ChunkPlace, results: ChunkResults) => Commit;
+  /** Called when nothing more is committed. */
+  readonly settle?: () => Promise<void>;
 }
 
 export interface RunControl {
@@ -143,6 +145,7 @@ export function runChunks(run: Run): RunControl {
     committer.ring();
     await committing;
     await sender.idle();
+    await run.settle?.();
     while (syncing > 0) await committer.heard();
     return commitFailure ?? readFailure ?? sender.stopped ?? winding;
   }

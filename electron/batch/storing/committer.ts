@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { done, type failed, type Outcome } from '../../contract/errors.ts';
 import type { Seal } from '../../privacy/seal.ts';
 import { writeFailure } from '../failing.ts';
@@ -22,7 +22,7 @@ export interface Commit {
 /** Writes chunks in the order they come, several at a time, and syncs behind them. */
 export interface Committer {
   take(index: number | null, chunk: Pick<Chunk, 'start' | 'end' | 'crc'>, results: ChunkResults): Commit;
-  /** Resolves when everything taken is settled. */
+  /** Settles everything taken, without waiting for company. */
   idle(): Promise<void>;
 }
 
@@ -52,6 +52,7 @@ export function createCommitter(
   let unsynced: Unsynced[] = [];
   let writing: Promise<void> | null = null;
   let syncing: Promise<void> | null = null;
+  let hurry = (): void => undefined;
   /** After a failed write nothing more is taken: a later chunk must not be committed before an earlier one. */
   let broken: ReturnType<typeof failed> | null = null;
 
@@ -97,9 +98,21 @@ export function createCommitter(
     writing = null;
   }
 
+  /** Waits for more to sync together with, but not longer than that, and not when asked to hurry. */
+  function company(ms: number): Promise<void> {
+    if (ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
   async function syncAll(): Promise<void> {
     while (unsynced.length > 0) {
-      await pause(Math.max(0, syncedAt + syncEveryMs - performance.now()));
+      await company(syncedAt + syncEveryMs - performance.now());
       const group = unsynced;
       unsynced = [];
       const end = recordsEnd;
@@ -130,6 +143,8 @@ export function createCommitter(
       return { written: written.promise, synced: synced.promise };
     },
     async idle() {
+      await writing;
+      hurry();
       while (writing !== null || syncing !== null) await Promise.all([writing, syncing]);
     },
   };

@@ -25,6 +25,8 @@ export interface ResultStore {
   read(index: number): Promise<Outcome<ChunkResults>>;
   /** For someone who reads many chunks one behind the other. */
   readThrough(): ReadRecord;
+  /** Resolves when what was taken is settled; asked for where nothing more comes. */
+  settled(): Promise<void>;
   /** Waits for what was taken, then lets go of the files. */
   close(): Promise<void>;
 }
@@ -61,6 +63,7 @@ function createStore(opened: Records, seal: Seal): ResultStore {
       const end = entries.reduce((last, { offset, length }) => Math.max(last, offset + length), 0);
       return recordReader(records, seal, end);
     },
+    settled: () => committer.idle(),
     async close() {
       await committer.idle();
       await Promise.allSettled([records.close(), journal.close()]);
