@@ -73,7 +73,16 @@ export class BatchJob {
   async #openNow(): Promise<Outcome<Opened>> {
     if (this.#gone) return failed('job.unknown');
     const opened = await openJob(this.#parts, this.folder, this.what);
-    if (opened.ok) this.#opened = opened.value;
+    if (!opened.ok) return opened;
+    const { state, committed } = this.#how;
+    // What was counted when a run ended was synced; only a run that was cut off may have lost some.
+    const cutOff = state === 'running' || state === 'interrupted';
+    if (!cutOff && opened.value.store.tally.rows < committed) {
+      await opened.value.store.close();
+      await opened.value.owner.release();
+      return failed('job.damaged');
+    }
+    this.#opened = opened.value;
     return opened;
   }
 

@@ -46,6 +46,7 @@ export function runChunks(run: Run): RunControl {
   // What the end of this process would have to send again: begun, and not yet handed to the disk.
   let atRisk = 0;
   let ahead = 0;
+  let writing = 0;
   let syncing = 0;
   let winding: Failure | null = null;
   let readAll = false;
@@ -57,9 +58,8 @@ export function runChunks(run: Run): RunControl {
     client,
     inFlight: run.inFlight,
     context: { job: run.job, signal: run.signal },
-    // The first chunk's requests may always go: a chunk may hold more than the window does.
-    mayBegin: (request) =>
-      atRisk + request.slots.length <= window || open[0] === undefined || open[0].requests.has(request),
+    // A chunk may hold more than the window does: where all else is done, one more goes all the same.
+    mayBegin: ({ slots }) => atRisk + slots.length <= window || (sender.running === 0 && writing === 0),
     onBegin: ({ slots }) => (atRisk += slots.length),
     onSettled: () => reader.ring(),
   });
@@ -112,15 +112,15 @@ export function runChunks(run: Run): RunControl {
       if (commitFailure !== null) return;
       open.shift();
       settle(run.commit(first.chunk, collectResults(first)), first.values);
-      // What the next chunk waits for may go now, whatever the window says.
-      sender.wake();
     }
   }
 
   /** Takes the commit and the number only: whatever else waited for the disk would pile up until it has synced. */
   function settle({ written, synced }: Commit, values: number): void {
+    writing += 1;
     syncing += 1;
     void written.then(() => {
+      writing -= 1;
       atRisk -= values;
       ahead -= values;
       sender.wake();

@@ -18,7 +18,16 @@ import { failed, type FailureCode } from '../../../electron/contract/errors.ts';
 import { readJournal, writeLine } from '../../../electron/batch/storing/journal.ts';
 import { own } from '../../../electron/batch/storing/owner.ts';
 import type { ChunkCounts } from '../../../electron/batch/storing/results.ts';
-import { cleartextOf, codeOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
+import {
+  cleartextOf,
+  codeOf,
+  detokenize,
+  fakeService,
+  openDesk,
+  planOf,
+  valueOf,
+  type TestDesk,
+} from './desk.ts';
 
 let desk: TestDesk;
 beforeEach(async () => {
@@ -126,6 +135,23 @@ describe('pause and resume', () => {
     expect(await readdir(desk.parts.folder)).toEqual([]);
   });
 
+  it('has no more values out than may be in flight, however long the first of them takes', async () => {
+    await desk.close();
+    const service = fakeService(250);
+    desk = await openDesk({ service, inFlight: 8 });
+    const first = Promise.withResolvers<null>();
+    let requests = 0;
+    service.answer = () => (++requests === 1 ? first.promise : null);
+    const jobId = await begin();
+    await expect.poll(() => requests).toBe(8);
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+    expect(service.sent).toHaveLength(8 * 250);
+    first.resolve(null);
+    await desk.until(jobId, 'finished');
+    expect(service.sent).toHaveLength(rows);
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
   it('aborts requests that do not end when it is cancelled', async () => {
     desk.service.answer = () =>
       new Promise((resolve) => {
@@ -216,6 +242,37 @@ describe('the store', () => {
     await desk.until(jobId, 'finished');
     expect(desk.service.sent.length - before).toBe(rows - job.committed);
     expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it('believes what a power cut left behind only where it opens', async () => {
+    const { jobId, folder } = await finished();
+    await desk.batch.close();
+    const lines = readJournal(await readFile(join(folder, 'journal'), 'latin1')).map(({ line }) => line);
+    const [kept, lost] = [lines.at(-4), lines.at(-2)];
+    if (kept === undefined || lost === undefined) throw new Error('too few chunks');
+    const synced = kept.offset + kept.length;
+    const unsynced = lines.map((line) => writeLine({ ...line, synced: Math.min(line.synced, synced) }));
+    await writeFile(join(folder, 'journal'), unsynced.join(''));
+    const handle = await open(join(folder, 'results'), 'r+');
+    await handle.write(Buffer.alloc(lost.length), 0, lost.length, lost.offset);
+    await handle.close();
+    const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
+    await writeFile(join(folder, 'state.json'), JSON.stringify({ ...state, state: 'running' }));
+    const before = desk.service.sent.length;
+    desk = await desk.again();
+    valueOf(await desk.batch['batch.resume']({ jobId }));
+    expect((await desk.until(jobId, 'finished', 'failed')).state).toBe('finished');
+    expect(desk.service.sent.length - before).toBe(rows - (lost.start.row - 1));
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it.each(['results', 'journal'])('is damaged where what a finished run wrote is gone: %s', async (name) => {
+    const { jobId, folder } = await finished();
+    await desk.batch.close();
+    const { size } = await stat(join(folder, name));
+    await truncate(join(folder, name), size - 1);
+    desk = await desk.again();
+    expect(codeOf(await desk.export(jobId))).toBe('job.damaged');
   });
 
   it.each([
