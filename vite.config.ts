@@ -14,6 +14,8 @@ export default defineConfig({
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One sheet: a page that comes later is never seen without its style.
+    cssCodeSplit: false,
     sourcemap: false,
     target: 'chrome140',
     reportCompressedSize: false,

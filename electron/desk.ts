@@ -48,6 +48,8 @@ export interface Desk {
   close(): Promise<void>;
 }
 
+const builtInAfterMs = 1_000;
+
 /** Builds the rooms and hands them to each other. The window may be opened when it answers. */
 export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
   settleHeap();
@@ -215,8 +217,10 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     audit.onState(() => state.changed()),
   ];
   await batch.start();
-  // The person who used the built-in service last time finds it running; nobody has to wait for it.
-  if (connections.active()?.connectionId === builtInId) void builtIn.start();
+  // The person who used the built-in service last time finds it running. Not at once: it would take the processor
+  // from the window, which they want first.
+  if (connections.active()?.connectionId === builtInId)
+    stops.push(clock.after(builtInAfterMs, () => void builtIn.start()));
 
   return {
     async close() {

@@ -1,11 +1,9 @@
-import fs from 'node:fs/promises';
+import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import Conf from 'conf';
 import type { Page } from 'playwright-core';
-import { loadKeytar } from './credentials/load-keytar.ts';
-import { openDesk } from './desk.ts';
 import { chromiumOrigin, openChromium } from './shell/chromium-shell.ts';
 import type { AwaySignal, Shell } from './shell/shell.ts';
 
@@ -35,14 +33,16 @@ export interface StartedDesk {
   close(): Promise<void>;
 }
 
+const headStartMs = 40;
+
 const beside = (name: string): URL => new URL(name, import.meta.url);
 
 /** Opens the desk in the system's Chromium. Loaded when built: `dist/main/main-chromium.js`. */
 export async function startDesk(options: StartOptions = {}): Promise<StartedDesk> {
   const env = options.env ?? process.env;
-  const host = await openChromium({
+  const opening = openChromium({
     renderer: fileURLToPath(beside('../renderer')),
-    preload: await fs.readFile(beside('./preload-chromium.js'), 'utf8'),
+    preload: fs.readFileSync(beside('./preload-chromium.js'), 'utf8'),
     resources: fileURLToPath(beside('../../resources')),
     version: DESK_VERSION,
     home:
@@ -52,6 +52,12 @@ export async function startDesk(options: StartOptions = {}): Promise<StartedDesk
     ...(options.downloads !== undefined && { downloads: options.downloads }),
     ...(options.tap !== undefined && { tap: options.tap }),
   });
+  // Loaded while the browser starts, which takes longer; its process goes first.
+  const loading = pause(headStartMs).then(() =>
+    Promise.all([import('./desk.ts'), import('./credentials/load-keytar.ts'), import('conf')]),
+  );
+  const [host, [{ openDesk }, { loadKeytar }, { default: Conf }]] = await Promise.all([opening, loading]);
+  const showing = host.shell.openWindow();
   const desk = await openDesk(host.shell, {
     conf: (conf) => new Conf(conf),
     loadKeytar,
@@ -59,7 +65,7 @@ export async function startDesk(options: StartOptions = {}): Promise<StartedDesk
     licences: [beside('./licences.json'), beside('../renderer/licences.json')],
     origin: chromiumOrigin,
   });
-  await host.shell.openWindow();
+  await showing;
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

@@ -3,7 +3,10 @@ import { done } from '../contract/errors.ts';
 import type { Witness } from '../service/client.ts';
 
 /** Lets a request leave only when its line is in the audit log and synced. */
-export function createWitness(audit: Audit, connection: { name: string; environment: string }): Witness {
+export function createWitness(
+  audit: Pick<Audit, 'begin'>,
+  connection: { name: string; environment: string },
+): Witness {
   return async ({ operation, policy, definition, context }) => {
     const begun = await audit.begin({
       action: operation,

@@ -26,7 +26,8 @@ export interface ChannelListeners {
  * batches and the page needs no receiver that others could call.
  */
 export async function openChannel(page: Page, origin: string, hears: ChannelListeners): Promise<Channel> {
-  let door: Door | null = null;
+  // The window may be there before the desk is: what it asks until then waits.
+  const { promise: served, resolve: serve } = Promise.withResolvers<Door>();
   let queue: Queued[] = [];
   let asked: ((events: Events) => void) | null = null;
 
@@ -39,8 +40,10 @@ export async function openChannel(page: Page, origin: string, hears: ChannelList
 
   async function answer(frame: Frame, message: ToHost): Promise<unknown> {
     const sender: Sender = { origin: originOf(frame), isMainFrame: frame === page.mainFrame() };
-    if (message.kind === 'call')
-      return door === null ? null : door(sender, message.channel.replace(/^call:/, ''), message.payload);
+    if (message.kind === 'call') {
+      const door = await served;
+      return door(sender, message.channel.replace(/^call:/, ''), message.payload);
+    }
     if (!sender.isMainFrame || sender.origin !== origin) return null;
     if (message.kind === 'blur') {
       hears.blur();
@@ -60,9 +63,7 @@ export async function openChannel(page: Page, origin: string, hears: ChannelList
   });
 
   return {
-    serve(handler) {
-      door = handler;
-    },
+    serve,
     send(event, payload) {
       queue.push({ channel: `event:${event}`, payload });
       if (queue.length > mostQueued) queue.shift();

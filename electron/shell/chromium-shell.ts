@@ -4,7 +4,7 @@ import path from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { awaySignals } from './away.ts';
 import { openBundle, type Bundle } from './bundle-files.ts';
-import { openChannel } from './chromium-channel.ts';
+import { openChannel, type Channel } from './chromium-channel.ts';
 import { chromiumFiles, freeName } from './chromium-files.ts';
 import { launchChromium } from './launch-chromium.ts';
 import { commandClipboard } from './command-clipboard.ts';
@@ -74,20 +74,25 @@ async function openWith(
   headless: boolean,
   unlock: () => void,
 ): Promise<ChromiumHost> {
-  const bundle = await openBundle(options.renderer, chromiumOrigin);
-  const { context, page, quit } = await launchChromium(chromium, { headless, env });
-  await fence(context, page, bundle);
+  const [{ context, page, quit }, bundle] = await Promise.all([
+    launchChromium(chromium, { headless, env }),
+    openBundle(options.renderer, chromiumOrigin),
+  ]);
   const away = awaySignals();
-  const channel = await openChannel(page, chromiumOrigin, {
-    blur: () => away.emit('blur'),
-    outward: options.tap ?? (() => undefined),
-  });
+  async function connect(): Promise<Channel> {
+    const channel = await openChannel(page, chromiumOrigin, {
+      blur: () => away.emit('blur'),
+      outward: options.tap ?? (() => undefined),
+    });
+    // Takes away what the channel put in the page, so it comes second.
+    await page.addInitScript({ content: options.preload });
+    return channel;
+  }
+  const [channel, files] = await Promise.all([connect(), chromiumFiles(page), fence(context, page, bundle)]);
   const stopWatching = watchSleep(() => away.emit('resume'), {
     wall: () => Date.now(),
     lived: () => performance.now(),
   });
-  await page.addInitScript({ content: options.preload });
-  const files = await chromiumFiles(page);
 
   const closed = new Promise<void>((resolve) => {
     page.once('close', () => resolve());
@@ -109,7 +114,7 @@ async function openWith(
     clipboard: commandClipboard(env, headless),
     serve: channel.serve,
     async openWindow() {
-      await page.goto(`${chromiumOrigin}/index.html`);
+      await page.goto(`${chromiumOrigin}/index.html`, { waitUntil: 'domcontentloaded' });
       if (!headless) await feelFocus(page);
     },
     send: channel.send,

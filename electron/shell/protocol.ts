@@ -5,10 +5,10 @@ const scheme = 'app';
 /** The window's origin under Electron. Never `file://`, which has more rights than a page needs. */
 export const electronOrigin = `${scheme}://desk`;
 
-/** Before Electron is ready, once. No `bypassCSP`, no service workers. */
+/** Before Electron is ready, once. No `bypassCSP`, no service workers; compiled scripts are kept. */
 export function registerScheme(protocol: Pick<Protocol, 'registerSchemesAsPrivileged'>): void {
   protocol.registerSchemesAsPrivileged([
-    { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
+    { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
   ]);
 }
 

@@ -17,7 +17,7 @@ test('the scheme is a secure origin that can not get around the policy', () => {
   const fake = createFakeElectron({ userData: '/nowhere', appPath: '/nowhere' });
   registerScheme(fake.protocol);
   expect(fake.said.schemes).toEqual([
-    { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true } },
+    { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
   ]);
 });
 
