@@ -14,6 +14,7 @@ interface Options {
   readonly url: string;
   readonly ca: string;
   readonly inFlight: number;
+  readonly audited?: boolean;
   readonly profile?: boolean;
 }
 const options = JSON.parse(process.argv[2] ?? '{}') as Options;

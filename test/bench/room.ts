@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Audit } from '../../electron/audit/audit.ts';
+import { checkpointFile } from '../../electron/audit/checkpoint.ts';
+import { openAudit } from '../../electron/audit/open-audit.ts';
 import type { Batch } from '../../electron/batch/batch.ts';
 import { openBatch } from '../../electron/batch/open-batch.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import { createWitness } from '../../electron/desk/witness.ts';
 import { settleHeap } from '../../electron/desk/settle-heap.ts';
 import { systemClock } from '../../electron/service/clock.ts';
 import { createServiceClient } from '../../electron/service/create-client.ts';
@@ -18,7 +22,8 @@ export interface RoomOptions {
   readonly ca: string;
   readonly inFlight: number;
   readonly output: string;
-  readonly onJob?: (job: Job) => void;
+  /** Whether each request is written to a real audit log before it leaves; else that costs nothing. */
+  readonly audited?: boolean;
 }
 
 export interface Room {
@@ -49,6 +54,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
     requestsPerSecond: 10_000,
     transfersPerDay: 1_000_000_000,
   };
+  const audit = options.audited === true ? await openLog(options.home) : noLog;
   const client = createServiceClient({
     connection,
     profile: shippedProfile(),
@@ -56,7 +62,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
       apiKey: () => Promise.resolve(done('key')),
       policyPassword: () => Promise.resolve(done('password')),
     },
-    witness: () => Promise.resolve(done(() => undefined)),
+    witness: createWitness(audit, connection),
     transport: createTransport({ baseUrl: options.url, ca: [options.ca], clock: systemClock }),
     quota: memoryQuota(),
   });
@@ -69,7 +75,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
     newId: randomUUID,
     clientFor: () => Promise.resolve(done(client)),
     active: () => ({ connection, policy: 'bench' }),
-    audit: { begin: () => Promise.resolve(done(() => undefined)) },
+    audit,
     keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(9))) },
     shell: {
       chooseFile: () => Promise.resolve(path),
@@ -119,8 +125,24 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
     async close() {
       await batch.close();
       await client.close();
+      await audit.close();
     },
   };
+}
+
+const noLog = {
+  begin: () => Promise.resolve(done(() => undefined)),
+  close: () => Promise.resolve(),
+};
+
+function openLog(home: string): Promise<Audit> {
+  return openAudit({
+    folder: join(home, 'audit'),
+    checkpoint: checkpointFile(join(home, 'checkpoints', 'audit')),
+    key: () => Promise.resolve(done({ bytes: new Uint8Array(32).fill(7), kept: true })),
+    actor: 'bench',
+    now: () => new Date(),
+  });
 }
 
 export function untilDone(room: Room, jobId: string): Promise<Job> {

@@ -1,0 +1,18 @@
+/** One measured figure. The ratio is what travels from machine to machine. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number | null;
+  readonly unit: string;
+  /** To what `reference` names; null where there is none. */
+  readonly ratio?: number | null;
+  readonly reference?: string;
+  readonly bar?: string;
+  readonly holds?: boolean;
+  readonly note?: string;
+}
+
+/** Measures one thing with all that it is compared to. `folder` is for its files, and removed afterwards. */
+export type Measure = (folder: string) => Promise<Figure[]>;
+
+export const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
