@@ -10,6 +10,7 @@ import type { ElectronParts } from './electron-parts.ts';
 import { setMenu } from './menu.ts';
 import { serveBundle } from './protocol.ts';
 import { proxyAddress } from './proxy-answer.ts';
+import { reviveWindow } from './revive-window.ts';
 import type { Shell } from './shell.ts';
 import { systemCertificates } from './system-certificates.ts';
 import { createWindow, loadWindow } from './window.ts';
@@ -75,7 +76,17 @@ export async function createElectronShell(
         ipcMain.handle(callChannel(name), (event, payload: unknown) => door(senderOf(event), name, payload));
     },
     async openWindow() {
-      window = createWindow(electron, { preload, session });
+      const made = createWindow(electron, { preload, session });
+      window = made;
+      reviveWindow(made, {
+        load: () => loadWindow(made),
+        onGone: () => away.emit('blur'),
+        giveUp() {
+          dialog.showErrorBox('Tokendesk has to close', 'Its window failed again and again. Jobs are kept.');
+          app.quit();
+        },
+        now: () => performance.now(),
+      });
       window.on('blur', () => away.emit('blur'));
       window.on('hide', () => away.emit('blur'));
       window.on('minimize', () => away.emit('blur'));

@@ -118,6 +118,42 @@ describe('a call', () => {
   });
 });
 
+describe('a window whose process ended', () => {
+  const gone = (window: Awaited<ReturnType<typeof opened>>['window'], reason: string) =>
+    window.webContents.emit('render-process-gone', {}, { reason, exitCode: 1 });
+
+  test('is loaded again, and what it showed is hidden', async () => {
+    const { window, shell } = await opened();
+    const heard: AwaySignal[] = [];
+    shell.onAway((away) => heard.push(away));
+    window.url = '';
+    gone(window, 'crashed');
+    expect(heard).toEqual(['blur']);
+    await expect.poll(() => window.url).toBe('app://desk/index.html');
+  });
+
+  test('is left alone when it was meant to end', async () => {
+    const { window } = await opened();
+    window.url = '';
+    gone(window, 'clean-exit');
+    await new Promise(setImmediate);
+    expect(window.url).toBe('');
+  });
+
+  test('ends the desk with a word when it fails again and again', async () => {
+    const { window, fake } = await opened();
+    for (let time = 0; time < 3; time++) {
+      window.url = '';
+      gone(window, 'oom');
+      await expect.poll(() => window.url).not.toBe('');
+    }
+    expect(fake.said.exit).toBeNull();
+    gone(window, 'oom');
+    expect(fake.said.exit).toBe(0);
+    expect(fake.said.dialogs).toEqual([expect.stringMatching(/^Tokendesk has to close/)]);
+  });
+});
+
 test('events reach the page, and nobody once the window is closed', async () => {
   const { window, shell } = await opened();
   const heard: unknown[] = [];
