@@ -199,6 +199,29 @@ const sentences: Record<FailureCode, Say> = {
     say('The disk is full. What was there before is untouched.', 'Free some space, then go on.', 'later'),
   'file.paste-empty': () =>
     say('There was nothing in what was pasted.', 'Copy a column of tokens and paste again.', 'now'),
+  'file.not-a-table': (f) =>
+    say(
+      `This is ${/^[aeio]/i.test(f.subject ?? 'a') ? 'an' : 'a'} ${f.subject ?? 'other kind of file'}, which can’t be read here.`,
+      'Save its rows as CSV UTF-8, or as .xlsx without a password, and drop that.',
+    ),
+  'file.workbook-damaged': (f) =>
+    say(
+      `${file(f)} is damaged, or not the workbook it seems to be.`,
+      'Open it in a spreadsheet program and save it again, as .xlsx or CSV UTF-8.',
+    ),
+  'file.workbook-too-large': (f) =>
+    say(
+      `${file(f)} unpacks to more than a workbook holds, so it was not read.`,
+      'If you trust it, save it as CSV UTF-8 and drop that.',
+    ),
+  'file.workbook-cell': (f) =>
+    say(
+      `${row(f)} of the sheet would have a value of more than 32,767 characters, which no cell holds.`,
+      'Export it as CSV.',
+      'now',
+    ),
+  'file.workbook-full': () =>
+    say('This is more than one sheet holds: 1,048,576 rows, or 4 GB.', 'Export it as CSV.', 'now'),
   'row.malformed': (f) =>
     say(`${row(f)} has more or fewer fields than the header.`, 'Correct it in the file.'),
   'row.unclosed-quote': (f) => say(`${row(f)} opens a quote that never closes.`, 'Correct it in the file.'),

@@ -18,7 +18,10 @@ export function openBatch(parts: BatchParts): Batch {
     ...createJobCalls(parts, drafts, jobs),
     ...createResultCalls(parts, jobs),
     ...createMappingCalls(parts),
-    start: () => jobs.load(),
+    async start() {
+      await drafts.sweep();
+      await jobs.load();
+    },
     async close() {
       await jobs.close();
       await drafts.close();

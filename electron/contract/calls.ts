@@ -123,6 +123,10 @@ export const calls = {
   'batch.drop': call(z.strictObject({ reference: z.string().max(4_096) }), source, { takesFile: true }),
   'batch.paste': call(z.strictObject({ text: z.string().min(1).max(8_000_000) }), source),
   'batch.sample': call(nothing, source),
+  /** The same workbook by another of its sheets: a source of its own. */
+  'batch.sheet': call(z.strictObject({ sourceId: id, sheet: z.string().max(100) }), source),
+  /** Ends the opening that `batch.opening` events tell of; it answers with `service.cancelled`. */
+  'batch.stopOpening': call(nothing, nothing),
   'batch.preview': call(
     z.strictObject({
       sourceId: id,

@@ -58,6 +58,11 @@ export const failureCodes = [
   'file.unwritable',
   'file.disk-full',
   'file.paste-empty',
+  'file.not-a-table', // another kind of file, which `subject` names
+  'file.workbook-damaged', // not what a workbook is: torn, or made to harm
+  'file.workbook-too-large', // unpacks to more than a workbook could hold
+  'file.workbook-cell', // for an export: a value longer than a workbook's cell can be
+  'file.workbook-full', // for an export: more rows, or more text, than a sheet holds
   'row.malformed', // more or fewer fields than the header
   'row.unclosed-quote',
   'row.field-too-long',

@@ -11,6 +11,8 @@ export const events = {
     revealId: id,
     why: z.enum(['time', 'hidden', 'blur', 'locked', 'replaced']),
   }),
+  /** How far a workbook is read that is being opened, 0 to 1. */
+  'batch.opening': z.strictObject({ name: z.string().max(300), share: z.number().min(0).max(1) }),
   'batch.preflight': preflight,
   'batch.job': job,
 } as const;

@@ -10,7 +10,7 @@ export interface ChromiumFiles {
 }
 
 const accepted: Record<FileKind, string> = {
-  table: '.csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain',
+  table: '.csv,.tsv,.txt,.xlsx,.xlsm,text/csv,text/tab-separated-values,text/plain',
   certificate: '.p12,.pfx,application/x-pkcs12',
 };
 

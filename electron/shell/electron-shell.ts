@@ -24,7 +24,7 @@ export interface ElectronShellOptions {
 }
 
 const all = { name: 'All files', extensions: ['*'] };
-const tables = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt'] }, all];
+const tables = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, all];
 const certificates = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, all];
 
 /** The desk's host in the product. After Electron is ready, once. */

@@ -19,6 +19,7 @@ const exported = await room.batch['batch.export']({
   jobId: job.jobId,
   content: 'cleartext',
   rows: 'all',
+  format: 'csv',
   safety: 'exact',
   delimiter: ',',
   byteOrderMark: false,

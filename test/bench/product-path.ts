@@ -41,6 +41,7 @@ const exported = await room.batch['batch.export']({
   jobId,
   content: 'cleartext',
   rows: 'all',
+  format: 'csv',
   safety: 'exact',
   delimiter: ',',
   byteOrderMark: false,

@@ -78,7 +78,8 @@ export async function readSum(
 
 export interface ExportWish {
   readonly content: 'Masked' | 'As it came in' | 'Cleartext';
-  readonly written: 'For spreadsheets' | 'Exact';
+  /** For an Excel workbook there is no such choice. */
+  readonly written: 'For spreadsheets' | 'Exact' | 'Excel';
   readonly rows?: string;
   readonly caseReference?: string;
 }

@@ -120,6 +120,25 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: 'Discard refunds-october.csv' }).click();
     },
   },
+  { name: 'batch-workbook', scene: 'workbook', steps: (page) => draft(page) },
+  {
+    name: 'batch-opening',
+    scene: 'opening',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: 'Choose a file' }).click();
+      await page.getByRole('progressbar').waitFor();
+    },
+  },
+  {
+    name: 'batch-not-a-table',
+    scene: 'not-a-table',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: 'Choose a file' }).click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
   { name: 'batch-draft', scene: 'production', steps: (page) => draft(page) },
   {
     name: 'batch-draft-match',
@@ -190,6 +209,15 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: 'Export' }).click();
       await page.getByText('Cleartext', { exact: true }).click();
       await page.getByText('Encrypt with a passphrase').click();
+    },
+  },
+  {
+    name: 'batch-export-workbook',
+    scene: 'finished',
+    steps: async (page) => {
+      await finished(page);
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByText('Excel', { exact: true }).click();
     },
   },
   {

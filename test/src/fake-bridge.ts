@@ -21,6 +21,8 @@ export interface FakeOptions {
   /** Calls that fail, and how. */
   fail?: Partial<Record<CallName, Failure>>;
   answers?: Partial<Answers>;
+  /** A workbook whose reading has got this far and no further. */
+  opening?: EventPayload<'batch.opening'>;
   /** Calls whose answers are not parsed, where the window's own speed is looked at. */
   unparsed?: CallName[];
 }
@@ -55,7 +57,10 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
       fake.emit('desk.state', fake.state);
     },
   };
-  const answers: Answers = { ...defaultAnswers(fake, [...(options.lookups ?? [])]), ...options.answers };
+  const answers: Answers = {
+    ...defaultAnswers(fake, [...(options.lookups ?? [])], options.opening),
+    ...options.answers,
+  };
 
   const call = async (name: CallName, payload: unknown): Promise<Outcome<unknown>> => {
     const contract = calls[name];
@@ -84,7 +89,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
   return fake;
 }
 
-function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
+function defaultAnswers(fake: Fake, lookups: Lookup[], opening: FakeOptions['opening']): Answers {
   let turn = 100;
   const add = (over: Partial<Lookup>): Outcome<Lookup> => {
     turn += 1;
@@ -242,10 +247,21 @@ function defaultAnswers(fake: Fake, lookups: Lookup[]): Answers {
       lookups.length = 0;
       return done({});
     },
-    'batch.choose': () => done(data.preview.source),
+    'batch.choose': () => {
+      if (opening === undefined) return done(data.preview.source);
+      fake.emit('batch.opening', opening);
+      return new Promise(() => undefined);
+    },
     'batch.drop': () => done(data.preview.source),
     'batch.paste': ({ text }) => done({ ...data.preview.source, name: 'Pasted lines', bytes: text.length }),
     'batch.sample': () => done({ ...data.preview.source, name: 'sample-disputes.csv' }),
+    'batch.sheet': ({ sheet }) =>
+      done({
+        ...data.preview.source,
+        name: 'disputes.xlsx',
+        sheet: { name: sheet, all: ['Disputes', 'Archive'] },
+      }),
+    'batch.stopOpening': () => done({}),
     'batch.preview': ({ reading }) =>
       done({
         ...data.preview,

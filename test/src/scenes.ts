@@ -41,6 +41,12 @@ const interrupted = data.job({
   secondsLeft: null,
 });
 
+const workbook = {
+  ...data.preview.source,
+  name: 'disputes-q3.xlsx',
+  sheet: { name: 'Q3 disputes', all: ['Q3 disputes', 'Archive', 'Notes'] },
+};
+
 const refused = {
   code: 'service.refused',
   policy: 'dispute-desk',
@@ -77,6 +83,18 @@ export const scenes: Record<string, FakeOptions> = {
   },
   production: { state: inProduction, jobs: [data.job(), { ...finished, jobId: 'job-0' }, interrupted] },
   finished: { unparsed: ['batch.rows'], state: inProduction, jobs: [finished, million, interrupted] },
+  workbook: {
+    state: inProduction,
+    answers: {
+      'batch.choose': () => ({ ok: true, value: workbook }),
+      'batch.preview': () => ({ ok: true, value: { ...data.preview, source: workbook } }),
+    },
+  },
+  opening: { state: inProduction, opening: { name: workbook.name, share: 0.43 } },
+  'not-a-table': {
+    state: inProduction,
+    fail: { 'batch.choose': { code: 'file.not-a-table', subject: 'Excel workbook with a password' } },
+  },
   down: {
     state: data.deskState({
       active: acme,

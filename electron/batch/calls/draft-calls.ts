@@ -13,6 +13,8 @@ import { createSources } from '../reading/sources.ts';
 export interface Drafts {
   /** Failures: connection.none, file.*, plan.*, pattern.*. */
   ready(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
+  /** Removes what processes that ended left of theirs. */
+  sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,8 @@ type Calls = Pick<
   | 'batch.drop'
   | 'batch.paste'
   | 'batch.sample'
+  | 'batch.sheet'
+  | 'batch.stopOpening'
   | 'batch.preview'
   | 'batch.preflight'
   | 'batch.try'
@@ -31,7 +35,7 @@ const totalKey = (sourceId: string, { reading }: Plan): string => `${sourceId} $
 
 /** From a file or pasted rows to a plan that may run. */
 export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Calls } {
-  const sources = createSources(parts.newId);
+  const sources = createSources(parts);
   const preflights = new Map<string, AbortController>();
   const totals = new Map<string, number>();
 
@@ -62,17 +66,22 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
       const path = await parts.shell.droppedFile(reference);
       return path === null ? failed('file.unknown') : sources.openPath(path);
     },
-    'batch.paste': ({ text }): Promise<Outcome<Source>> => Promise.resolve(sources.openText(text)),
+    'batch.paste': ({ text }): Promise<Outcome<Source>> => sources.openText(text),
     async 'batch.sample'() {
       const file = await parts.sampleFile();
       return file.ok ? sources.openPath(file.value) : file;
+    },
+    'batch.sheet': ({ sourceId, sheet }) => sources.openSheet(sourceId, sheet),
+    'batch.stopOpening'() {
+      sources.stopOpening();
+      return Promise.resolve(done({}));
     },
     async 'batch.preview'({ sourceId, reading, masked }) {
       const opened = sources.find(sourceId);
       if (!opened.ok) return opened;
       const format = await sources.format(sourceId, reading);
       if (!format.ok) return format;
-      return preview(opened.value.source, opened.value.bytes, format.value, masked);
+      return preview(opened.value, format.value, masked);
     },
     async 'batch.preflight'({ sourceId, plan }) {
       const at = await ready(sourceId, plan);
@@ -91,7 +100,7 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
       const report = (counts: Parameters<typeof parts.emit<'batch.preflight'>>[1]): void => {
         if (!abort.signal.aborted) parts.emit('batch.preflight', counts);
       };
-      const counting = runPreflight(sourceId, opened.bytes, format, work, rates, report, abort.signal);
+      const counting = runPreflight(opened, format, work, rates, report, abort.signal);
       void counting.then(
         (outcome) => {
           if (!outcome.ok) return;
@@ -119,6 +128,7 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
 
   const drafts: Drafts = {
     ready,
+    sweep: () => sources.sweep(),
     async close() {
       for (const preflight of preflights.values()) preflight.abort();
       await sources.close();

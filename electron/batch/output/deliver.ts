@@ -1,12 +1,14 @@
 import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Exported, ExportChoice } from '../../contract/models/batch.ts';
+import type { Exported, ExportChoice, Tally } from '../../contract/models/batch.ts';
 import { writeRows } from './export-job.ts';
 import type { BatchJob } from '../running/job.ts';
 import { createOutputFile } from './output-file.ts';
 import type { BatchParts } from '../parts.ts';
+import { sheetRows } from '../reading/workbook/read-sheet.ts';
 import type { View } from './shown-rows.ts';
+import { workbookFile } from './write-workbook.ts';
 
 /**
  * One export: asks where to, records it in the audit log, writes it whole or not at all, and records the sum. Null
@@ -23,7 +25,7 @@ export async function deliver(
   const opened = await job.open();
   if (!opened.ok) return opened;
   const { store } = opened.value;
-  const refused = checkChoice(parts, choice, what.environment, store.tally.rows);
+  const refused = checkChoice(parts, choice, what.environment, store.tally);
   if (refused !== null) return refused;
   const target = await parts.shell.chooseTarget({
     name: suggestName(what.sourceName, choice),
@@ -48,7 +50,7 @@ export async function deliver(
     note: [
       choice.content,
       choice.rows,
-      choice.safety,
+      choice.format === 'workbook' ? 'workbook' : choice.safety,
       ...(choice.passphrase === null ? [] : ['encrypted']),
     ].join(' '),
   });
@@ -71,13 +73,14 @@ export async function deliver(
     try {
       const output = await createOutputFile(path, wanted.passphrase);
       if (!output.ok) return output;
-      const counts = await writeRows(store, source.value, what.format, shown, wanted, output.value);
-      const bytes = counts.ok ? await output.value.finish() : counts;
+      const file = wanted.format === 'workbook' ? workbookFile(output.value) : output.value;
+      const counts = await writeRows(store, source.value, what.format, shown, wanted, file);
+      const bytes = counts.ok ? await file.finish() : counts;
       if (counts.ok && bytes.ok) return done({ ...counts.value, bytes: bytes.value });
       // A full or locked disk leaves what was written for another try elsewhere; a source that changed does not.
       const failure = counts.ok ? bytes : counts;
       const keep = !failure.ok && ['file.disk-full', 'file.unwritable'].includes(failure.failure.code);
-      await output.value.abandon(keep);
+      await file.abandon(keep);
       return failure as Exclude<typeof failure, { ok: true }>;
     } finally {
       await source.value.close();
@@ -89,8 +92,12 @@ function checkChoice(
   parts: BatchParts,
   choice: ExportChoice,
   environment: string,
-  rows: number,
+  { rows, failed: failures, unmatched }: Tally,
 ): ReturnType<typeof failed> | null {
+  const written = { all: rows, matches: rows - unmatched, failed: failures }[choice.rows];
+  // One row is the header's.
+  if (choice.format === 'workbook' && written >= sheetRows)
+    return failed('file.workbook-full', { subject: String(sheetRows - 1) });
   if (choice.content !== 'cleartext' || choice.rows === 'failed') return null;
   if (choice.reason === '') return failed('reveal.reason-required');
   if (parts.caseRequired() && choice.caseReference === '') return failed('reveal.reason-required');
@@ -101,7 +108,7 @@ function checkChoice(
 function suggestName(sourceName: string, choice: ExportChoice): string {
   const stem = basename(sourceName, extname(sourceName));
   const what = choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
-  return `${stem}_${what}.csv${choice.passphrase === null ? '' : '.age'}`;
+  return `${stem}_${what}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
 }
 
 async function isSame(one: string, other: string): Promise<boolean> {

@@ -11,6 +11,7 @@ import type { OutputFile } from './output-file.ts';
 import { outputRows } from './output-rows.ts';
 import type { View } from './shown-rows.ts';
 import { createRowWriter } from './write-csv.ts';
+import { createSheetWriter } from './write-workbook.ts';
 
 export interface Written {
   readonly rowsWritten: number;
@@ -22,7 +23,8 @@ const partBytes = 256 * 1024;
 
 /**
  * Joins source and results into `output`, in source order and constant memory.
- * Failures: file.changed, file.gone, file.unreadable, job.damaged, file.disk-full, file.unwritable.
+ * Failures: file.changed, file.gone, file.unreadable, job.damaged, file.disk-full, file.unwritable,
+ * file.workbook-cell, file.workbook-full.
  */
 export async function writeRows(
   store: Pick<ResultStore, 'entries' | 'readThrough' | 'tally'>,
@@ -33,11 +35,15 @@ export async function writeRows(
   output: OutputFile,
 ): Promise<Outcome<Written>> {
   const rows = outputRows(format, view, choice, store.tally.failed > 0);
-  const writer = createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' });
+  const writer =
+    choice.format === 'workbook'
+      ? createSheetWriter()
+      : createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' });
   const through = { ...source, read: readAhead((...at) => source.read(...at), source.identity.size) };
   const join = { source: through, format, read: store.readThrough(), rows, writer };
   const head =
-    (choice.byteOrderMark ? '\ufeff' : '') + (rows.header === null ? '' : writer.line(rows.header));
+    (choice.byteOrderMark && choice.format === 'csv' ? '\ufeff' : '') +
+    (rows.header === null ? '' : writer.line(rows.header));
   let rowsWritten = 0;
   // The disk writes one part while the next is joined.
   let writing = output.write(Buffer.from(head));
@@ -47,12 +53,14 @@ export async function writeRows(
     const written = await writing;
     if (!joined.ok) return joined;
     if (!written.ok) return written;
+    if (writer.failure !== null) return { ok: false, failure: writer.failure };
     rowsWritten += joined.value.rows;
     writing = output.write(joined.value.bytes);
     await yieldToOthers();
   }
   const written = await writing;
   if (!written.ok) return written;
+  if (writer.failure !== null) return { ok: false, failure: writer.failure };
   const same = await source.check();
   return same.ok ? done({ rowsWritten, escaped: writer.escaped }) : same;
 }

@@ -1,3 +1,4 @@
+import type { Failure } from '../../contract/errors.ts';
 import type { Delimiter } from '../../contract/models/source.ts';
 
 export interface Dialect {
@@ -11,6 +12,8 @@ export interface Dialect {
 export interface RowWriter {
   line(fields: readonly string[]): string;
   readonly escaped: number;
+  /** Why a row can't be written in this form; what was written before is then of no use. */
+  readonly failure: Failure | null;
 }
 
 /**
@@ -52,5 +55,6 @@ export function createRowWriter({ delimiter, newline, spreadsheet }: Dialect): R
     get escaped() {
       return escaped;
     },
+    failure: null,
   };
 }

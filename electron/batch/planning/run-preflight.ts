@@ -2,9 +2,9 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight } from '../../contract/models/batch.ts';
 import type { Notice } from '../../contract/models/source.ts';
-import type { ByteSource } from '../reading/bytes.ts';
 import { createDistinctCounter } from './distinct.ts';
 import { fits, isBlank } from '../reading/fit.ts';
+import type { OpenSource } from '../reading/sources.ts';
 import { describeColumns, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { ColumnWork } from './work.ts';
@@ -36,8 +36,7 @@ export const uncounted = (sourceId: string): Preflight => ({
 
 /** Reads the whole source and counts; nothing is sent. `report` gets the counts so far, from time to time. */
 export async function runPreflight(
-  sourceId: string,
-  source: ByteSource,
+  { source: { sourceId }, bytes: source, converted }: Pick<OpenSource, 'source' | 'bytes' | 'converted'>,
   format: Format,
   work: readonly ColumnWork[],
   rates: Rates,
@@ -85,7 +84,10 @@ export async function runPreflight(
   return done(state(!signal.aborted));
 
   function countChunk(chunk: Chunk): void {
-    if (chunks === 0) roundedNotices(chunk.rows, describeColumns(format, chunk.rows)).forEach(note);
+    if (chunks === 0) {
+      const columns = describeColumns(format, chunk.rows);
+      roundedNotices(chunk.rows, columns, converted, format.header).forEach(note);
+    }
     if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(note);
     for (let r = 0; r < chunk.rows.length; r++) {
       counts.rows += 1;

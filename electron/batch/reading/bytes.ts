@@ -8,7 +8,7 @@ export interface Identity {
   readonly modifiedMs: number;
 }
 
-/** Bytes at any position: a file, or a pasted block held in memory. */
+/** Bytes at any position: a file, or a spool. */
 export interface ByteSource {
   readonly identity: Identity;
   /** At most `length` bytes, fewer only at the end. Failures: file.gone, file.unreadable. */

@@ -1,9 +1,10 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Column, Notice, Preview, Source } from '../../contract/models/source.ts';
+import type { Column, Notice, Preview } from '../../contract/models/source.ts';
 import { mask } from '../../privacy/masking.ts';
 import type { ByteSource } from './bytes.ts';
 import { holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
+import type { OpenSource } from './sources.ts';
 
 const shownRows = 50;
 const shownCharacters = 500;
@@ -37,8 +38,7 @@ export async function firstColumns(source: ByteSource, format: Format): Promise<
 
 /** The first rows of a source, as a person sees them before anything is sent. */
 export async function preview(
-  source: Source,
-  bytes: ByteSource,
+  { source, bytes, converted }: Pick<OpenSource, 'source' | 'bytes' | 'converted'>,
   format: Format,
   masked: readonly number[] | null,
 ): Promise<Outcome<Preview>> {
@@ -65,7 +65,11 @@ export async function preview(
     newline: format.newline,
     columns,
     rows: rows.slice(0, shownRows).map(show),
-    notices: [...headerNotices(format), ...rowNotices(chunk, format), ...roundedNotices(rows, columns)],
+    notices: [
+      ...headerNotices(format),
+      ...rowNotices(chunk, format),
+      ...roundedNotices(rows, columns, converted, format.header),
+    ],
   });
 }
 
@@ -110,9 +114,22 @@ export function rowNotices(chunk: Chunk | null, { names }: Format): Notice[] {
   return [...notices.values()];
 }
 
-/** Digits that a spreadsheet lost: scientific notation, or numbers of 16 digits and more that all end in zeros. */
-export function roundedNotices(rows: readonly (readonly string[])[], columns: readonly Column[]): Notice[] {
+/**
+ * Digits that a spreadsheet lost: scientific notation, or numbers of 16 digits and more that all end in zeros. Of a
+ * workbook's sheet it is known for every row, and exactly; of text the first rows are looked at.
+ */
+export function roundedNotices(
+  rows: readonly (readonly string[])[],
+  columns: readonly Column[],
+  converted: OpenSource['converted'],
+  header: boolean,
+): Notice[] {
   return columns.flatMap((column): Notice[] => {
+    const known = converted?.rounded.find((found) => found.column === column.index);
+    if (known !== undefined) {
+      const row = Math.max(0, known.row - (header ? 1 : 0));
+      return [{ kind: 'excel-rounded', row, column: column.name.slice(0, 200), count: known.count }];
+    }
     const long: number[] = [];
     const rounded: number[] = [];
     rows.forEach((row, i) => {

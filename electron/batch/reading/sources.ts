@@ -1,76 +1,244 @@
-import { basename } from 'node:path';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Source } from '../../contract/models/source.ts';
-import { fromMemory, openFile, type ByteSource } from './bytes.ts';
+import type { Reading, Source } from '../../contract/models/source.ts';
+import { sealFor, type Seal } from '../../privacy/seal.ts';
+import { writeFailure } from '../failing.ts';
+import type { BatchParts } from '../parts.ts';
+import { keyAccount } from '../running/open-job.ts';
+import { isOwned, own } from '../storing/owner.ts';
+import { createSpool, keepSpool, openSpool, type SpoolWriter } from '../storing/spool.ts';
+import { openFile, type ByteSource } from './bytes.ts';
+import { fileKind } from './file-kind.ts';
 import { look, type SaidReading } from './look.ts';
 import type { Format } from './read-rows.ts';
+import { canonical, convertSheet, type Converted } from './workbook/convert-sheet.ts';
 
 /** A source the window has a handle for. The path stays here. */
 export interface OpenSource {
   readonly source: Source;
+  /** The file the rows came from; null for pasted ones. */
   readonly path: string | null;
   readonly bytes: ByteSource;
+  /** Rows that don't lie in a text file of their own: the spool that holds them. */
+  readonly spool: Spool | null;
+  /** What is settled and not for a person to say. */
+  readonly fixed: Partial<Reading>;
+  /** What converting a sheet found out about it; null for text. */
+  readonly converted: Converted | null;
+}
+
+/** A spool of an open source. It goes with the source; who needs it longer takes it as a second name. */
+export interface Spool {
+  /** What its seal is derived from. */
+  readonly subject: string;
+  keep(as: string): Promise<Outcome<null>>;
 }
 
 export interface Sources {
-  openPath(path: string): Promise<Outcome<Source>>;
-  openText(text: string): Outcome<Source>;
+  /** An Excel workbook is converted first, which takes seconds for a full sheet; `sheet` null: the first with rows. */
+  openPath(path: string, sheet?: string | null): Promise<Outcome<Source>>;
+  openText(text: string): Promise<Outcome<Source>>;
+  /** The same workbook by another of its sheets, as a source of its own. */
+  openSheet(sourceId: string, sheet: string): Promise<Outcome<Source>>;
+  /** Ends the conversion that is under way. */
+  stopOpening(): void;
   find(sourceId: string): Outcome<OpenSource>;
   /** How it is read, with what the person said. Remembered, so that preview, preflight and start agree. */
   format(sourceId: string, said: SaidReading): Promise<Outcome<Format>>;
+  /** Removes spools that processes which ended left behind. */
+  sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** More than these are not kept open at once; the oldest goes. */
 const kept = 8;
 
-export function createSources(newId: () => string): Sources {
-  const open = new Map<string, OpenSource>();
+const reportEveryMs = 200;
 
-  function add(name: string, path: string | null, bytes: ByteSource): Source {
-    const source = { sourceId: newId(), name: name.slice(0, 300).toWellFormed(), bytes: bytes.identity.size };
-    open.set(source.sourceId, { source, path, bytes });
+const unowned = '.new';
+
+type Parts = Pick<BatchParts, 'newId' | 'folder' | 'keychain' | 'clock' | 'emit'>;
+
+export function createSources(parts: Parts): Sources {
+  const { newId, clock } = parts;
+  const open = new Map<string, OpenSource & { readonly spoolPath: string | null }>();
+  const spools = join(parts.folder, 'opened');
+  let folder: Promise<Outcome<string>> | null = null;
+  let converting: AbortController | null = null;
+
+  function add(
+    name: string,
+    over: Omit<OpenSource, 'source'> & { readonly spoolPath: string | null; readonly size: number },
+  ): Source {
+    const { size, ...rest } = over;
+    const { converted } = rest;
+    const source: Source = {
+      sourceId: newId(),
+      name: name.slice(0, 300).toWellFormed(),
+      bytes: size,
+      sheet:
+        converted === null
+          ? null
+          : { name: shown(converted.sheet), all: converted.sheets.slice(0, 1_000).map(shown) },
+    };
+    open.set(source.sourceId, { source, ...rest });
     for (const [id, old] of open) {
       if (open.size <= kept) break;
       open.delete(id);
-      void old.bytes.close();
+      void release(old);
     }
     return source;
   }
 
-  function find(sourceId: string): Outcome<OpenSource> {
+  async function release(old: { bytes: ByteSource; spoolPath: string | null }): Promise<void> {
+    await old.bytes.close().catch(() => undefined);
+    if (old.spoolPath !== null) await rm(old.spoolPath, { force: true }).catch(() => undefined);
+  }
+
+  function find(sourceId: string): Outcome<OpenSource & { readonly spoolPath: string | null }> {
     const found = open.get(sourceId);
     return found === undefined ? failed('file.unknown') : done(found);
   }
 
-  return {
-    async openPath(path) {
-      const bytes = await openFile(path);
-      if (!bytes.ok) return bytes;
-      if (bytes.value.identity.size === 0) {
-        await bytes.value.close();
-        return failed('file.empty');
+  /** A folder of this process, so that another can tell what it may remove. */
+  async function ownFolder(): Promise<Outcome<string>> {
+    folder ??= (async () => {
+      const path = join(spools, newId());
+      try {
+        // It gets its name once it has its owner: one without may be removed by another process.
+        await mkdir(`${path}${unowned}`, { recursive: true, mode: 0o700 });
+        const owner = await own(`${path}${unowned}`);
+        if (!owner.ok) return owner;
+        await rename(`${path}${unowned}`, path);
+        return done(path);
+      } catch (error) {
+        return writeFailure(error);
       }
-      return done(add(basename(path), path, bytes.value));
-    },
-    openText(text) {
+    })();
+    const made = await folder;
+    if (!made.ok) folder = null;
+    return made;
+  }
+
+  /** Fills a spool and opens it. */
+  async function spooled<T>(
+    fill: (create: () => Promise<Outcome<SpoolWriter>>) => Promise<Outcome<T>>,
+  ): Promise<Outcome<{ filled: T; bytes: ByteSource; spool: Spool; spoolPath: string }>> {
+    const key = await parts.keychain.key(keyAccount);
+    if (!key.ok) return key;
+    const made = await ownFolder();
+    if (!made.ok) return made;
+    const subject = newId();
+    const spoolPath = join(made.value, subject);
+    const seal: Seal = sealFor(key.value, subject);
+    const filled = await fill(() => createSpool(spoolPath, seal));
+    if (!filled.ok) return filled;
+    const bytes = await openSpool(spoolPath, seal);
+    if (!bytes.ok) return bytes;
+    const spool: Spool = { subject, keep: (as) => keepSpool(spoolPath, as) };
+    return done({ filled: filled.value, bytes: bytes.value, spool, spoolPath });
+  }
+
+  async function openWorkbook(path: string, size: number, sheet: string | null): Promise<Outcome<Source>> {
+    converting?.abort();
+    const mine = new AbortController();
+    converting = mine;
+    const name = basename(path);
+    let reportedAt = clock.now();
+    const report = (share: number): void => {
+      if (clock.now() - reportedAt < reportEveryMs) return;
+      reportedAt = clock.now();
+      parts.emit('batch.opening', { name: name.slice(0, 300).toWellFormed(), share });
+    };
+    const found = await spooled((create) => convertSheet(path, sheet, create, report, mine.signal));
+    if (converting === mine) converting = null;
+    if (!found.ok) return named(found, name);
+    const { filled, ...rest } = found.value;
+    const fixed = { encoding: canonical.encoding, delimiter: canonical.delimiter };
+    return done(add(name, { ...rest, path, fixed, converted: filled.converted, size }));
+  }
+
+  async function openPath(path: string, sheet: string | null = null): Promise<Outcome<Source>> {
+    const bytes = await openFile(path);
+    if (!bytes.ok) return bytes;
+    const { size } = bytes.value.identity;
+    if (size === 0) {
+      await bytes.value.close();
+      return failed('file.empty');
+    }
+    const found = await fileKind(bytes.value);
+    if (found.kind === 'text') {
+      const rest = { bytes: bytes.value, spool: null, spoolPath: null, fixed: {}, converted: null };
+      return done(add(basename(path), { ...rest, path, size }));
+    }
+    await bytes.value.close();
+    return found.kind === 'archive'
+      ? openWorkbook(path, size, sheet)
+      : failed('file.not-a-table', { subject: found.name });
+  }
+
+  return {
+    openPath,
+    async openText(text) {
       if (text.trim() === '') return failed('file.paste-empty');
-      return done(add('Pasted rows', null, fromMemory(Buffer.from(text.toWellFormed()))));
+      const found = await spooled(async (create) => {
+        const output = await create();
+        if (!output.ok) return output;
+        const written = await output.value.write(Buffer.from(text.toWellFormed()));
+        const finished = written.ok ? await output.value.finish() : written;
+        if (!finished.ok) await output.value.abandon();
+        return finished;
+      });
+      if (!found.ok) return found;
+      const { bytes, spool, spoolPath } = found.value;
+      // A spreadsheet copies blocks with tabs, in the encoding of the clipboard.
+      const rest = { bytes, spool, spoolPath, fixed: { encoding: 'utf-8' } as const, converted: null };
+      return done(add('Pasted rows', { ...rest, path: null, size: bytes.identity.size }));
+    },
+    async openSheet(sourceId, sheet) {
+      const found = find(sourceId);
+      if (!found.ok) return found;
+      const { path, converted } = found.value;
+      return path === null || converted === null ? failed('file.unknown') : openPath(path, sheet);
+    },
+    stopOpening() {
+      converting?.abort();
     },
     find,
     async format(sourceId, said) {
       const found = find(sourceId);
       if (!found.ok) return found;
-      const { bytes } = found.value;
+      const { bytes, fixed } = found.value;
       const same = await bytes.check();
       if (!same.ok) return same;
-      // A spreadsheet copies blocks with tabs, in the encoding of the clipboard.
-      const isPaste = found.value.path === null;
-      return look(bytes, isPaste ? { ...said, encoding: 'utf-8' } : said);
+      return look(bytes, { ...said, ...fixed });
+    },
+    async sweep() {
+      const found = await readdir(spools).catch(() => []);
+      for (const name of found) {
+        const path = join(spools, name);
+        if (!name.endsWith(unowned) && !(await isOwned(path)))
+          await rm(path, { recursive: true, force: true }).catch(() => undefined);
+      }
     },
     async close() {
-      await Promise.allSettled([...open.values()].map(({ bytes }) => bytes.close()));
+      converting?.abort();
+      await Promise.allSettled([...open.values()].map(release));
       open.clear();
+      const made = await folder;
+      if (made?.ok !== true) return;
+      await rm(made.value, { recursive: true, force: true }).catch(() => undefined);
     },
   };
+}
+
+const shown = (name: string): string => name.slice(0, 100).toWellFormed();
+
+function named(outcome: Extract<Outcome<never>, { ok: false }>, name: string): typeof outcome {
+  const { failure } = outcome;
+  const concrete = failure.subject === undefined && failure.code.startsWith('file.workbook');
+  return concrete
+    ? { ok: false, failure: { ...failure, subject: name.slice(0, 300).toWellFormed() } }
+    : outcome;
 }

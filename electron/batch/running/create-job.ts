@@ -1,16 +1,15 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Plan } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
-import { sealFor } from '../../privacy/seal.ts';
 import type { BatchParts } from '../parts.ts';
 import type { Draft } from '../planning/draft.ts';
 import { yieldsCleartext } from '../planning/work.ts';
-import { saveSealedBlock } from '../reading/paste-file.ts';
 import { firstColumns } from '../reading/preview.ts';
 import { createJobFolder, freshCondition, type Description } from '../storing/job-files.ts';
 import { BatchJob } from './job.ts';
-import { keyAccount } from './open-job.ts';
+import { keyAccount, spoolName } from './open-job.ts';
 
 /** Writes down what the job is; nothing of it runs yet. Failures: keychain.*, file.*. */
 export async function createJob(parts: BatchParts, draft: Draft, plan: Plan): Promise<Outcome<BatchJob>> {
@@ -25,6 +24,7 @@ export async function createJob(parts: BatchParts, draft: Draft, plan: Plan): Pr
     jobId,
     sourceName: opened.source.name,
     sourcePath: opened.path,
+    spool: opened.spool?.subject ?? null,
     identity: opened.bytes.identity,
     format: { ...format, names: format.names === null ? null : [...format.names] },
     connectionId: connection.id,
@@ -49,9 +49,12 @@ export async function createJob(parts: BatchParts, draft: Draft, plan: Plan): Pr
   };
   const made = await createJobFolder(folder, what);
   if (!made.ok) return made;
-  if (opened.path === null) {
-    const saved = await saveSealedBlock(folder, sealFor(key.value, jobId), opened.bytes);
-    if (!saved.ok) return saved;
+  if (opened.spool !== null) {
+    const saved = await opened.spool.keep(join(folder, spoolName));
+    if (!saved.ok) {
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+      return saved;
+    }
   }
   return done(new BatchJob(parts, folder, what, { ...freshCondition, total }));
 }

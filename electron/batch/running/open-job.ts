@@ -1,14 +1,18 @@
+import { join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { sealFor } from '../../privacy/seal.ts';
 import type { BatchParts } from '../parts.ts';
 import { openFile, sameIdentity, type ByteSource } from '../reading/bytes.ts';
-import { openSealedBlock } from '../reading/paste-file.ts';
 import type { Description } from '../storing/job-files.ts';
 import { own, type Ownership } from '../storing/owner.ts';
 import { openResultStore, type ResultStore } from '../storing/result-store.ts';
+import { openSpool } from '../storing/spool.ts';
 
-/** The keychain account of the key that results and pasted blocks are sealed with. */
+/** The keychain account of the key that results and spooled sources are sealed with. */
 export const keyAccount = 'batch-results';
+
+/** A job's own spool, in its folder. */
+export const spoolName = 'source';
 
 /** What a job needs while it is open: nobody else has it open meanwhile. */
 export interface Opened {
@@ -38,12 +42,13 @@ export async function openJob(
 export async function openJobSource(
   parts: Pick<BatchParts, 'keychain'>,
   folder: string,
-  { sourcePath, sourceName, identity, jobId }: Description,
+  { sourcePath, sourceName, identity, spool }: Description,
 ): Promise<Outcome<ByteSource>> {
-  if (sourcePath === null) {
+  if (spool !== null) {
     const key = await parts.keychain.key(keyAccount);
-    return key.ok ? openSealedBlock(folder, sealFor(key.value, jobId)) : key;
+    return key.ok ? openSpool(join(folder, spoolName), sealFor(key.value, spool)) : key;
   }
+  if (sourcePath === null) return failed('job.damaged');
   const source = await openFile(sourcePath);
   if (!source.ok || sameIdentity(source.value.identity, identity)) return source;
   await source.value.close();

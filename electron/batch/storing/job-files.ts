@@ -13,8 +13,10 @@ const description = z.object({
   version: z.literal(1),
   jobId: z.string(),
   sourceName: z.string(),
-  /** Null for a pasted block, which lies sealed in the job's folder. */
+  /** Null for pasted rows. */
   sourcePath: z.string().nullable(),
+  /** What the spool in the job's folder is sealed under, where the rows don't lie in a text file of their own. */
+  spool: z.string().nullable().default(null),
   identity: z.object({ size: z.number(), modifiedMs: z.number() }),
   format: z.object({
     encoding,

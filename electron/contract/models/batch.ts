@@ -135,6 +135,8 @@ export const exportChoice = z.strictObject({
   content: z.enum(['masked', 'cleartext', 'tokens']),
   /** `matches` leaves out the rows that a pattern did not match. */
   rows: z.enum(['all', 'matches', 'failed']),
+  /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below are moot. */
+  format: z.enum(['csv', 'workbook']),
   /** `spreadsheet` neutralises formulas; `exact` writes every value as it is. */
   safety: z.enum(['spreadsheet', 'exact']),
   delimiter,

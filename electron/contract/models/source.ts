@@ -7,6 +7,10 @@ export const source = z.strictObject({
   /** File name without its folder. */
   name: z.string().max(300),
   bytes: count,
+  /** Which sheet of a workbook it is; null for text. */
+  sheet: z
+    .strictObject({ name: z.string().max(100), all: z.array(z.string().max(100)).max(1_000) })
+    .nullable(),
 });
 export type Source = z.infer<typeof source>;
 

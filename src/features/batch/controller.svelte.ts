@@ -11,6 +11,9 @@ export class BatchController {
   run = $state.raw<BatchRun | null>(null);
   failure = $state.raw<Failure | null>(null);
   pasting = $state(false);
+  /** A workbook that is being read: how much of it. */
+  opening = $state.raw<{ name: string; share: number } | null>(null);
+  #asked = 0;
 
   /** Earlier jobs, the latest first. */
   jobs = $derived.by(() =>
@@ -19,22 +22,36 @@ export class BatchController {
 
   constructor(desk: Desk) {
     this.desk = desk;
+    desk.api.on('batch.opening', (opening) => {
+      if (this.#asked > 0) this.opening = opening;
+    });
   }
 
   async choose(): Promise<void> {
-    await this.#taken(this.desk.api.call('batch.choose', {}));
+    await this.#taken(() => this.desk.api.call('batch.choose', {}));
   }
 
   async drop(file: File): Promise<void> {
-    await this.#taken(this.desk.api.drop(file));
+    await this.#taken(() => this.desk.api.drop(file));
   }
 
   async paste(text: string): Promise<void> {
-    await this.#taken(this.desk.api.call('batch.paste', { text }));
+    await this.#taken(() => this.desk.api.call('batch.paste', { text }));
   }
 
   async sample(): Promise<void> {
-    await this.#taken(this.desk.api.call('batch.sample', {}));
+    await this.#taken(() => this.desk.api.call('batch.sample', {}));
+  }
+
+  /** The same workbook by another of its sheets. */
+  async sheet(sheet: string): Promise<void> {
+    const source = this.draft?.source;
+    if (source === undefined || sheet === source.sheet?.name) return;
+    await this.#taken(() => this.desk.api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
+  }
+
+  async stopOpening(): Promise<void> {
+    await this.desk.api.call('batch.stopOpening', {});
   }
 
   async open(source: Source): Promise<void> {
@@ -82,9 +99,14 @@ export class BatchController {
     this.failure = null;
   }
 
-  async #taken(asked: Promise<Outcome<Source | null>>): Promise<void> {
-    const outcome = await asked;
-    this.failure = outcome.ok ? null : outcome.failure;
+  async #taken(ask: () => Promise<Outcome<Source | null>>): Promise<void> {
+    this.#asked += 1;
+    const outcome = await ask().finally(() => {
+      this.#asked -= 1;
+      if (this.#asked === 0) this.opening = null;
+    });
+    const stopped = !outcome.ok && outcome.failure.code === 'service.cancelled';
+    this.failure = outcome.ok || stopped ? null : outcome.failure;
     if (outcome.ok && outcome.value !== null) await this.open(outcome.value);
   }
 }

@@ -6,6 +6,7 @@ export function usualChoice(job: Job): ExportChoice {
     jobId: job.jobId,
     content: 'masked',
     rows: 'all',
+    format: 'csv',
     safety: 'spreadsheet',
     delimiter: ',',
     byteOrderMark: true,
@@ -21,6 +22,9 @@ export function usualChoice(job: Job): ExportChoice {
 export function failedRows(job: Job): ExportChoice {
   return { ...usualChoice(job), rows: 'failed', content: 'tokens', delimiter: job.plan.reading.delimiter };
 }
+
+/** Rows of one sheet of a workbook, under a header. */
+export const mostSheetRows = 1_048_575;
 
 /** How many rows a choice writes: what production asks to have typed. */
 export function rowsOf(job: Job, rows: ExportChoice['rows']): number {

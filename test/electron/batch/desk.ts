@@ -272,6 +272,7 @@ export async function openDesk(
 export const plainExport: Omit<ExportChoice, 'jobId'> = {
   content: 'cleartext',
   rows: 'all',
+  format: 'csv',
   safety: 'exact',
   delimiter: ',',
   byteOrderMark: false,

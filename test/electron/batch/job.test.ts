@@ -394,7 +394,13 @@ describe('exports', () => {
     const content = 'token;n\nt1;=1+2\nt2;-5.5\nt3;"@x;y"\nt4;＝1\nt5;+49 30\n';
     const sourceId = await desk.open(await desk.write('in.csv', content));
     const { jobId } = await desk.run(sourceId, planOf([detokenize(0)], { delimiter: ';' }));
-    const choice = { safety: 'spreadsheet', delimiter: ';', byteOrderMark: true, newline: '\n' } as const;
+    const choice = {
+      format: 'csv',
+      safety: 'spreadsheet',
+      delimiter: ';',
+      byteOrderMark: true,
+      newline: '\n',
+    } as const;
     const outcome = await desk.batch['batch.export']({
       jobId,
       content: 'cleartext',

@@ -252,6 +252,7 @@ describe('from table to table', () => {
             jobId: job.jobId,
             content: 'cleartext',
             rows: 'all',
+            format: 'csv',
             safety: 'exact',
             delimiter,
             byteOrderMark: false,

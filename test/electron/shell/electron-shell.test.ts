@@ -214,7 +214,7 @@ describe('dialogs', () => {
     await shell.chooseFile('table');
     await shell.chooseFile('certificate');
     expect(fake.said.dialogs).toMatchObject([
-      { filters: [{ extensions: ['csv', 'tsv', 'txt'] }, { extensions: ['*'] }] },
+      { filters: [{ extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, { extensions: ['*'] }] },
       { filters: [{ extensions: ['p12', 'pfx'] }, { extensions: ['*'] }] },
     ]);
   });

@@ -1,0 +1,95 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import Papa from 'papaparse';
+import { text, workbook } from '../electron/batch/make-workbook.ts';
+import { expect, test } from './desk.ts';
+import { choose, chooseFile, exportRows, go, map, readSum, run, startBuiltIn } from './hands.ts';
+
+const rows = 300;
+/** Fifteen digits that count, and the check digit. */
+function card(row: number): string {
+  const digits = `4000001234${String(row).padStart(5, '0')}`;
+  const sum = Array.from(digits).reduce((total, digit, place) => {
+    const twice = Number(digit) * (place % 2 === 0 ? 2 : 1);
+    return total + (twice > 9 ? twice - 9 : twice);
+  }, 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
+/** As a spreadsheet program keeps it: texts once and shared, numbers and a date as numbers. */
+async function disputes(): Promise<Buffer> {
+  const strings = Array.from({ length: rows }, (_, i) => `<si><t>${card(i)}</t></si>`).join('');
+  const head = ['case', 'card', 'amount', 'opened']
+    .map((name, i) => text(`${'ABCD'[i] ?? ''}3`, name))
+    .join('');
+  const body = Array.from({ length: rows }, (_, i) => {
+    const at = i + 4;
+    const pan = i === 7 ? `<c r="B${at}"><v>4111111111111111</v></c>` : `<c r="B${at}" t="s"><v>${i}</v></c>`;
+    return `<row r="${at}"><c r="A${at}"><v>${i}</v></c>${pan}<c r="C${at}"><v>12.5</v></c><c r="D${at}" s="1"><v>46000</v></c></row>`;
+  });
+  return workbook({
+    sheets: [
+      { name: 'About', rows: '' },
+      { name: 'Disputes', rows: `<row r="3">${head}</row>${body.join('')}` },
+      {
+        name: 'Archive',
+        rows: `<row r="1">${text('A1', 'card')}</row><row r="2">${text('A2', card(1))}</row>`,
+      },
+    ],
+    strings,
+    styles: '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>',
+  });
+}
+
+test('an Excel workbook is read, run and written as one', async ({ page, desk, home }) => {
+  test.setTimeout(120_000);
+  const file = path.join(home, 'disputes.xlsx');
+  fs.writeFileSync(file, await disputes());
+  await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Batch');
+
+  await chooseFile(page, file);
+  await expect(page.getByRole('combobox', { name: 'Sheet' })).toContainText('Disputes');
+  await expect(page.getByRole('combobox', { name: 'Delimiter' })).toHaveCount(0);
+  await expect(page.getByText('rounded by a spreadsheet')).toContainText('row 8');
+  await expect(page.getByText('2025-12-09').first()).toBeVisible();
+
+  await choose(page, 'Sheet', 'Archive');
+  await expect(page.getByRole('combobox', { name: 'Sheet' })).toContainText('Archive');
+  await choose(page, 'Sheet', 'Disputes');
+  await expect(page.getByRole('combobox', { name: 'Sheet' })).toContainText('Disputes');
+
+  await map(page, 'card', 'Tokenize', 'Card number');
+  // The rows are the desk's own by now.
+  fs.rmSync(file);
+  await run(page);
+  expect(await readSum(page)).toEqual({ rows, ok: rows - 1, failed: 1, unmatched: 0, blank: 0 });
+  const tokens = await exportRows(page, { content: 'Masked', written: 'Excel' });
+  expect(tokens).toMatch(/^disputes_masked.*\.xlsx$/);
+
+  await page.getByRole('button', { name: 'All batches' }).click();
+  await chooseFile(page, path.join(desk.downloads, tokens));
+  await map(page, 'card', 'Detokenize', 'Card number');
+  await run(page);
+  await readSum(page);
+  const clear = await exportRows(page, { content: 'Cleartext', written: 'Exact', caseReference: 'D-1' });
+  const back = Papa.parse<string[]>(
+    fs.readFileSync(path.join(desk.downloads, clear), 'utf8').replace('\ufeff', ''),
+    {
+      skipEmptyLines: true,
+    },
+  ).data;
+  expect(back).toHaveLength(rows + 1);
+  const differing = back.slice(1).filter((row, i) => row[1] !== card(i) || row[3] !== '2025-12-09');
+  expect(differing.map(([number]) => number)).toEqual(['7']);
+});
+
+test('a file that is no table is called what it is', async ({ page, home }) => {
+  const file = path.join(home, 'disputes.xlsx');
+  fs.writeFileSync(file, '%PDF-1.7\n');
+  await startBuiltIn(page);
+  await go(page, 'Batch');
+  await chooseFile(page, file);
+  await expect(page.getByRole('alert')).toContainText('This is a PDF, which can’t be read here.');
+});

@@ -1,0 +1,253 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Decrypter } from 'age-encryption';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { calls } from '../../../electron/contract/calls.ts';
+import { cleartextOf, codeOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
+import { text, workbook } from './make-workbook.ts';
+
+let desk: TestDesk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const sheetOf = (rows: readonly (readonly string[])[]): string =>
+  rows
+    .map(
+      (row, r) =>
+        `<row r="${r + 1}">${row.map((cell, c) => text(`${'ABC'[c] ?? ''}${r + 1}`, cell)).join('')}</row>`,
+    )
+    .join('');
+
+const table = [
+  ['token', 'name'],
+  ['4111111111111111', 'Ann'],
+  ['0000000000000001', 'Ben, "B"'],
+  ['', ''],
+  ['t4', ''],
+];
+
+const cards = () =>
+  workbook({
+    sheets: [
+      { name: 'Cards', rows: sheetOf(table) },
+      { name: 'Other', rows: sheetOf([['x'], ['t9']]) },
+    ],
+  });
+
+const spoolsOf = async (): Promise<string[]> => {
+  const opened = join(desk.parts.folder, 'opened');
+  const found = await readdir(opened, { recursive: true }).catch(() => []);
+  return found.filter((name) => /id-.*id-/.test(name));
+};
+
+describe('a workbook', () => {
+  it('becomes a batch like any other, and is not needed any more once it is read', async () => {
+    const path = await desk.write('cards.xlsx', await cards());
+    const dropped = valueOf(await desk.batch['batch.drop']({ reference: path }));
+    calls['batch.drop'].output.parse(dropped);
+    expect(dropped).toMatchObject({ name: 'cards.xlsx', sheet: { name: 'Cards', all: ['Cards', 'Other'] } });
+    const { sourceId } = dropped;
+    await rm(path);
+
+    const shown = valueOf(
+      await desk.batch['batch.preview']({
+        sourceId,
+        reading: { delimiter: ';', encoding: 'utf-16le' },
+        masked: null,
+      }),
+    );
+    calls['batch.preview'].output.parse(shown);
+    expect(shown).toMatchObject({
+      reading: { encoding: 'utf-8', delimiter: ',', header: true },
+      notices: [],
+    });
+    expect(shown.rows).toHaveLength(4);
+
+    const job = await desk.run(sourceId, planOf([detokenize(0)]));
+    expect(job).toMatchObject({ state: 'finished', tally: { rows: 4, ok: 3, blank: 1 } });
+    await desk.batch['batch.discard']({ jobId: 'none' });
+    const expected =
+      `token,name\r\n${cleartextOf('4111111111111111')},Ann\r\n${cleartextOf('0000000000000001')},"Ben, ""B"""\r\n` +
+      `,\r\n${cleartextOf('t4')},\r\n`;
+    expect(valueOf(await desk.export(job.jobId))).toBe(expected);
+
+    const later = await desk.again();
+    desk = later;
+    expect(await spoolsOf()).toEqual([]);
+    expect(valueOf(await later.export(job.jobId))).toBe(expected);
+    const kept = await readFile(join(desk.parts.folder, job.jobId, 'source'));
+    expect(kept.includes('0000000000000001')).toBe(false);
+  });
+
+  it('can be read by another of its sheets', async () => {
+    const sourceId = await desk.open(await desk.write('cards.xlsx', await cards()));
+    const other = valueOf(await desk.batch['batch.sheet']({ sourceId, sheet: 'Other' }));
+    expect(other.sheet?.name).toBe('Other');
+    const job = await desk.run(other.sourceId, planOf([detokenize(0)]));
+    expect(job.tally).toMatchObject({ rows: 1, ok: 1 });
+    const text = await desk.open(await desk.write('a.csv', 'a\nb\n'));
+    expect(codeOf(await desk.batch['batch.sheet']({ sourceId: text, sheet: 'Other' }))).toBe('file.unknown');
+  });
+
+  it('is flagged for every row in which a spreadsheet rounded digits', async () => {
+    const many = Array.from({ length: 9_000 }, (_, i) => ['t', `n${i}`]);
+    const rows =
+      sheetOf([['token', 'name'], ...many]) + '<row r="9002"><c r="A9002"><v>4111111111111111</v></c></row>';
+    const sourceId = await desk.open(await desk.write('late.xlsx', await workbook({ sheets: [{ rows }] })));
+    const flagged = { kind: 'excel-rounded', row: 9_001, column: 'token', count: 1 };
+    const shown = valueOf(await desk.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+    expect(shown.notices).toEqual([flagged]);
+    valueOf(await desk.batch['batch.preflight']({ sourceId, plan: planOf([detokenize(0)]) }));
+    await expect.poll(() => desk.preflights.at(-1)?.done).toBe(true);
+    expect(desk.preflights.at(-1)).toMatchObject({ unfit: 1, notices: [flagged] });
+    const job = await desk.run(sourceId, planOf([detokenize(0)]));
+    expect(job.tally).toMatchObject({ rows: 9_001, failed: 1 });
+    expect(desk.service.sent).not.toContain('4.11111111111111E+15');
+  });
+
+  it('goes out as one, whole and in text', async () => {
+    const sourceId = await desk.open(await desk.write('cards.xlsx', await cards()));
+    const { jobId } = await desk.run(sourceId, planOf([detokenize(0)]));
+    const sum = desk.audit.ends.length;
+    expect(
+      (await desk.export(jobId, { format: 'workbook', byteOrderMark: true, safety: 'spreadsheet' })).ok,
+    ).toBe(true);
+    expect(desk.audit.intents.at(-1)?.note).toBe('cleartext all workbook');
+    expect(desk.audit.ends).toHaveLength(sum + 1);
+    const again = valueOf(
+      await desk.batch['batch.drop']({ reference: join(desk.folder, 'cards_cleartext.xlsx') }),
+    );
+    const shown = valueOf(
+      await desk.batch['batch.preview']({ sourceId: again.sourceId, reading: { header: false }, masked: [] }),
+    );
+    expect(shown.rows).toEqual([
+      ['token', 'name'],
+      [cleartextOf('4111111111111111'), 'Ann'],
+      [cleartextOf('0000000000000001'), 'Ben, "B"'],
+      ['', ''],
+      [cleartextOf('t4'), ''],
+    ]);
+    expect((await readdir(desk.folder)).filter((name) => name.endsWith('.partial'))).toEqual([]);
+  });
+
+  it('goes out encrypted where that is asked for', async () => {
+    const sourceId = await desk.open(await desk.write('cards.xlsx', await cards()));
+    const { jobId } = await desk.run(sourceId, planOf([detokenize(0)]));
+    desk.target = join(desk.folder, 'sealed.age');
+    expect((await desk.export(jobId, { format: 'workbook', passphrase: 'correct horse' })).ok).toBe(true);
+    const decrypter = new Decrypter();
+    decrypter.addPassphrase('correct horse');
+    const clear = Buffer.from(await decrypter.decrypt(await readFile(desk.target)));
+    const opened = valueOf(
+      await desk.batch['batch.drop']({ reference: await desk.write('clear.xlsx', clear) }),
+    );
+    expect(opened.sheet?.name).toBe('Rows');
+  });
+
+  it('never takes the place of the one it came from', async () => {
+    const path = await desk.write('cards.xlsx', await cards());
+    const { jobId } = await desk.run(await desk.open(path), planOf([detokenize(0)]));
+    desk.target = path;
+    expect(codeOf(await desk.export(jobId, { format: 'workbook' }))).toBe('file.exists');
+  });
+
+  it('is not written where a value is too long for a cell, and nothing is left of it', async () => {
+    const sourceId = await desk.open(await desk.write('long.csv', `token,n\nt1,${'x'.repeat(40_000)}\n`));
+    const { jobId } = await desk.run(sourceId, planOf([detokenize(0)]));
+    expect(await desk.export(jobId, { format: 'workbook' })).toMatchObject({
+      failure: { code: 'file.workbook-cell', row: 2 },
+    });
+    expect((await readdir(desk.folder)).filter((name) => name.startsWith('long_'))).toEqual([]);
+    expect((await desk.export(jobId, { format: 'csv' })).ok).toBe(true);
+  });
+});
+
+describe('pasted rows', () => {
+  it('lie sealed on the disk from the beginning, and go with their handle', async () => {
+    const pasted = valueOf(await desk.batch['batch.paste']({ text: 'token\n4111111111111111\n' }));
+    const [name = ''] = await spoolsOf();
+    const spool = await readFile(join(desk.parts.folder, 'opened', name));
+    expect(spool.includes('4111111111111111')).toBe(false);
+    const { jobId } = await desk.run(pasted.sourceId, planOf([detokenize(0)]));
+    for (let i = 0; i < 8; i++) await desk.batch['batch.paste']({ text: `t${i}` });
+    await expect.poll(async () => (await spoolsOf()).includes(name)).toBe(false);
+    expect(await spoolsOf()).toHaveLength(8);
+    expect(valueOf(await desk.export(jobId))).toContain(cleartextOf('4111111111111111'));
+  });
+
+  it('need the keychain', async () => {
+    const locked = { ok: false, failure: { code: 'keychain.locked' } } as const;
+    const other = await openDesk({ keychain: { key: () => Promise.resolve(locked) } });
+    expect(codeOf(await other.batch['batch.paste']({ text: 't1' }))).toBe('keychain.locked');
+    await other.close();
+  });
+});
+
+it('what a process that ended left behind is removed, and nothing of one that lives', async () => {
+  const opened = join(desk.parts.folder, 'opened');
+  await desk.batch['batch.paste']({ text: 't1' });
+  const [living = ''] = await readdir(opened);
+  const pid = Number(execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }));
+  await mkdir(join(opened, 'dead'));
+  await writeFile(join(opened, 'dead', 'owner'), JSON.stringify({ pid, began: '1', id: 'x' }));
+  await writeFile(join(opened, 'dead', 'spool'), 'sealed');
+  await desk.batch.start();
+  expect(await readdir(opened)).toEqual([living]);
+});
+
+describe('a file that is no table is called what it is', () => {
+  const compound = (stream: string): Buffer => {
+    const bytes = Buffer.alloc(2_048);
+    Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]).copy(bytes);
+    bytes.writeUInt16LE(9, 30);
+    bytes.writeUInt32LE(1, 48);
+    bytes.write(stream, 1_024 + 128, 'utf16le');
+    return bytes;
+  };
+
+  it.each<[string, Buffer, string]>([
+    ['a.xls', compound('Workbook'), 'Excel 97–2003 workbook (.xls)'],
+    ['a.xlsx', compound('EncryptedPackage'), 'Excel workbook with a password'],
+    ['a.doc', compound('WordDocument'), 'Office 97–2003 file'],
+    ['cut.xls', compound('Workbook').subarray(0, 40), 'damaged Office file'],
+    ['a.pdf', Buffer.from('%PDF-1.7\n'), 'PDF'],
+    ['a.csv.gz', Buffer.from([0x1f, 0x8b, 8, 0]), 'gzip archive'],
+    ['a.csv.age', Buffer.from('age-encryption.org/v1\n'), 'file encrypted with age'],
+  ])('%s', async (name, bytes, what) => {
+    const outcome = await desk.batch['batch.drop']({ reference: await desk.write(name, bytes) });
+    expect(outcome).toEqual({ ok: false, failure: { code: 'file.not-a-table', subject: what } });
+  });
+
+  it.each<[string, Parameters<typeof workbook>[0], string]>([
+    ['a.zip', { over: { '_rels/.rels': null } }, 'ZIP archive'],
+    ['a.ods', { over: { '_rels/.rels': null, 'content.xml': '<x/>' } }, 'OpenDocument file'],
+    ['a.docx', { over: { 'xl/workbook.xml': '<document/>' } }, 'Office file that is no workbook'],
+    [
+      'a.xlsb',
+      {
+        over: {
+          '_rels/.rels':
+            '<Relationships><Relationship Id="r" Type="x/officeDocument" Target="xl/workbook.bin"/></Relationships>',
+        },
+      },
+      'binary Excel workbook (.xlsb)',
+    ],
+  ])('%s', async (name, made, what) => {
+    const outcome = await desk.batch['batch.drop']({
+      reference: await desk.write(name, await workbook(made)),
+    });
+    expect(outcome).toEqual({ ok: false, failure: { code: 'file.not-a-table', subject: what } });
+  });
+
+  it('and leaves nothing behind', async () => {
+    const damaged = await desk.write('cards.xlsx', (await cards()).subarray(0, -40));
+    expect(await desk.batch['batch.drop']({ reference: damaged })).toEqual({
+      ok: false,
+      failure: { code: 'file.workbook-damaged', subject: 'cards.xlsx' },
+    });
+    expect(await spoolsOf()).toEqual([]);
+  });
+});
