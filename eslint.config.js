@@ -14,7 +14,16 @@ import tseslint from 'typescript-eslint';
  */
 const rooms = ['audit', 'batch', 'credentials', 'lookup', 'privacy', 'sandbox', 'service', 'settings'];
 const features = fs.readdirSync(path.join(import.meta.dirname, 'src/features'));
+/** The pipeline of a batch, from the bottom up: each stage may use those before it. */
+const stages = ['bytes', 'csv', 'storing', 'reading', 'planning', 'running', 'output', 'calls'];
 const directions = [
+  ...stages.flatMap((stage, place) =>
+    stages.slice(place + 1).map((later) => ({
+      target: `./electron/batch/${stage}`,
+      from: `./electron/batch/${later}`,
+      message: 'A stage of the batch pipeline knows the stages before it only.',
+    })),
+  ),
   {
     target: './src',
     from: './electron',

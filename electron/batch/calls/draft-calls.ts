@@ -6,7 +6,7 @@ import type { BatchParts } from '../parts.ts';
 import { checkPlan } from '../planning/check-plan.ts';
 import type { Draft } from '../planning/draft.ts';
 import { runPreflight, uncounted } from '../planning/run-preflight.ts';
-import { tryRows } from '../planning/try-rows.ts';
+import { tryRows } from '../output/try-rows.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
 import { createSources } from '../reading/sources.ts';
 

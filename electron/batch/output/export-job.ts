@@ -1,8 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
-import type { ByteSource } from '../reading/bytes.ts';
-import { readAhead } from '../reading/read-ahead.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import { readAhead } from '../bytes/read-ahead.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Entry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
@@ -10,7 +10,7 @@ import { joinRows } from './join-rows.ts';
 import type { OutputFile } from './output-file.ts';
 import { outputRows } from './output-rows.ts';
 import type { View } from './shown-rows.ts';
-import { createRowWriter } from './write-csv.ts';
+import { createRowWriter } from '../csv/write-csv.ts';
 import { createSheetWriter } from './write-workbook.ts';
 
 export interface Written {

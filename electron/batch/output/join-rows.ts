@@ -1,12 +1,12 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { ByteSource } from '../reading/bytes.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
 import { toBytes } from '../reading/decode.ts';
 import { readChunk } from '../reading/read-chunk.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Entry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/read-record.ts';
 import type { OutputRows } from './output-rows.ts';
-import type { RowWriter } from './write-csv.ts';
+import type { RowWriter } from '../csv/write-csv.ts';
 
 export interface Join {
   readonly source: Pick<ByteSource, 'identity' | 'read'>;

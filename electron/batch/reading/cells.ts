@@ -1,4 +1,5 @@
-import type { Chunk, ChunkPlace } from './read-rows.ts';
+import type { ChunkPlace } from '../storing/place.ts';
+import type { Chunk } from './read-rows.ts';
 
 /** What a run needs of a chunk. */
 export interface CellChunk extends ChunkPlace {

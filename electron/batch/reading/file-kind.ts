@@ -1,4 +1,4 @@
-import type { ByteSource } from './bytes.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
 
 /** What a file is by its first bytes, whatever its name says. `other` carries the words a person knows it by. */
 export type FileKind =

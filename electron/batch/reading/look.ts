@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Delimiter, Encoding, Reading } from '../../contract/models/source.ts';
-import type { ByteSource } from './bytes.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
 import { cutCharacter, decode } from './decode.ts';
 import { isBlank } from './fit.ts';
-import { parseRows, type Newline } from './parse-rows.ts';
+import { parseRows, type Newline } from '../csv/parse-rows.ts';
 import { beginning, limits, readRows, type Format } from './read-rows.ts';
 
 const sampleBytes = 256 * 1024;

@@ -1,6 +1,6 @@
 import { failed, type Outcome } from '../../contract/errors.ts';
 import type { Entry } from '../storing/journal.ts';
-import type { ByteSource } from './bytes.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
 import { readRows, type Chunk, type Format } from './read-rows.ts';
 
 /**

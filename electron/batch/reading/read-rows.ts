@@ -2,9 +2,10 @@ import { crc32 } from 'node:zlib';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Reading } from '../../contract/models/source.ts';
-import type { ByteSource } from './bytes.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import type { ChunkPlace, Place } from '../storing/place.ts';
 import { cutCharacter, decode, sourceLength } from './decode.ts';
-import { parseLine, parseRows, type Newline } from './parse-rows.ts';
+import { parseLine, parseRows, type Newline } from '../csv/parse-rows.ts';
 
 /** How the bytes of one source become rows. Settled once, by `look` in look.ts, and kept with the job. */
 export interface Format extends Reading {
@@ -14,24 +15,6 @@ export interface Format extends Reading {
   /** As the file has it; null without a header. */
   readonly names: readonly string[] | null;
   readonly width: number;
-}
-
-/** A place between two rows: byte offset, and the number (from 1, header not counted) of the row that begins there. */
-export interface Place {
-  readonly offset: number;
-  readonly row: number;
-}
-
-/** Where a chunk of rows is, and what is known of it without its rows. */
-export interface ChunkPlace {
-  readonly start: Place;
-  readonly end: Place;
-  /** Rows that are kept as they are and not sent, by their index in the chunk. */
-  readonly flaws: ReadonlyMap<number, FailureCode>;
-  /** Of the source's bytes, so that a changed file is noticed when it is read again. */
-  readonly crc: number;
-  /** False when some text stands for bytes that were not valid (see decode.ts). */
-  readonly clean: boolean;
 }
 
 export interface Chunk extends ChunkPlace {

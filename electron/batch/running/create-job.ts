@@ -9,7 +9,8 @@ import { yieldsCleartext } from '../planning/work.ts';
 import { firstColumns } from '../reading/preview.ts';
 import { createJobFolder, freshCondition, type Description } from '../storing/job-files.ts';
 import { BatchJob } from './job.ts';
-import { keyAccount, spoolName } from './open-job.ts';
+import { keyAccount } from '../storing/job-key.ts';
+import { spoolName } from './open-job.ts';
 
 /** Writes down what the job is; nothing of it runs yet. Failures: keychain.*, file.*. */
 export async function createJob(parts: BatchParts, draft: Draft, plan: Plan): Promise<Outcome<BatchJob>> {

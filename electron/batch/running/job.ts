@@ -3,8 +3,8 @@ import { done, failed, type Failure, type Outcome } from '../../contract/errors.
 import type { Job, JobState } from '../../contract/models/batch.ts';
 import { defaultInFlight, type BatchParts } from '../parts.ts';
 import { workFor, type ColumnWork } from '../planning/work.ts';
-import type { ByteSource } from '../reading/bytes.ts';
-import type { ChunkPlace } from '../reading/read-rows.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import type { ChunkPlace } from '../storing/place.ts';
 import type { Commit } from '../storing/committer.ts';
 import { saveCondition, type Condition, type Description } from '../storing/job-files.ts';
 import { indexOfRow, type ResultStore } from '../storing/result-store.ts';

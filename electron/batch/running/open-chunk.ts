@@ -2,7 +2,7 @@ import type { FailureCode } from '../../contract/errors.ts';
 import type { ColumnWork } from '../planning/work.ts';
 import { fits, isBlank } from '../reading/fit.ts';
 import type { CellChunk } from '../reading/cells.ts';
-import type { ChunkPlace } from '../reading/read-rows.ts';
+import type { ChunkPlace } from '../storing/place.ts';
 import {
   asCode,
   isRetriable,

@@ -2,14 +2,12 @@ import { join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { sealFor } from '../../privacy/seal.ts';
 import type { BatchParts } from '../parts.ts';
-import { openFile, sameIdentity, type ByteSource } from '../reading/bytes.ts';
+import { openFile, sameIdentity, type ByteSource } from '../bytes/byte-source.ts';
 import type { Description } from '../storing/job-files.ts';
+import { keyAccount } from '../storing/job-key.ts';
 import { own, type Ownership } from '../storing/owner.ts';
 import { openResultStore, type ResultStore } from '../storing/result-store.ts';
 import { openSpool } from '../storing/spool.ts';
-
-/** The keychain account of the key that results and spooled sources are sealed with. */
-export const keyAccount = 'batch-results';
 
 /** A job's own spool, in its folder. */
 export const spoolName = 'source';

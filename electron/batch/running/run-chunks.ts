@@ -2,7 +2,7 @@ import type { Failure, Outcome } from '../../contract/errors.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { ColumnWork } from '../planning/work.ts';
 import type { CellChunk } from '../reading/cells.ts';
-import type { ChunkPlace } from '../reading/read-rows.ts';
+import type { ChunkPlace } from '../storing/place.ts';
 import type { Commit } from '../storing/committer.ts';
 import type { ChunkResults } from '../storing/results.ts';
 import { createBell } from './bell.ts';

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { done, type failed, type Outcome } from '../../contract/errors.ts';
 import type { Seal } from '../../privacy/seal.ts';
 import { writeFailure } from '../failing.ts';
-import type { Chunk } from '../reading/read-rows.ts';
 import { writeLine, type Entry } from './journal.ts';
+import type { ChunkPlace } from './place.ts';
 import { contextOf, type Records } from './records.ts';
 import { countChunk, encodeResults, type ChunkResults } from './results.ts';
 
@@ -21,7 +21,7 @@ export interface Commit {
 
 /** Writes chunks in the order they come, several at a time, and syncs behind them. */
 export interface Committer {
-  take(index: number | null, chunk: Pick<Chunk, 'start' | 'end' | 'crc'>, results: ChunkResults): Commit;
+  take(index: number | null, chunk: Pick<ChunkPlace, 'start' | 'end' | 'crc'>, results: ChunkResults): Commit;
   /** Settles everything taken, without waiting for company. */
   idle(): Promise<void>;
 }

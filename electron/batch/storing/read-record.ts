@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Seal } from '../../privacy/seal.ts';
-import { readAhead } from '../reading/read-ahead.ts';
+import { readAhead } from '../bytes/read-ahead.ts';
 import type { Entry } from './journal.ts';
 import { contextOf } from './records.ts';
 import { decodeResults, type ChunkResults } from './results.ts';

@@ -1,9 +1,9 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
 import type { Seal } from '../../privacy/seal.ts';
-import type { Chunk } from '../reading/read-rows.ts';
 import { createCommitter, type Commit } from './committer.ts';
 import type { Entry } from './journal.ts';
+import type { ChunkPlace } from './place.ts';
 import { recordReader, type ReadRecord } from './read-record.ts';
 import { openRecords, type Records } from './records.ts';
 import { addCounts, emptyTally, type ChunkResults } from './results.ts';
@@ -20,7 +20,11 @@ export interface ResultStore {
    * Takes a chunk's results. Without an index it is the next one; with one it replaces that chunk's earlier results.
    * Failures: file.disk-full, file.unwritable; after one of them nothing more is taken.
    */
-  commit(index: number | null, chunk: Pick<Chunk, 'start' | 'end' | 'crc'>, results: ChunkResults): Commit;
+  commit(
+    index: number | null,
+    chunk: Pick<ChunkPlace, 'start' | 'end' | 'crc'>,
+    results: ChunkResults,
+  ): Commit;
   /** Failure: job.damaged. */
   read(index: number): Promise<Outcome<ChunkResults>>;
   /** For someone who reads many chunks one behind the other. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Seal } from '../../privacy/seal.ts';
 import { writeFailure } from '../failing.ts';
-import type { ByteSource } from '../reading/bytes.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
 import { syncFolder } from './job-files.ts';
 
 /**

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fromMemory } from '../../../electron/batch/reading/bytes.ts';
+import { fromMemory } from '../../../electron/batch/bytes/byte-source.ts';
 import { cutCharacter, decode, sourceLength, toBytes } from '../../../electron/batch/reading/decode.ts';
 import { look } from '../../../electron/batch/reading/look.ts';
-import { parseRows } from '../../../electron/batch/reading/parse-rows.ts';
+import { parseRows } from '../../../electron/batch/csv/parse-rows.ts';
 import { beginning, readRows, type Chunk, type Format } from '../../../electron/batch/reading/read-rows.ts';
-import { createRowWriter, isFormula } from '../../../electron/batch/output/write-csv.ts';
+import { createRowWriter, isFormula } from '../../../electron/batch/csv/write-csv.ts';
 import type { Delimiter, Encoding } from '../../../electron/contract/models/source.ts';
 import { cleartextOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
 

@@ -1,5 +1,5 @@
 import { done, failed, type Outcome } from '../../../contract/errors.ts';
-import { createRowWriter } from '../../output/write-csv.ts';
+import { createRowWriter } from '../../csv/write-csv.ts';
 import type { SpoolWriter } from '../../storing/spool.ts';
 import { describeWorkbook, type SheetPart, type Workbook } from './describe-workbook.ts';
 import { openPackage, packageLimits, type Package } from './open-package.ts';
