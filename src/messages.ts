@@ -137,7 +137,13 @@ const sentences: Record<FailureCode, Say> = {
     say('The system’s keychain does not answer.', 'Try again; if it stays, sign out and in.', 'later'),
   'connection.none': () =>
     say('No connection is chosen.', 'Choose one at the top or add one under Connections.'),
-  'connection.unknown': () => say('This connection no longer exists.', 'Choose another one.'),
+  'connection.unknown': (f) =>
+    f.subject === undefined
+      ? say('This connection no longer exists.', 'Choose another one.')
+      : say(
+          `The connection ${f.subject} no longer exists, so this batch can’t go on.`,
+          'What was done is kept: cancel a paused batch, then export it. Start a new one for the rest.',
+        ),
   'connection.invalid': (f) =>
     say(
       f.subject === undefined

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { coveredText, coveredToken } from './models/covered.ts';
 import { auditPage } from './models/activity.ts';
 import {
+  damagedJob,
   exportChoice,
   exported,
   failureGroup,
@@ -14,7 +15,7 @@ import {
 } from './models/batch.ts';
 import { clientCertificate, connectionDraft, secretName } from './models/connection.ts';
 import { about, deskState, lockState } from './models/desk.ts';
-import { failureSchema } from './errors.ts';
+import { failureCodes, failureSchema } from './errors.ts';
 import {
   copied,
   justification,
@@ -145,11 +146,16 @@ export const calls = {
   'batch.pause': call(ofJob, nothing),
   'batch.resume': call(ofJob, nothing),
   'batch.cancel': call(ofJob, nothing),
-  /** Runs again the rows that failed in a way a retry may mend; merged into the same job in source order. */
-  'batch.retry': call(ofJob, nothing),
+  /**
+   * Runs again the rows that failed in a way a retry may mend; merged into the same job in source order. With a code,
+   * only the rows that `batch.failures` counts under it.
+   */
+  'batch.retry': call(ofJob.extend({ code: z.enum(failureCodes).nullable() }), nothing),
   /** Removes a job and everything stored for it. */
   'batch.discard': call(ofJob, nothing),
   'batch.jobs': call(nothing, z.array(job)),
+  /** Stored jobs that can't be read; `batch.discard` takes their IDs too. */
+  'batch.damaged': call(nothing, z.array(damagedJob)),
   'batch.rows': call(
     z.strictObject({ jobId: id, filter: rowFilter, from: count, count: z.int().min(1).max(500) }),
     rowsPage,

@@ -290,6 +290,7 @@ function defaultAnswers(fake: Fake, lookups: Lookup[], opening: FakeOptions['ope
       return done({});
     },
     'batch.jobs': () => done([...fake.jobs.values()]),
+    'batch.damaged': () => done([]),
     'batch.rows': ({ jobId, filter, from, count }) => {
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');

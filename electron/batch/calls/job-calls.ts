@@ -15,6 +15,7 @@ type Calls = Pick<
   | 'batch.retry'
   | 'batch.discard'
   | 'batch.jobs'
+  | 'batch.damaged'
 >;
 
 /** What a person does to a job as a whole. */
@@ -35,24 +36,30 @@ export function createJobCalls(parts: BatchParts, drafts: Drafts, jobs: JobList)
       if (!draft.ok) return draft;
       const job = await createJob(parts, draft.value, plan);
       if (!job.ok) return job;
-      const begun = await job.value.go('forward');
+      // Listed before it runs, so that closing the desk finds it.
+      const added = jobs.add(job.value);
+      const begun = added.ok ? await job.value.go('forward') : added;
       if (!begun.ok) {
+        jobs.remove(job.value.what.jobId);
         await job.value.discard();
         return begun;
       }
-      jobs.add(job.value);
       return done({ jobId: job.value.what.jobId });
     },
     'batch.pause': ({ jobId }) => onJob(jobId, (job) => job.pause()),
     'batch.resume': ({ jobId }) => onJob(jobId, (job) => job.resume()),
     'batch.cancel': ({ jobId }) => onJob(jobId, (job) => job.cancel()),
-    'batch.retry': ({ jobId }) => onJob(jobId, (job) => job.retry()),
-    'batch.discard': ({ jobId }) =>
-      onJob(jobId, async (job) => {
+    'batch.retry': ({ jobId, code }) => onJob(jobId, (job) => job.retry(code)),
+    async 'batch.discard'({ jobId }) {
+      const damaged = await jobs.discardDamaged(jobId);
+      if (damaged !== null) return damaged.ok ? done({}) : damaged;
+      return onJob(jobId, async (job) => {
         const outcome = await job.discard();
         if (outcome.ok) jobs.remove(jobId);
         return outcome;
-      }),
+      });
+    },
     'batch.jobs': () => Promise.resolve(done(jobs.views())),
+    'batch.damaged': () => Promise.resolve(done(jobs.damaged())),
   };
 }

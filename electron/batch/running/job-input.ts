@@ -1,4 +1,4 @@
-import { done, type Outcome } from '../../contract/errors.ts';
+import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { BatchParts } from '../parts.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { cellsOf, type CellChunk } from '../reading/cells.ts';
@@ -56,17 +56,18 @@ async function* chunksFrom(
   if (!same.ok) yield same;
 }
 
-/** The chunks with rows that may succeed a second time. */
+/** The chunks with rows that may succeed a second time; with `only`, those that failed for that reason. */
 export async function openFailed(
   parts: Pick<BatchParts, 'keychain'>,
   folder: string,
   what: Description,
   store: Pick<ResultStore, 'entries'>,
+  only: FailureCode | null,
 ): Promise<Outcome<JobInput>> {
   const source = await openJobSource(parts, folder, what);
   if (!source.ok) return source;
   return done({
-    chunks: failedChunks(source.value, what, store),
+    chunks: failedChunks(source.value, what, store, only),
     close: () => source.value.close(),
   });
 }
@@ -75,10 +76,12 @@ async function* failedChunks(
   source: ByteSource,
   { format, plan }: Description,
   { entries }: Pick<ResultStore, 'entries'>,
+  only: FailureCode | null,
 ): AsyncGenerator<Outcome<CellChunk>, void> {
   const columns = plan.columns.map(({ column }) => column);
+  const wanted = (code: FailureCode): boolean => isRetriable(code) && (only === null || code === only);
   for (const entry of [...entries]) {
-    if (!Object.keys(entry.counts.codes).map(asCode).some(isRetriable)) continue;
+    if (!Object.keys(entry.counts.codes).map(asCode).some(wanted)) continue;
     const chunk = await readChunk(source, format, entry);
     yield chunk.ok ? done(cellsOf(chunk.value, columns)) : chunk;
     if (!chunk.ok) return;

@@ -1,7 +1,7 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Job } from '../../contract/models/batch.ts';
+import type { DamagedJob, Job } from '../../contract/models/batch.ts';
 import type { BatchParts } from '../parts.ts';
 import {
   freshCondition,
@@ -11,7 +11,7 @@ import {
   type Condition,
 } from '../storing/job-files.ts';
 import { entriesOf, readJournal } from '../storing/journal.ts';
-import { isOwned } from '../storing/owner.ts';
+import { isOwned, own } from '../storing/owner.ts';
 import { BatchJob } from './job.ts';
 import { addCounts, emptyTally } from '../storing/results.ts';
 
@@ -19,26 +19,49 @@ import { addCounts, emptyTally } from '../storing/results.ts';
 export interface JobList {
   /** Picks up what earlier runs left; jobs that a crash cut short become `interrupted`. */
   load(): Promise<void>;
-  add(job: BatchJob): void;
+  /** Failure: job.busy, when the desk is closing. */
+  add(job: BatchJob): Outcome<null>;
   remove(jobId: string): void;
   /** Failure: job.unknown. */
   find(jobId: string): Outcome<BatchJob>;
   /** The newest first. */
   views(): Job[];
+  /** What could not be read as a job: nothing is hidden from the person. */
+  damaged(): DamagedJob[];
+  /** Null when it is no damaged one. Failures: job.elsewhere, file.unwritable. */
+  discardDamaged(jobId: string): Promise<Outcome<null>> | null;
   close(): Promise<void>;
 }
 
 export function createJobList(parts: BatchParts): JobList {
   const jobs = new Map<string, BatchJob>();
+  const damaged = new Map<string, { folder: string; changedAt: string | null }>();
+  let closed = false;
+
+  async function removeDamaged(jobId: string, folder: string): Promise<Outcome<null>> {
+    const owner = await own(folder).catch(() => null);
+    if (owner !== null && !owner.ok) return owner;
+    try {
+      await rm(folder, { recursive: true, force: true });
+    } catch {
+      return failed('file.unwritable');
+    }
+    damaged.delete(jobId);
+    return done(null);
+  }
+
   return {
     async load() {
       await mkdir(parts.folder, { recursive: true, mode: 0o700 });
       for (const name of await listJobFolders(parts.folder)) {
         const folder = join(parts.folder, name);
         const loaded = await loadJob(folder);
-        if (!loaded.ok || loaded.value.what.jobId !== name) continue;
+        if (!loaded.ok || loaded.value.what.jobId !== name) {
+          damaged.set(parts.newId(), { folder, changedAt: await changeOf(folder) });
+          continue;
+        }
         const { what, how } = loaded.value;
-        let condition = how ?? freshCondition;
+        let condition = how ?? { ...freshCondition, ...(await countJournal(folder)) };
         if (condition.state === 'running' && !(await isOwned(folder))) {
           condition = { ...condition, state: 'interrupted', ...(await countJournal(folder)) };
           await saveCondition(folder, condition);
@@ -46,7 +69,11 @@ export function createJobList(parts: BatchParts): JobList {
         jobs.set(what.jobId, new BatchJob(parts, folder, what, condition));
       }
     },
-    add: (job) => void jobs.set(job.what.jobId, job),
+    add(job) {
+      if (closed) return failed('job.busy');
+      jobs.set(job.what.jobId, job);
+      return done(null);
+    },
     remove: (jobId) => void jobs.delete(jobId),
     find(jobId) {
       const job = jobs.get(jobId);
@@ -54,11 +81,23 @@ export function createJobList(parts: BatchParts): JobList {
     },
     views: () =>
       [...jobs.values()].map((job) => job.view()).sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1)),
+    damaged: () => [...damaged].map(([jobId, { changedAt }]) => ({ jobId, changedAt })),
+    discardDamaged(jobId) {
+      const found = damaged.get(jobId);
+      return found === undefined ? null : removeDamaged(jobId, found.folder);
+    },
     async close() {
+      closed = true;
       await Promise.all([...jobs.values()].map((job) => job.close()));
     },
   };
 }
+
+const changeOf = (folder: string): Promise<string | null> =>
+  stat(folder).then(
+    ({ mtime }) => mtime.toISOString(),
+    () => null,
+  );
 
 /** What a process that ended left behind, without the key: the journal has counts in clear. */
 async function countJournal(folder: string): Promise<Pick<Condition, 'tally' | 'committed'>> {

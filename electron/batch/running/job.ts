@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Job, JobState } from '../../contract/models/batch.ts';
 import { defaultInFlight, type BatchParts } from '../parts.ts';
 import { workFor, type ColumnWork } from '../planning/work.ts';
@@ -32,7 +32,7 @@ export class BatchJob {
   #opened: Opened | null = null;
   #opening: Promise<Outcome<Opened>> | null = null;
   #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
-  #starting = false;
+  #starting: Promise<null> | null = null;
   #wish: Wish | null = null;
   #attempt = 0;
   #cancelTimers: (() => void)[] = [];
@@ -54,7 +54,7 @@ export class BatchJob {
   }
 
   get busy(): boolean {
-    return this.#run !== null || this.#starting;
+    return this.#run !== null || this.#starting !== null;
   }
 
   view(): Job {
@@ -91,19 +91,25 @@ export class BatchJob {
     return openJobSource(this.#parts, this.folder, this.what);
   }
 
-  /** Begins, goes on after a pause or crash, or tries failed rows again. Answers once it runs. */
-  async go(mode: 'forward' | 'retry'): Promise<Outcome<null>> {
+  /**
+   * Begins, goes on after a pause or crash, or tries failed rows again: those of one reason, or all that a retry may
+   * mend. Answers once it runs.
+   */
+  async go(mode: 'forward' | 'retry', only: FailureCode | null = null): Promise<Outcome<null>> {
     if (this.busy || this.#gone) return failed('job.busy');
-    this.#starting = true;
+    const started = Promise.withResolvers<null>();
+    this.#starting = started.promise;
     this.#clearTimers();
     try {
       const client = await this.#parts.clientFor(this.what.connectionId);
-      if (!client.ok) return client;
+      if (!client.ok) return this.#without(client.failure);
       const opened = await this.open();
       if (!opened.ok) return opened;
       const { store } = opened.value;
-      const openInput = mode === 'retry' ? openFailed : openAhead;
-      const input = await openInput(this.#parts, this.folder, this.what, store);
+      const input =
+        mode === 'retry'
+          ? await openFailed(this.#parts, this.folder, this.what, store, only)
+          : await openAhead(this.#parts, this.folder, this.what, store);
       if (!input.ok) {
         if (input.failure.code === 'file.changed')
           await this.#settle({ state: 'failed', failure: input.failure });
@@ -116,6 +122,7 @@ export class BatchJob {
         waiting: null,
         failure: null,
         retrying,
+        retryCode: only,
       });
       if (!saved.ok) {
         await input.value.close();
@@ -131,7 +138,7 @@ export class BatchJob {
         job: this.what.jobId,
         inFlight: this.#parts.inFlight ?? defaultInFlight,
         signal: abort.signal,
-        ...(mode === 'retry' && { prior: ({ start }) => store.read(indexOfRow(store, start.row)) }),
+        ...(retrying && { prior: ({ start }) => store.read(indexOfRow(store, start.row)), only }),
         commit: (chunk, results) => this.#commit(chunk, results, store),
         settle: () => store.settled(),
       });
@@ -143,7 +150,8 @@ export class BatchJob {
       this.#emit();
       return done(null);
     } finally {
-      this.#starting = false;
+      this.#starting = null;
+      started.resolve(null);
     }
   }
 
@@ -152,13 +160,22 @@ export class BatchJob {
     if (!['paused', 'interrupted', 'cancelled'].includes(this.state))
       return Promise.resolve(failed('job.busy'));
     this.#attempt = 0;
-    return this.go(this.#how.retrying ? 'retry' : 'forward');
+    return this.#goOn();
   }
 
-  async retry(): Promise<Outcome<null>> {
+  async retry(only: FailureCode | null): Promise<Outcome<null>> {
     if (this.state !== 'finished') return failed('job.busy');
     this.#attempt = 0;
-    return this.go('retry');
+    return this.go('retry', only);
+  }
+
+  #without(failure: Failure): Outcome<null> {
+    const named = failure.code === 'connection.unknown' ? { subject: this.what.connectionName } : {};
+    return { ok: false, failure: { ...failure, ...named } };
+  }
+
+  #goOn(): Promise<Outcome<null>> {
+    return this.#how.retrying ? this.go('retry', this.#how.retryCode) : this.go('forward');
   }
 
   async pause(): Promise<Outcome<null>> {
@@ -201,6 +218,8 @@ export class BatchJob {
 
   async close(): Promise<void> {
     this.#clearTimers();
+    // What is only starting has to run before it can stop: its store must not be taken from under it.
+    await this.#starting;
     if (this.#run !== null) await this.#stop('close');
     await this.#release();
   }
@@ -277,7 +296,11 @@ export class BatchJob {
     if (retryMs === null) return;
     const again = (): void => {
       if (this.state !== 'paused' || this.#how.waiting === null || this.#gone) return;
-      void this.go(this.#how.retrying ? 'retry' : 'forward');
+      void this.#goOn().then((outcome) => {
+        // Nobody asked, so nobody gets the answer: the job says why it did not go on.
+        if (!outcome.ok && this.state === 'paused')
+          void this.#save({ waiting: { failure: outcome.failure, until: null } });
+      });
     };
     this.#cancelTimers.push(clock.after(retryMs, again));
   }

@@ -5,6 +5,7 @@ import type { CellChunk } from '../reading/cells.ts';
 import type { ChunkPlace } from '../storing/place.ts';
 import {
   asCode,
+  codeOfRow,
   isRetriable,
   rowState,
   type ChunkResults,
@@ -28,14 +29,17 @@ const blank = constant('b');
 const kept = constant('k');
 const unfit = constant('f', 'value.unfit');
 
-/** Gives each mapped cell of a chunk its slot. */
+/** Gives each mapped cell of a chunk its slot. Rows that failed before for another reason than `only` are kept. */
 export function beginChunk(
   chunk: CellChunk,
   columns: readonly ColumnWork[],
   lanes: readonly Lane[],
   batchSize: number,
   prior: ChunkResults | null,
+  only: FailureCode | null = null,
 ): OpenChunk {
+  const wanted = (row: number): boolean =>
+    only === null || (prior !== null && codeOfRow(prior, row) === only);
   const requests = new Set<Request>();
   let values = 0;
   const cells = columns.map(({ plan, kind }, c) => {
@@ -49,7 +53,8 @@ export function beginChunk(
       if (isBlank(value)) return blank;
       if (before !== undefined && before.states[r] !== 'f') return fromBefore(before, r);
       if (!fits(value, kind, plan.operation)) return unfit;
-      if (before !== undefined && !isRetriable(asCode(before.values[r] ?? ''))) return fromBefore(before, r);
+      if (before !== undefined && !(isRetriable(asCode(before.values[r] ?? '')) && wanted(r)))
+        return fromBefore(before, r);
       const slot = lane?.want(value, batchSize) ?? unfit;
       if (slot.state === 'w' && slot.request !== null && slot.request !== last) {
         last = slot.request;

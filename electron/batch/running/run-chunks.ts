@@ -1,4 +1,4 @@
-import type { Failure, Outcome } from '../../contract/errors.ts';
+import type { Failure, FailureCode, Outcome } from '../../contract/errors.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { ColumnWork } from '../planning/work.ts';
 import type { CellChunk } from '../reading/cells.ts';
@@ -20,6 +20,8 @@ export interface Run {
   readonly signal: AbortSignal;
   /** Earlier results of a chunk: cells that need no second try are kept. */
   readonly prior?: (chunk: ChunkPlace) => Promise<Outcome<ChunkResults>>;
+  /** With `prior`: only rows that failed for this reason are tried again. */
+  readonly only?: FailureCode | null;
   /** Takes results in the order of the chunks. */
   readonly commit: (chunk: ChunkPlace, results: ChunkResults) => Commit;
   /** Called when nothing more is committed. */
@@ -85,7 +87,7 @@ export function runChunks(run: Run): RunControl {
         if (!found.ok) return found.failure;
         prior = found.value;
       }
-      const begun = beginChunk(outcome.value, columns, laneOf, client.batchSize, prior);
+      const begun = beginChunk(outcome.value, columns, laneOf, client.batchSize, prior, run.only ?? null);
       open.push(begun);
       ahead += begun.values;
       committer.ring();

@@ -1,7 +1,7 @@
 import { open, readdir, readFile, rename, rm, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { done, failed, failureSchema, type Outcome } from '../../contract/errors.ts';
+import { done, failed, failureCodes, failureSchema, type Outcome } from '../../contract/errors.ts';
 import { jobState, plan, tally } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
 import { encoding, delimiter } from '../../contract/models/source.ts';
@@ -53,6 +53,8 @@ const condition = z.object({
   committed: z.number(),
   /** Whether failed rows are being tried again. */
   retrying: z.boolean(),
+  /** Only those that failed for this reason; null is every reason that a retry may mend. */
+  retryCode: z.enum(failureCodes).nullable().default(null),
 });
 export type Condition = z.infer<typeof condition>;
 
@@ -65,6 +67,7 @@ export const freshCondition: Condition = {
   tally: emptyTally,
   committed: 0,
   retrying: false,
+  retryCode: null,
 };
 
 export async function createJobFolder(folder: string, what: Description): Promise<Outcome<null>> {

@@ -96,6 +96,14 @@ export const job = z.strictObject({
 });
 export type Job = z.infer<typeof job>;
 
+/** What lies among the jobs and can't be read as one; it can only be removed. */
+export const damagedJob = z.strictObject({
+  jobId: id,
+  /** When it was last written to; null where even that can't be read. */
+  changedAt: instant.nullable(),
+});
+export type DamagedJob = z.infer<typeof damagedJob>;
+
 export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank', 'waiting']);
 export type CellState = z.infer<typeof cellState>;
 

@@ -147,7 +147,7 @@ export interface TestDesk {
   until(jobId: string, ...states: Job['state'][]): Promise<Job>;
   export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string>>;
   /** A second desk on the same folder, as after a restart. */
-  again(): Promise<TestDesk>;
+  again(over?: Partial<BatchParts>): Promise<TestDesk>;
   close(): Promise<void>;
 }
 
@@ -256,9 +256,9 @@ export async function openDesk(
         ),
       );
     },
-    async again() {
+    async again(changed = {}) {
       await desk.batch.close();
-      return openDesk({ ...options, service, home: folder });
+      return openDesk({ ...options, ...changed, service, home: folder });
     },
     async close() {
       await desk.batch.close();

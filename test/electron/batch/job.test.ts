@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   appendFile,
+  mkdir,
   mkdtemp,
   open,
   readdir,
@@ -14,7 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { failed, type FailureCode } from '../../../electron/contract/errors.ts';
+import { calls } from '../../../electron/contract/calls.ts';
+import { done, failed, type FailureCode } from '../../../electron/contract/errors.ts';
 import { readJournal, writeLine } from '../../../electron/batch/storing/journal.ts';
 import { own } from '../../../electron/batch/storing/owner.ts';
 import type { ChunkCounts } from '../../../electron/batch/storing/results.ts';
@@ -321,7 +323,7 @@ describe('failed rows', () => {
     expect(job.tally).toEqual({ rows, ok: 6_399, failed: 1_601, unmatched: 0, blank: 0 });
     const before = desk.service.sent.length;
     desk.service.refuses = (value) => value === 'tok17';
-    valueOf(await desk.batch['batch.retry']({ jobId }));
+    valueOf(await desk.batch['batch.retry']({ jobId, code: null }));
     const again = await desk.until(jobId, 'finished');
     expect(again.tally).toEqual({ rows, ok: rows - 2, failed: 2, unmatched: 0, blank: 0 });
     expect(desk.service.sent.slice(before).every((value) => /[37]$/.test(value))).toBe(true);
@@ -341,6 +343,75 @@ describe('failed rows', () => {
       ['row.malformed', 1],
       ['service.element-refused', 1],
     ]);
+  });
+
+  it('are tried again for one reason alone, as many as its group says', async () => {
+    // Column a fails in rows 1 to 3 for one reason, b in rows 3 to 6 for another: row 3 counts under the first.
+    const invalid = new Set(['a1', 'a2', 'a3']);
+    desk.service.answer = (_, elements) =>
+      elements.some(({ value }) => invalid.has(value)) ? failed('service.invalid-input') : null;
+    desk.service.refuses = (value) => /^b[3456]$/.test(value);
+    const content = 'a,b\n' + Array.from({ length: 8 }, (_, i) => `a${i + 1},b${i + 1}\n`).join('') + 'x\n';
+    const sourceId = await desk.open(await desk.write('two.csv', content));
+    const { jobId } = await desk.run(sourceId, planOf([detokenize(0), detokenize(1)]));
+    const groups = async () =>
+      Object.fromEntries(
+        valueOf(await desk.batch['batch.failures']({ jobId })).map(({ code, count }) => [code, count]),
+      );
+    expect(await groups()).toEqual({
+      'service.invalid-input': 3,
+      'service.element-refused': 3,
+      'row.malformed': 1,
+    });
+
+    invalid.clear();
+    desk.service.sent.length = 0;
+    valueOf(await desk.batch['batch.retry']({ jobId, code: 'service.element-refused' }));
+    const still = await desk.until(jobId, 'finished');
+    expect(still.tally).toMatchObject({ rows: 9, ok: 2, failed: 7 });
+    expect(desk.service.sent).toEqual(['b4', 'b5', 'b6']);
+
+    desk.service.sent.length = 0;
+    valueOf(await desk.batch['batch.retry']({ jobId, code: 'service.invalid-input' }));
+    await desk.until(jobId, 'finished');
+    expect(desk.service.sent).toEqual(['a1', 'a2', 'a3', 'b3']);
+    expect(await groups()).toEqual({ 'service.element-refused': 4, 'row.malformed': 1 });
+
+    // What a retry can't mend is not sent, whoever asks.
+    desk.service.sent.length = 0;
+    valueOf(await desk.batch['batch.retry']({ jobId, code: 'row.malformed' }));
+    await desk.until(jobId, 'finished');
+    expect(desk.service.sent).toEqual([]);
+
+    desk.service.refuses = () => false;
+    valueOf(await desk.batch['batch.retry']({ jobId, code: null }));
+    const end = await desk.until(jobId, 'finished');
+    expect(end.tally).toMatchObject({ rows: 9, ok: 8, failed: 1 });
+    expect(
+      valueOf(await desk.export(jobId))
+        .split('\r\n')
+        .slice(1, 4),
+    ).toEqual(['<a1>,<b1>,', '<a2>,<b2>,', '<a3>,<b3>,']);
+  });
+
+  it('of one reason stay the only ones when the retry is paused and resumed, also after a restart', async () => {
+    desk.service.answer = (_, elements) =>
+      elements.some(({ value }) => value === 'tok3') ? failed('service.invalid-input') : null;
+    desk.service.refuses = (value) => value === 'tok7990';
+    const jobId = await begin();
+    await desk.until(jobId, 'finished');
+    desk.service.sent.length = 0;
+    desk.service.refuses = () => false;
+    desk.service.answer = () => failed('service.tls');
+    valueOf(await desk.batch['batch.retry']({ jobId, code: 'service.element-refused' }));
+    await desk.until(jobId, 'paused');
+    expect(desk.service.sent).toEqual(['tok7990']);
+    desk = await desk.again();
+    desk.service.sent.length = 0;
+    desk.service.answer = () => null;
+    valueOf(await desk.batch['batch.resume']({ jobId }));
+    expect((await desk.until(jobId, 'finished')).tally).toMatchObject({ ok: rows - 1, failed: 1 });
+    expect(desk.service.sent).toEqual(['tok7990']);
   });
 
   it('are counted when the service refuses a few requests, and stop the job when it refuses all', async () => {
@@ -462,10 +533,115 @@ describe('exports', () => {
   });
 });
 
+describe('a desk that closes', () => {
+  it('while a job is starting leaves it paused, with nothing the matter, and it resumes', async () => {
+    const gate = Promise.withResolvers<null>();
+    const asked = Promise.withResolvers<null>();
+    await desk.close();
+    desk = await openDesk({
+      clientFor: async () => {
+        asked.resolve(null);
+        await gate.promise;
+        return done(desk.service.client);
+      },
+    });
+    const sourceId = await desk.open(await desk.write('in.csv', table));
+    const started = desk.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
+    await asked.promise;
+    const closed = desk.batch.close();
+    gate.resolve(null);
+    const { jobId } = valueOf(await started);
+    await closed;
+    const paused = { state: 'paused', waiting: null, failure: null };
+    expect(valueOf(await desk.batch['batch.jobs']({}))).toMatchObject([paused]);
+    desk = await desk.again();
+    expect(valueOf(await desk.batch['batch.jobs']({}))).toMatchObject([paused]);
+    valueOf(await desk.batch['batch.resume']({ jobId }));
+    await desk.until(jobId, 'finished');
+    expect(valueOf(await desk.export(jobId))).toBe(expected);
+  });
+
+  it('begins no job any more', async () => {
+    const sourceId = await desk.open(await desk.write('in.csv', table));
+    const started = desk.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
+    await desk.batch.close();
+    expect(codeOf(await started)).not.toBe('ok');
+    expect(desk.service.sent).toEqual([]);
+    expect(await readdir(desk.parts.folder)).toEqual([]);
+  });
+});
+
+describe('what is left of earlier runs', () => {
+  it('is listed as damaged where it can’t be read, and can be removed', async () => {
+    const jobId = await begin();
+    await desk.until(jobId, 'finished');
+    const good = await begin();
+    await desk.until(good, 'finished');
+    await writeFile(join(desk.parts.folder, jobId, 'job.json'), '{"version":1');
+    await mkdir(join(desk.parts.folder, 'no job at all'));
+    desk = await desk.again();
+    expect(valueOf(await desk.batch['batch.jobs']({})).map((job) => job.jobId)).toEqual([good]);
+    const damaged = calls['batch.damaged'].output.parse(valueOf(await desk.batch['batch.damaged']({})));
+    expect(damaged).toHaveLength(2);
+
+    // Somebody else may be at it: a later version whose file this one can't read.
+    const owner = valueOf(await own(join(desk.parts.folder, jobId)));
+    const refused = [];
+    for (const one of damaged) refused.push(codeOf(await desk.batch['batch.discard']({ jobId: one.jobId })));
+    expect(refused.sort()).toEqual(['job.elsewhere', 'ok']);
+    await owner.release();
+    const left = valueOf(await desk.batch['batch.damaged']({}));
+    expect(left).toHaveLength(1);
+    valueOf(await desk.batch['batch.discard']({ jobId: left[0]?.jobId ?? '' }));
+    expect(valueOf(await desk.batch['batch.damaged']({}))).toEqual([]);
+    expect(await readdir(desk.parts.folder)).toEqual([good]);
+    expect(codeOf(await desk.batch['batch.discard']({ jobId: left[0]?.jobId ?? '' }))).toBe('job.unknown');
+  });
+
+  it('counts the rows that are there when the state is lost', async () => {
+    const jobId = await begin();
+    await desk.until(jobId, 'finished');
+    await writeFile(join(desk.parts.folder, jobId, 'state.json'), '');
+    desk = await desk.again();
+    expect(await desk.until(jobId, 'interrupted')).toMatchObject({ committed: rows });
+    valueOf(await desk.batch['batch.resume']({ jobId }));
+    await desk.until(jobId, 'finished');
+  });
+
+  it('names the connection that no longer exists, and is exported without it', async () => {
+    failOnce(12, 'service.unreachable');
+    const jobId = await begin();
+    await desk.until(jobId, 'paused');
+    const { timers } = desk;
+    desk = await desk.again({ clientFor: () => Promise.resolve(failed('connection.unknown')) });
+    timers.length = 0;
+    const refused = await desk.batch['batch.resume']({ jobId });
+    expect(refused).toEqual(failed('connection.unknown', { subject: 'Test service' }));
+    valueOf(await desk.batch['batch.cancel']({ jobId }));
+    expect(expected.startsWith(valueOf(await desk.export(jobId)))).toBe(true);
+  });
+
+  it('says why it did not go on by itself', async () => {
+    let isGone = false;
+    await desk.close();
+    desk = await openDesk({
+      clientFor: () => Promise.resolve(isGone ? failed('connection.unknown') : done(desk.service.client)),
+    });
+    failOnce(12, 'service.unreachable');
+    const jobId = await begin();
+    await desk.until(jobId, 'paused');
+    isGone = true;
+    desk.timers.at(-1)?.run();
+    await expect
+      .poll(async () => (await desk.until(jobId, 'paused')).waiting)
+      .toEqual({ failure: { code: 'connection.unknown', subject: 'Test service' }, until: null });
+  });
+});
+
 describe('what a job is told', () => {
   it('refuses what does not fit its state, and unknown jobs', async () => {
     const jobId = await begin();
-    expect(codeOf(await desk.batch['batch.retry']({ jobId }))).toBe('job.busy');
+    expect(codeOf(await desk.batch['batch.retry']({ jobId, code: null }))).toBe('job.busy');
     expect(codeOf(await desk.batch['batch.discard']({ jobId }))).toBe('job.busy');
     await desk.until(jobId, 'finished');
     expect(codeOf(await desk.batch['batch.resume']({ jobId }))).toBe('job.busy');
