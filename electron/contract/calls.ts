@@ -140,6 +140,18 @@ export const calls = {
   ),
   /** Reads the whole file without sending anything. Answers at once; `batch.preflight` events follow until done. */
   'batch.preflight': call(z.strictObject({ sourceId: id, plan }), preflight),
+  /**
+   * Tries an expression on made-up samples, and on one of the person's own, which comes covered since it may be a real
+   * value. Nothing is sent. Failures: pattern.invalid, pattern.unsupported.
+   */
+  'batch.testPattern': call(
+    z.strictObject({
+      pattern: z.string().min(1).max(1_000),
+      samples: z.array(z.string().max(300)).max(20),
+      own: coveredText.nullable(),
+    }),
+    z.strictObject({ matches: z.array(z.boolean()).max(20), own: z.boolean().nullable() }),
+  ),
   /** Runs the first 20 rows for real, keeps nothing. */
   'batch.try': call(z.strictObject({ sourceId: id, plan }), rowsPage),
   'batch.start': call(z.strictObject({ sourceId: id, plan }), ofJob),

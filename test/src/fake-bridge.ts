@@ -1,9 +1,9 @@
 import type { Bridge } from '../../electron/contract/bridge.ts';
-import { coverText } from '../../electron/contract/covered.ts';
+import { coverText, uncoverText } from '../../electron/contract/covered.ts';
 import { calls, type CallInput, type CallName, type CallOutput } from '../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
 import { events, type EventName, type EventPayload } from '../../electron/contract/events.ts';
-import type { Job } from '../../electron/contract/models/batch.ts';
+import type { DamagedJob, Job, Mapping } from '../../electron/contract/models/batch.ts';
 import type { DeskState } from '../../electron/contract/models/desk.ts';
 import type { Lookup } from '../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
@@ -17,6 +17,8 @@ export type Answers = { [N in CallName]: Answer<N> };
 export interface FakeOptions {
   state?: DeskState;
   jobs?: Job[];
+  mappings?: Mapping[];
+  damaged?: DamagedJob[];
   lookups?: Lookup[];
   /** Calls that fail, and how. */
   fail?: Partial<Record<CallName, Failure>>;
@@ -32,6 +34,7 @@ export interface Fake {
   /** Every call that passed its schema, in order. */
   seen: { name: CallName; input: unknown }[];
   jobs: Map<string, Job>;
+  mappings: Mapping[];
   state: DeskState;
   emit<E extends EventName>(event: E, payload: EventPayload<E>): void;
   change(over: Partial<DeskState>): void;
@@ -47,6 +50,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
     bridge: undefined as unknown as Bridge,
     seen: [],
     jobs: new Map((options.jobs ?? []).map((job) => [job.jobId, job])),
+    mappings: options.mappings ?? [],
     state: options.state ?? data.deskState(),
     emit(event, payload) {
       const parsed = events[event].parse(payload);
@@ -57,8 +61,9 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
       fake.emit('desk.state', fake.state);
     },
   };
+  const damaged = new Map((options.damaged ?? []).map((one) => [one.jobId, one]));
   const answers: Answers = {
-    ...defaultAnswers(fake, [...(options.lookups ?? [])], options.opening),
+    ...defaultAnswers(fake, [...(options.lookups ?? [])], damaged, options.opening),
     ...options.answers,
   };
 
@@ -89,7 +94,12 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
   return fake;
 }
 
-function defaultAnswers(fake: Fake, lookups: Lookup[], opening: FakeOptions['opening']): Answers {
+function defaultAnswers(
+  fake: Fake,
+  lookups: Lookup[],
+  damaged: Map<string, DamagedJob>,
+  opening: FakeOptions['opening'],
+): Answers {
   let turn = 100;
   const add = (over: Partial<Lookup>): Outcome<Lookup> => {
     turn += 1;
@@ -273,6 +283,20 @@ function defaultAnswers(fake: Fake, lookups: Lookup[], opening: FakeOptions['ope
       }, 20);
       return done(preflight(false));
     },
+    'batch.testPattern': ({ pattern, samples, own }) => {
+      if (/\(\?(?:[=!]|<[=!])/.test(pattern)) return failed('pattern.unsupported');
+      const flags = pattern.startsWith('(?i)') ? 'i' : '';
+      let expression: RegExp;
+      try {
+        expression = new RegExp(pattern.replace('(?i)', ''), flags);
+      } catch {
+        return failed('pattern.invalid');
+      }
+      return done({
+        matches: samples.map((sample) => expression.test(sample)),
+        own: own === null ? null : expression.test(uncoverText(own)),
+      });
+    },
     'batch.try': () =>
       done({ total: 20, from: 0, rows: Array.from({ length: 20 }, (_, n) => data.resultRow(n + 1)) }),
     'batch.start': () => {
@@ -286,11 +310,12 @@ function defaultAnswers(fake: Fake, lookups: Lookup[], opening: FakeOptions['ope
     'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
     'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
     'batch.discard': ({ jobId }) => {
+      damaged.delete(jobId);
       fake.jobs.delete(jobId);
       return done({});
     },
     'batch.jobs': () => done([...fake.jobs.values()]),
-    'batch.damaged': () => done([]),
+    'batch.damaged': () => done([...damaged.values()]),
     'batch.rows': ({ jobId, filter, from, count }) => {
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');
@@ -330,9 +355,17 @@ function defaultAnswers(fake: Fake, lookups: Lookup[], opening: FakeOptions['ope
         bytes: 43_118_204,
       });
     },
-    'batch.mappings': () => done([]),
-    'batch.saveMapping': () => done({ id: 'mapping-1' }),
-    'batch.removeMapping': nothing,
+    'batch.mappings': () => done([...fake.mappings]),
+    'batch.saveMapping': ({ name, columns }) => {
+      turn += 1;
+      const id = `mapping-${turn}`;
+      fake.mappings = [...fake.mappings.filter((one) => one.name !== name), { id, name, columns }];
+      return done({ id });
+    },
+    'batch.removeMapping': ({ id }) => {
+      fake.mappings = fake.mappings.filter((one) => one.id !== id);
+      return done({});
+    },
     'activity.list': ({ before, limit, caseReference }) => {
       const total = 240;
       const entries = [];

@@ -1,3 +1,4 @@
+import { uncoverText } from '../../contract/covered.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Plan } from '../../contract/models/batch.ts';
 import type { Source } from '../../contract/models/source.ts';
@@ -5,6 +6,7 @@ import type { Batch } from '../batch.ts';
 import type { BatchParts } from '../parts.ts';
 import { checkPlan } from '../planning/check-plan.ts';
 import type { Draft } from '../planning/draft.ts';
+import { tryPattern } from '../planning/pattern.ts';
 import { runPreflight, uncounted } from '../planning/run-preflight.ts';
 import { tryRows } from '../output/try-rows.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
@@ -28,6 +30,7 @@ type Calls = Pick<
   | 'batch.stopOpening'
   | 'batch.preview'
   | 'batch.preflight'
+  | 'batch.testPattern'
   | 'batch.try'
 >;
 
@@ -110,6 +113,12 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
         () => undefined,
       );
       return done(uncounted(sourceId));
+    },
+    'batch.testPattern'({ pattern, samples, own }) {
+      const tried = tryPattern(pattern, own === null ? samples : [...samples, uncoverText(own)]);
+      if (!tried.ok) return Promise.resolve(tried);
+      const matches = tried.value.slice(0, samples.length);
+      return Promise.resolve(done({ matches, own: own === null ? null : (tried.value.at(-1) ?? false) }));
     },
     async 'batch.try'({ sourceId, plan }) {
       const at = await ready(sourceId, plan);

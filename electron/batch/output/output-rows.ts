@@ -40,7 +40,7 @@ export function outputRows(format: Format, view: View, choice: Choice, failures:
       const row = chunk.rows[index] ?? [];
       const state = results.states[index];
       if (choice.rows === 'failed' && state !== 'f') return null;
-      if (choice.rows === 'matches' && state === 'u') return null;
+      if (choice.rows === 'matches' && state !== 'o') return null;
       if (results.flaws[index] !== undefined) {
         const kept = hideStrays ? row.map((field) => hideAnywhere(field)) : row;
         const whole = errors || row.length === format.width;

@@ -141,7 +141,7 @@ export const exportChoice = z.strictObject({
   jobId: id,
   /** `tokens`: the mapped columns as they came in. */
   content: z.enum(['masked', 'cleartext', 'tokens']),
-  /** `matches` leaves out the rows that a pattern did not match. */
+  /** `matches`: the rows whose cleartext a pattern was found in; not those that failed or are blank. */
   rows: z.enum(['all', 'matches', 'failed']),
   /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below are moot. */
   format: z.enum(['csv', 'workbook']),

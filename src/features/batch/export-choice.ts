@@ -29,7 +29,7 @@ export const mostSheetRows = 1_048_575;
 /** How many rows a choice writes: what production asks to have typed. */
 export function rowsOf(job: Job, rows: ExportChoice['rows']): number {
   if (rows === 'failed') return job.tally.failed;
-  if (rows === 'matches') return job.tally.rows - job.tally.unmatched;
+  if (rows === 'matches') return job.tally.ok;
   return job.tally.rows;
 }
 

@@ -1,3 +1,4 @@
+import { coverText, newPad } from '../../../electron/contract/covered.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -155,6 +156,44 @@ describe('several columns', () => {
       expect(bytes.includes('4111111111111111'), name).toBe(false);
     }
     expect(codeOf(await desk.batch['batch.paste']({ text: ' \n ' }))).toBe('file.paste-empty');
+  });
+});
+
+describe('an expression', () => {
+  it('is tried on samples, the person’s own covered, and found anywhere in them', async () => {
+    const pad = newPad();
+    const ask = { pattern: '(?i)@EXAMPLE\\.com$', samples: ['a@example.com', 'a@example.org', 'x'] };
+    const tried = await desk.batch['batch.testPattern']({ ...ask, own: null });
+    expect(valueOf(tried)).toEqual({ matches: [true, false, false], own: null });
+    for (const [text, matches] of [
+      ['b@example.com', true],
+      ['b@example.com.invalid', false],
+    ] as const) {
+      const own = { pad, covered: coverText(text, pad) };
+      expect(valueOf(await desk.batch['batch.testPattern']({ ...ask, own })).own).toBe(matches);
+    }
+    expect(desk.service.sent).toEqual([]);
+  });
+
+  it.each([
+    ['(?=4)', 'pattern.unsupported'],
+    ['(4)\\1', 'pattern.unsupported'],
+    ['[4', 'pattern.invalid'],
+  ])('%s is refused as it is typed', async (pattern, code) => {
+    expect(codeOf(await desk.batch['batch.testPattern']({ pattern, samples: ['4'], own: null }))).toBe(code);
+  });
+
+  it('leaves failed and blank rows out of the matches', async () => {
+    desk.service.refuses = (value) => value === 'c7';
+    const plan = planOf([detokenize(0, { operation: 'match', pattern: '7>$', into: 'beside' })]);
+    const job = await desk.run(
+      await desk.open(await desk.write('in.csv', 'a,n\na7,1\n,2\nb8,3\nc7,4\nd7,5,6\ne7,7\n')),
+      plan,
+    );
+    expect(job.tally).toEqual({ rows: 6, ok: 2, failed: 2, unmatched: 1, blank: 1 });
+    expect(valueOf(await desk.export(job.jobId, { rows: 'matches', content: 'tokens' }))).toBe(
+      'a,n\r\na7,1\r\ne7,7\r\n',
+    );
   });
 });
 
