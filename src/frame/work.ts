@@ -22,11 +22,8 @@ export function createWork(desk: Desk, go: (place: Place) => void) {
     lookup,
     batch,
     reports: new ReportsController(desk, (retry) => {
-      if (retry.place === 'lookup') {
-        lookup.clear();
-        lookup.mode = retry.mode;
-        if (desk.definitions.some(({ name }) => name === retry.definition)) lookup.chosen = retry.definition;
-      }
+      if (retry.place === 'lookup') void lookup.tryAgain(retry);
+      else if (retry.place === 'batch') batch.tryAgain(retry);
       go(retry.place);
     }),
     activity: new ActivityController(desk),

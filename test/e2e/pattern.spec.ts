@@ -17,6 +17,7 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   desk,
   home,
 }) => {
+  test.setTimeout(120_000);
   const source = path.join(home, 'customers.csv');
   fs.writeFileSync(source, Papa.unparse([['customer', 'mail'], ...people]));
   await startBuiltIn(page);
@@ -31,8 +32,37 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   await page.getByRole('button', { name: 'All batches' }).click();
   await chooseFile(page, path.join(desk.downloads, tokens));
   await map(page, 'mail', 'Match pattern', 'E-mail address');
-  await choose(page, 'Keep what', 'matches an expression');
-  await page.getByLabel('Expression (RE2)').fill('@example\\.com$');
+  await choose(page, 'Keep what', 'fits an expression');
+  const expression = page.getByLabel('Expression (RE2)');
+  const tried = page.getByRole('group', { name: 'Test of the pattern for mail' });
+
+  // What can't be sent is said beside the field, as it is typed.
+  await expression.fill('@example(?=\\.com)');
+  await expect(expression).toHaveAccessibleDescription(/Lookaround and back-references are not supported/);
+  await expect(page.getByRole('button', { name: /^Run on/ })).toBeDisabled();
+  await expression.fill('@example\\.com$');
+  await expect(expression).not.toHaveAttribute('aria-invalid', 'true');
+
+  // Made-up values, some of which match; and one of the person's own, which never comes back over the bridge.
+  await expect(tried.getByText(/^Made-up values: 1 of 3 match$/)).toBeVisible();
+  await expect(tried.getByRole('listitem').filter({ hasText: 'ada@example.com' })).toContainText(/\bmatch/);
+  await expect(tried.getByRole('listitem').filter({ hasText: 'bo.sample@example.org' })).toContainText(
+    'no match',
+  );
+  const own = tried.getByLabel('Try a value of your own');
+  const said = tried.getByRole('status', { name: 'Your own value' });
+  await own.fill('somebody@example.com.invalid');
+  await expect(said).toHaveText('no match');
+  await own.fill('somebody@example.com');
+  await expect(said).toHaveText('match');
+  await expression.fill('@example\\.net$');
+  await expect(said).toHaveText('no match');
+  await expression.fill('@example\\.com$');
+  await own.press('Escape');
+  await expect(own).toHaveValue('');
+  await expect(said).toHaveText('');
+  expect(desk.outward.filter((message) => message.includes('somebody@'))).toEqual([]);
+
   await run(page);
   const kept = people.filter(([, mail]) => /@example\.com$/.test(mail ?? ''));
   expect(await readSum(page)).toEqual({
@@ -42,6 +72,11 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
     unmatched: people.length - kept.length,
     blank: 0,
   });
+  // How many match is there before anything is written.
+  await expect(page.getByRole('status', { name: 'Matches' })).toHaveText(
+    `${kept.length} of ${people.length} rows match.`,
+  );
+  expect(fs.readdirSync(desk.downloads)).toHaveLength(1);
   const matches = await exportRows(page, { content: 'Masked', written: 'Exact', rows: 'Matches only' });
   const customers = read(path.join(desk.downloads, matches))
     .slice(1)

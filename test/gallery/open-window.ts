@@ -50,7 +50,7 @@ export async function openWindow(
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(5_000);
+  page.setDefaultTimeout(15_000);
   const violations: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') violations.push(message.text());

@@ -30,6 +30,17 @@ const draft = async (page: Page): Promise<void> => {
   await page.getByText('500,000 rows').waitFor();
 };
 
+const draftWith = async (page: Page): Promise<void> => {
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'Choose a file' }).click();
+};
+
+const tryAgain = async (page: Page, operation: string): Promise<void> => {
+  await go(page, 'Reports');
+  await page.getByRole('option').filter({ hasText: operation }).first().click();
+  await page.getByRole('button', { name: /^Try again in/ }).click();
+};
+
 const finished = async (page: Page): Promise<void> => {
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Open disputes-q3.csv' }).click();
@@ -149,6 +160,80 @@ export const shots: Shot[] = [
       await choose(page, 'card_token: Detokenize', 'Match pattern');
       await page.getByRole('textbox', { name: 'BIN' }).fill('411111');
       await page.getByRole('textbox', { name: 'Length' }).fill('16');
+      await page.getByLabel('Try a value of your own').fill('4111110000001234');
+    },
+  },
+  {
+    name: 'batch-draft-three',
+    scene: 'production',
+    steps: async (page) => {
+      await draft(page);
+      await choose(page, 'ssn_token: Keep', 'Translate');
+      await choose(page, 'customer_name: Keep', 'Match pattern');
+      await choose(page, 'Keep what', 'fits an expression');
+      await page.getByRole('textbox', { name: 'Expression' }).fill('^(?=A)');
+      await page.getByText('Lookaround').waitFor();
+    },
+  },
+  {
+    name: 'batch-mapping-suggested',
+    scene: 'mappings',
+    steps: async (page) => {
+      await draftWith(page);
+      await page.getByText('fits this header').waitFor();
+    },
+  },
+  {
+    name: 'batch-mapping-removed',
+    scene: 'mappings',
+    steps: async (page) => {
+      await draftWith(page);
+      await page.getByRole('button', { name: /^Remove the mapping/ }).click();
+      await page.getByRole('button', { name: 'Undo' }).waitFor();
+    },
+  },
+  { name: 'batch-jobs-eight', scene: 'eight', steps: (page) => go(page, 'Batch') },
+  {
+    name: 'batch-waiting',
+    scene: 'eight',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: /^Open chargebacks/ }).click();
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-matched',
+    scene: 'matched',
+    steps: async (page) => {
+      await finished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await choose(page, 'Rows: All rows', 'Matches only');
+    },
+  },
+  {
+    name: 'batch-preset',
+    scene: 'production',
+    steps: async (page) => {
+      await tryAgain(page, 'BatchDetokenize');
+      await page.getByText('From the failed request').waitFor();
+    },
+  },
+  {
+    name: 'batch-preset-file',
+    scene: 'production',
+    steps: async (page) => {
+      await tryAgain(page, 'BatchDetokenize');
+      await page.getByRole('button', { name: 'Choose a file' }).click();
+      await page.getByText('Filled in from the failed request').waitFor();
+    },
+  },
+  {
+    name: 'lookup-again',
+    scene: 'production',
+    steps: async (page) => {
+      await tryAgain(page, 'Detokenize');
+      await page.getByText('From the failed request').waitFor();
     },
   },
   {

@@ -1,3 +1,4 @@
+import type { Mapping } from '../../electron/contract/models/batch.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
 import { nothingReported, reportAnswers, signedOut } from './fake-reports.ts';
@@ -45,6 +46,65 @@ const workbook = {
   ...data.preview.source,
   name: 'disputes-q3.xlsx',
   sheet: { name: 'Q3 disputes', all: ['Q3 disputes', 'Archive', 'Notes'] },
+};
+const eight = [
+  data.job({ connectionName: 'Acme EU' }),
+  { ...finished, jobId: 'job-11' },
+  million,
+  interrupted,
+  data.job({
+    ...finished,
+    jobId: 'job-12',
+    sourceName: 'chargebacks from the acquirer, second half of 2026 (corrected).csv',
+    state: 'paused',
+    total: 1_000_000,
+    committed: 812_500,
+    tally: { rows: 812_500, ok: 812_440, failed: 12, unmatched: 0, blank: 48 },
+    waiting: { failure: { code: 'service.unreachable', subject: 'acme.tokens.example' }, until: null },
+  }),
+  { ...finished, jobId: 'job-13', sourceName: 'merchants.csv', environment: 'development' },
+  { ...finished, jobId: 'job-14', sourceName: 'kyc.csv', state: 'cancelled' as const, environment: 'test' },
+  {
+    ...finished,
+    jobId: 'job-15',
+    sourceName: 'october.csv',
+    state: 'failed' as const,
+    failure: { code: 'file.changed', subject: 'october.csv' } as const,
+  },
+];
+const matched = data.job({
+  ...finished,
+  jobId: 'job-16',
+  plan: {
+    reading: data.preview.reading,
+    columns: [
+      {
+        column: 1,
+        operation: 'match',
+        policy: 'analyst',
+        definition: 'card-number',
+        target: null,
+        pattern: '^411111\\d*$',
+        into: 'beside',
+      },
+    ],
+  },
+  tally: { rows: 500_000, ok: 12_804, failed: 49, unmatched: 487_099, blank: 48 },
+});
+const weekly: Mapping = {
+  id: 'mapping-1',
+  name: 'Disputes weekly',
+  columns: [
+    {
+      header: 'card_token',
+      operation: 'detokenize',
+      policy: 'analyst',
+      definition: 'card-number',
+      target: null,
+      pattern: null,
+      into: 'beside',
+    },
+  ],
 };
 
 const refused = {
@@ -127,6 +187,13 @@ export const scenes: Record<string, FakeOptions> = {
       'batch.export': { code: 'file.disk-full' },
     },
   },
+  eight: {
+    state: inProduction,
+    jobs: eight,
+    damaged: [{ jobId: 'damaged-1', changedAt: data.at(-86_400) }],
+  },
+  matched: { state: inProduction, jobs: [matched], unparsed: ['batch.rows'] },
+  mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },
   'signed-out': { state: inProduction, answers: reportAnswers(signedOut) },
   'nothing-reported': { state: inProduction, answers: nothingReported() },
   locked: {

@@ -1,7 +1,9 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
+import type { DamagedJob } from '../../../electron/contract/models/batch.ts';
 import type { Source } from '../../../electron/contract/models/source.ts';
 import type { Desk } from '../../desk.svelte.ts';
 import { BatchDraft } from './draft.svelte.ts';
+import type { Preset } from './preset.ts';
 import { BatchRun } from './run.svelte.ts';
 
 /** What the page shows: the way in, a file being planned, or a job. One of draft and run at most. */
@@ -14,6 +16,10 @@ export class BatchController {
   /** A workbook that is being read: how much of it. */
   opening = $state.raw<{ name: string; share: number } | null>(null);
   #asked = 0;
+  /** Fills in the next file's plan; forgotten once a batch started with it. */
+  preset = $state.raw<Preset | null>(null);
+  /** What is stored and can't be read as a job. */
+  damaged = $state.raw<DamagedJob[]>([]);
 
   /** Earlier jobs, the latest first. */
   jobs = $derived.by(() =>
@@ -56,7 +62,7 @@ export class BatchController {
 
   async open(source: Source): Promise<void> {
     this.leave();
-    const draft = new BatchDraft(this.desk, source);
+    const draft = new BatchDraft(this.desk, source, this.preset);
     this.draft = draft;
     await draft.load();
   }
@@ -64,6 +70,7 @@ export class BatchController {
   async start(): Promise<void> {
     const jobId = await this.draft?.start();
     if (jobId === null || jobId === undefined) return;
+    this.preset = null;
     // The job is listed by an event of its own, which need not be here yet.
     if (!this.desk.jobs.has(jobId)) await this.desk.loadJobs();
     this.view(jobId);
@@ -86,7 +93,27 @@ export class BatchController {
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
     this.desk.jobs.delete(jobId);
+    this.damaged = this.damaged.filter((one) => one.jobId !== jobId);
     if (this.run?.jobId === jobId) this.leave();
+  }
+
+  async loadDamaged(): Promise<void> {
+    const outcome = await this.desk.api.call('batch.damaged', {});
+    if (outcome.ok) this.damaged = outcome.value;
+  }
+
+  /** What is known of a failed request, for the file that is open or the next one. */
+  tryAgain(preset: Preset): void {
+    const policies = this.desk.connection?.policies ?? [];
+    this.preset = {
+      ...preset,
+      definition: this.desk.definitions.some(({ name }) => name === preset.definition)
+        ? preset.definition
+        : '',
+      policy: policies.includes(preset.policy) ? preset.policy : '',
+    };
+    if (this.draft === null) this.leave();
+    else this.draft.offer(this.preset);
   }
 
   /** Back to the way in. A running job goes on. */

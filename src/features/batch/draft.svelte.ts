@@ -9,9 +9,20 @@ import type {
 } from '../../../electron/contract/models/batch.ts';
 import type { Preview, Reading, Source } from '../../../electron/contract/models/source.ts';
 import type { Desk } from '../../desk.svelte.ts';
-import { buildPattern, noPattern, type PatternParts } from './pattern.ts';
+import { buildPattern, isEmpty, noPattern, noPatternOf, type PatternParts } from './pattern.ts';
+import { PatternTest } from './pattern-test.svelte.ts';
+import { sayPreset, type Preset } from './preset.ts';
+import { samplesFor } from './samples.ts';
 
 export type ColumnAct = 'keep' | ColumnPlan['operation'];
+
+/** What was done to the plan without a choice in this file, and what takes it back. */
+export type Note =
+  | { kind: 'suggested'; mapping: Mapping }
+  | { kind: 'removed'; mapping: Mapping; wasUsed: boolean }
+  | { kind: 'preset'; words: string; column: string | null }
+  /** For the next file: this one has a plan already. */
+  | { kind: 'later'; words: string };
 
 /** A file before it runs: how it is read, what is done with which column, what the preflight says. */
 export class BatchDraft {
@@ -21,11 +32,16 @@ export class BatchDraft {
   overrides = $state.raw<Partial<Reading>>({});
   readonly columns = new SvelteMap<number, ColumnPlan>();
   readonly patterns = new SvelteMap<number, PatternParts>();
+  readonly tests = new SvelteMap<number, PatternTest>();
   mappings = $state.raw<Mapping[]>([]);
+  /** The saved mapping that the plan came from; '' when it came from none. */
+  used = $state('');
+  note = $state.raw<Note | null>(null);
   preflight = $state.raw<Preflight | null>(null);
   trial = $state.raw<ResultRow[] | null>(null);
   failure = $state.raw<Failure | null>(null);
   reading = $state(true);
+  #preset: Preset | null;
   #turn = 0;
   readonly #stop: () => void;
 
@@ -33,14 +49,16 @@ export class BatchDraft {
     if (this.preview === null || this.columns.size === 0) return null;
     const columns = [...this.columns.values()].sort((a, b) => a.column - b.column);
     const whole = columns.every(
-      ({ operation, pattern, target }) =>
-        (operation !== 'match' || pattern !== null) && (operation !== 'translate' || target !== null),
+      ({ column, operation, pattern, target }) =>
+        (operation !== 'match' || (pattern !== null && !this.tests.get(column)?.failure)) &&
+        (operation !== 'translate' || target !== null),
     );
     return whole ? { reading: this.preview.reading, columns } : null;
   });
 
-  constructor(desk: Desk, source: Source) {
+  constructor(desk: Desk, source: Source, preset: Preset | null = null) {
     this.desk = desk;
+    this.#preset = preset;
     this.source = source;
     this.#stop = desk.api.on('batch.preflight', (preflight) => {
       if (preflight.sourceId === this.source.sourceId && this.preflight !== null) this.preflight = preflight;
@@ -56,7 +74,8 @@ export class BatchDraft {
     const known = await this.desk.api.call('batch.mappings', {});
     if (known.ok) this.mappings = known.value;
     await this.read({});
-    this.#suggest();
+    if (this.#preset === null) this.#suggest();
+    else this.#fillIn(this.#preset);
   }
 
   async read(overrides: Partial<Reading>): Promise<void> {
@@ -76,7 +95,7 @@ export class BatchDraft {
     this.preview = outcome.value;
     // Another delimiter makes other columns: what was planned for the ones that are gone goes with them.
     for (const column of this.columns.keys()) {
-      if (column >= outcome.value.columns.length) this.columns.delete(column);
+      if (column >= outcome.value.columns.length) this.#drop(column);
     }
     await this.check();
   }
@@ -86,17 +105,15 @@ export class BatchDraft {
   }
 
   choose(column: number, act: ColumnAct): void {
-    if (act === 'keep') {
-      this.columns.delete(column);
-      this.patterns.delete(column);
-    } else {
-      const before = this.columns.get(column);
+    const before = this.columns.get(column);
+    this.#drop(column);
+    if (act !== 'keep') {
       const definition = before?.definition ?? this.#likely(column);
       const other = this.desk.definitions.find(({ name }) => name !== definition);
       this.columns.set(column, {
         column,
         operation: act,
-        policy: before?.policy ?? this.desk.policy,
+        policy: before?.policy ?? (this.#preset?.policy || this.desk.policy),
         definition,
         target:
           act === 'translate' && other !== undefined
@@ -105,7 +122,7 @@ export class BatchDraft {
         pattern: null,
         into: act === 'match' ? 'beside' : (before?.into ?? 'replace'),
       });
-      if (act === 'match') this.patterns.set(column, { ...noPattern });
+      if (act === 'match') this.#match(column, noPatternOf(this.desk.definition(definition).kind));
     }
     const inClear = act === 'tokenize' || this.preview?.columns[column]?.masked === true;
     if (inClear) void this.read({});
@@ -116,12 +133,37 @@ export class BatchDraft {
     const before = this.columns.get(column);
     if (before === undefined) return;
     this.columns.set(column, { ...before, ...over });
-    void this.check();
+    const parts = this.patterns.get(column);
+    if (over.definition !== undefined && parts !== undefined && isEmpty(parts))
+      this.patterns.set(column, noPatternOf(this.desk.definition(over.definition).kind));
+    void this.#tried(column).then((isLast) => (isLast ? this.check() : undefined));
   }
 
   match(column: number, parts: PatternParts): void {
     this.patterns.set(column, parts);
     this.change(column, { pattern: buildPattern(parts) });
+  }
+
+  /** False when the expression was changed again meanwhile. */
+  async #tried(column: number): Promise<boolean> {
+    const plan = this.columns.get(column);
+    const parts = this.patterns.get(column);
+    const test = this.tests.get(column);
+    if (plan === undefined || parts === undefined || test === undefined) return true;
+    const { kind } = this.desk.definition(plan.definition);
+    return await test.try(plan.pattern, samplesFor(kind, parts));
+  }
+
+  #match(column: number, parts: PatternParts): void {
+    this.patterns.set(column, parts);
+    this.tests.set(column, new PatternTest(this.desk.api));
+    void this.#tried(column);
+  }
+
+  #drop(column: number): void {
+    this.columns.delete(column);
+    this.patterns.delete(column);
+    this.tests.delete(column);
   }
 
   /** Asks main to read the whole file against the plan; the figures come as they are counted. */
@@ -135,7 +177,9 @@ export class BatchDraft {
     const outcome = await this.desk.api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
     if (turn !== this.#turn) return;
     if (outcome.ok) this.preflight = outcome.value;
-    this.failure = outcome.ok ? null : outcome.failure;
+    // What is wrong with an expression stands beside its field.
+    const isShown = outcome.ok || outcome.failure.code.startsWith('pattern.');
+    this.failure = isShown ? null : outcome.failure;
   }
 
   async tryRows(): Promise<void> {
@@ -158,13 +202,14 @@ export class BatchDraft {
   }
 
   apply(mapping: Mapping): void {
-    this.columns.clear();
-    this.patterns.clear();
+    this.#clear();
+    this.used = mapping.id;
     for (const { header, ...rest } of mapping.columns) {
       const column = this.preview?.columns.find(({ name }) => name === header)?.index;
       if (column === undefined) continue;
       this.columns.set(column, { ...rest, column });
-      if (rest.pattern !== null) this.patterns.set(column, { ...noPattern, by: 'raw', raw: rest.pattern });
+      if (rest.operation === 'match')
+        this.#match(column, { ...noPattern, by: 'raw', raw: rest.pattern ?? '' });
     }
     void this.read({});
   }
@@ -174,24 +219,93 @@ export class BatchDraft {
       ...rest,
       header: this.preview?.columns[column]?.name ?? '',
     }));
-    const outcome = await this.desk.api.call('batch.saveMapping', { name, columns });
-    this.failure = outcome.ok ? null : outcome.failure;
-    if (!outcome.ok) return false;
-    const known = await this.desk.api.call('batch.mappings', {});
-    if (known.ok) this.mappings = known.value;
+    const id = await this.#store({ name, columns });
+    if (id === null) return false;
+    this.used = id;
+    this.note = null;
     return true;
   }
 
-  /** A saved mapping whose headers are all there is applied at once. */
+  async removeMapping(mapping: Mapping): Promise<void> {
+    const outcome = await this.desk.api.call('batch.removeMapping', { id: mapping.id });
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
+    this.mappings = this.mappings.filter(({ id }) => id !== mapping.id);
+    this.note = { kind: 'removed', mapping, wasUsed: this.used === mapping.id };
+    if (this.used === mapping.id) this.used = '';
+  }
+
+  /** Takes back what the note tells of, and puts the note away. */
+  async undo(): Promise<void> {
+    const { note } = this;
+    this.note = null;
+    if (note?.kind === 'removed') {
+      const { name, columns } = note.mapping;
+      const id = await this.#store({ name, columns });
+      if (id !== null && note.wasUsed) this.used = id;
+    } else if (note?.kind === 'suggested' || note?.kind === 'preset') {
+      this.#preset = null;
+      this.#clear();
+      await this.read({});
+    }
+  }
+
+  async #store(mapping: Omit<Mapping, 'id'>): Promise<string | null> {
+    const outcome = await this.desk.api.call('batch.saveMapping', mapping);
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return null;
+    const known = await this.desk.api.call('batch.mappings', {});
+    if (known.ok) this.mappings = known.value;
+    return outcome.value.id;
+  }
+
+  #clear(): void {
+    for (const column of [...this.columns.keys()]) this.#drop(column);
+    this.used = '';
+  }
+
+  /** The saved mapping that covers most, among those whose headers are all there and whose names mean something here. */
   #suggest(): void {
     const names = this.preview?.columns.map(({ name }) => name) ?? [];
-    const fitting = this.mappings.find(
-      ({ columns }) => columns.length > 0 && columns.every(({ header }) => names.includes(header)),
+    const [fitting] = this.mappings
+      .filter(({ columns }) => columns.length > 0 && columns.every(({ header }) => names.includes(header)))
+      .filter(({ columns }) =>
+        columns.every((one) => this.#known(one) && (!one.target || this.#known(one.target))),
+      )
+      .reverse()
+      .sort((one, other) => other.columns.length - one.columns.length);
+    if (fitting === undefined) return;
+    this.apply(fitting);
+    this.note = { kind: 'suggested', mapping: fitting };
+  }
+
+  #known({ policy, definition }: { policy: string; definition: string }): boolean {
+    const { connection, definitions } = this.desk;
+    return (
+      connection?.policies.includes(policy) === true && definitions.some(({ name }) => name === definition)
     );
-    if (fitting !== undefined) this.apply(fitting);
+  }
+
+  /** A failed request is to be tried again, while this file is open. */
+  offer(preset: Preset): void {
+    if (this.columns.size > 0) this.note = { kind: 'later', words: sayPreset(preset, this.desk) };
+    else {
+      this.#preset = preset;
+      this.#fillIn(preset);
+    }
+  }
+
+  /** What is known of a failed request goes to the first column that looks like it. */
+  #fillIn(preset: Preset): void {
+    const kind = preset.definition === '' ? null : this.desk.definition(preset.definition).kind;
+    const columns = this.preview?.columns ?? [];
+    const column = columns.find(({ looksLike }) => looksLike !== null && looksLike === kind);
+    if (column !== undefined) this.choose(column.index, preset.operation);
+    this.note = { kind: 'preset', words: sayPreset(preset, this.desk), column: column?.name ?? null };
   }
 
   #likely(column: number): string {
+    if (this.#preset !== null && this.#preset.definition !== '') return this.#preset.definition;
     const looks = this.preview?.columns[column]?.looksLike;
     const fitting = this.desk.definitions.find(({ kind }) => kind === looks);
     return (fitting ?? this.desk.definitions[0])?.name ?? '';

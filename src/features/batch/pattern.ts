@@ -1,3 +1,5 @@
+import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
+
 /** What a person says about the values to keep; made into a regular expression in RE2's syntax. */
 export interface PatternParts {
   by: 'digits' | 'domain' | 'raw';
@@ -17,7 +19,16 @@ export const noPattern: PatternParts = {
   raw: '',
 };
 
-const digits = (text: string): string => text.replace(/\D/g, '');
+export const digits = (text: string): string => text.replace(/\D/g, '');
+/** What a person most likely says about values of a kind. */
+export const noPatternOf = (kind: DefinitionKind): PatternParts => ({
+  ...noPattern,
+  by: kind === 'email' ? 'domain' : kind === 'text' ? 'raw' : 'digits',
+});
+
+export const isEmpty = ({ by: _, ...said }: PatternParts): boolean =>
+  Object.values(said).every((text) => text === '');
+
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Null while nothing, or nothing possible, is said. RE2 has no lookaround, so lengths are counted out here. */

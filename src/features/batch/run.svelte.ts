@@ -1,5 +1,5 @@
 import { newPad } from '../../../electron/contract/covered.ts';
-import type { Failure } from '../../../electron/contract/errors.ts';
+import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
 import type {
   ExportChoice,
   Exported,
@@ -12,7 +12,7 @@ import type { Cell } from '../../components/grid-keys.ts';
 import { RowPages } from '../../components/row-pages.svelte.ts';
 import type { Desk } from '../../desk.svelte.ts';
 
-type Order = 'batch.pause' | 'batch.resume' | 'batch.cancel' | 'batch.retry';
+type Order = 'batch.pause' | 'batch.resume' | 'batch.cancel';
 
 /** One job on view: running, or done with. Rows come masked; the one revealed cell is the exposure's. */
 export class BatchRun {
@@ -84,6 +84,12 @@ export class BatchRun {
 
   async order(order: Order): Promise<void> {
     const outcome = await this.desk.api.call(order, { jobId: this.jobId });
+    this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  /** Null tries all again that a retry may mend. */
+  async retry(code: FailureCode | null): Promise<void> {
+    const outcome = await this.desk.api.call('batch.retry', { jobId: this.jobId, code });
     this.failure = outcome.ok ? null : outcome.failure;
   }
 

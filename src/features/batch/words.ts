@@ -1,6 +1,6 @@
-import type { ColumnPlan, Job, JobState, Tally } from '../../../electron/contract/models/batch.ts';
+import type { ColumnPlan, Job, JobState, ResultRow, Tally } from '../../../electron/contract/models/batch.ts';
 import type { Notice } from '../../../electron/contract/models/source.ts';
-import { sayCount } from '../../figures.ts';
+import { sayCount, sayRows } from '../../figures.ts';
 
 export const actWords: Record<ColumnPlan['operation'], string> = {
   detokenize: 'Detokenize',
@@ -27,6 +27,28 @@ export function saySum({ rows, ok, failed, unmatched, blank }: Tally): string {
     `${sayCount(blank)} blank`,
   ];
   return `${sayCount(rows)} rows in = ${parts.join(' + ')}`;
+}
+
+/** How many matched, before anything is written: what the next file will hold. */
+export function sayMatches({ rows, ok, failed, blank }: Tally): string {
+  const rest = [
+    failed > 0 ? `${sayCount(failed)} could not be compared` : '',
+    blank > 0 ? `${sayCount(blank)} ${blank === 1 ? 'is' : 'are'} blank` : '',
+  ].filter((part) => part !== '');
+  return `${sayCount(ok)} of ${sayCount(rows)} rows match.${rest.length === 0 ? '' : ` ${rest.join(', ')}.`}`;
+}
+
+/** What came of the rows that were tried; states that none is in are left out. */
+export function sayTried(rows: readonly ResultRow[], matching: boolean): string {
+  const count = (...states: ResultRow['state'][]): number =>
+    rows.filter(({ state }) => states.includes(state)).length;
+  const parts = [
+    `${count('ok')} ${matching ? 'match' : 'ok'}`,
+    matching ? `${count('unmatched')} don’t` : '',
+    count('failed') > 0 ? `${count('failed')} failed` : '',
+    count('blank') > 0 ? `${count('blank')} blank` : '',
+  ].filter((part) => part !== '');
+  return `Tried ${sayRows(rows.length)}: ${parts.join(', ')}. Nothing was kept.`;
 }
 
 export const encodings = [

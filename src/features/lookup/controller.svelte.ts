@@ -6,6 +6,27 @@ import { byCase } from './by-case.ts';
 import type { Desk } from '../../desk.svelte.ts';
 import { pastedLines, tidy } from '../../token-text.ts';
 
+/** A failed request, as far as it is known; '' is not known. */
+export interface Wanted {
+  operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
+  definition: string;
+  policy: string;
+}
+
+const operationWords = {
+  Tokenize: 'Tokenize',
+  Detokenize: 'Reveal',
+  GetMasked: 'Look up',
+  Translate: 'Translate',
+};
+
+export function sayWanted({ operation, definition, policy }: Wanted, desk: Desk): string {
+  const parts = [operationWords[operation]];
+  if (definition !== '') parts.push(desk.definition(definition).label);
+  if (policy !== '') parts.push(`policy ${policy}`);
+  return parts.join(' · ');
+}
+
 export type LookupStrip = 'reveal' | 'copy' | 'translate';
 
 /** One value at a time: mask, reveal, copy, translate, tokenize. Never holds cleartext; the exposure does. */
@@ -18,6 +39,8 @@ export class LookupController {
   removed = $state<string | null>(null);
   /** Several lines that were pasted; they wait here until made a batch or dropped. */
   pasted = $state.raw<{ text: string; lines: number } | null>(null);
+  /** What is to be tried again, until the value for it was entered. */
+  wanted = $state.raw<Wanted | null>(null);
   current = $state.raw<Lookup | null>(null);
   recent = $state.raw<Lookup[]>([]);
   strip = $state<LookupStrip | null>(null);
@@ -52,12 +75,25 @@ export class LookupController {
     this.input = '';
     this.removed = null;
     this.pasted = null;
+    this.wanted = null;
     this.strip = null;
     this.failure = null;
     this.stripFailure = null;
     this.said = '';
     this.current = null;
     this.busy = false;
+  }
+
+  /** Fills in what is known of a failed request: the policy in use too, since the answer hangs on it. */
+  async tryAgain(wanted: Wanted): Promise<void> {
+    this.desk.exposure.hide();
+    this.clear();
+    this.mode = wanted.operation === 'Tokenize' ? 'cleartext' : 'token';
+    const { connection } = this.desk;
+    const isKnown = connection?.policies.includes(wanted.policy) === true;
+    this.wanted = { ...wanted, policy: isKnown ? wanted.policy : '' };
+    if (this.desk.definitions.some(({ name }) => name === wanted.definition)) this.chosen = wanted.definition;
+    if (isKnown && wanted.policy !== this.desk.policy) await this.desk.choose(connection.id, wanted.policy);
   }
 
   /** True when the paste was taken over: several lines are offered as a batch, one line is tidied. */
@@ -94,7 +130,8 @@ export class LookupController {
     if (removed !== null) this.removed = removed;
     this.input = text;
     if (text === '') return false;
-    return await this.#take(() =>
+    const wanted = this.wanted?.operation;
+    const isFound = await this.#take(() =>
       this.desk.api.call('lookup.mask', {
         policy: this.desk.policy,
         definition: this.definition.name,
@@ -102,6 +139,10 @@ export class LookupController {
         caseReference: this.desk.caseReference.trim(),
       }),
     );
+    // The token is there again: what failed with it is one step away.
+    if (isFound && wanted === 'Detokenize') this.open('reveal');
+    if (isFound && wanted === 'Translate') this.open('translate');
+    return isFound;
   }
 
   async tokenize(cleartext: string): Promise<boolean> {
@@ -206,6 +247,7 @@ export class LookupController {
     this.said = '';
     this.failure = null;
     this.removed = null;
+    this.wanted = null;
     this.mode = 'token';
     this.current = lookup;
     this.input = lookup.token;
@@ -250,6 +292,7 @@ export class LookupController {
     this.busy = false;
     this.failure = outcome.ok ? null : outcome.failure;
     this.current = outcome.ok ? outcome.value : null;
+    if (outcome.ok) this.wanted = null;
     if (outcome.ok) await this.load();
     return outcome.ok;
   }

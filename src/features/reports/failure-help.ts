@@ -60,26 +60,41 @@ const portalOperations = new Set(['AggregateApiRequestMetrics', 'QueryLastFailed
 
 /** Where the same can be tried again, and what is known of it beforehand: no value ever is. */
 export type Retry =
-  | { place: 'lookup'; definition: string; mode: 'token' | 'cleartext' }
-  | { place: 'batch'; definition: string }
+  | {
+      place: 'lookup';
+      operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
+      definition: string;
+      policy: string;
+    }
+  | {
+      place: 'batch';
+      operation: 'tokenize' | 'detokenize' | 'translate' | 'match';
+      definition: string;
+      policy: string;
+    }
   | { place: 'connections' };
 
 export function retryOf({
   operation,
   definition,
-}: Pick<FailedRequest, 'operation' | 'definition'>): Retry | null {
+  more,
+}: Pick<FailedRequest, 'operation' | 'definition' | 'more'>): Retry | null {
+  // The specification shows no fields of these records; where the service names the policy, it does so as elsewhere.
+  const policy = more['policy'] ?? '';
   switch (operation) {
     case 'Tokenize':
-      return { place: 'lookup', definition, mode: 'cleartext' };
     case 'Detokenize':
     case 'GetMasked':
     case 'Translate':
-      return { place: 'lookup', definition, mode: 'token' };
+      return { place: 'lookup', operation, definition, policy };
     case 'BatchTokenize':
+      return { place: 'batch', operation: 'tokenize', definition, policy };
     case 'BatchDetokenize':
+      return { place: 'batch', operation: 'detokenize', definition, policy };
     case 'BatchTranslate':
+      return { place: 'batch', operation: 'translate', definition, policy };
     case 'PatternMatch':
-      return { place: 'batch', definition };
+      return { place: 'batch', operation: 'match', definition, policy };
     case 'CreateSession':
       return { place: 'connections' };
     default:

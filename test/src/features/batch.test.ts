@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import { openApi } from '../../../src/api.ts';
 import { Desk } from '../../../src/desk.svelte.ts';
 import { BatchController } from '../../../src/features/batch/controller.svelte.ts';
 import { failedRows, typedCount } from '../../../src/features/batch/export-choice.ts';
+import { PatternTest } from '../../../src/features/batch/pattern-test.svelte.ts';
 import { buildPattern, noPattern } from '../../../src/features/batch/pattern.ts';
-import { saySum } from '../../../src/features/batch/words.ts';
+import { samplesFor } from '../../../src/features/batch/samples.ts';
+import { sayMatches, saySum } from '../../../src/features/batch/words.ts';
 import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
 import * as data from '../fake-data.ts';
 
@@ -178,5 +181,234 @@ describe('words and figures', () => {
 
   it('builds nothing from what cannot be', () => {
     expect(buildPattern({ ...noPattern, bin: '411111', lastFour: '1234', length: '5' })).toBeNull();
+  });
+});
+
+describe('a pattern', () => {
+  it('is tried by main on made-up values of the kind and on one’s own, which crosses covered', async () => {
+    const { fake, draft } = await drafted();
+    draft.choose(1, 'match');
+    const test = draft.tests.get(1);
+    if (test === undefined) throw new Error('no test');
+    expect(test.samples.length).toBeGreaterThan(2);
+    expect(test.matches).toBeNull();
+    test.readOwn = () => '4222220000009999';
+    draft.match(1, { ...noPattern, bin: '411111' });
+    await expect.poll(() => test.matches).not.toBeNull();
+    expect(new Set(test.matches)).toEqual(new Set([true, false]));
+    expect(test.own).toBe(false);
+    expect(JSON.stringify(fake.seen)).not.toContain('4222220000009999');
+    draft.match(1, { ...noPattern, bin: '42' });
+    await expect.poll(() => test.own).toBe(true);
+  });
+
+  it('that is refused is no plan, says why, and asks for no preflight', async () => {
+    const { fake, draft } = await drafted();
+    draft.choose(1, 'match');
+    draft.match(1, { ...noPattern, by: 'raw', raw: '(?=4)' });
+    await expect.poll(() => draft.tests.get(1)?.failure?.code).toBe('pattern.unsupported');
+    expect(draft.plan).toBeNull();
+    expect(draft.failure).toBeNull();
+    expect(fake.seen.filter(({ name }) => name === 'batch.preflight')).toEqual([]);
+    draft.match(1, { ...noPattern, by: 'raw', raw: '^4' });
+    await expect.poll(() => draft.preflight?.done).toBe(true);
+    expect(draft.plan).not.toBeNull();
+  });
+
+  it('takes the answer to the last expression only', async () => {
+    const slow = Promise.withResolvers<null>();
+    const { desk } = await open({
+      answers: {
+        'batch.testPattern': async ({ pattern }) => {
+          if (pattern === '()') return { ok: true, value: { matches: [true], own: null } };
+          await slow.promise;
+          return { ok: false, failure: { code: 'pattern.invalid' } };
+        },
+      },
+    });
+    const test = new PatternTest(desk.api);
+    const first = test.try('(', ['4']);
+    expect(await test.try('()', ['4'])).toBe(true);
+    slow.resolve(null);
+    expect(await first).toBe(false);
+    expect(test.failure).toBeNull();
+    expect(test.count).toBe(1);
+  });
+
+  it('that the preflight refuses too is said once, beside its field', async () => {
+    const { fake, draft } = await drafted({ fail: { 'batch.preflight': { code: 'pattern.unsupported' } } });
+    draft.choose(1, 'match');
+    draft.match(1, { ...noPattern, bin: '4' });
+    await expect.poll(() => fake.seen.some(({ name }) => name === 'batch.preflight')).toBe(true);
+    await draft.check();
+    expect(draft.failure).toBeNull();
+  });
+
+  it('asks for what fits the kind, until something was said', async () => {
+    const { draft } = await drafted();
+    draft.choose(1, 'match');
+    expect(draft.patterns.get(1)?.by).toBe('digits');
+    draft.change(1, { definition: 'email' });
+    expect(draft.patterns.get(1)?.by).toBe('domain');
+    draft.match(1, { ...noPattern, by: 'domain', domain: 'example.org' });
+    draft.change(1, { definition: 'ssn' });
+    expect(draft.patterns.get(1)).toMatchObject({ by: 'domain', domain: 'example.org' });
+  });
+
+  it.each([
+    ['card', { bin: '411111' }],
+    ['card', { bin: '411111', lastFour: '1111', length: '16' }],
+    ['card', { lastFour: '1234', length: '15' }],
+    ['card', { length: '13' }],
+    ['ssn', { lastFour: '4410' }],
+    ['email', { by: 'domain', domain: '@example.org' }],
+    ['email', { by: 'domain', domain: 'shop.test' }],
+  ] as const)('has made-up values of %s that match %o, and some that do not', (kind, said) => {
+    const parts = { ...noPattern, ...said };
+    const pattern = new RegExp((buildPattern(parts) ?? '').replace('(?i)', ''), 'i');
+    const samples = samplesFor(kind, parts);
+    expect(samples.length).toBe(4);
+    expect(new Set(samples.map((sample) => pattern.test(sample)))).toEqual(new Set([true, false]));
+  });
+
+  it('makes up no card that passes the check, where it has a digit to choose', () => {
+    const luhn = (card: string): boolean =>
+      Array.from(card, Number)
+        .reverse()
+        .reduce((sum, digit, at) => sum + (at % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0)), 0) %
+        10 ===
+      0;
+    for (let last = 0; last < 10_000; last += 37) {
+      const lastFour = String(last).padStart(4, '0');
+      const [made = ''] = samplesFor('card', { ...noPattern, bin: '411111', lastFour });
+      expect(luhn(made), made).toBe(false);
+    }
+  });
+});
+
+const mappingOf = (name: string, headers: string[], policy = 'analyst'): Mapping => ({
+  id: `id-${name.replaceAll(' ', '-')}`,
+  name,
+  columns: headers.map((header) => ({
+    header,
+    operation: 'detokenize',
+    policy,
+    definition: 'card-number',
+    target: null,
+    pattern: null,
+    into: 'beside',
+  })),
+});
+
+describe('saved mappings', () => {
+  it('suggest the one that covers most and whose names mean something here; it is taken back in one step', async () => {
+    const { draft } = await drafted({
+      mappings: [
+        mappingOf('both', ['card_token', 'ssn_token']),
+        mappingOf('one', ['card_token']),
+        mappingOf('another file', ['card_token', 'iban']),
+        mappingOf('another connection', ['card_token', 'ssn_token', 'note'], 'nobody'),
+      ],
+    });
+    expect(draft.note).toMatchObject({ kind: 'suggested', mapping: { name: 'both' } });
+    expect(draft.used).toBe('id-both');
+    expect([...draft.columns.keys()]).toEqual([1, 2]);
+    await draft.undo();
+    expect(draft.columns.size).toBe(0);
+    expect(draft.used).toBe('');
+    expect(draft.note).toBeNull();
+  });
+
+  it('are removed at once, and come back whole', async () => {
+    const mapping = mappingOf('one', ['card_token']);
+    const { fake, draft } = await drafted({ mappings: [mapping, mappingOf('two', ['iban'])] });
+    await draft.removeMapping(mapping);
+    expect(fake.mappings.map(({ name }) => name)).toEqual(['two']);
+    expect(draft.mappings.map(({ name }) => name)).toEqual(['two']);
+    expect(draft.note).toMatchObject({ kind: 'removed' });
+    // What it filled in stays: it is the mapping that went, not the plan.
+    expect(draft.columns.size).toBe(1);
+    await draft.undo();
+    expect(fake.mappings.find(({ name }) => name === 'one')?.columns).toEqual(mapping.columns);
+    expect(draft.mappings.find(({ id }) => id === draft.used)?.name).toBe('one');
+    expect(draft.note).toBeNull();
+  });
+
+  it('stay where they are when they can’t be removed', async () => {
+    const mapping = mappingOf('one', ['card_token']);
+    const { draft } = await drafted({
+      mappings: [mapping],
+      fail: { 'batch.removeMapping': { code: 'call.failed' } },
+    });
+    await draft.removeMapping(mapping);
+    expect(draft.mappings).toHaveLength(1);
+    expect(draft.failure?.code).toBe('call.failed');
+  });
+});
+
+describe('a failed request that is tried again', () => {
+  const preset = { operation: 'detokenize', definition: 'card-number', policy: 'analyst' } as const;
+
+  it('fills in the next file, in the column that looks like it', async () => {
+    const { controller } = await open({ mappings: [mappingOf('one', ['ssn_token'])] });
+    controller.tryAgain(preset);
+    await controller.choose();
+    const { draft } = controller;
+    expect([...(draft?.columns.values() ?? [])]).toMatchObject([
+      { column: 1, operation: 'detokenize', definition: 'card-number', policy: 'analyst' },
+    ]);
+    expect(draft?.note).toMatchObject({ kind: 'preset', column: 'card_token' });
+    await controller.start();
+    expect(controller.preset).toBeNull();
+  });
+
+  it('waits for its column where none looks like it, and knows nothing that this connection does not', async () => {
+    const { controller } = await open();
+    controller.tryAgain({ operation: 'match', definition: 'free-text', policy: 'nobody' });
+    await controller.choose();
+    const { draft } = controller;
+    expect(draft?.columns.size).toBe(0);
+    expect(draft?.note).toMatchObject({ kind: 'preset', column: null });
+    draft?.choose(6, 'match');
+    expect(draft?.columns.get(6)).toMatchObject({ definition: 'free-text', policy: 'dispute-desk' });
+  });
+
+  it('leaves alone a file that has a plan', async () => {
+    const { controller, draft } = await drafted();
+    draft.choose(2, 'detokenize');
+    controller.tryAgain(preset);
+    expect([...draft.columns.keys()]).toEqual([2]);
+    expect(draft.note?.kind).toBe('later');
+    expect(controller.preset).not.toBeNull();
+  });
+});
+
+describe('what is over', () => {
+  it('is retried as a whole or for one reason', async () => {
+    const { fake, controller } = await open({ jobs: [data.job({ state: 'finished' })] });
+    controller.view('job-1');
+    await controller.run?.retry('service.failing');
+    await controller.run?.retry(null);
+    expect(fake.seen.filter(({ name }) => name === 'batch.retry').map(({ input }) => input)).toEqual([
+      { jobId: 'job-1', code: 'service.failing' },
+      { jobId: 'job-1', code: null },
+    ]);
+  });
+
+  it('says how many match, and what could not', () => {
+    expect(sayMatches({ rows: 400, ok: 100, failed: 0, unmatched: 300, blank: 0 })).toBe(
+      '100 of 400 rows match.',
+    );
+    expect(sayMatches({ rows: 400, ok: 100, failed: 2, unmatched: 297, blank: 1 })).toBe(
+      '100 of 400 rows match. 2 could not be compared, 1 is blank.',
+    );
+  });
+
+  it('lists what can’t be read, and forgets it when it is discarded', async () => {
+    const { controller } = await open({ damaged: [{ jobId: 'damaged-1', changedAt: null }] });
+    await controller.loadDamaged();
+    expect(controller.damaged).toHaveLength(1);
+    await controller.discard('damaged-1');
+    expect(controller.damaged).toEqual([]);
   });
 });

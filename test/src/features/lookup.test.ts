@@ -150,3 +150,39 @@ it('keeps nothing of a tokenized value', async () => {
   await controller.tokenize('4000123412341234');
   expect(JSON.stringify([controller.input, controller.current, controller.recent])).not.toContain('40001234');
 });
+
+describe('a failed request that is tried again', () => {
+  const refused = { operation: 'Detokenize', definition: 'ssn', policy: 'mask-only' } as const;
+
+  it('fills in definition and policy, and is one step away once the token is there', async () => {
+    const { fake, desk, controller } = await open();
+    await controller.tryAgain(refused);
+    expect(desk.policy).toBe('mask-only');
+    expect(controller.definition.name).toBe('ssn');
+    expect(controller.wanted).toEqual(refused);
+    controller.input = '917-22-4410';
+    expect(await controller.mask()).toBe(true);
+    expect(controller.strip).toBe('reveal');
+    expect(controller.wanted).toBeNull();
+    expect(fake.seen.some(({ name }) => name === 'lookup.reveal')).toBe(false);
+    controller.close();
+    await controller.mask();
+    expect(controller.strip).toBeNull();
+  });
+
+  it('fills in nothing that this connection does not have', async () => {
+    const { desk, controller } = await open();
+    await controller.tryAgain({ operation: 'Tokenize', definition: 'iban', policy: 'nobody' });
+    expect(desk.policy).toBe('dispute-desk');
+    expect(controller.mode).toBe('cleartext');
+    expect(controller.definition.name).toBe('card-number');
+    expect(controller.wanted?.policy).toBe('');
+  });
+
+  it('is forgotten with everything else when the list is cleared', async () => {
+    const { controller } = await open();
+    await controller.tryAgain(refused);
+    await controller.forget();
+    expect(controller.wanted).toBeNull();
+  });
+});

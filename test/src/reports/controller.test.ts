@@ -155,13 +155,14 @@ describe('the failed requests', () => {
   it('are tried again where that makes sense', async () => {
     const { controller, retries } = await open();
     for (const failure of failures) controller.tryAgain(failure);
+    const policy = 'mask-only';
     expect(retries).toEqual([
-      { place: 'lookup', definition: 'card-number', mode: 'token' },
-      { place: 'lookup', definition: 'ssn', mode: 'token' },
-      { place: 'batch', definition: 'card-number' },
+      { place: 'lookup', operation: 'Detokenize', definition: 'card-number', policy },
+      { place: 'lookup', operation: 'GetMasked', definition: 'ssn', policy },
+      { place: 'batch', operation: 'detokenize', definition: 'card-number', policy },
       { place: 'connections' },
-      { place: 'lookup', definition: 'iban', mode: 'cleartext' },
-      { place: 'lookup', definition: 'card-number', mode: 'token' },
+      { place: 'lookup', operation: 'Tokenize', definition: 'iban', policy },
+      { place: 'lookup', operation: 'Translate', definition: 'card-number', policy },
     ]);
   });
 });

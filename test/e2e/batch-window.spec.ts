@@ -1,0 +1,131 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Page } from '@playwright/test';
+import { expect, openDesk, test } from './desk.ts';
+import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from './hands.ts';
+
+/** Tokens nobody made, one empty line, one field too many. */
+function writeStrange(home: string): string {
+  const file = path.join(home, 'strange.csv');
+  fs.writeFileSync(file, 'case,card_token\nD-1,4000001234567899\nD-2,nonsense\nD-3,\nD-4,1,2\n');
+  return file;
+}
+
+async function open(page: Page, home: string): Promise<string> {
+  const file = writeStrange(home);
+  await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Batch');
+  return file;
+}
+
+test('failed rows are retried for one reason alone', async ({ page, home }) => {
+  await chooseFile(page, await open(page, home));
+  await map(page, 'card_token', 'Detokenize', 'Card number');
+  await run(page);
+  const sum = await readSum(page);
+  expect(sum).toMatchObject({ rows: 4, failed: sum.failed, blank: 1 });
+  const reasons = page.getByRole('list', { name: 'Why rows failed' });
+  const malformed = reasons.getByRole('listitem').filter({ hasText: 'More or fewer fields' });
+  await expect(malformed).toContainText('a retry won’t help');
+  await expect(malformed.getByRole('button')).toHaveCount(0);
+  const refused = reasons.getByRole('listitem').filter({ hasText: 'Refused by the service' });
+  await refused.getByRole('button', { name: /^Retry these \d: Refused by the service$/ }).click();
+  expect(await readSum(page)).toEqual(sum);
+  await expect(page.getByRole('button', { name: /^Retry all \d$/ })).toBeVisible();
+});
+
+test('a saved mapping is suggested by its header, removed without a question, and comes back', async ({
+  page,
+  home,
+}) => {
+  const file = await open(page, home);
+  const note = page.getByRole('status', { name: 'Note' });
+  const mapped = page.getByRole('group', { name: 'card_token: Detokenize' });
+  const reopen = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Close the file' }).click();
+    await chooseFile(page, file);
+    await page.getByRole('region', { name: /^First rows/ }).waitFor();
+  };
+  await chooseFile(page, file);
+  await map(page, 'card_token', 'Detokenize', 'Card number');
+  await page.getByRole('button', { name: 'Save mapping' }).click();
+  await page.getByLabel('Name of the mapping').fill('Strange weekly');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('combobox', { name: 'Mapping: Strange weekly' }).waitFor();
+
+  await reopen();
+  await expect(note).toHaveText('The mapping Strange weekly fits this header and is filled in.');
+  await expect(mapped).toBeVisible();
+  await page.getByRole('button', { name: 'Start without it' }).click();
+  await expect(mapped).toHaveCount(0);
+
+  await reopen();
+  await page.getByRole('button', { name: 'Remove the mapping Strange weekly' }).press('Enter');
+  await expect(note).toHaveText('The mapping Strange weekly is removed.');
+  await expect(page.getByRole('combobox', { name: /^Mapping/ })).toHaveCount(0);
+  // By keyboard the way back is where the focus already is.
+  await expect(page.getByRole('button', { name: 'Undo' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await page.getByRole('combobox', { name: 'Mapping: Strange weekly' }).waitFor();
+
+  await page.getByRole('button', { name: 'Remove the mapping Strange weekly' }).click();
+  await reopen();
+  await expect(note).toHaveText('');
+  await expect(mapped).toHaveCount(0);
+});
+
+test('a failed request is tried again with what is known of it', async ({ page, home }) => {
+  const file = await open(page, home);
+  await choose(page, 'Policy', 'intake');
+  await chooseFile(page, file);
+  await map(page, 'card_token', 'Detokenize', 'Card number');
+  await run(page);
+  await readSum(page);
+  await go(page, 'Lookup');
+  await page.getByRole('textbox', { name: 'Token' }).fill('4000001234567899');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await choose(page, 'Policy', 'analyst');
+
+  await go(page, 'Reports');
+  await page.getByRole('button', { name: 'Sign in to the built-in portal' }).click();
+  const list = page.getByRole('listbox', { name: 'Failed requests' });
+  await list.getByRole('option').filter({ hasText: 'GetMasked' }).click();
+  await page.getByRole('button', { name: 'Try again in Lookup' }).click();
+  await expect(page.getByText('Look up · Card number · policy intake')).toBeVisible();
+  await expect(page.getByRole('combobox', { name: 'Policy: intake' })).toBeVisible();
+
+  await choose(page, 'Policy', 'dispute-desk');
+  await go(page, 'Reports');
+  await list.getByRole('option').filter({ hasText: 'BatchDetokenize' }).first().click();
+  await page.getByRole('button', { name: 'Try again in Batch' }).click();
+  const known = 'Detokenize · Card number · policy intake';
+  await expect(page.getByRole('region', { name: 'From the failed request' })).toContainText(known);
+  await page.getByRole('button', { name: 'Try the sample file' }).click();
+  await expect(page.getByRole('status', { name: 'Note' })).toContainText(`${known}, in `);
+  const line = page.getByRole('group', { name: /: Detokenize$/ });
+  await expect(line.getByRole('combobox', { name: 'Policy: intake' })).toBeVisible();
+  await expect(line.getByRole('combobox', { name: 'Definition: Card number' })).toBeVisible();
+});
+
+test('a batch that can’t be read is listed, and can be discarded', async ({ home }) => {
+  const folder = path.join(home, 'desk', 'jobs', 'job-from-elsewhere');
+  fs.mkdirSync(folder, { recursive: true });
+  fs.writeFileSync(path.join(folder, 'job.json'), '{"version":2}');
+  const desk = await openDesk(home);
+  try {
+    const { page } = desk;
+    await startBuiltIn(page);
+    await go(page, 'Batch');
+    const row = page.getByRole('row', { name: /A batch that can’t be read/ });
+    await expect(row).toContainText('Damaged');
+    await row.getByRole('button', { name: 'Discard the batch that can’t be read' }).press('Enter');
+    await expect(row.getByRole('button', { name: 'Keep' })).toBeFocused();
+    await row.getByRole('button', { name: 'Discard it' }).click();
+    await expect(row).toHaveCount(0);
+    expect(fs.existsSync(folder)).toBe(false);
+  } finally {
+    await desk.close();
+  }
+});
