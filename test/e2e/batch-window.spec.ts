@@ -24,7 +24,8 @@ test('failed rows are retried for one reason alone', async ({ page, home }) => {
   await map(page, 'card_token', 'Detokenize', 'Card number');
   await run(page);
   const sum = await readSum(page);
-  expect(sum).toMatchObject({ rows: 4, failed: sum.failed, blank: 1 });
+  expect(sum).toMatchObject({ rows: 4, blank: 1 });
+  await expect(page.getByRole('gridcell', { name: 'D-1' })).toBeVisible();
   const reasons = page.getByRole('list', { name: 'Why rows failed' });
   const malformed = reasons.getByRole('listitem').filter({ hasText: 'More or fewer fields' });
   await expect(malformed).toContainText('a retry won’t help');
