@@ -30,6 +30,16 @@ test('axe finds nothing on any page, in light and dark', async ({ page }) => {
   await page.getByRole('button', { name: 'Try the sample file' }).click();
   await map(page, 'card_token', 'Detokenize', 'Card number');
   await check(page, 'batch, a file');
+  await choose(page, 'card_token', 'Match pattern');
+  await choose(page, 'Keep what', 'fits an expression');
+  await page.getByLabel('Expression (RE2)').fill('^4');
+  await page.getByLabel('Try a value of your own').fill('4000000000000000');
+  await page.getByText(/Made-up values: \d of \d match/).waitFor();
+  await check(page, 'batch, a pattern');
+  await page.getByLabel('Expression (RE2)').fill('(?=4)');
+  await page.getByText(/^Lookaround/).waitFor();
+  await check(page, 'batch, a pattern that is refused');
+  await choose(page, 'card_token', 'Detokenize');
   await run(page);
   await readSum(page);
   await check(page, 'batch, results');

@@ -120,7 +120,13 @@ export class BatchDraft {
             ? { policy: this.desk.policy, definition: other.name }
             : null,
         pattern: null,
-        into: act === 'match' ? 'beside' : (before?.into ?? 'replace'),
+        // Beside is the only place for a match, so it says nothing about what comes after it.
+        into:
+          act === 'match'
+            ? 'beside'
+            : before?.operation === 'match'
+              ? 'replace'
+              : (before?.into ?? 'replace'),
       });
       if (act === 'match') this.#match(column, noPatternOf(this.desk.definition(definition).kind));
     }

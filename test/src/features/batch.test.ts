@@ -244,6 +244,16 @@ describe('a pattern', () => {
     expect(draft.failure).toBeNull();
   });
 
+  it('leaves nothing behind when the column is used otherwise', async () => {
+    const { draft } = await drafted();
+    draft.choose(1, 'match');
+    draft.match(1, { ...noPattern, by: 'raw', raw: '(?=4)' });
+    await expect.poll(() => draft.plan).toBeNull();
+    draft.choose(1, 'detokenize');
+    expect(draft.plan?.columns).toMatchObject([{ operation: 'detokenize', pattern: null, into: 'replace' }]);
+    expect(draft.tests.size).toBe(0);
+  });
+
   it('asks for what fits the kind, until something was said', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
