@@ -40,6 +40,7 @@ export class BatchJob {
   #emittedAt = 0;
   #ending = false;
   #gone = false;
+  #closed = false;
 
   constructor(parts: BatchParts, folder: string, what: Description, how: Condition) {
     this.#parts = parts;
@@ -72,6 +73,7 @@ export class BatchJob {
 
   async #openNow(): Promise<Outcome<Opened>> {
     if (this.#gone) return failed('job.unknown');
+    if (this.#closed) return failed('job.busy');
     const opened = await openJob(this.#parts, this.folder, this.what);
     if (!opened.ok) return opened;
     const { state, committed } = this.#how;
@@ -221,6 +223,9 @@ export class BatchJob {
     // What is only starting has to run before it can stop: its store must not be taken from under it.
     await this.#starting;
     if (this.#run !== null) await this.#stop('close');
+    // The window may still ask for rows: what is being opened for it is let go as well, and nothing is opened after.
+    this.#closed = true;
+    await this.#opening;
     await this.#release();
   }
 

@@ -561,6 +561,17 @@ describe('a desk that closes', () => {
     expect(valueOf(await desk.export(jobId))).toBe(expected);
   });
 
+  it('lets go of what it was just asked for, and opens nothing after', async () => {
+    const jobId = await begin();
+    await desk.until(jobId, 'finished');
+    desk = await desk.again();
+    const asked = desk.batch['batch.failures']({ jobId });
+    await desk.batch.close();
+    await asked;
+    expect(codeOf(await desk.batch['batch.failures']({ jobId }))).toBe('job.busy');
+    expect(await readdir(join(desk.parts.folder, jobId))).not.toContain('owner');
+  });
+
   it('begins no job any more', async () => {
     const sourceId = await desk.open(await desk.write('in.csv', table));
     const started = desk.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
