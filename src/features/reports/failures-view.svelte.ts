@@ -43,8 +43,11 @@ export class FailuresView {
     if (turn !== this.#turn) return;
     this.loading = false;
     this.failure = outcome.ok ? null : outcome.failure;
+    // What is open stays open where the new answer has it too: the list is asked for anew whenever the page opens.
+    const before = this.open?.failure;
     this.list = outcome.ok ? outcome.value : null;
-    this.chosen = null;
+    const at = this.list?.failures.findIndex((one) => before !== undefined && isSame(one, before)) ?? -1;
+    this.chosen = at === -1 ? null : at;
     this.said = '';
     if (!this.statuses.includes(this.status)) this.status = '';
   }
@@ -89,6 +92,9 @@ export class FailuresView {
     this.said = '';
   }
 }
+
+const isSame = (one: FailedRequest, other: FailedRequest): boolean =>
+  one.requestId === other.requestId && one.at === other.at && one.operation === other.operation;
 
 function textOf({ at, operation, definition, status, code, requestId, more }: FailedRequest): string {
   return [at, operation, definition, status ?? '', code, requestId, ...Object.values(more)]

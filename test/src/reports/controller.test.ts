@@ -152,6 +152,24 @@ describe('the failed requests', () => {
     expect(controller.failures.said).toMatch(/No value/);
   });
 
+  it('stay open when they are asked for anew, where they still are', async () => {
+    let list = failures;
+    const { controller } = await open({
+      answers: {
+        'reports.failures': () => done({ reportId: 'report-2', failures: list, requestId: 'r' }),
+      },
+    });
+    await controller.show();
+    controller.failures.choose(2);
+    const chosen = controller.failures.open?.failure;
+    list = [...failures.slice(3, 4), ...failures.slice(0, 3)];
+    await controller.failures.load();
+    expect(controller.failures.open?.failure).toEqual(chosen);
+    list = failures.slice(3);
+    await controller.failures.load();
+    expect(controller.failures.open).toBeNull();
+  });
+
   it('are tried again where that makes sense', async () => {
     const { controller, retries } = await open();
     for (const failure of failures) controller.tryAgain(failure);
