@@ -6,6 +6,7 @@ import { sealFor, type Seal } from '../../privacy/seal.ts';
 import { writeFailure } from '../failing.ts';
 import type { BatchParts } from '../parts.ts';
 import { keyAccount } from '../storing/job-key.ts';
+import { openedFolder } from '../storing/job-files.ts';
 import { isOwned, own } from '../storing/owner.ts';
 import { createSpool, keepSpool, openSpool, type SpoolWriter } from '../storing/spool.ts';
 import { openFile, type ByteSource } from '../bytes/byte-source.ts';
@@ -63,7 +64,7 @@ type Parts = Pick<BatchParts, 'newId' | 'folder' | 'keychain' | 'clock' | 'emit'
 export function createSources(parts: Parts): Sources {
   const { newId, clock } = parts;
   const open = new Map<string, OpenSource & { readonly spoolPath: string | null }>();
-  const spools = join(parts.folder, 'opened');
+  const spools = join(parts.folder, openedFolder);
   let folder: Promise<Outcome<string>> | null = null;
   let converting: AbortController | null = null;
 

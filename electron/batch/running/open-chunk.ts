@@ -80,7 +80,7 @@ function fromBefore(before: ColumnResults, row: number): Slot {
 }
 
 /** Once all its requests are settled. */
-export function collectResults({ chunk, cells }: OpenChunk): ChunkResults {
+export function collectResults({ chunk, cells }: OpenChunk, columns: readonly ColumnWork[]): ChunkResults {
   const results = cells.map((slots): ColumnResults => {
     const requests: [number, string][] = [];
     const states = Buffer.allocUnsafe(slots.length);
@@ -99,9 +99,15 @@ export function collectResults({ chunk, cells }: OpenChunk): ChunkResults {
   for (const [row, code] of chunk.flaws) flaws[row] = code;
   const only = results.length === 1 ? results[0]?.states : undefined;
   if (only !== undefined) return { states: only.replaceAll('k', 'f'), flaws, columns: results };
+  const matching = results.filter((_, c) => columns[c]?.plan.operation === 'match');
+  const stateOf = (row: number): State => {
+    const state = rowState(results.map((one) => (one.states[row] ?? 'k') as State));
+    // What is not there matches nothing.
+    return state === 'o' && matching.some((one) => one.states[row] === 'b') ? 'u' : state;
+  };
   let states = '';
   for (let row = 0; row < chunk.end.row - chunk.start.row; row++) {
-    states += chunk.flaws.has(row) ? 'f' : rowState(results.map((one) => (one.states[row] ?? 'k') as State));
+    states += chunk.flaws.has(row) ? 'f' : stateOf(row);
   }
   return { states, flaws, columns: results };
 }

@@ -113,7 +113,7 @@ export function runChunks(run: Run): RunControl {
       }
       if (commitFailure !== null) return;
       open.shift();
-      settle(run.commit(first.chunk, collectResults(first)), first.values);
+      settle(run.commit(first.chunk, collectResults(first, columns)), first.values);
     }
   }
 

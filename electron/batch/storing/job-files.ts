@@ -105,11 +105,16 @@ export async function loadJob(
   }
 }
 
+/** Beside the jobs: what belongs to sources that are open and not a job's yet. */
+export const openedFolder = 'opened';
+
 /** Folder names of all jobs. */
 export async function listJobFolders(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+    return entries
+      .filter((entry) => entry.isDirectory() && entry.name !== openedFolder)
+      .map((entry) => entry.name);
   } catch {
     return [];
   }

@@ -92,6 +92,17 @@ describe('the trial', () => {
 });
 
 describe('several columns', () => {
+  it('match nothing where the column to match is blank', async () => {
+    const plan = planOf([
+      detokenize(0),
+      detokenize(1, { operation: 'match', definition: 'email', pattern: '4' }),
+    ]);
+    const sourceId = await desk.open(await desk.write('in.csv', 'card,mail\nt1,t4\nt2,\n,\nt3,t5\n'));
+    const job = await desk.run(sourceId, plan);
+    expect(job.tally).toEqual({ rows: 4, ok: 1, failed: 0, unmatched: 2, blank: 1 });
+    expect(valueOf(await desk.export(job.jobId, { rows: 'matches' }))).toBe('card,mail\r\n<t1>,<t4>\r\n');
+  });
+
   it('each have their own operation, and one row its one state', async () => {
     const content = 'card,ssn,mail\nt1,900-11-2222,t4\n,,\nt2,,t5\nbad,900-11-2223,t6\nt3,12,t7\n';
     desk.service.refuses = (value) => value === 'bad';

@@ -166,6 +166,14 @@ describe('a workbook', () => {
 });
 
 describe('pasted rows', () => {
+  it('are no damaged job to a desk that finds them left behind', async () => {
+    valueOf(await desk.batch['batch.paste']({ text: 'token\nt1\n' }));
+    expect(await spoolsOf()).toHaveLength(1);
+    const other = await openDesk({ home: desk.folder });
+    expect(valueOf(await other.batch['batch.damaged']({}))).toEqual([]);
+    await other.batch.close();
+  });
+
   it('lie sealed on the disk from the beginning, and go with their handle', async () => {
     const pasted = valueOf(await desk.batch['batch.paste']({ text: 'token\n4111111111111111\n' }));
     const [name = ''] = await spoolsOf();
