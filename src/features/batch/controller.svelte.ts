@@ -2,9 +2,9 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob } from '../../../electron/contract/models/batch.ts';
 import type { Source } from '../../../electron/contract/models/source.ts';
 import type { Desk } from '../../desk.svelte.ts';
-import { BatchDraft } from './draft.svelte.ts';
-import type { Preset } from './preset.ts';
-import { BatchRun } from './run.svelte.ts';
+import { BatchDraft } from './draft/draft.svelte.ts';
+import type { Preset } from './draft/preset.ts';
+import { BatchRun } from './run/run.svelte.ts';
 
 /** What the page shows: the way in, a file being planned, or a job. One of draft and run at most. */
 export class BatchController {

@@ -3,10 +3,10 @@ import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import { openApi } from '../../../src/api.ts';
 import { Desk } from '../../../src/desk.svelte.ts';
 import { BatchController } from '../../../src/features/batch/controller.svelte.ts';
-import { failedRows, typedCount } from '../../../src/features/batch/export-choice.ts';
-import { PatternTest } from '../../../src/features/batch/pattern-test.svelte.ts';
-import { buildPattern, noPattern } from '../../../src/features/batch/pattern.ts';
-import { samplesFor } from '../../../src/features/batch/samples.ts';
+import { failedRows, typedCount } from '../../../src/features/batch/run/export-choice.ts';
+import { PatternTest } from '../../../src/features/batch/draft/pattern-test.svelte.ts';
+import { buildPattern, noPattern } from '../../../src/features/batch/draft/pattern.ts';
+import { samplesFor } from '../../../src/features/batch/draft/samples.ts';
 import { sayMatches, saySum } from '../../../src/features/batch/words.ts';
 import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
 import * as data from '../fake-data.ts';
@@ -334,13 +334,13 @@ describe('saved mappings', () => {
     const { fake, draft } = await drafted({ mappings: [mapping, mappingOf('two', ['iban'])] });
     await draft.removeMapping(mapping);
     expect(fake.mappings.map(({ name }) => name)).toEqual(['two']);
-    expect(draft.mappings.map(({ name }) => name)).toEqual(['two']);
+    expect(draft.saved.all.map(({ name }) => name)).toEqual(['two']);
     expect(draft.note).toMatchObject({ kind: 'removed' });
     // What it filled in stays: it is the mapping that went, not the plan.
     expect(draft.columns.size).toBe(1);
     await draft.undo();
     expect(fake.mappings.find(({ name }) => name === 'one')?.columns).toEqual(mapping.columns);
-    expect(draft.mappings.find(({ id }) => id === draft.used)?.name).toBe('one');
+    expect(draft.saved.all.find(({ id }) => id === draft.used)?.name).toBe('one');
     expect(draft.note).toBeNull();
   });
 
@@ -351,7 +351,7 @@ describe('saved mappings', () => {
       fail: { 'batch.removeMapping': { code: 'call.failed' } },
     });
     await draft.removeMapping(mapping);
-    expect(draft.mappings).toHaveLength(1);
+    expect(draft.saved.all).toHaveLength(1);
     expect(draft.failure?.code).toBe('call.failed');
   });
 });

@@ -1,5 +1,5 @@
-import { newPad } from '../../../electron/contract/covered.ts';
-import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
+import { newPad } from '../../../../electron/contract/covered.ts';
+import type { Failure, FailureCode } from '../../../../electron/contract/errors.ts';
 import type {
   ExportChoice,
   Exported,
@@ -7,10 +7,10 @@ import type {
   Job,
   ResultRow,
   RowFilter,
-} from '../../../electron/contract/models/batch.ts';
-import type { Cell } from '../../components/grid-keys.ts';
-import { RowPages } from '../../components/row-pages.svelte.ts';
-import type { Desk } from '../../desk.svelte.ts';
+} from '../../../../electron/contract/models/batch.ts';
+import type { Cell } from '../../../components/grid-keys.ts';
+import { RowPages } from '../../../components/row-pages.svelte.ts';
+import type { Desk } from '../../../desk.svelte.ts';
 
 type Order = 'batch.pause' | 'batch.resume' | 'batch.cancel';
 

@@ -1,18 +1,19 @@
 import { SvelteMap } from 'svelte/reactivity';
-import type { Failure } from '../../../electron/contract/errors.ts';
+import type { Failure } from '../../../../electron/contract/errors.ts';
 import type {
   ColumnPlan,
   Mapping,
   Plan,
   Preflight,
   ResultRow,
-} from '../../../electron/contract/models/batch.ts';
-import type { Preview, Reading, Source } from '../../../electron/contract/models/source.ts';
-import type { Desk } from '../../desk.svelte.ts';
+} from '../../../../electron/contract/models/batch.ts';
+import type { Preview, Reading, Source } from '../../../../electron/contract/models/source.ts';
+import type { Desk } from '../../../desk.svelte.ts';
 import { buildPattern, isEmpty, noPattern, noPatternOf, type PatternParts } from './pattern.ts';
 import { PatternTest } from './pattern-test.svelte.ts';
 import { sayPreset, type Preset } from './preset.ts';
 import { samplesFor } from './samples.ts';
+import { SavedMappings } from './saved-mappings.svelte.ts';
 
 export type ColumnAct = 'keep' | ColumnPlan['operation'];
 
@@ -33,7 +34,7 @@ export class BatchDraft {
   readonly columns = new SvelteMap<number, ColumnPlan>();
   readonly patterns = new SvelteMap<number, PatternParts>();
   readonly tests = new SvelteMap<number, PatternTest>();
-  mappings = $state.raw<Mapping[]>([]);
+  readonly saved: SavedMappings;
   /** The saved mapping that the plan came from; '' when it came from none. */
   used = $state('');
   note = $state.raw<Note | null>(null);
@@ -58,6 +59,7 @@ export class BatchDraft {
 
   constructor(desk: Desk, source: Source, preset: Preset | null = null) {
     this.desk = desk;
+    this.saved = new SavedMappings(desk);
     this.#preset = preset;
     this.source = source;
     this.#stop = desk.api.on('batch.preflight', (preflight) => {
@@ -71,8 +73,7 @@ export class BatchDraft {
   }
 
   async load(): Promise<void> {
-    const known = await this.desk.api.call('batch.mappings', {});
-    if (known.ok) this.mappings = known.value;
+    await this.saved.load();
     await this.read({});
     if (this.#preset === null) this.#suggest();
     else this.#fillIn(this.#preset);
@@ -225,18 +226,17 @@ export class BatchDraft {
       ...rest,
       header: this.preview?.columns[column]?.name ?? '',
     }));
-    const id = await this.#store({ name, columns });
-    if (id === null) return false;
-    this.used = id;
+    const saved = await this.saved.save({ name, columns });
+    this.failure = saved.ok ? null : saved.failure;
+    if (!saved.ok) return false;
+    this.used = saved.value;
     this.note = null;
     return true;
   }
 
   async removeMapping(mapping: Mapping): Promise<void> {
-    const outcome = await this.desk.api.call('batch.removeMapping', { id: mapping.id });
-    this.failure = outcome.ok ? null : outcome.failure;
-    if (!outcome.ok) return;
-    this.mappings = this.mappings.filter(({ id }) => id !== mapping.id);
+    this.failure = await this.saved.remove(mapping);
+    if (this.failure !== null) return;
     this.note = { kind: 'removed', mapping, wasUsed: this.used === mapping.id };
     if (this.used === mapping.id) this.used = '';
   }
@@ -247,8 +247,9 @@ export class BatchDraft {
     this.note = null;
     if (note?.kind === 'removed') {
       const { name, columns } = note.mapping;
-      const id = await this.#store({ name, columns });
-      if (id !== null && note.wasUsed) this.used = id;
+      const saved = await this.saved.save({ name, columns });
+      this.failure = saved.ok ? null : saved.failure;
+      if (saved.ok && note.wasUsed) this.used = saved.value;
     } else if (note?.kind === 'suggested' || note?.kind === 'preset') {
       this.#preset = null;
       this.#clear();
@@ -256,40 +257,16 @@ export class BatchDraft {
     }
   }
 
-  async #store(mapping: Omit<Mapping, 'id'>): Promise<string | null> {
-    const outcome = await this.desk.api.call('batch.saveMapping', mapping);
-    this.failure = outcome.ok ? null : outcome.failure;
-    if (!outcome.ok) return null;
-    const known = await this.desk.api.call('batch.mappings', {});
-    if (known.ok) this.mappings = known.value;
-    return outcome.value.id;
-  }
-
   #clear(): void {
     for (const column of [...this.columns.keys()]) this.#drop(column);
     this.used = '';
   }
 
-  /** The saved mapping that covers most, among those whose headers are all there and whose names mean something here. */
   #suggest(): void {
-    const names = this.preview?.columns.map(({ name }) => name) ?? [];
-    const [fitting] = this.mappings
-      .filter(({ columns }) => columns.length > 0 && columns.every(({ header }) => names.includes(header)))
-      .filter(({ columns }) =>
-        columns.every((one) => this.#known(one) && (!one.target || this.#known(one.target))),
-      )
-      .reverse()
-      .sort((one, other) => other.columns.length - one.columns.length);
-    if (fitting === undefined) return;
-    this.apply(fitting);
-    this.note = { kind: 'suggested', mapping: fitting };
-  }
-
-  #known({ policy, definition }: { policy: string; definition: string }): boolean {
-    const { connection, definitions } = this.desk;
-    return (
-      connection?.policies.includes(policy) === true && definitions.some(({ name }) => name === definition)
-    );
+    const mapping = this.saved.fitting(this.preview?.columns.map(({ name }) => name) ?? []);
+    if (mapping === undefined) return;
+    this.apply(mapping);
+    this.note = { kind: 'suggested', mapping };
   }
 
   /** A failed request is to be tried again, while this file is open. */

@@ -1,6 +1,6 @@
-import type { ColumnPlan } from '../../../electron/contract/models/batch.ts';
-import type { Desk } from '../../desk.svelte.ts';
-import { actWords } from './words.ts';
+import type { ColumnPlan } from '../../../../electron/contract/models/batch.ts';
+import type { Desk } from '../../../desk.svelte.ts';
+import { actWords } from '../words.ts';
 
 /** What is known beforehand of a batch that is to be tried again. '' is not known, or not known here. */
 export interface Preset {

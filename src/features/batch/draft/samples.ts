@@ -1,4 +1,4 @@
-import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
+import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
 import { digits, type PatternParts } from './pattern.ts';
 
 /**

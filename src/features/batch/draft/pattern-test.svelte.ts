@@ -1,6 +1,6 @@
-import { coverText, newPad } from '../../../electron/contract/covered.ts';
-import type { Failure } from '../../../electron/contract/errors.ts';
-import type { Api } from '../../api.ts';
+import { coverText, newPad } from '../../../../electron/contract/covered.ts';
+import type { Failure } from '../../../../electron/contract/errors.ts';
+import type { Api } from '../../../api.ts';
 
 /** One expression, tried by main on made-up samples and on what the person types beside them. */
 export class PatternTest {

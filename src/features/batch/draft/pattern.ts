@@ -1,4 +1,4 @@
-import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
+import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
 
 /** What a person says about the values to keep; made into a regular expression in RE2's syntax. */
 export interface PatternParts {

@@ -1,4 +1,4 @@
-import type { ExportChoice, Job } from '../../../electron/contract/models/batch.ts';
+import type { ExportChoice, Job } from '../../../../electron/contract/models/batch.ts';
 
 /** What most exports are: masked, safe in a spreadsheet, and in the dialect of RFC 4180. */
 export function usualChoice(job: Job): ExportChoice {
