@@ -34,6 +34,25 @@ export function outputRows(format: Format, view: View, choice: Choice, failures:
     });
   }
 
+  /** What stands in a mapped column's own place. */
+  function shown(
+    { work, i }: { work: ColumnWork; i: number },
+    field: string,
+    results: ChunkResults,
+    index: number,
+  ) {
+    const isCleartext = work.plan.operation === 'tokenize' && field !== '';
+    const input = isCleartext && hideInputs ? mask(work.kind, field) : field;
+    const column = results.columns[i];
+    const cell = column?.states[index];
+    const result = cell === 'o' ? resultOf(work, column?.values[index] ?? '', view, choice) : null;
+    return { input, cell, result };
+  }
+
+  const mapped = [...byColumn.values()];
+  const keepsWidth =
+    !withError && mapped.every(({ work }) => work.plan.into === 'replace' && !hasMatchColumn(work, choice));
+
   return {
     header: headerOf(format, withError, widen),
     fields(chunk, results, index) {
@@ -48,26 +67,30 @@ export function outputRows(format: Format, view: View, choice: Choice, failures:
       }
       // An empty line stays one, unless it has to carry its error.
       if (row.length < format.width && !errors) return row;
+      if (keepsWidth) {
+        // The row was read for this export alone.
+        for (const one of mapped) {
+          const { column } = one.work.plan;
+          const { input, result } = shown(one, row[column] ?? '', results, index);
+          row[column] = result ?? input;
+        }
+        return row;
+      }
       const fields: string[] = [];
       for (let column = 0; column < row.length; column++) {
         const field = row[column] ?? '';
-        const mapped = byColumn.get(column);
-        if (mapped === undefined) {
+        const one = byColumn.get(column);
+        if (one === undefined) {
           fields.push(field);
           continue;
         }
-        const { work, i } = mapped;
-        const { operation, into } = work.plan;
-        const cell = results.columns[i]?.states[index];
-        const isCleartext = operation === 'tokenize' && field !== '';
-        const input = isCleartext && hideInputs ? mask(work.kind, field) : field;
+        const { work } = one;
+        const { input, cell, result } = shown(one, field, results, index);
         if (errors) {
           fields.push(input);
           continue;
         }
-        const result =
-          cell === 'o' ? resultOf(work, results.columns[i]?.values[index] ?? '', view, choice) : null;
-        if (into === 'replace') fields.push(result ?? input);
+        if (work.plan.into === 'replace') fields.push(result ?? input);
         else {
           fields.push(input);
           if (showsResult(work, choice)) fields.push(result ?? '');

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Reading } from '../../contract/models/source.ts';
+import type { Encoding, Reading } from '../../contract/models/source.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import type { ChunkPlace, Place } from '../storing/place.ts';
-import { cutCharacter, decode, sourceLength } from './decode.ts';
+import { cutCharacter, decode, sourceLength, type Decoded } from './decode.ts';
 import { parseLine, parseRows, type Newline } from '../csv/parse-rows.ts';
 
 /** How the bytes of one source become rows. Settled once, by `look` in look.ts, and kept with the job. */
@@ -121,10 +121,7 @@ export async function* readRows(
       taken = line.taken;
       broken = line.badQuotes;
     }
-    const consumed =
-      taken >= decoded.text.length
-        ? bytes.length
-        : sourceLength(decoded.text.slice(0, taken), encoding, decoded.clean);
+    const consumed = taken >= decoded.text.length ? bytes.length : lengthOf(decoded, taken, bytes, encoding);
     crc = crc32(held.subarray(0, consumed), crc);
     held = held.subarray(consumed);
     clean &&= decoded.clean;
@@ -155,6 +152,12 @@ export async function* readRows(
     } else if (broken && place.row % 16 === 0) await yieldToOthers();
   }
   if (place.offset > started.offset) yield done({ start: started, end: place, rows, flaws, crc, clean });
+}
+
+/** Bytes of the first characters. What is left is the shorter part by far, and in UTF-8 has to be counted. */
+function lengthOf({ text, clean }: Decoded, taken: number, bytes: Buffer, encoding: Encoding): number {
+  if (encoding !== 'utf-8') return sourceLength(text.slice(0, taken), encoding, clean);
+  return bytes.length - sourceLength(text.slice(taken), encoding, clean);
 }
 
 function findFlaws(

@@ -2,9 +2,8 @@ import type { Failure, FailureCode } from '../../contract/errors.ts';
 import type { BatchAnswer, BatchCall, Element } from '../../service/client.ts';
 import type { State } from '../storing/results.ts';
 
-/** One value on its way, shared by all rows that hold it. */
-export interface Slot {
-  readonly value: string;
+/** One value on its way, shared by all rows that hold it, and the element it is sent as. */
+export interface Slot extends Element {
   state: State | 'w';
   /** The result, or the failure code. */
   text: string;
@@ -79,7 +78,8 @@ export class Lane {
       }
     }
     this.#open ??= createRequest(this);
-    const slot: Slot = { value, state: 'w', text: '', request: this.#open };
+    const ref = refOf(this.#open.slots.length);
+    const slot: Slot = { ref, value, state: 'w', text: '', request: this.#open };
     if (remembered) this.#young.set(value, slot);
     this.#asked += 1;
     this.#open.slots.push(slot);
@@ -142,16 +142,18 @@ function createRequest(lane: Lane): Request {
 
 const refs: string[] = [];
 
-/** RefIds need only be unique within their call (spec §2). */
-export function elementsOf(slots: readonly Slot[]): Element[] {
-  while (refs.length < slots.length) refs.push(String(refs.length));
-  return slots.map((slot, i) => ({ ref: refs[i] ?? String(i), value: slot.value }));
+/** RefIds need only be unique within their call (spec §2): a slot's is its place in its request. */
+function refOf(place: number): string {
+  while (refs.length <= place) refs.push(String(refs.length));
+  return refs[place] ?? '';
 }
 
 /** Gives every slot its state from an answer, by RefId. What was not answered did not match, or is missing. */
 export function applyAnswer(call: BatchCall, slots: readonly Slot[], answer: BatchAnswer): void {
+  // Part of a request keeps the places of the whole.
+  const first = Number(slots[0]?.ref);
   for (const element of answer.elements) {
-    const slot = slots[Number(element.ref)];
+    const slot = slots[Number(element.ref) - first];
     if (slot?.state !== 'w') continue;
     slot.state = element.ok ? 'o' : 'f';
     slot.text = element.ok ? element.value : element.code;

@@ -24,7 +24,8 @@ export interface OpenChunk {
   readonly values: number;
 }
 
-const constant = (state: State, text = ''): Slot => Object.freeze({ value: '', state, text, request: null });
+const constant = (state: State, text = ''): Slot =>
+  Object.freeze({ ref: '', value: '', state, text, request: null });
 const blank = constant('b');
 const kept = constant('k');
 const unfit = constant('f', 'value.unfit');
@@ -76,7 +77,7 @@ function fromBefore(before: ColumnResults, row: number): Slot {
   let requestId = '';
   for (const [from, id] of before.requests) if (from <= row) requestId = id;
   const request = { requestId } as Request;
-  return { value: '', state, text: before.values[row] ?? '', request };
+  return { ref: '', value: '', state, text: before.values[row] ?? '', request };
 }
 
 /** Once all its requests are settled. */

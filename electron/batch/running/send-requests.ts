@@ -1,6 +1,6 @@
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 import type { CallContext, ServiceClient } from '../../service/client.ts';
-import { applyAnswer, elementsOf, failSlots, type Request, type Slot } from './lane.ts';
+import { applyAnswer, failSlots, type Request, type Slot } from './lane.ts';
 
 /** Failures of a whole request that one of its elements may have caused: halved until the culprit is alone. */
 const divisible: readonly FailureCode[] = [
@@ -52,7 +52,7 @@ export function createSender(options: SenderOptions): Sender {
   /** Null when every slot has its state; otherwise why the run must stop. */
   async function sendSlots(request: Request, slots: readonly Slot[]): Promise<Failure | null> {
     const { call } = request.lane;
-    const outcome = await client.batch(call, elementsOf(slots), { ...context, rows: slots.length });
+    const outcome = await client.batch(call, slots, { ...context, rows: slots.length });
     if (outcome.ok) {
       refusals = 0;
       if (request.requestId === '') request.requestId = outcome.value.requestId;
