@@ -1,16 +1,11 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Reading, Source } from '../../contract/models/source.ts';
-import { sealFor, type Seal } from '../../privacy/seal.ts';
-import { writeFailure } from '../failing.ts';
 import type { BatchParts } from '../parts.ts';
-import { keyAccount } from '../storing/job-key.ts';
-import { openedFolder } from '../storing/job-files.ts';
-import { isOwned, own } from '../storing/owner.ts';
-import { createSpool, keepSpool, openSpool, type SpoolWriter } from '../storing/spool.ts';
 import { openFile, type ByteSource } from '../bytes/byte-source.ts';
 import { fileKind } from './file-kind.ts';
+import { createOpenedSpools, type Spool } from './opened-spools.ts';
 import { look, type SaidReading } from './look.ts';
 import type { Format } from './read-rows.ts';
 import { canonical, convertSheet, type Converted } from './workbook/convert-sheet.ts';
@@ -27,13 +22,6 @@ export interface OpenSource {
   readonly fixed: Partial<Reading>;
   /** What converting a sheet found out about it; null for text. */
   readonly converted: Converted | null;
-}
-
-/** A spool of an open source. It goes with the source; who needs it longer takes it as a second name. */
-export interface Spool {
-  /** What its seal is derived from. */
-  readonly subject: string;
-  keep(as: string): Promise<Outcome<null>>;
 }
 
 export interface Sources {
@@ -57,15 +45,12 @@ const kept = 8;
 
 const reportEveryMs = 200;
 
-const unowned = '.new';
-
 type Parts = Pick<BatchParts, 'newId' | 'folder' | 'keychain' | 'clock' | 'emit'>;
 
 export function createSources(parts: Parts): Sources {
   const { newId, clock } = parts;
   const open = new Map<string, OpenSource & { readonly spoolPath: string | null }>();
-  const spools = join(parts.folder, openedFolder);
-  let folder: Promise<Outcome<string>> | null = null;
+  const spools = createOpenedSpools(parts);
   let converting: AbortController | null = null;
 
   function add(
@@ -102,45 +87,6 @@ export function createSources(parts: Parts): Sources {
     return found === undefined ? failed('file.unknown') : done(found);
   }
 
-  /** A folder of this process, so that another can tell what it may remove. */
-  async function ownFolder(): Promise<Outcome<string>> {
-    folder ??= (async () => {
-      const path = join(spools, newId());
-      try {
-        // It gets its name once it has its owner: one without may be removed by another process.
-        await mkdir(`${path}${unowned}`, { recursive: true, mode: 0o700 });
-        const owner = await own(`${path}${unowned}`);
-        if (!owner.ok) return owner;
-        await rename(`${path}${unowned}`, path);
-        return done(path);
-      } catch (error) {
-        return writeFailure(error);
-      }
-    })();
-    const made = await folder;
-    if (!made.ok) folder = null;
-    return made;
-  }
-
-  /** Fills a spool and opens it. */
-  async function spooled<T>(
-    fill: (create: () => Promise<Outcome<SpoolWriter>>) => Promise<Outcome<T>>,
-  ): Promise<Outcome<{ filled: T; bytes: ByteSource; spool: Spool; spoolPath: string }>> {
-    const key = await parts.keychain.key(keyAccount);
-    if (!key.ok) return key;
-    const made = await ownFolder();
-    if (!made.ok) return made;
-    const subject = newId();
-    const spoolPath = join(made.value, subject);
-    const seal: Seal = sealFor(key.value, subject);
-    const filled = await fill(() => createSpool(spoolPath, seal));
-    if (!filled.ok) return filled;
-    const bytes = await openSpool(spoolPath, seal);
-    if (!bytes.ok) return bytes;
-    const spool: Spool = { subject, keep: (as) => keepSpool(spoolPath, as) };
-    return done({ filled: filled.value, bytes: bytes.value, spool, spoolPath });
-  }
-
   async function openWorkbook(path: string, size: number, sheet: string | null): Promise<Outcome<Source>> {
     converting?.abort();
     const mine = new AbortController();
@@ -152,7 +98,7 @@ export function createSources(parts: Parts): Sources {
       reportedAt = clock.now();
       parts.emit('batch.opening', { name: name.slice(0, 300).toWellFormed(), share });
     };
-    const found = await spooled((create) => convertSheet(path, sheet, create, report, mine.signal));
+    const found = await spools.fill((create) => convertSheet(path, sheet, create, report, mine.signal));
     if (converting === mine) converting = null;
     if (!found.ok) return named(found, name);
     const { filled, ...rest } = found.value;
@@ -183,7 +129,7 @@ export function createSources(parts: Parts): Sources {
     openPath,
     async openText(text) {
       if (text.trim() === '') return failed('file.paste-empty');
-      const found = await spooled(async (create) => {
+      const found = await spools.fill(async (create) => {
         const output = await create();
         if (!output.ok) return output;
         const written = await output.value.write(Buffer.from(text.toWellFormed()));
@@ -215,21 +161,12 @@ export function createSources(parts: Parts): Sources {
       if (!same.ok) return same;
       return look(bytes, { ...said, ...fixed });
     },
-    async sweep() {
-      const found = await readdir(spools).catch(() => []);
-      for (const name of found) {
-        const path = join(spools, name);
-        if (!name.endsWith(unowned) && !(await isOwned(path)))
-          await rm(path, { recursive: true, force: true }).catch(() => undefined);
-      }
-    },
+    sweep: () => spools.sweep(),
     async close() {
       converting?.abort();
       await Promise.allSettled([...open.values()].map(release));
       open.clear();
-      const made = await folder;
-      if (made?.ok !== true) return;
-      await rm(made.value, { recursive: true, force: true }).catch(() => undefined);
+      await spools.close();
     },
   };
 }
