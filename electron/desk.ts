@@ -7,6 +7,7 @@ import { openClientCertificates } from './credentials/client-certificates.ts';
 import { openConnections } from './credentials/connections.ts';
 import type { KeyringBackend } from './credentials/native-calls.ts';
 import { openKeychain } from './credentials/open-keychain.ts';
+import { uncoverText } from './contract/covered.ts';
 import { done, type Outcome } from './contract/errors.ts';
 import { readAbout } from './desk/about.ts';
 import { builtInId, createBuiltIn } from './desk/built-in.ts';
@@ -175,12 +176,12 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     'lock.now': () => Promise.resolve(done(lock.now())),
     'lock.unlock': async ({ passphrase }) => {
       const begun = await audit.begin({ action: 'Unlock' });
-      const unlocked = await lock.unlock(passphrase);
+      const unlocked = await lock.unlock(uncoverText(passphrase));
       // A full disk must not keep the person out: nothing can be done inside without the log either.
       if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
       return unlocked;
     },
-    'lock.setPassphrase': ({ current, next }) => lock.setPassphrase(current, next),
+    'lock.setPassphrase': ({ current, next }) => lock.setPassphrase(uncoverText(current), uncoverText(next)),
     'lock.active': () => {
       lock.active();
       return Promise.resolve(done({}));

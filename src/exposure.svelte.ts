@@ -2,6 +2,7 @@ import { uncover } from '../electron/contract/covered.ts';
 import type { CallOutput } from '../electron/contract/calls.ts';
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
 import type { Api } from './api.ts';
+import { paintCharacters } from './paint-characters.ts';
 import { groups } from './token-text.ts';
 
 type Revealed = CallOutput<'lookup.reveal'> & { readonly pad: string };
@@ -55,30 +56,13 @@ export class Exposure {
     void this.#api.call('lookup.hide', { revealId });
   }
 
-  /**
-   * Attached to the element that shows the value. Each character is an inline block with a text node of its own, and
-   * the gaps are drawn: layout joins the text of whatever flows together into one string, and keeps it for a while.
-   */
-  readonly paint = (target: HTMLElement): (() => void) => {
-    const nodes: Text[] = [];
-    const shape = groups('•'.repeat(this.#covered.length / 4), this.#kind);
-    const characters = uncover(this.#covered, this.#pad);
-    for (const group of shape) {
-      const line = document.createElement('span');
-      for (let place = 0; place < group.length; place++) {
-        const character = characters.next().value as string | undefined;
-        if (character === undefined) break;
-        const box = document.createElement(character === '\n' ? 'br' : 'span');
-        if (character !== '\n') nodes.push(box.appendChild(document.createTextNode(character)));
-        line.append(box);
-      }
-      target.append(line);
-    }
-    return () => {
-      for (const node of nodes) node.data = '';
-      target.replaceChildren();
-    };
-  };
+  /** Attached to the element that shows the value. */
+  readonly paint = (target: HTMLElement): (() => void) =>
+    paintCharacters(
+      target,
+      uncover(this.#covered, this.#pad),
+      groups('•'.repeat(this.#covered.length / 4), this.#kind),
+    );
 
   #drop(): void {
     clearTimeout(this.#timer);

@@ -42,6 +42,31 @@ export function tidy(raw: string, kind: DefinitionKind): Tidied {
   return { text, removed: words === '' ? null : `Removed ${words}.` };
 }
 
+const isIn = (what: RegExp, unit: number): boolean => String.fromCharCode(unit).search(what) !== -1;
+
+/** As `tidy`, for cleartext that must not become a string: UTF-16 units in, those to be sent out, in a copy. */
+export function tidyUnits(raw: Uint16Array, kind: DefinitionKind): Uint16Array {
+  const rule = meaningless[kind];
+  const kept = new Uint16Array(raw.length);
+  let length = 0;
+  let wasBreak = false;
+  for (const unit of raw) {
+    const isBreak = unit === 0x0d || unit === 0x0a || unit === 0x09;
+    const one = isBreak ? 0x20 : unit;
+    const again = isBreak && wasBreak;
+    wasBreak = isBreak;
+    if (again || isIn(invisible, one)) continue;
+    if ((rule.spaces && isIn(spaces, one)) || (rule.dashes && isIn(dashes, one))) continue;
+    kept[length++] = one;
+  }
+  let start = 0;
+  while (start < length && isIn(spaces, kept[start] ?? 0)) start++;
+  while (length > start && isIn(spaces, kept[length - 1] ?? 0)) length--;
+  const sent = kept.slice(start, length);
+  kept.fill(0);
+  return sent;
+}
+
 /** Lines that hold something: more than one makes a batch rather than a lookup. */
 export function pastedLines(text: string): number {
   return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '').length;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { coveredText, coveredToken } from './models/covered.ts';
+import { coveredPassphrase, coveredText, coveredToken } from './models/covered.ts';
 import { auditPage } from './models/activity.ts';
 import {
   damagedJob,
@@ -227,12 +227,12 @@ export const calls = {
   'settings.save': call(settings, settings),
 
   'lock.now': call(nothing, lockState, { whileLocked: true }),
-  'lock.unlock': call(z.strictObject({ passphrase: z.string().max(1_000) }), lockState, {
+  'lock.unlock': call(z.strictObject({ passphrase: coveredPassphrase }), lockState, {
     whileLocked: true,
   }),
   /** An empty passphrase removes it. The current one is asked for when one is set. */
   'lock.setPassphrase': call(
-    z.strictObject({ current: z.string().max(1_000), next: z.string().max(1_000) }),
+    z.strictObject({ current: coveredPassphrase, next: coveredPassphrase }),
     lockState,
   ),
   /** The window saw a key or the pointer; main counts the idle time. */

@@ -1,3 +1,4 @@
+import { uncoverText } from '../contract/covered.ts';
 import type { CallInput } from '../contract/calls.ts';
 import type { Outcome } from '../contract/errors.ts';
 import type { Lookup } from '../contract/models/lookup.ts';
@@ -16,7 +17,12 @@ export async function tokenize(
   if (!active.ok) return active;
   const { policy, definition, caseReference } = input;
   const context = { caseReference, rows: 1 };
-  const answer = await active.value.client.tokenize(policy, definition, input.cleartext, context);
+  const answer = await active.value.client.tokenize(
+    policy,
+    definition,
+    uncoverText(input.cleartext),
+    context,
+  );
   if (!answer.ok) return answer;
   return withMask(parts, active.value, answer.value, {
     policy,

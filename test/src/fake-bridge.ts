@@ -385,12 +385,13 @@ function defaultAnswers(
       return done(fake.state.lock);
     },
     'lock.unlock': ({ passphrase }) => {
-      if (fake.state.lock.passphraseSet && passphrase !== 'correct horse') return failed('unlock.wrong');
+      if (fake.state.lock.passphraseSet && uncoverText(passphrase) !== 'correct horse')
+        return failed('unlock.wrong');
       fake.change({ lock: { ...fake.state.lock, locked: false } });
       return done(fake.state.lock);
     },
     'lock.setPassphrase': ({ next }) => {
-      fake.change({ lock: { ...fake.state.lock, passphraseSet: next !== '' } });
+      fake.change({ lock: { ...fake.state.lock, passphraseSet: next.covered !== '' } });
       return done(fake.state.lock);
     },
     'lock.active': nothing,

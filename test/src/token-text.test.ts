@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cardBrand, dotted, groups, pastedLines, tidy } from '../../src/token-text.ts';
+import { cardBrand, dotted, groups, pastedLines, tidy, tidyUnits } from '../../src/token-text.ts';
 
 describe('tidy', () => {
   it('takes spaces and dashes out of a card and says so', () => {
@@ -61,4 +61,24 @@ it('tells the card scheme from a mask', () => {
   expect(cardBrand('5500••••••••0004')).toBe('Mastercard');
   expect(cardBrand('34••')).toBe('American Express');
   expect(cardBrand('••••')).toBeNull();
+});
+
+describe('tidying what must not become a string', () => {
+  const unit = fc.oneof(fc.constantFrom(...' \t\n\r\u200b\ufeff\u00a0-\u20144'), fc.string({ maxLength: 2 }));
+  const unitsOf = (text: string) => Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+
+  it('comes to the same as tidying a string', () => {
+    fc.assert(
+      fc.property(fc.array(unit), fc.constantFrom('card', 'ssn', 'email', 'text'), (parts, kind) => {
+        const raw = parts.join('');
+        expect(String.fromCharCode(...tidyUnits(unitsOf(raw), kind))).toBe(tidy(raw, kind).text);
+      }),
+    );
+  });
+
+  it('leaves what it was given as it is', () => {
+    const raw = unitsOf('4111 1173');
+    tidyUnits(raw, 'card');
+    expect(String.fromCharCode(...raw)).toBe('4111 1173');
+  });
 });

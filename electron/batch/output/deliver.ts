@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
+import { uncoverText } from '../../contract/covered.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Exported, ExportChoice, Tally } from '../../contract/models/batch.ts';
 import { writeRows } from './export-job.ts';
@@ -71,7 +72,8 @@ export async function deliver(
     const source = await from.openSource();
     if (!source.ok) return source;
     try {
-      const output = await createOutputFile(path, wanted.passphrase);
+      const passphrase = wanted.passphrase === null ? null : uncoverText(wanted.passphrase);
+      const output = await createOutputFile(path, passphrase);
       if (!output.ok) return output;
       const file = wanted.format === 'workbook' ? workbookFile(output.value) : output.value;
       const counts = await writeRows(store, source.value, what.format, shown, wanted, file);
@@ -98,6 +100,8 @@ function checkChoice(
   // One row is the header's.
   if (choice.format === 'workbook' && written >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
+  if (choice.passphrase !== null && uncoverText(choice.passphrase).length < 8)
+    return failed('export.passphrase');
   if (choice.content !== 'cleartext' || choice.rows === 'failed') return null;
   if (choice.reason === '') return failed('reveal.reason-required');
   if (parts.caseRequired() && choice.caseReference === '') return failed('reveal.reason-required');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
+import { coveredPassphrase } from './covered.ts';
 import { count, id, instant, name } from './names.ts';
 import { delimiter, reading } from './source.ts';
 
@@ -155,8 +156,8 @@ export const exportChoice = z.strictObject({
   caseReference: z.string().trim().max(100),
   /** The row count as typed, asked for with cleartext from production. */
   confirmRows: count.nullable(),
-  /** Encrypts the file (age, scrypt recipient) so that no cleartext touches the disk. */
-  passphrase: z.string().min(8).max(1_000).nullable(),
+  /** Encrypts the file (age, scrypt recipient) so that no cleartext touches the disk; eight units at least. */
+  passphrase: coveredPassphrase.nullable(),
 });
 export type ExportChoice = z.infer<typeof exportChoice>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pad } from './covered.ts';
+import { coveredValue, pad } from './covered.ts';
 import { caseReference, id, instant, name, reason, value } from './names.ts';
 
 /** One lookup as it is listed: never cleartext. */
@@ -25,7 +25,7 @@ export const maskInput = z.strictObject({ policy: name, definition: name, token:
 export const tokenizeInput = z.strictObject({
   policy: name,
   definition: name,
-  cleartext: value,
+  cleartext: coveredValue,
   caseReference,
 });
 export const translateInput = z.strictObject({

@@ -1,3 +1,4 @@
+import type { CoveredText } from '../../../electron/contract/covered.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { Desk } from '../../desk.svelte.ts';
 
@@ -21,7 +22,7 @@ export class LockController {
     return this.#desk.state?.lock.passphraseSet ?? false;
   }
 
-  async unlock(passphrase: string): Promise<void> {
+  async unlock(passphrase: CoveredText): Promise<void> {
     const outcome = await this.#desk.api.call('lock.unlock', { passphrase });
     if (outcome.ok) {
       this.failure = null;

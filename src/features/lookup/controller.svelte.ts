@@ -1,4 +1,4 @@
-import { newPad } from '../../../electron/contract/covered.ts';
+import { newPad, type CoveredText } from '../../../electron/contract/covered.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import type { Source } from '../../../electron/contract/models/source.ts';
@@ -145,12 +145,13 @@ export class LookupController {
     return isFound;
   }
 
-  async tokenize(cleartext: string): Promise<boolean> {
+  /** `cleartext` is covered and tidied where it was typed. */
+  async tokenize(cleartext: CoveredText): Promise<boolean> {
     return await this.#take(() =>
       this.desk.api.call('lookup.tokenize', {
         policy: this.desk.policy,
         definition: this.definition.name,
-        cleartext: tidy(cleartext, this.definition.kind).text,
+        cleartext,
         caseReference: this.desk.caseReference.trim(),
       }),
     );

@@ -1,3 +1,4 @@
+import type { CoveredText } from '../../../electron/contract/covered.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { About } from '../../../electron/contract/models/desk.ts';
 import type { Settings } from '../../../electron/contract/models/settings.ts';
@@ -43,10 +44,10 @@ export class SettingsController {
   }
 
   /** True when it was taken. Neither is kept here. */
-  async setPassphrase(current: string, next: string): Promise<boolean> {
+  async setPassphrase(current: CoveredText, next: CoveredText): Promise<boolean> {
     const outcome = await this.desk.api.call('lock.setPassphrase', { current, next });
     this.passphraseFailure = outcome.ok ? null : outcome.failure;
-    this.said = outcome.ok ? (next === '' ? 'Passphrase removed.' : 'Passphrase set.') : '';
+    this.said = outcome.ok ? (next.covered === '' ? 'Passphrase removed.' : 'Passphrase set.') : '';
     return outcome.ok;
   }
 }

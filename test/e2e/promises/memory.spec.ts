@@ -4,7 +4,15 @@ import { expect, test } from '../desk.ts';
 import { go, lookUp, startBuiltIn } from '../hands.ts';
 import { countInMemory, rendererPids } from '../renderer-memory.ts';
 import { heapStrings } from './heap-strings.ts';
-import { detokenizeCards, hiddenPart, hide, revealCell, revealLookup, tokenizeCards } from './tour.ts';
+import {
+  detokenizeCards,
+  hiddenPart,
+  hide,
+  randomCard,
+  revealCell,
+  revealLookup,
+  tokenizeCards,
+} from './tour.ts';
 import { listenOnTheWire } from './wire-canaries.ts';
 
 // Reading another process's memory is for root, or for a machine that lets a parent trace its children.
@@ -123,4 +131,78 @@ test('a secret that was typed is gone from the window once it is stored', async 
   await go(page, 'Lookup');
   await collected(protocol);
   expect(inMemory(parts)).toEqual(none(parts));
+});
+
+/** Types a secret, makes sure that it is there, has it sent, and makes sure that none of its parts is left. */
+async function typedAndGone(page: Page, parts: readonly string[], send: () => Promise<void>): Promise<void> {
+  const [secret = ''] = parts;
+  await typeSecret(page, secret);
+  expect(inMemory([secret])[0]).toBeGreaterThan(0);
+  await send();
+  const protocol = await page.context().newCDPSession(page);
+  await collected(protocol);
+  await protocol.detach();
+  expect.soft(inMemory(parts)).toEqual(none(parts));
+}
+
+test('a value that was typed to be tokenized is gone once it is sent, whether it was shown or not', async ({
+  page,
+}) => {
+  test.setTimeout(180_000);
+  await startBuiltIn(page);
+  await page.getByText('Tokenize a value').click();
+  const field = page.getByLabel('Value in clear');
+  const tokenized = async (): Promise<void> => {
+    await page.keyboard.press('Enter');
+    await page.getByText('tokenized just now').waitFor();
+    expect(await field.inputValue()).toBe('');
+  };
+  await field.click();
+  const hidden = randomCard();
+  await typedAndGone(page, [hidden, hiddenPart(hidden)], tokenized);
+
+  await page.getByRole('button', { name: 'Show what is typed' }).click();
+  const shown = randomCard();
+  await typedAndGone(page, [shown, hiddenPart(shown)], async () => {
+    const amber = page.getByRole('group', { name: 'Typed, in clear' });
+    expect(await amber.locator('.value > span > span').count()).toBe(shown.length);
+    // Nothing but the numbers that were typed holds it as one piece.
+    expect.soft(inMemory([shown])[0]).toBe(1);
+    await tokenized();
+  });
+});
+
+test('the passphrase of the lock and that of an export are gone once they are sent', async ({
+  page,
+  desk,
+  home,
+}) => {
+  test.setTimeout(180_000);
+  const passphrase = (): string[] => {
+    const whole = randomBytes(24).toString('hex');
+    return [whole, whole.slice(0, 24), whole.slice(-24)];
+  };
+  const ofLock = passphrase();
+  await tokenizeCards(page, desk, home);
+  const exported = page.getByRole('status', { name: 'Exported' });
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByText('Encrypt with a passphrase').click();
+  await page.getByLabel('Passphrase, at least 8 characters').click();
+  await typedAndGone(page, passphrase(), async () => {
+    await page.getByRole('button', { name: /^Export [\d]/ }).click();
+    await exported.getByText('.age', { exact: false }).waitFor();
+  });
+
+  await go(page, 'Settings');
+  await page.getByLabel('New passphrase').click();
+  await typedAndGone(page, ofLock, async () => {
+    await page.getByRole('button', { name: 'Set passphrase' }).click();
+    await page.getByText('Passphrase set.').waitFor();
+  });
+  await page.keyboard.press('Control+l');
+  await page.getByLabel('Passphrase').click();
+  await typedAndGone(page, ofLock, async () => {
+    await page.keyboard.press('Enter');
+    await page.getByRole('navigation', { name: 'Places' }).waitFor();
+  });
 });

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { coveredOf } from '../../covered-text.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done, failed, type FailureCode } from '../../../electron/contract/errors.ts';
 import { readJournal, writeLine } from '../../../electron/batch/storing/journal.ts';
@@ -444,10 +445,17 @@ describe('exports', () => {
   it('are encrypted to a passphrase before they touch the disk', async () => {
     const jobId = await begin();
     await desk.until(jobId, 'finished');
-    valueOf(await desk.export(jobId, { passphrase: 'correct horse' }));
+    valueOf(await desk.export(jobId, { passphrase: coveredOf('correct horse') }));
     const bytes = await readFile(join(desk.folder, 'in_cleartext.csv.age'));
     expect(bytes.toString('latin1', 0, 32)).toMatch(/^age-encryption\.org\/v1\n-> scryp/);
     expect(bytes.includes('tok1')).toBe(false);
+  });
+
+  it('are not written for a passphrase of less than eight characters', async () => {
+    const jobId = await begin();
+    await desk.until(jobId, 'finished');
+    expect(codeOf(await desk.export(jobId, { passphrase: coveredOf('seven77') }))).toBe('export.passphrase');
+    expect(await readdir(desk.folder)).toEqual(['in.csv']);
   });
 
   it('leave out results where tokens alone are wanted, and masks where they are not', async () => {

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decrypter } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { coveredOf } from '../../covered-text.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { cleartextOf, codeOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
 import { text, workbook } from './make-workbook.ts';
@@ -137,7 +138,7 @@ describe('a workbook', () => {
     const sourceId = await desk.open(await desk.write('cards.xlsx', await cards()));
     const { jobId } = await desk.run(sourceId, planOf([detokenize(0)]));
     desk.target = join(desk.folder, 'sealed.age');
-    expect((await desk.export(jobId, { format: 'workbook', passphrase: 'correct horse' })).ok).toBe(true);
+    expect((await desk.export(jobId, { format: 'workbook', passphrase: coveredOf('correct horse') })).ok).toBe(true);
     const decrypter = new Decrypter();
     decrypter.addPassphrase('correct horse');
     const clear = Buffer.from(await decrypter.decrypt(await readFile(desk.target)));

@@ -1,3 +1,4 @@
+import { coveredOf } from '../../covered-text.ts';
 import { coverText, newPad } from '../../../electron/contract/covered.ts';
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
@@ -153,7 +154,7 @@ test('copying the mask or the token asks the service for nothing', async () => {
 
 test('a token made under a policy that may not mask is kept without a mask', async () => {
   const { desk } = room({}, { getMasked: () => Promise.resolve(failed('service.refused')) });
-  const made = value(await desk['lookup.tokenize']({ ...subject, cleartext }));
+  const made = value(await desk['lookup.tokenize']({ ...subject, cleartext: coveredOf(cleartext) }));
   expect(made).toMatchObject({ token, masked: '', kind: 'tokenized', requestId: 'req-1' });
 });
 

@@ -6,6 +6,7 @@ import { ActivityController } from '../../../src/features/activity/controller.sv
 import { ConnectionsController } from '../../../src/features/connections/controller.svelte.ts';
 import { LockController } from '../../../src/features/lock/controller.svelte.ts';
 import { SettingsController } from '../../../src/features/settings/controller.svelte.ts';
+import { coveredOf } from '../../covered-text.ts';
 import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
 import * as data from '../fake-data.ts';
 
@@ -136,10 +137,10 @@ describe('the lock', () => {
       state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
     });
     const lock = new LockController(desk);
-    await lock.unlock('wrong');
+    await lock.unlock(coveredOf('wrong'));
     expect(lock.failure?.code).toBe('unlock.wrong');
     expect(desk.locked).toBe(true);
-    await lock.unlock('correct horse');
+    await lock.unlock(coveredOf('correct horse'));
     expect(desk.locked).toBe(false);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openApi } from '../../../src/api.ts';
 import { Desk } from '../../../src/desk.svelte.ts';
 import { LookupController } from '../../../src/features/lookup/controller.svelte.ts';
+import { coveredOf } from '../../covered-text.ts';
 import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
 import * as data from '../fake-data.ts';
 
@@ -147,7 +148,7 @@ describe('a reveal', () => {
 it('keeps nothing of a tokenized value', async () => {
   const { controller } = await open();
   controller.mode = 'cleartext';
-  await controller.tokenize('4000123412341234');
+  await controller.tokenize(coveredOf('4000123412341234'));
   expect(JSON.stringify([controller.input, controller.current, controller.recent])).not.toContain('40001234');
 });
 
