@@ -81,7 +81,8 @@ export class TypedSecret {
   }
 
   #edit(event: InputEvent, input: HTMLInputElement): void {
-    if (event.isComposing) return;
+    // Enter writes nothing here; prevented, it would not submit the form either.
+    if (event.isComposing || event.inputType === 'insertLineBreak') return;
     event.preventDefault();
     const from = input.selectionStart ?? this.length;
     const to = input.selectionEnd ?? this.length;

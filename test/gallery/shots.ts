@@ -97,6 +97,16 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'lookup-typed-in-clear',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.getByText('Tokenize a value').click();
+      await page.getByRole('button', { name: 'Show what is typed' }).click();
+      await page.getByRole('textbox', { name: 'Value in clear' }).fill('4111117309211111');
+      await page.getByRole('group', { name: 'Typed, in clear' }).waitFor();
+    },
+  },
+  {
     name: 'lookup-failed',
     scene: 'refused',
     steps: async (page) => {
