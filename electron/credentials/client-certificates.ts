@@ -16,14 +16,15 @@ export interface OpenCertificate {
 }
 
 /**
- * The client certificates' files, too long for a keychain: each encrypted (AES-256-GCM) with a key of its own in the
- * keychain, 0600. File and key are named after the connection and its origin, so one is not found for another host.
+ * The client certificates with their passphrases, too long for a keychain: each pair is one record, encrypted
+ * (AES-256-GCM) with a key of its own in the keychain, 0600. A file that was replaced has never the passphrase of the
+ * one before. File and key are named after the connection and its origin, so one is not found for another host.
  */
 export interface ClientCertificates {
-  /** Replaces the one before, whole or not at all. Failures: keychain.*, file.unwritable, file.disk-full. */
-  write(connection: Place, pfx: Buffer): Promise<Outcome<null>>;
+  /** Replaces the one before, whole or not at all, whenever it is cut off. Failures: keychain.*, file.unwritable, file.disk-full. */
+  write(connection: Place, pair: OpenCertificate): Promise<Outcome<null>>;
   /** Failures: certificate.invalid with a subject (gone, damaged, or its key is gone), keychain.*. */
-  read(connection: Place): Promise<Outcome<Buffer>>;
+  read(connection: Place): Promise<Outcome<OpenCertificate>>;
   /** Nothing there is fine; the key is removed by whoever removes the secrets. Failure: file.unwritable. */
   remove(connection: Place): Promise<Outcome<null>>;
 }
@@ -40,16 +41,24 @@ export function openClientCertificates(parts: {
     return path.join(folder, `${name}.sealed`);
   }
 
+  /** What a write that was cut off left beside the file. */
+  async function sweep(file: string): Promise<void> {
+    const left = (await fs.readdir(folder)).filter((name) => name.startsWith(`${path.basename(file)}.`));
+    await Promise.all(left.map((name) => fs.rm(path.join(folder, name), { force: true })));
+  }
+
   return {
-    async write(connection, pfx) {
+    async write(connection, pair) {
       const account = certificateAccount(connection);
       const key = await keychain.key(account);
       if (!key.ok) return key;
       const file = fileOf(account);
       const beside = `${file}.${randomUUID()}`;
+      const record = packed(pair);
       try {
         await fs.mkdir(folder, { recursive: true, mode: 0o700 });
-        const sealed = sealFor(key.value, account).seal(pfx, account);
+        await sweep(file);
+        const sealed = sealFor(key.value, account).seal(record, account);
         await fs.writeFile(beside, sealed, { mode: 0o600, flag: 'wx', flush: true });
         await fs.rename(beside, file);
         return done(null);
@@ -58,6 +67,8 @@ export function openClientCertificates(parts: {
         const { code } = error as NodeJS.ErrnoException;
         const full = code === 'ENOSPC' || code === 'EDQUOT';
         return failed(full ? 'file.disk-full' : 'file.unwritable', { subject });
+      } finally {
+        record.fill(0);
       }
     },
     async read(connection) {
@@ -70,16 +81,35 @@ export function openClientCertificates(parts: {
       }
       const key = await keychain.key(account);
       if (!key.ok) return key;
-      const pfx = sealFor(key.value, account).open(sealed, account);
-      return pfx === null ? failed('certificate.invalid', { subject }) : done(pfx);
+      const record = sealFor(key.value, account).open(sealed, account);
+      const pair = record === null ? null : unpacked(record);
+      return pair === null ? failed('certificate.invalid', { subject }) : done(pair);
     },
     async remove(connection) {
       try {
-        await fs.rm(fileOf(certificateAccount(connection)), { force: true });
+        const file = fileOf(certificateAccount(connection));
+        await fs.rm(file, { force: true });
+        await sweep(file);
         return done(null);
-      } catch {
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return done(null);
         return failed('file.unwritable', { subject });
       }
     },
   };
+}
+
+/** The passphrase's length in bytes (4, big-endian), the passphrase, the file. */
+function packed({ pfx, passphrase }: OpenCertificate): Buffer {
+  const words = Buffer.from(passphrase, 'utf8');
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(words.length);
+  return Buffer.concat([length, words, pfx]);
+}
+
+function unpacked(record: Buffer): OpenCertificate | null {
+  if (record.length < 4) return null;
+  const end = 4 + record.readUInt32BE(0);
+  if (end > record.length) return null;
+  return { passphrase: record.toString('utf8', 4, end), pfx: record.subarray(end) };
 }

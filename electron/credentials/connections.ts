@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type {
   ClientCertificate,
@@ -48,8 +49,8 @@ export interface Connections {
   secret(id: string, secret: SecretName): Promise<Outcome<string>>;
 
   /**
-   * Keeps a PKCS #12 file encrypted and its passphrase in the keychain, both bound to the address's origin like the
-   * other secrets. Failures: certificate.invalid (with a subject), connection.unknown, connection.built-in,
+   * Keeps a PKCS #12 file and its passphrase as one encrypted record, bound to the address's origin like the other
+   * secrets. Failures: certificate.invalid (with a subject), connection.unknown, connection.built-in,
    * keychain.*, file.*.
    */
   storeCertificate(id: string, pfx: Buffer, passphrase: string): Promise<Outcome<ClientCertificate>>;
@@ -154,7 +155,7 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
             keychain.peek(secretAccount(connection, { kind: 'policyPassword', policy })),
           ]),
         ),
-        certificatePassphrase: keychain.peek(secretAccount(connection, { kind: 'certificatePassphrase' })),
+        certificateKey: keychain.peek(certificateAccount(connection)),
         proxyPassword: keychain.peek(secretAccount(connection, { kind: 'proxyPassword' })),
       })),
 
@@ -219,23 +220,15 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
       if (found.value.builtIn) return failed('connection.built-in');
       const named = describePfx(pfx, passphrase);
       if (!named.ok) return named;
-      const written = await certificates.write(found.value, pfx);
+      const written = await certificates.write(found.value, { pfx, passphrase });
       if (!written.ok) return written;
-      const stored = await keychain.store(
-        secretAccount(found.value, { kind: 'certificatePassphrase' }),
-        passphrase,
-      );
-      if (!stored.ok) return stored;
       const noted = note(id, named.value);
       return noted.ok ? named : noted;
     },
     async forgetCertificate(id) {
       const found = find(id);
       if (!found.ok) return found;
-      const forgotten = await forget([
-        secretAccount(found.value, { kind: 'certificatePassphrase' }),
-        certificateAccount(found.value),
-      ]);
+      const forgotten = await forget([certificateAccount(found.value)]);
       if (!forgotten.ok) return forgotten;
       const removed = await certificates.remove(found.value);
       return removed.ok ? note(id, null) : removed;
@@ -244,16 +237,16 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
       const found = find(id);
       if (!found.ok) return found;
       if (found.value.clientCertificate === null) return done(null);
-      const passphrase = await keychain.read(secretAccount(found.value, { kind: 'certificatePassphrase' }));
-      if (!passphrase.ok) {
-        return passphrase.failure.code === 'credentials.missing'
-          ? failed('certificate.invalid', { subject: found.value.clientCertificate.subject })
-          : passphrase;
+      const pair = await certificates.read(found.value);
+      if (!pair.ok) return pair;
+      const named = describePfx(pair.value.pfx, pair.value.passphrase);
+      if (!named.ok) return named;
+      // The desk ended between the pair and its name: what is presented is what the window says.
+      if (!isDeepStrictEqual(named.value, found.value.clientCertificate)) {
+        const noted = note(id, named.value);
+        if (!noted.ok) return noted;
       }
-      const pfx = await certificates.read(found.value);
-      if (!pfx.ok) return pfx;
-      const opens = describePfx(pfx.value, passphrase.value);
-      return opens.ok ? done({ pfx: pfx.value, passphrase: passphrase.value }) : opens;
+      return pair;
     },
   };
 }

@@ -14,7 +14,7 @@ export function secretAccount(connection: Pick<Connection, 'id' | 'baseUrl'>, se
     : `${place}:${secret.kind}`;
 }
 
-/** Where the key is kept that the client certificate's file is encrypted with: CONNECTION:ORIGIN:certificate. */
+/** Where the key is kept that the client certificate and its passphrase are encrypted with: CONNECTION:ORIGIN:certificate. */
 export function certificateAccount(connection: Pick<Connection, 'id' | 'baseUrl'>): string {
   return `${placeOf(connection)}:certificate`;
 }
@@ -28,7 +28,6 @@ export function portalAccount(connection: Pick<Connection, 'id' | 'baseUrl'>): s
 export function secretsOf(connection: Pick<Connection, 'policies'>): SecretName[] {
   return [
     { kind: 'apiKey' },
-    { kind: 'certificatePassphrase' },
     { kind: 'proxyPassword' },
     ...connection.policies.map((policy) => ({ kind: 'policyPassword' as const, policy })),
   ];

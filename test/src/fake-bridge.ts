@@ -158,7 +158,7 @@ function defaultAnswers(
         id: saved,
         builtIn: before?.builtIn ?? false,
         clientCertificate: before?.clientCertificate ?? null,
-        certificatePassphrase: before?.certificatePassphrase ?? ('missing' as const),
+        certificateKey: before?.certificateKey ?? ('missing' as const),
         proxyPassword:
           draft.proxyUser === '' ? ('missing' as const) : (before?.proxyPassword ?? ('missing' as const)),
         apiKey: before?.apiKey ?? ('missing' as const),
@@ -197,7 +197,7 @@ function defaultAnswers(
       fake.change({
         connections: fake.state.connections.map((connection) =>
           connection.id === id
-            ? { ...connection, clientCertificate, certificatePassphrase: 'stored' as const }
+            ? { ...connection, clientCertificate, certificateKey: 'stored' as const }
             : connection,
         ),
       });
@@ -207,7 +207,7 @@ function defaultAnswers(
       fake.change({
         connections: fake.state.connections.map((connection) =>
           connection.id === id
-            ? { ...connection, clientCertificate: null, certificatePassphrase: 'missing' as const }
+            ? { ...connection, clientCertificate: null, certificateKey: 'missing' as const }
             : connection,
         ),
       });

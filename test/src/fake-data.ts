@@ -44,7 +44,7 @@ export const builtIn: ConnectionView = {
   transfersPerDay: 10_000_000,
   apiKey: 'stored',
   policyPasswords: { 'dispute-desk': 'stored', 'mask-only': 'stored', analyst: 'stored' },
-  certificatePassphrase: 'missing',
+  certificateKey: 'missing',
   proxyPassword: 'missing',
 };
 

@@ -62,7 +62,8 @@ export type SecretState = z.infer<typeof secretState>;
 export const connectionView = connection.extend({
   apiKey: secretState,
   policyPasswords: z.record(z.string(), secretState),
-  certificatePassphrase: secretState,
+  /** Of the key that the client certificate and its passphrase are encrypted with. */
+  certificateKey: secretState,
   proxyPassword: secretState,
 });
 export type ConnectionView = z.infer<typeof connectionView>;
@@ -71,7 +72,6 @@ export type ConnectionView = z.infer<typeof connectionView>;
 export const secretName = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('apiKey') }),
   z.strictObject({ kind: z.literal('policyPassword'), policy: name }),
-  z.strictObject({ kind: z.literal('certificatePassphrase') }),
   z.strictObject({ kind: z.literal('proxyPassword') }),
 ]);
 export type SecretName = z.infer<typeof secretName>;

@@ -1,8 +1,9 @@
 import fs from 'node:fs';
+import fsPromises from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import {
   connectionView,
@@ -15,7 +16,7 @@ import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
 import { fakeClock } from '../privacy/fake-clock.ts';
 import { createAuthority } from '../../faults/certificates.ts';
 import { createPfx } from '../../faults/pfx.ts';
-import { fakeKeyring } from './fake-keyring.ts';
+import { fakeKeyring, type FakeKeyring } from './fake-keyring.ts';
 
 const apiKey = { kind: 'apiKey' } as const;
 const passwordOf = (policy: string) => ({ kind: 'policyPassword', policy }) as const;
@@ -41,13 +42,22 @@ beforeEach(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'certificates-'));
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   fs.rmSync(folder, { recursive: true });
 });
 
-function desk() {
-  const kept: { connections: Connection[]; active: Active | null } = { connections: [], active: null };
-  const keyring = fakeKeyring();
-  const names: string[] = [];
+interface Kept {
+  connections: Connection[];
+  active: Active | null;
+}
+
+/** A desk over what an earlier one left, where there is one. */
+function desk(left: { kept: Kept; keyring: FakeKeyring; names: string[] } | null = null) {
+  const { kept, keyring, names } = left ?? {
+    kept: { connections: [], active: null } as Kept,
+    keyring: fakeKeyring(),
+    names: [] as string[],
+  };
   const keychain = openKeychain({
     load: () => Promise.resolve(keyring),
     index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
@@ -66,7 +76,7 @@ function desk() {
     certificates: openClientCertificates({ folder, keychain }),
     newId: () => `c${++next}`,
   });
-  return { connections, kept, keyring };
+  return { connections, kept, keyring, names };
 }
 
 function value<T>(outcome: Outcome<T>): T {
@@ -92,7 +102,7 @@ test('a connection is kept, its secrets are in the keychain alone, and the windo
     apiKey: 'stored',
     policyPasswords: { agent: 'stored', 'Ünïcode / anything goes': 'missing' },
     clientCertificate: null,
-    certificatePassphrase: 'missing',
+    certificateKey: 'missing',
     proxyPassword: 'missing',
   });
   expect(JSON.stringify([view, kept])).not.toMatch(/key-1|pass-1/);
@@ -267,7 +277,7 @@ test('a client certificate is kept encrypted, and the window sees its names alon
       subject: expect.stringMatching(/^CN=/) as string,
       expires: expect.stringMatching(/^20\d\d-/) as string,
     },
-    certificatePassphrase: 'stored',
+    certificateKey: 'stored',
     proxyPassword: 'stored',
   });
   expect(JSON.stringify([view, kept])).not.toMatch(/canary-passphrase|proxy-1/);
@@ -275,7 +285,8 @@ test('a client certificate is kept encrypted, and the window sees its names alon
   const sealed = fs.readFileSync(path.join(folder, file));
   expect(fs.statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
   expect(sealed.includes(pfx.subarray(40, 56))).toBe(false);
-  expect([...keyring.entries.values()]).toContain(passphrase);
+  expect(sealed.includes(passphrase)).toBe(false);
+  expect([...keyring.entries.keys()].filter((name) => /^c1:.*certificate/.test(name))).toHaveLength(1);
   expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
 });
 
@@ -318,10 +329,63 @@ test('a certificate goes with its connection', async () => {
 test('a certificate is forgotten when asked, and the other secrets stay', async () => {
   const { connections, keyring } = await withCertificate();
   value(await connections.forgetCertificate('c1'));
-  expect(connections.views()[0]).toMatchObject({ clientCertificate: null, certificatePassphrase: 'missing' });
+  expect(connections.views()[0]).toMatchObject({ clientCertificate: null, certificateKey: 'missing' });
   expect(fs.readdirSync(folder)).toEqual([]);
   expect([...keyring.entries.values()]).toContain('proxy-1');
-  expect([...keyring.entries.values()]).not.toContain(passphrase);
+  expect([...keyring.entries.keys()].filter((name) => /^c1:.*certificate/.test(name))).toEqual([]);
+});
+
+const nextPassphrase = 'canary-of-the-next';
+const nextPfx = createPfx(await (await createAuthority()).sign({ use: 'client' }), nextPassphrase);
+const never = () => new Promise<never>(() => undefined);
+
+test.each([
+  ['its file is half written', 'writeFile'],
+  ['its file is written and not yet in place', 'rename'],
+] as const)(
+  'a certificate is the old one with its passphrase when the desk ends while %s',
+  async (_, step) => {
+    const room = await withCertificate();
+    const write = fsPromises.writeFile;
+    const cut = vi.spyOn(fsPromises, step).mockImplementationOnce(async (...[file, sealed]: unknown[]) => {
+      if (step === 'writeFile') await write(file as string, (sealed as Buffer).subarray(0, 99));
+      return never();
+    });
+    void room.connections.storeCertificate('c1', nextPfx, nextPassphrase);
+    await vi.waitUntil(() => cut.mock.results.length > 0 && fs.readdirSync(folder).length === 2);
+    vi.restoreAllMocks();
+
+    const { connections } = desk(room);
+    expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+    value(await connections.storeCertificate('c1', nextPfx, nextPassphrase));
+    expect(await connections.certificate('c1')).toEqual(done({ pfx: nextPfx, passphrase: nextPassphrase }));
+    expect(fs.readdirSync(folder)).toHaveLength(1);
+  },
+);
+
+test('a certificate is the new one with its passphrase when the desk ends before its name is kept', async () => {
+  const room = await withCertificate();
+  const before = structuredClone(room.kept);
+  const named = value(await room.connections.storeCertificate('c1', nextPfx, nextPassphrase));
+  // Both say the same name; the day they end would differ.
+  room.kept.connections = before.connections.map((one) => ({
+    ...one,
+    clientCertificate: { subject: 'CN=Earlier', expires: '2020-01-01' },
+  }));
+  const { connections } = desk(room);
+  expect(await connections.certificate('c1')).toEqual(done({ pfx: nextPfx, passphrase: nextPassphrase }));
+  expect(connections.views()[0]?.clientCertificate).toEqual(named);
+});
+
+test('a keyring that refuses leaves the certificate and its passphrase as they were', async () => {
+  const room = await withCertificate();
+  const { connections, keyring } = desk(room);
+  keyring.mood = 'locked';
+  expect(await connections.storeCertificate('c1', nextPfx, nextPassphrase)).toEqual(
+    failed('keychain.locked'),
+  );
+  keyring.mood = 'open';
+  expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
 });
 
 test('a damaged certificate file is a failure, not a way without', async () => {

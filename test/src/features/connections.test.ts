@@ -88,7 +88,7 @@ describe('the way to the service', () => {
       name: 'connections.chooseCertificate',
       input: { id: 'acme-eu', passphrase },
     });
-    expect(controller.view).toMatchObject({ certificatePassphrase: 'stored' });
+    expect(controller.view).toMatchObject({ certificateKey: 'stored' });
     expect(controller.view?.clientCertificate?.expires).toBe('2027-06-30');
     await controller.forgetCertificate();
     expect(controller.view?.clientCertificate).toBeNull();
