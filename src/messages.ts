@@ -31,6 +31,26 @@ const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${f.ro
 const host = (f: Failure): string => f.subject ?? 'the service';
 const file = (f: Failure): string => f.subject ?? 'The file';
 
+/** `flaw`: the platform's name for what did not hold; no name for a person. */
+function untrusted(flaw: string): Message {
+  if (flaw.includes('_ALERT_'))
+    return say(
+      'The service did not accept the secure connection, so nothing was sent.',
+      'If it asks for a client certificate, choose one under Connections; otherwise ask the administrator.',
+    );
+  if (flaw.includes('EXPIRED'))
+    return say('The certificate of the service has expired, so nothing was sent.', 'Tell the administrator.');
+  if (flaw.includes('ALTNAME'))
+    return say(
+      'The certificate of the service is for another address, so nothing was sent.',
+      'Check the base address of the connection, or ask the administrator.',
+    );
+  return say(
+    'The certificate of the service is not trusted here, so nothing was sent.',
+    'If your company uses its own certificate authority, add it to the connection; otherwise ask the administrator.',
+  );
+}
+
 function refused(f: Failure): string {
   const act = operationWords[f.operation ?? ''] ?? 'do this';
   const on = act === 'do this' ? 'here' : (f.definition ?? 'this definition');
@@ -54,11 +74,7 @@ const sentences: Record<FailureCode, Say> = {
   'service.unreachable': (f) =>
     say(`No connection to ${host(f)}.`, 'Check the network or VPN, then try again.', 'later'),
   'service.timeout': (f) => say(`${f.subject ?? 'The service'} did not answer in time.`, 'Try again.', 'now'),
-  'service.tls': (f) =>
-    say(
-      `The certificate of ${host(f)} is not trusted here, so nothing was sent.`,
-      'If your company uses its own certificate authority, add it to the connection; otherwise ask the administrator.',
-    ),
+  'service.tls': (f) => untrusted(f.subject ?? ''),
   'service.proxy': (f) =>
     say(
       `The proxy ${f.subject ?? ''} did not let the request through.`.replace('  ', ' '),

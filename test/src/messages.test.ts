@@ -29,6 +29,18 @@ describe('messages', () => {
     );
   });
 
+  it.each([
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', /asks for a client certificate/],
+    ['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', /asks for a client certificate/],
+    ['CERT_HAS_EXPIRED', /has expired/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /for another address/],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /is not trusted here/],
+  ])('says in words what %s means', (subject, words) => {
+    const sentence = sentenceFor({ code: 'service.tls', subject });
+    expect(sentence).toMatch(words);
+    expect(sentence).not.toMatch(/_/);
+  });
+
   it('quotes the service on an invalid field', () => {
     const failure = {
       code: 'service.invalid-input',
