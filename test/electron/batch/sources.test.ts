@@ -138,7 +138,9 @@ describe('a workbook', () => {
     const sourceId = await desk.open(await desk.write('cards.xlsx', await cards()));
     const { jobId } = await desk.run(sourceId, planOf([detokenize(0)]));
     desk.target = join(desk.folder, 'sealed.age');
-    expect((await desk.export(jobId, { format: 'workbook', passphrase: coveredOf('correct horse') })).ok).toBe(true);
+    expect(
+      (await desk.export(jobId, { format: 'workbook', passphrase: coveredOf('correct horse') })).ok,
+    ).toBe(true);
     const decrypter = new Decrypter();
     decrypter.addPassphrase('correct horse');
     const clear = Buffer.from(await decrypter.decrypt(await readFile(desk.target)));
