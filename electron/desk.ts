@@ -62,7 +62,7 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     version: documentVersion,
     migrations: documentMigrations,
     conf: parts.conf,
-    now: () => clock.now(),
+    now: () => new Date(clock.now()),
   });
   const settings = () => store.read('settings');
   const keychain = openKeychain({
@@ -140,7 +140,7 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     reveals,
     clipboard,
     caseRequired: () => settings().caseRequired,
-    now: () => clock.now(),
+    now: () => new Date(clock.now()),
     newId: randomUUID,
   });
   const batch = openDeskBatch({ shell, connections, clients, audit, keychain, reveals, store, clock });

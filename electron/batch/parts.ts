@@ -4,21 +4,15 @@ import type { EventName, EventPayload } from '../contract/events.ts';
 import type { Mapping } from '../contract/models/batch.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Keychain } from '../credentials/keychain.ts';
+import type { Clock } from '../privacy/clock.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Shell } from '../shell/shell.ts';
-
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Calls once after so many milliseconds; the function it returns prevents that. */
-  after(ms: number, run: () => void): () => void;
-}
 
 /** What the batch room is handed. */
 export interface BatchParts {
   /** Where jobs are kept; made if it is not there, 0700. */
   readonly folder: string;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly newId: () => string;
   /** The service as a connection sees it; the client belongs to whoever hands it out. */
   readonly clientFor: (connectionId: string) => Promise<Outcome<ServiceClient>>;

@@ -4,7 +4,7 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Connections } from '../credentials/connections.ts';
 import type { Witness } from '../service/client.ts';
-import { systemClock } from '../service/clock.ts';
+import { systemClock } from '../privacy/clock.ts';
 import { createServiceClient, type CreatedClient } from '../service/create-client.ts';
 import { readProfile, type ServiceProfile } from '../service/profile.ts';
 import { createTransport, type SharedTransport, type TransportOptions } from '../service/transport.ts';

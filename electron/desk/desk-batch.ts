@@ -52,7 +52,7 @@ export function openDeskBatch(parts: DeskBatchParts): Batch {
 
   return openBatch({
     folder: path.join(shell.home, 'jobs'),
-    clock: { now: () => clock.now().getTime(), after: (ms, run) => clock.after(ms, run) },
+    clock,
     newId: randomUUID,
     clientFor: (connectionId) => clients.for(connectionId),
     active,

@@ -82,7 +82,7 @@ export async function openDeskReports(parts: DeskReportsParts): Promise<DeskRepo
       version: shell.version,
       clipboard: parts.clipboard,
       chooseTarget: (suggestion) => shell.chooseTarget(suggestion),
-      now: () => systemClock.now(),
+      now: () => new Date(systemClock.now()),
       newId: randomUUID,
     }),
     reopen() {

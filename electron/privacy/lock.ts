@@ -81,7 +81,7 @@ export async function openLock(parts: LockParts): Promise<Lock> {
     const { wrong, until } = tries.read();
     if (until === null) return 0;
     // Never longer than the delay itself: the clock may have been put back meanwhile.
-    return Math.max(0, Math.min(Date.parse(until) - clock.now().getTime(), delayAfter(wrong)));
+    return Math.max(0, Math.min(Date.parse(until) - clock.now(), delayAfter(wrong)));
   }
 
   const state = (): LockState => ({ locked, passphraseSet: passphraseSet(), waitMs: waitMs() });
@@ -113,7 +113,7 @@ export async function openLock(parts: LockParts): Promise<Lock> {
     if (wait > 0) return failed('unlock.wait', { retryAfterMs: wait });
     // Counted before it is checked: ending the process meanwhile, or trying many at once, must not be free.
     const wrong = tries.read().wrong + 1;
-    tries.write({ wrong, until: new Date(clock.now().getTime() + delayAfter(wrong)).toISOString() });
+    tries.write({ wrong, until: new Date(clock.now() + delayAfter(wrong)).toISOString() });
     if (await fitsVerifier(passphrase, verifier.value)) {
       tries.write(none);
       return done(null);

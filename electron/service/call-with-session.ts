@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from '../contract/errors.ts';
 import { done } from '../contract/errors.ts';
 import type { CallContext } from './client.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 import { about } from './failures.ts';
 import type { OperationName } from './operations.ts';
 import type { Lane, Patience } from './pacing.ts';

@@ -17,8 +17,8 @@ import type {
   Target,
   Witness,
 } from './client.ts';
-import { systemClock } from './clock.ts';
-import type { Clock } from './clock.ts';
+import { systemClock } from '../privacy/clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 import { createHealth } from './health.ts';
 import { createSessionOpener } from './open-session.ts';
 import type { Secrets } from './open-session.ts';

@@ -1,5 +1,5 @@
 import { Breaker, jittered } from './breaker.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 import type { Reading } from './failures.ts';
 import type { Pacer } from './pacing.ts';
 import { waitByHeader } from './reset-header.ts';

@@ -2,7 +2,7 @@ import type { Failure, Outcome } from '../contract/errors.ts';
 import { done, failed } from '../contract/errors.ts';
 import { readSingle } from './answers.ts';
 import type { CallContext } from './client.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { RefusedCredentials } from './refused-credentials.ts';
 import type { Outgoing, Sent } from './send-request.ts';

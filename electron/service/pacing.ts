@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '../contract/models/desk.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 import { RateControl } from './rate-control.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
@@ -139,7 +139,7 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
       if (!waiter) return;
       const wait = waitMs(now);
       if (wait > 0) {
-        if (wait !== Infinity) forgetTimer = clock.setTimer(Math.ceil(wait), pump);
+        if (wait !== Infinity) forgetTimer = clock.after(Math.ceil(wait), pump);
         return;
       }
       lane.delete(waiter);

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Failure } from '../contract/errors.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 
 /** Wrong passwords tried over and over lock a policy for everybody; once in this time is no guessing. */
 const HOLD_MS = 300_000;

@@ -1,8 +1,8 @@
 import type { Failure } from '../contract/errors.ts';
 import { backoffMs } from './breaker.ts';
 import type { CallContext, Witness } from './client.ts';
-import { sleep } from './clock.ts';
-import type { Clock } from './clock.ts';
+import { sleep } from './sleep.ts';
+import type { Clock } from '../privacy/clock.ts';
 import { about, readExchange } from './failures.ts';
 import type { Reading, Request } from './failures.ts';
 import type { Health } from './health.ts';

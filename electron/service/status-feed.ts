@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 
 /** A window has no use for more. */
 const EVERY_MS = 250;
@@ -18,7 +18,7 @@ export function createStatusFeed(clock: Clock) {
   return {
     changed(): void {
       if (listeners.size === 0 || forgetTimer) return;
-      forgetTimer = clock.setTimer(Math.max(0, toldAt + EVERY_MS - clock.monotonic()), tell);
+      forgetTimer = clock.after(Math.max(0, toldAt + EVERY_MS - clock.monotonic()), tell);
     },
     /** Returns the function that stops it. */
     listen(listener: () => void): () => void {

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
@@ -56,7 +56,7 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
     const hour = thisHour();
     hours.set(hour, (hours.get(hour) ?? 0) + count);
     total += count;
-    forgetTimer ??= clock.setTimer(SAVE_AFTER_MS, () => void save());
+    forgetTimer ??= clock.after(SAVE_AFTER_MS, () => void save());
   };
   const save = (): Promise<void> => {
     forgetTimer?.();

@@ -3,7 +3,7 @@ import { checkServerIdentity, createSecureContext } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
 import { Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../privacy/clock.ts';
 import { decodeBody } from './decode-body.ts';
 import { faultOf } from './transport-faults.ts';
 import type { TransportFault } from './transport-faults.ts';
@@ -165,7 +165,7 @@ export function createTransport(options: TransportOptions): SharedTransport {
       const limit = new AbortController();
       const stop = (): void => limit.abort();
       signal.addEventListener('abort', stop, { once: true });
-      const forget = options.clock.setTimer(limits.totalMs, () => {
+      const forget = options.clock.after(limits.totalMs, () => {
         limit.abort(LATE);
       });
       try {

@@ -11,7 +11,7 @@ import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { createWitness } from '../../electron/desk/witness.ts';
 import { settleHeap } from '../../electron/desk/settle-heap.ts';
-import { systemClock } from '../../electron/service/clock.ts';
+import { systemClock } from '../../electron/privacy/clock.ts';
 import { createServiceClient } from '../../electron/service/create-client.ts';
 import { createTransport } from '../../electron/service/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/desk-side.ts';
@@ -71,7 +71,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
   await mkdir(options.home, { recursive: true });
   const batch = openBatch({
     folder: join(options.home, 'jobs'),
-    clock: { now: () => Date.now(), after: (ms, run) => systemClock.setTimer(ms, run) },
+    clock: systemClock,
     newId: randomUUID,
     clientFor: () => Promise.resolve(done(client)),
     active: () => ({ connection, policy: 'bench' }),

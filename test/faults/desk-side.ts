@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServiceClient } from '../../electron/service/create-client.ts';
 import type { CreatedClient, ServiceClientOptions } from '../../electron/service/create-client.ts';
-import { systemClock } from '../../electron/service/clock.ts';
+import { systemClock } from '../../electron/privacy/clock.ts';
 import type { Intent, Verdict } from '../../electron/service/client.ts';
 import { readProfile } from '../../electron/service/profile.ts';
 import type { ServiceProfile } from '../../electron/service/profile.ts';

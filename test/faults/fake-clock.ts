@@ -1,4 +1,4 @@
-import type { Clock } from '../../electron/service/clock.ts';
+import type { Clock } from '../../electron/privacy/clock.ts';
 
 interface Timer {
   readonly at: number;
@@ -25,7 +25,7 @@ export class FakeClock implements Clock {
     return this.#time;
   }
 
-  setTimer(ms: number, callback: () => void): () => void {
+  after(ms: number, callback: () => void): () => void {
     const timer = { at: this.#time + Math.max(0, ms), order: this.#order++, callback };
     const after = this.#timers.findIndex(({ at }) => at > timer.at);
     if (after === -1) this.#timers.push(timer);
@@ -37,7 +37,7 @@ export class FakeClock implements Clock {
   }
 
   wait(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.setTimer(ms, resolve));
+    return new Promise((resolve) => void this.after(ms, resolve));
   }
 
   /** Runs timers in order, up to and including those due `ms` from now. */

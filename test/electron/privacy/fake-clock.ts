@@ -13,7 +13,7 @@ export function fakeClock(start = '2026-01-02T03:04:05.678Z'): FakeClock {
   let wall = Date.parse(start);
   let timers: { due: number; run: () => void }[] = [];
   return {
-    now: () => new Date(wall),
+    now: () => wall,
     monotonic: () => elapsed,
     after(ms, run) {
       const timer = { due: elapsed + ms, run };

@@ -13,7 +13,6 @@ import type { ReportParts } from '../../../electron/reports/report-parts.ts';
 import { openReports } from '../../../electron/reports/reports.ts';
 import { runService, type ServiceOptions } from '../../../electron/sandbox/run-service.ts';
 import type { Seed } from '../../../electron/sandbox/seed.ts';
-import { systemClock as serviceClock } from '../../../electron/service/clock.ts';
 import { defaultReporting } from '../../../electron/service/reporting-profile.ts';
 import { createTransport } from '../../../electron/service/transport.ts';
 import { connect } from '../sandbox/service-client.ts';
@@ -86,7 +85,7 @@ export async function openRoom(options: Partial<ServiceOptions> = {}, over: Part
     requestsPerSecond: 600,
     transfersPerDay: 10_000_000,
   };
-  const transport = createTransport({ baseUrl: facts.baseUrl, ca: [facts.caPem], clock: serviceClock });
+  const transport = createTransport({ baseUrl: facts.baseUrl, ca: [facts.caPem], clock: systemClock });
   const auditFolder = path.join(folder, 'audit');
   const audit = await openAudit({
     folder: auditFolder,

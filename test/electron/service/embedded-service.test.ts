@@ -4,7 +4,7 @@ import { done, failed } from '../../../electron/contract/errors.ts';
 import { runService } from '../../../electron/sandbox/run-service.ts';
 import type { RunningService, ServiceOptions } from '../../../electron/sandbox/run-service.ts';
 import type { Seed } from '../../../electron/sandbox/seed.ts';
-import { systemClock } from '../../../electron/service/clock.ts';
+import { systemClock } from '../../../electron/privacy/clock.ts';
 import { createTransport } from '../../../electron/service/transport.ts';
 import seed from '../../../resources/sandbox-seed.json' with { type: 'json' };
 import { createDeskSide } from '../../faults/desk-side.ts';

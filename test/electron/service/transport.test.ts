@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../electron/service/clock.ts';
+import { systemClock } from '../../../electron/privacy/clock.ts';
 import { createTransport } from '../../../electron/service/transport.ts';
 import { faultOf } from '../../../electron/service/transport-faults.ts';
 import { readCertificates, trustedCertificates } from '../../../electron/service/trusted-certificates.ts';
