@@ -147,3 +147,14 @@ test('connections are made in one place', () => {
   const outside = sources.filter((file) => senders.test(read(file)) && !file.startsWith('electron/sandbox/'));
   expect(outside.sort()).toEqual(['electron/reports/open-portal-http.ts', 'electron/service/transport.ts']);
 });
+
+test('the window bundles no schema: the first one made asks whether code may be compiled', () => {
+  const values = /^\s*(?:import|export)\s+(?!type\b)[^;]*?from '([^']*\/electron\/contract\/[^']+)'/gm;
+  const taken = shipped
+    .filter((file) => file.startsWith('src/') && /\.(ts|svelte)$/.test(file))
+    .flatMap((file) =>
+      [...read(file).matchAll(values)].map(([, from = '']) => path.join(path.dirname(file), from)),
+    );
+  expect(taken).toContain('electron/contract/covered.ts');
+  expect(taken.filter((module) => /^import (?!type\b)/m.test(read(module)))).toEqual([]);
+});

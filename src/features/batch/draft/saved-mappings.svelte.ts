@@ -1,5 +1,4 @@
 import type { Failure, Outcome } from '../../../../electron/contract/errors.ts';
-import { done } from '../../../../electron/contract/errors.ts';
 import type { Mapping } from '../../../../electron/contract/models/batch.ts';
 import type { Desk } from '../../../desk.svelte.ts';
 
@@ -22,7 +21,7 @@ export class SavedMappings {
     const outcome = await this.#desk.api.call('batch.saveMapping', mapping);
     if (!outcome.ok) return outcome;
     await this.load();
-    return done(outcome.value.id);
+    return { ok: true, value: outcome.value.id };
   }
 
   async remove({ id }: Mapping): Promise<Failure | null> {
