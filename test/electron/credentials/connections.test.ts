@@ -51,12 +51,18 @@ interface Kept {
   active: Active | null;
 }
 
+interface Left {
+  kept: Kept;
+  keyring: FakeKeyring;
+  names: string[];
+}
+
 /** A desk over what an earlier one left, where there is one. */
-function desk(left: { kept: Kept; keyring: FakeKeyring; names: string[] } | null = null) {
-  const { kept, keyring, names } = left ?? {
-    kept: { connections: [], active: null } as Kept,
+function desk(left: Left | null = null) {
+  const { kept, keyring, names }: Left = left ?? {
+    kept: { connections: [], active: null },
     keyring: fakeKeyring(),
-    names: [] as string[],
+    names: [],
   };
   const keychain = openKeychain({
     load: () => Promise.resolve(keyring),
