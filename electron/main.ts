@@ -1,3 +1,6 @@
+import fs from 'node:fs';
+import inspector from 'node:inspector';
+import os from 'node:os';
 import path from 'node:path';
 import {
   app,
@@ -14,6 +17,8 @@ import {
 import ElectronStore from 'electron-store';
 import { loadKeytar } from './credentials/load-keytar.ts';
 import { openDesk, type Desk } from './desk.ts';
+import { report, selfCheck } from './desk/self-check.ts';
+import { systemClock } from './privacy/clock.ts';
 import { denyEverything } from './shell/denials.ts';
 import { createElectronShell } from './shell/electron-shell.ts';
 import { electronOrigin, registerScheme } from './shell/protocol.ts';
@@ -38,10 +43,38 @@ const refused = refusedSwitch(app);
 if (refused !== null) {
   console.error(`Tokendesk does not start with --${refused}.`);
   app.exit(1);
+} else if (app.commandLine.hasSwitch('self-check')) {
+  void checkItself();
 } else if (app.requestSingleInstanceLock()) {
   void app.whenReady().then(open).catch(fail);
 } else {
   app.quit();
+}
+
+/** For whoever installs: says whether this desk is whole, and ends. */
+async function checkItself(): Promise<void> {
+  // Chromium writes into its folder by itself once it is ready; a person's own is left alone.
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
+  app.setPath('userData', scratch);
+  process.on('exit', () => {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  });
+  const answers = await selfCheck({
+    executable: app.getPath('exe'),
+    archive: app.getAppPath(),
+    root: app.getAppPath(),
+    list: path.join(import.meta.dirname, 'files.json'),
+    preload: path.join(import.meta.dirname, 'preload.cjs'),
+    site: path.join(path.dirname(app.getPath('exe')), 'site'),
+    platform: process.platform,
+    loadKeytar,
+    clock: systemClock,
+    node: { options: process.execArgv, inspector: inspector.url() },
+  });
+  const { text, code } = report(answers);
+  process.stdout.write(text, () => {
+    app.exit(code);
+  });
 }
 
 async function open(): Promise<void> {

@@ -3,8 +3,9 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { chromiumPreload, electronPreload } from '../vite.preload.config.ts';
+import { listBundle } from './list-bundle.ts';
 
-/** Builds `dist/`: the trusted side, the preload for each host, the window. */
+/** Builds `dist/`: the trusted side, the preload for each host, the window, the list of them. */
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const started = performance.now();
 fs.rmSync('dist', { recursive: true, force: true });
@@ -14,4 +15,5 @@ await Promise.all([
   build(chromiumPreload),
   build({ configFile: 'vite.config.ts' }),
 ]);
+fs.writeFileSync('dist/main/files.json', JSON.stringify(listBundle('.'), null, 1));
 console.log(`Built in ${((performance.now() - started) / 1000).toFixed(1)} s`);

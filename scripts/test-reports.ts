@@ -99,3 +99,8 @@ export function playwrightSum(report: unknown): Sum {
   }
   return sum;
 }
+
+/** End-to-end projects that can't run here, as the list of what was skipped names them. */
+export function skippedHosts(electron: string | null): readonly string[] {
+  return electron === null ? ['the project "electron": its executable is not on this machine'] : [];
+}

@@ -3,7 +3,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { electronBinary } from './electron-binary.ts';
-import { playwrightSum, vitestSum, type Sum } from './test-reports.ts';
+import { playwrightSum, skippedHosts, vitestSum, type Sum } from './test-reports.ts';
 import { runTool, type Finished } from './run-tool.ts';
 
 /*
@@ -52,7 +52,7 @@ async function endToEnd(): Promise<void> {
   // Headless Chromium needs no display; Electron has no headless mode.
   if (electron !== null && noDisplay) command.unshift('xvfb-run', '--auto-servernum');
   const [tool = '', ...args] = command;
-  const skips = electron === null ? ['the project "electron": its executable is not on this machine'] : [];
+  const skips = skippedHosts(electron);
   await run('End to end', tool, args, (report) => {
     const sum = playwrightSum(report);
     return { ...sum, skipped: sum.skipped + skips.length, skips: [...skips, ...sum.skips] };

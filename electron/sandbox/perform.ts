@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { grants, isSame } from './account.ts';
 import type { Account, Definition } from './account.ts';
-import { good } from './engine/format.ts';
+import { bad, detokenizeAll, good, tokenizeAll } from './engine/format.ts';
 import type { Format, FormatOutcome } from './engine/format.ts';
 import { done, refuse } from './failures.ts';
 import type { Outcome } from './failures.ts';
@@ -63,6 +63,15 @@ function finish({ RefId }: Element, outcome: FormatOutcome): DoneElement {
   return outcome.ok ? { ...ref, Value: outcome.value } : { ...ref, Error: outcome.code };
 }
 
+const textsOf = (elements: readonly Element[]): string[] => elements.map(({ Value }) => Value);
+
+function finishAll(elements: readonly Element[], outcomes: readonly FormatOutcome[]): DoneElement[] {
+  return outcomes.flatMap((outcome, at) => {
+    const element = elements[at];
+    return element === undefined ? [] : [finish(element, outcome)];
+  });
+}
+
 interface OnOne {
   readonly sessionToken: string;
   readonly tokenName: string;
@@ -85,14 +94,13 @@ function single<I extends OnOne>(
 
 function batch(
   operation: GrantableOperation,
-  work: (format: Format, value: string) => FormatOutcome,
+  work: (format: Format, values: readonly string[]) => FormatOutcome[],
 ): (call: Call, input: OperationInput<'BatchTokenize'>) => Outcome<object> {
   return (call, { sessionToken, tokenName, elements }) => {
     const definition = authorize(call, operation, sessionToken, tokenName, 'tokenName');
     if (!definition.ok) return definition;
     if (!call.spend(elements.length)) return refuse('TooManyTransfers');
-    const { format } = definition.value;
-    return done({ elements: elements.map((element) => finish(element, work(format, element.Value))) });
+    return done({ elements: finishAll(elements, work(definition.value.format, textsOf(elements))) });
   };
 }
 
@@ -106,7 +114,7 @@ function translator(
   call: Call,
   operation: 'Translate' | 'BatchTranslate',
   input: Between,
-): Outcome<(token: string) => FormatOutcome> {
+): Outcome<(tokens: readonly string[]) => FormatOutcome[]> {
   const source = authorize(
     call,
     operation,
@@ -123,9 +131,15 @@ function translator(
     'targetTokenName',
   );
   if (!target.ok) return target;
-  return done((token) => {
-    const clear = source.value.format.detokenize(token);
-    return clear.ok ? target.value.format.tokenize(clear.value) : clear;
+  return done((tokens) => {
+    const outcomes = detokenizeAll(source.value.format, tokens);
+    const clear = outcomes.flatMap((outcome, at) => (outcome.ok ? [{ at, value: outcome.value }] : []));
+    const again = tokenizeAll(
+      target.value.format,
+      clear.map(({ value }) => value),
+    );
+    for (const [index, outcome] of again.entries()) outcomes[clear[index]?.at ?? -1] = outcome;
+    return outcomes;
   });
 }
 
@@ -133,7 +147,8 @@ function translate(call: Call, input: OperationInput<'Translate'>): Outcome<obje
   const work = translator(call, 'Translate', input);
   if (!work.ok) return work;
   if (!call.spend(1)) return refuse('TooManyTransfers');
-  const outcome = work.value(input.tokenValue);
+  const [outcome] = work.value([input.tokenValue]);
+  if (outcome === undefined) throw new Error('An outcome for each token');
   return outcome.ok ? done({ token: outcome.value }) : refuse(outcome.code, 'tokenValue');
 }
 
@@ -141,7 +156,7 @@ function batchTranslate(call: Call, input: OperationInput<'BatchTranslate'>): Ou
   const work = translator(call, 'BatchTranslate', input);
   if (!work.ok) return work;
   if (!call.spend(input.elements.length)) return refuse('TooManyTransfers');
-  return done({ elements: input.elements.map((element) => finish(element, work.value(element.Value))) });
+  return done({ elements: finishAll(input.elements, work.value(textsOf(input.elements))) });
 }
 
 /** RE2's syntax, in time linear in the text: no lookaround, no backreferences. */
@@ -162,13 +177,11 @@ function patternMatch(call: Call, input: OperationInput<'PatternMatch'>): Outcom
   const characters = input.elements.reduce((sum, { Value }) => sum + Value.length, 0);
   if (pattern.value.programSize() * characters > MOST_STEPS) return refuse('RegexTooCostly', 'regex');
   if (!call.spend(input.elements.length)) return refuse('TooManyTransfers');
-  const { format } = definition.value;
+  const clears = detokenizeAll(definition.value.format, textsOf(input.elements));
   // An element that is no token comes back with its Error: left out, it would pass for one that doesn't match.
-  const found = input.elements.flatMap((element) => {
-    const clear = format.detokenize(element.Value);
-    return clear.ok && !pattern.value.matcher(clear.value).find() ? [] : [finish(element, clear)];
-  });
-  return done({ elements: found });
+  const found = input.elements.map((element, at) => ({ element, clear: clears[at] ?? bad('TokenInvalid') }));
+  const kept = found.filter(({ clear }) => !clear.ok || pattern.value.matcher(clear.value).find());
+  return done({ elements: kept.map(({ element, clear }) => finish(element, clear)) });
 }
 
 const HANDLERS: { readonly [N in OperationName]: Handler<N> } = {
@@ -195,8 +208,8 @@ const HANDLERS: { readonly [N in OperationName]: Handler<N> } = {
     (maskedValue) => ({ maskedValue }),
   ),
   Translate: translate,
-  BatchTokenize: batch('BatchTokenize', (format, value) => format.tokenize(value)),
-  BatchDetokenize: batch('BatchDetokenize', (format, token) => format.detokenize(token)),
+  BatchTokenize: batch('BatchTokenize', tokenizeAll),
+  BatchDetokenize: batch('BatchDetokenize', detokenizeAll),
   BatchTranslate: batchTranslate,
   PatternMatch: patternMatch,
 };

@@ -11,6 +11,8 @@ import type { Exchange, Headers } from './transport.ts';
 const QUOTA_FROM_MS = 60_000;
 const FIRST_BUSY_MS = 250;
 const LONGEST_BUSY_MS = 30_000;
+/** When all that was admitted before a refusal has left the service's second, wherever that starts. */
+const SECOND_OVER_MS = 1_010;
 /** A reset this near means that the limit told is one of the second. */
 const SECOND_MS = 2_500;
 const MOST_SKEW_MS = 60_000;
@@ -43,6 +45,8 @@ export function createHealth({ clock, random, pacer, transfers, onSkew, changed 
   let remaining: number | null = null;
   let limit: number | null = null;
   let busyInARow = 0;
+  /** When the first of those in a row left. */
+  let busySince = -Infinity;
   let skewTold = false;
 
   const serverNow = (): number => serverClock.at(clock.monotonic(), clock.now());
@@ -78,11 +82,18 @@ export function createHealth({ clock, random, pacer, transfers, onSkew, changed 
     // Those that were on the way when the congestion began add nothing new.
     const again = pacer.congested(sentAt) || sentAt >= pausedAt;
     if (!again) return;
+    if (busyInARow === 0) busySince = sentAt;
     const bound = Math.min(LONGEST_BUSY_MS, FIRST_BUSY_MS * 2 ** busyInARow++);
     pausedAt = clock.monotonic();
-    pacer.pause(wait === null ? jittered(bound, random) : wait + random() * Math.min(250, wait / 10), 'busy');
+    pacer.pause(wait === null ? untold(bound) : wait + random() * Math.min(250, wait / 10), 'busy');
   };
   let pausedAt = -Infinity;
+
+  /** Longer each time, but not past the end of the second in which there was too much: then there is room. */
+  const untold = (bound: number): number => {
+    const over = busySince + SECOND_OVER_MS - clock.monotonic();
+    return over > 0 ? Math.min(jittered(bound, random), over) : jittered(bound, random);
+  };
 
   const failed = (exchange: Exchange): void => {
     const why = exchange.ok ? 'failing' : 'offline';
@@ -100,7 +111,8 @@ export function createHealth({ clock, random, pacer, transfers, onSkew, changed 
       } else if (reading.kind === 'failing') {
         failed(exchange);
       } else if (exchange.ok) {
-        busyInARow = 0;
+        // What was admitted before the refusal and is answered after it tells nothing of now.
+        if (sentAt > pausedAt) busyInARow = 0;
         breaker.succeeded();
       }
     },

@@ -5,7 +5,7 @@ const FIRST_FLIGHT = 4;
 /** Just under what the service takes: requests that leave evenly arrive less so. */
 const COMFORT = 0.95;
 const HALF_RATE_MS = 300;
-const RAMP_MS = 500;
+const RAMP_MS = 250;
 const FIRST_PLATEAU_MS = 30_000;
 const LONGEST_PLATEAU_MS = 300_000;
 /** Departures this close to the refused one may have arrived before it; further apart where answers take long. */

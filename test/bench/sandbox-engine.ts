@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 import defaultSeed from '../../resources/sandbox-seed.json' with { type: 'json' };
 import { createAccount } from '../../electron/sandbox/account.ts';
+import { detokenizeAll, tokenizeAll } from '../../electron/sandbox/engine/format.ts';
 import { luhnDigitBetween } from '../../electron/sandbox/engine/luhn.ts';
 import { seedSchema } from '../../electron/sandbox/seed.ts';
 import { startSandbox } from '../../electron/sandbox/start-sandbox.ts';
@@ -85,10 +86,10 @@ for (const [label, tokenName, value] of cases) {
   });
   const elements = tokens.map((Value, i) => ({ RefId: String(i), Value }));
   const tokenize = rateOfCore(() => {
-    for (const one of values) engine.tokenize(one);
+    tokenizeAll(engine, values);
   });
   const detokenize = rateOfCore(() => {
-    for (const one of tokens) engine.detokenize(one);
+    detokenizeAll(engine, tokens);
   });
   const service = await rate(async () => {
     const { elements: done } = await post('batchdetokenize', { sessionToken, tokenName, elements });

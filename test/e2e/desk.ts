@@ -1,21 +1,37 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, expect, type Page, type TestDetails } from '@playwright/test';
 import { loadKeytar } from '../../electron/credentials/load-keytar.ts';
 import { missingTools, startKeyring } from '../keyring/private-keyring.ts';
 import type * as Built from '../../electron/main-chromium.ts';
-import type { StartedDesk } from '../../electron/main-chromium.ts';
+import { chromiumOrigin } from '../../electron/shell/chromium-shell.ts';
+import type { Interruption } from './electron-tap.ts';
+import { openElectron } from './open-electron.ts';
 
 const built = new URL('../../dist/main/main-chromium.js', import.meta.url);
-const { startDesk } = (await import(built.href)) as typeof Built;
 
-export interface OpenDesk extends StartedDesk {
+/** A desk in whichever host the project is for. */
+export interface OpenDesk {
+  readonly page: Page;
+  /** The window's own. */
+  readonly origin: string;
   readonly home: string;
   readonly downloads: string;
-  /** Everything that crossed the bridge outward, as text. */
-  readonly outward: string[];
+  /** Everything that crossed the bridge outward so far, as text. */
+  readonly outward: () => Promise<readonly string[]>;
+  /** Plays a signal of the system, as if the person had gone. */
+  readonly away: (signal: Interruption) => Promise<void>;
+  /** Safe to call twice. */
+  readonly close: () => Promise<void>;
 }
+
+const onlyInChromium = 'only in chromium-shell';
+
+/** Details of a test that asks for something of the Chromium host's own: elsewhere it is skipped, and says why. */
+export const chromiumOnly = (why: string): TestDetails => ({
+  annotation: { type: onlyInChromium, description: why },
+});
 
 /** One desk per test over the real bundle, in a home of its own that is gone afterwards. */
 export const test = base.extend<{ desk: OpenDesk; page: Page; home: string }, { keyring: null }>({
@@ -37,7 +53,9 @@ export const test = base.extend<{ desk: OpenDesk; page: Page; home: string }, { 
     await fs.rm(home, { recursive: true, force: true });
     await forgetAudit();
   },
-  desk: async ({ home }, use) => {
+  desk: async ({ home }, use, testInfo) => {
+    const only = testInfo.annotations.find(({ type }) => type === onlyInChromium);
+    testInfo.skip(testInfo.project.name === 'electron' && only !== undefined, only?.description ?? '');
     const desk = await openDesk(home);
     await use(desk);
     await desk.close();
@@ -52,17 +70,32 @@ async function forgetAudit(): Promise<void> {
     await keyring.deletePassword('Tokendesk', account).catch(() => false);
 }
 
-export async function openDesk(home: string): Promise<OpenDesk> {
+/** Opens a desk on a home that was prepared, in the host that this project is for. Whoever opens it closes it. */
+export function openDesk(home: string): Promise<OpenDesk> {
+  return base.info().project.name === 'electron' ? openElectron(home) : openChromium(home);
+}
+
+async function openChromium(home: string): Promise<OpenDesk> {
+  const { startDesk } = (await import(built.href)) as typeof Built;
   const outward: string[] = [];
-  const downloads = path.join(home, 'downloads');
+  const places = { home: path.join(home, 'desk'), downloads: path.join(home, 'downloads') };
   const desk = await startDesk({
-    home: path.join(home, 'desk'),
+    ...places,
     headless: true,
-    downloads,
     tap: (message) => outward.push(message),
   });
   desk.page.setDefaultTimeout(15_000);
-  return { ...desk, home: path.join(home, 'desk'), downloads, outward };
+  return {
+    ...places,
+    page: desk.page,
+    origin: chromiumOrigin,
+    outward: () => Promise.resolve(outward),
+    away(signal) {
+      desk.away(signal);
+      return Promise.resolve();
+    },
+    close: () => desk.close(),
+  };
 }
 
 export { expect };

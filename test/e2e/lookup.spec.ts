@@ -12,7 +12,7 @@ test('first run, lookup masked, reveal with a reason, mask again', async ({ page
   await lookUp(page, token.replaceAll(/(.{4})/g, '$1 '));
   const result = page.getByRole('region', { name: 'Result' });
   await expect(result).toContainText(masked);
-  expect(desk.outward.filter((message) => message.includes(pan))).toEqual([]);
+  expect((await desk.outward()).filter((message) => message.includes(pan))).toEqual([]);
 
   // The focus goes to the result: from here letters are keys.
   await expect(page.getByRole('button', { name: 'Reveal' })).toBeFocused();
@@ -24,7 +24,7 @@ test('first run, lookup masked, reveal with a reason, mask again', async ({ page
   await expect(result).toContainText(masked);
 
   // Not even in the answer to the reveal: there it is covered.
-  expect(desk.outward.filter((message) => message.includes(pan))).toEqual([]);
+  expect((await desk.outward()).filter((message) => message.includes(pan))).toEqual([]);
 });
 
 test.describe('a revealed value leaves the screen', () => {
@@ -37,7 +37,7 @@ test.describe('a revealed value leaves the screen', () => {
       await startBuiltIn(page);
       await tokenize(page, pan);
       await reveal(page, 'D-1');
-      desk.away(signal);
+      await desk.away(signal);
       await expect(page.getByText(pan)).toHaveCount(0);
       if (signal !== 'blur') {
         // Nothing of the pages is left behind the lock.

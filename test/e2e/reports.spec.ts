@@ -84,7 +84,7 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   await expect(page.getByText(/Saved as workstation-.*\.png/)).toBeVisible();
 
   // Neither the JWT nor the portal's password crossed: a JWT's first part is always this.
-  expect(desk.outward.filter((message) => message.includes('eyJ'))).toEqual([]);
+  expect((await desk.outward()).filter((message) => message.includes('eyJ'))).toEqual([]);
 });
 
 test('the tool server of the built-in service is off until somebody enables it', async ({ page }) => {

@@ -1,6 +1,6 @@
 import type { AesKey } from './ff1.ts';
 import { bad, good } from './format.ts';
-import type { Format } from './format.ts';
+import type { Format, FormatFailure, FormatOutcome } from './format.ts';
 import { isLuhnValid, luhnDigitBetween } from './luhn.ts';
 import { maskDigits, refillDigits } from './mask-digits.ts';
 import type { DigitMask } from './mask-digits.ts';
@@ -61,39 +61,73 @@ export function createCardNumber(key: AesKey, { luhn, mask }: CardNumberOptions)
   };
   const rejoin = (template: string, card: Taken, middle: string) =>
     good(refillDigits(template, card.bin + middle + card.last));
+  const whole = (card: Taken, number: number) => String(number).padStart(card.middle.length, '0');
+
+  /** A way through: what is permuted of a text, or why nothing is, and the text that comes of it. */
+  interface Way {
+    readonly enter: (text: string) => (Taken & { readonly x: number }) | FormatFailure;
+    readonly leave: (template: string, card: Taken, y: number) => FormatOutcome;
+    readonly one: 'forward' | 'backward';
+    readonly all: 'forwardAll' | 'backwardAll';
+  }
+  const tokenizing: Way = {
+    one: 'forward',
+    all: 'forwardAll',
+    enter(value) {
+      if (value === '') return 'ValueEmpty';
+      if (!SHAPE.test(value)) return 'ValueInvalid';
+      const card = take(value);
+      if (luhn === 'any') return { ...card, x: Number(card.middle) };
+      if (!isLuhnValid(card.digits)) return 'ValueInvalid';
+      return { ...card, x: luhn === 'valid' ? rankOf(card) : rankOf(card) * 9 };
+    },
+    leave(template, card, y) {
+      if (luhn === 'any') return rejoin(template, card, whole(card, y));
+      if (luhn === 'valid') return rejoin(template, card, spell(card, y, 0));
+      return rejoin(template, card, spell(card, Math.floor(y / 9), (y % 9) + 1));
+    },
+  };
+  const detokenizing: Way = {
+    one: 'backward',
+    all: 'backwardAll',
+    enter(token) {
+      if (!SHAPE.test(token)) return 'TokenInvalid';
+      const card = take(token);
+      if (luhn === 'any') return { ...card, x: Number(card.middle) };
+      const distance = distanceOf(card);
+      if ((distance === 0) !== (luhn === 'valid')) return 'TokenInvalid';
+      return { ...card, x: luhn === 'valid' ? rankOf(card) : rankOf(card) * 9 + distance - 1 };
+    },
+    leave(template, card, x) {
+      if (luhn === 'any') return rejoin(template, card, whole(card, x));
+      if (luhn === 'valid') return rejoin(template, card, spell(card, x, 0));
+      return x % 9 === 0 ? rejoin(template, card, spell(card, x / 9, 0)) : bad('TokenInvalid');
+    },
+  };
+
+  const through = ({ enter, leave, one }: Way, text: string): FormatOutcome => {
+    const card = enter(text);
+    if (typeof card === 'string') return bad(card);
+    return leave(text, card, permutationFor(card.middle.length)[one](card.tweak, card.x));
+  };
+  const allThrough = ({ enter, leave, all }: Way, texts: readonly string[]): FormatOutcome[] => {
+    const entered = texts.map(enter);
+    const outcomes = entered.map((card) => bad(typeof card === 'string' ? card : 'ValueInvalid'));
+    const cards = entered.flatMap((card, at) => (typeof card === 'string' ? [] : [{ card, at }]));
+    for (const [length, group] of Map.groupBy(cards, ({ card }) => card.middle.length)) {
+      const [tweaks, xs] = [group.map(({ card }) => card.tweak), group.map(({ card }) => card.x)];
+      const ys = permutationFor(length)[all](tweaks, xs);
+      for (const [index, { card, at }] of group.entries())
+        outcomes[at] = leave(texts[at] ?? '', card, ys[index] ?? 0);
+    }
+    return outcomes;
+  };
 
   return {
-    tokenize(value) {
-      if (value === '') return bad('ValueEmpty');
-      if (!SHAPE.test(value)) return bad('ValueInvalid');
-      const card = take(value);
-      if (luhn !== 'any' && !isLuhnValid(card.digits)) return bad('ValueInvalid');
-      const permutation = permutationFor(card.middle.length);
-      if (luhn === 'any') {
-        const y = permutation.forward(card.tweak, Number(card.middle));
-        return rejoin(value, card, String(y).padStart(card.middle.length, '0'));
-      }
-      if (luhn === 'valid')
-        return rejoin(value, card, spell(card, permutation.forward(card.tweak, rankOf(card)), 0));
-      const y = permutation.forward(card.tweak, rankOf(card) * 9);
-      return rejoin(value, card, spell(card, Math.floor(y / 9), (y % 9) + 1));
-    },
-    detokenize(token) {
-      if (!SHAPE.test(token)) return bad('TokenInvalid');
-      const card = take(token);
-      const permutation = permutationFor(card.middle.length);
-      if (luhn === 'any') {
-        const x = permutation.backward(card.tweak, Number(card.middle));
-        return rejoin(token, card, String(x).padStart(card.middle.length, '0'));
-      }
-      const distance = distanceOf(card);
-      if ((distance === 0) !== (luhn === 'valid')) return bad('TokenInvalid');
-      if (luhn === 'valid')
-        return rejoin(token, card, spell(card, permutation.backward(card.tweak, rankOf(card)), 0));
-      const x = permutation.backward(card.tweak, rankOf(card) * 9 + distance - 1);
-      if (x % 9 !== 0) return bad('TokenInvalid');
-      return rejoin(token, card, spell(card, x / 9, 0));
-    },
+    tokenize: (value) => through(tokenizing, value),
+    detokenize: (token) => through(detokenizing, token),
+    tokenizeAll: (values) => allThrough(tokenizing, values),
+    detokenizeAll: (tokens) => allThrough(detokenizing, tokens),
     mask: (value) => maskDigits(value, mask),
   };
 }

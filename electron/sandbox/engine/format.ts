@@ -13,9 +13,17 @@ export type FormatOutcome =
 export interface Format {
   tokenize(value: string): FormatOutcome;
   detokenize(token: string): FormatOutcome;
+  /** What `tokenize` and `detokenize` say of each, where a batch is faster together. */
+  tokenizeAll?(values: readonly string[]): FormatOutcome[];
+  detokenizeAll?(tokens: readonly string[]): FormatOutcome[];
   /** The masking format of the definition (spec §2), applied to a value that `detokenize` gave. */
   mask(value: string): string;
 }
 
 export const good = (value: string): FormatOutcome => ({ ok: true, value });
 export const bad = (code: FormatFailure): FormatOutcome => ({ ok: false, code });
+
+export const tokenizeAll = (format: Format, values: readonly string[]): FormatOutcome[] =>
+  format.tokenizeAll?.(values) ?? values.map((value) => format.tokenize(value));
+export const detokenizeAll = (format: Format, tokens: readonly string[]): FormatOutcome[] =>
+  format.detokenizeAll?.(tokens) ?? tokens.map((token) => format.detokenize(token));

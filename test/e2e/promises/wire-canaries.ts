@@ -13,6 +13,9 @@ export interface WireCanaries {
 const secretMembers =
   /"(apiKey|policyPassword|sessionToken|sourceSessionToken|targetSessionToken)":"([^"]+)"/g;
 
+/** Why a test that listens is not for every host. */
+export const wireIsElsewhere = 'listens to what the desk sends, in the process the desk runs in';
+
 export function listenOnTheWire(): WireCanaries {
   const secrets = new Map<string, string>();
   const hear = (message: unknown): void => {

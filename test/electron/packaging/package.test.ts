@@ -4,9 +4,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { extractFile, listPackage, statFile } from '@electron/asar';
+import { extractAll, extractFile, listPackage, statFile } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { selfCheck } from '../../../electron/desk/self-check.ts';
+import { systemClock } from '../../../electron/privacy/clock.ts';
 import pkg from '../../../package.json' with { type: 'json' };
 import { standInDistribution } from './stand-in-distribution.ts';
 
@@ -71,6 +73,7 @@ describe('the archive', () => {
       /^\/dist\/main\/(main|sandbox-worker|shared-[\w-]+)\.js$/,
       /^\/dist\/main\/preload\.cjs$/,
       /^\/dist\/(main|renderer)\/licences\.json$/,
+      /^\/dist\/main\/files\.json$/,
       /^\/dist\/renderer\/(index\.html|assets\/[\w.-]+\.(js|css|woff2|svg|png))$/,
       /^\/resources\/(?!icons\/).+\.(json|csv)$/,
       /^\/node_modules\/keytar\/(package\.json|LICENSE\.md|lib\/keytar\.js|prebuilds\/linux-x64\/keytar\.node)$/,
@@ -83,6 +86,31 @@ describe('the archive', () => {
     const main = extractFile(archive, 'dist/main/main.js').toString();
     expect(main).not.toContain('sourceMappingURL');
     expect(main).not.toContain('playwright');
+  });
+
+  test('lists every file that is ours with its hash, for --self-check', async () => {
+    const list = JSON.parse(extractFile(archive, 'dist/main/files.json').toString()) as object;
+    // electron-builder rewrites the manifest, and the module's files are others'.
+    const others = /^\/(package\.json|dist\/main\/files\.json|node_modules\/.*)$/;
+    const ours = files.filter((file) => !others.test(file)).map((file) => file.slice(1));
+    expect(Object.keys(list)).toEqual(ours.sort());
+
+    const root = path.join(folder, 'extracted');
+    extractAll(archive, root);
+    const answers = await selfCheck({
+      executable: path.join(packed, 'tokendesk'),
+      archive,
+      root,
+      list: path.join(root, 'dist/main/files.json'),
+      preload: path.join(root, 'dist/main/preload.cjs'),
+      site: path.join(packed, 'site'),
+      platform: 'linux',
+      loadKeytar: () => Promise.reject(new Error('not what is asked here')),
+      clock: systemClock,
+      node: { options: [], inspector: undefined },
+    });
+    const notOk = answers.filter(({ ok }) => !ok).map(({ what }) => what);
+    expect(notOk).toEqual(['keychain module']);
   });
 
   test('starts from the bundle', () => {

@@ -18,12 +18,20 @@ interface Job {
   readonly sessionMs?: number;
   readonly inFlight?: number;
   readonly seconds?: number;
+  readonly seed?: number;
 }
 
 /** A job that keeps so many requests in flight for so long, in fake time. */
-async function runJob({ limiter, headers = true, sessionMs = 600_000, inFlight = 16, seconds = 60 }: Job) {
+async function runJob({
+  limiter,
+  headers = true,
+  sessionMs = 600_000,
+  inFlight = 16,
+  seconds = 60,
+  seed = 7,
+}: Job) {
   const clock = new FakeClock();
-  const random = seeded(7);
+  const random = seeded(seed);
   const service = new ModelService({
     now: () => clock.monotonic(),
     date: () => clock.now(),
@@ -65,6 +73,21 @@ describe('the achieved rate', () => {
       );
     }
   }
+});
+
+describe('the first ten seconds at a service that does not tell its limit', () => {
+  // Learning it costs a refusal and a wait, of which chance decides the length.
+  const chances = Array.from({ length: 12 }, (_, seed) => seed + 1);
+
+  it.each([20, 50, 100])('are within a tenth of %i a second, whatever chance does', async (allowed) => {
+    for (const [name, kind] of Object.entries(kinds))
+      for (const seed of chances) {
+        const run = await runJob({ limiter: kind(allowed), headers: false, seconds: 10, seed });
+        expect([name, seed, run.failures]).toEqual([name, seed, []]);
+        expect([name, seed, run.rate > allowed * 0.9]).toEqual([name, seed, true]);
+        expect([name, seed, run.arrived / run.calls < 1.1]).toEqual([name, seed, true]);
+      }
+  });
 });
 
 describe('sessions that live two seconds', () => {

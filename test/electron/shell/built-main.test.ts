@@ -68,6 +68,40 @@ test('closing the window closes the desk and quits', () => {
   expect(seen).toMatchObject({ exit: 0, dialogs: [] });
 });
 
+test('--self-check prints a line each and ends, with no window, no call to answer and no home', async () => {
+  const script = fileURLToPath(new URL('./run-self-check.ts', import.meta.url));
+  const home = path.join(folder, 'untouched');
+  const env = { ...process.env, FAKE_USER_DATA: home, FAKE_APP_PATH: folder, FAKE_SWITCHES: 'self-check' };
+  const ended = await promisify(execFile)(
+    process.execPath,
+    [script, path.join(folder, 'dist/main/main.js')],
+    {
+      env,
+      timeout: 60_000,
+    },
+  ).then(
+    () => null,
+    (error: unknown) => error as { code: number; stdout: string },
+  );
+  const lines = ended?.stdout.trim().split('\n') ?? [];
+  const last = JSON.parse(lines.pop() ?? '') as { home: string };
+  // Not packaged: neither fuses nor an archive.
+  expect(ended?.code).toBe(1);
+  expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual([
+    'not ok  fuses',
+    'not ok  archive',
+    'not ok  files',
+    'ok      preload',
+    'ok      node options',
+    'ok      keychain module',
+    'ok      keyring',
+    'not ok  service profile',
+  ]);
+  expect(last).toMatchObject({ windows: 0, handlers: 0, dialogs: [] });
+  expect(last.home).not.toBe(home);
+  expect([fs.existsSync(home), fs.existsSync(last.home)]).toEqual([false, false]);
+}, 60_000);
+
 test('what it left on the disk is for this user only', () => {
   const data = path.join(folder, 'data');
   const entries = fs.readdirSync(data, { recursive: true, withFileTypes: true });

@@ -4,6 +4,7 @@ import { createFakeElectron } from './fake-electron.ts';
 export const fake = createFakeElectron({
   userData: process.env['FAKE_USER_DATA'] ?? '',
   appPath: process.env['FAKE_APP_PATH'] ?? '',
+  switches: process.env['FAKE_SWITCHES']?.split(' ') ?? [],
 });
 export const { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session } =
   fake.parts;

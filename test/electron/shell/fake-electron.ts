@@ -108,6 +108,7 @@ export function createFakeElectron(options: FakeOptions) {
   const handlers = new Map<string, Handler>();
   const sessions = new Map<string, FakeSession>();
   const windows: FakeWindow[] = [];
+  const paths = new Map([['userData', options.userData]]);
   const files = new WeakMap<File, string>();
   const said = {
     sandboxed: false,
@@ -129,13 +130,17 @@ export function createFakeElectron(options: FakeOptions) {
     isPackaged: options.isPackaged ?? false,
     commandLine: {
       hasSwitch: (name: string) => (options.switches ?? []).includes(name),
+      appendSwitch: () => undefined,
     } satisfies Partial<Electron.CommandLine> as unknown as Electron.CommandLine,
     enableSandbox() {
       said.sandboxed = true;
     },
     requestSingleInstanceLock: () => options.isFirstInstance ?? true,
     whenReady: () => ready,
-    getPath: (name) => (name === 'userData' ? options.userData : `${options.userData}/${name}`),
+    getPath: (name) => paths.get(name) ?? `${options.userData}/${name}`,
+    setPath(name, path) {
+      paths.set(name, path);
+    },
     getAppPath: () => options.appPath,
     getVersion: () => '1.2.3',
     quit() {
@@ -233,6 +238,9 @@ export function createFakeElectron(options: FakeOptions) {
     isFront = false;
     isSmall = false;
 
+    static getAllWindows(): FakeWindow[] {
+      return windows;
+    }
     constructor(given: Electron.BrowserWindowConstructorOptions = {}) {
       super();
       this.options = given;

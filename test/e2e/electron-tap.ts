@@ -1,0 +1,81 @@
+import type * as Electron from 'electron';
+import type { AwaySignal } from '../../electron/shell/shell.ts';
+
+/** What a person's machine can do to the desk. Quitting is `close`. */
+export type Interruption = Exclude<AwaySignal, 'quit'>;
+
+/** What a spec can see and do in Electron's main process, where it stands as `globalThis.deskTap`. */
+export interface Tap {
+  /** Every answer and event that went to the window, as JSON. */
+  readonly outward: string[];
+  /** The person will choose this file when next asked. */
+  choose(file: string): void;
+  /** Plays a signal of the system. */
+  interrupt(signal: Interruption): void;
+}
+
+export interface TapOptions {
+  readonly home: string;
+  readonly downloads: string;
+}
+
+export type TappedParts = Pick<
+  typeof Electron,
+  'app' | 'BrowserWindow' | 'dialog' | 'ipcMain' | 'powerMonitor'
+>;
+
+/**
+ * Listens in Electron's main process before the desk is loaded, and answers its dialogs: they would be the system's own,
+ * which no test tool reaches. Its text is written to a file that Electron loads first, so it can use nothing from
+ * outside of itself.
+ */
+export function tapMain(electron: TappedParts, { home, downloads }: TapOptions): Tap {
+  const { app, BrowserWindow, dialog, ipcMain, powerMonitor } = electron;
+  const fs = process.getBuiltinModule('node:fs');
+  const path = process.getBuiltinModule('node:path');
+  const outward: string[] = [];
+  const chosen: string[] = [];
+  const tell = (message: unknown): void => void outward.push(JSON.stringify(message));
+
+  // The switch moves what Chromium itself keeps; this is the documented way for everything else.
+  app.setPath('userData', home);
+
+  const handle = ipcMain.handle.bind(ipcMain);
+  ipcMain.handle = (channel, listener) => {
+    handle(channel, async (event, ...args: unknown[]) => {
+      const answer: unknown = await listener(event, ...args);
+      tell(answer);
+      return answer;
+    });
+  };
+  app.on('web-contents-created', (_event, contents) => {
+    const send = contents.send.bind(contents);
+    contents.send = (channel, ...args: unknown[]) => {
+      tell([{ channel, payload: args[0] }]);
+      send(channel, ...args);
+    };
+  });
+
+  dialog.showOpenDialog = () => {
+    const file = chosen.shift();
+    return Promise.resolve({ canceled: file === undefined, filePaths: file === undefined ? [] : [file] });
+  };
+  // As the host in Chromium does it: all in one folder, and nothing is ever written over.
+  dialog.showSaveDialog = (...args: unknown[]) => {
+    const { defaultPath = '' } = args.at(-1) as Electron.SaveDialogOptions;
+    const { name, ext } = path.parse(defaultPath);
+    fs.mkdirSync(downloads, { recursive: true });
+    let filePath = path.join(downloads, `${name}${ext}`);
+    for (let n = 2; fs.existsSync(filePath); n++) filePath = path.join(downloads, `${name} (${n})${ext}`);
+    return Promise.resolve({ canceled: false, filePath });
+  };
+
+  return {
+    outward,
+    choose: (file) => void chosen.push(file),
+    interrupt(signal) {
+      if (signal === 'blur') for (const window of BrowserWindow.getAllWindows()) window.emit('blur');
+      else powerMonitor.emit(signal === 'screen-locked' ? 'lock-screen' : signal);
+    },
+  };
+}
