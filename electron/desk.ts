@@ -188,15 +188,6 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     },
   };
 
-  shell.serve(
-    createDoor({
-      handlers,
-      origin: parts.origin,
-      locked: () => lock.state().locked,
-      onBug: parts.onBug ?? (() => undefined),
-    }),
-  );
-
   let wasLocked = lock.state().locked;
   async function recordLock(): Promise<void> {
     const begun = await audit.begin({ action: 'Lock' });
@@ -218,6 +209,15 @@ export async function openDesk(shell: Shell, parts: DeskParts): Promise<Desk> {
     audit.onState(() => state.changed()),
   ];
   await batch.start();
+  // Last: a window that is there already would ask for jobs that are not.
+  shell.serve(
+    createDoor({
+      handlers,
+      origin: parts.origin,
+      locked: () => lock.state().locked,
+      onBug: parts.onBug ?? (() => undefined),
+    }),
+  );
   // The person who used the built-in service last time finds it running. Not at once: it would take the processor
   // from the window, which they want first.
   if (connections.active()?.connectionId === builtInId)

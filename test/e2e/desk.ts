@@ -51,7 +51,7 @@ export const test = base.extend<{ desk: OpenDesk; page: Page; home: string }, { 
     const home = await fs.mkdtemp(path.join(os.tmpdir(), 'desk-'));
     await use(home);
     await fs.rm(home, { recursive: true, force: true });
-    await forgetAudit();
+    await forgetHome();
   },
   desk: async ({ home }, use, testInfo) => {
     const only = testInfo.annotations.find(({ type }) => type === onlyInChromium);
@@ -63,10 +63,10 @@ export const test = base.extend<{ desk: OpenDesk; page: Page; home: string }, { 
   page: async ({ desk }, use) => use(desk.page),
 });
 
-/** The keyring of a worker outlives a home, and would rightly miss the log that went with it. */
-async function forgetAudit(): Promise<void> {
+/** The keyring of a worker outlives a home: it would miss the log that went with it, and lock the next desk. */
+async function forgetHome(): Promise<void> {
   const keyring = await loadKeytar();
-  for (const account of ['audit:key', 'audit:anchor'])
+  for (const account of ['audit:key', 'audit:anchor', 'lock:verifier'])
     await keyring.deletePassword('Tokendesk', account).catch(() => false);
 }
 
