@@ -80,12 +80,3 @@ export async function openFile(path: string): Promise<Outcome<ByteSource>> {
 export function sameIdentity(one: Identity, other: Identity): boolean {
   return one.size === other.size && one.modifiedMs === other.modifiedMs;
 }
-
-export function fromMemory(bytes: Buffer): ByteSource {
-  return {
-    identity: { size: bytes.length, modifiedMs: 0 },
-    read: (offset, length) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
-    check: () => Promise.resolve(done(null)),
-    close: () => Promise.resolve(),
-  };
-}

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Job, JobState } from '../../contract/models/batch.ts';
+import type { Job, JobState, Tally } from '../../contract/models/batch.ts';
 import { defaultInFlight, type BatchParts } from '../parts.ts';
 import { workFor, type ColumnWork } from '../planning/work.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
@@ -76,10 +77,7 @@ export class BatchJob {
     if (this.#closed) return failed('job.busy');
     const opened = await openJob(this.#parts, this.folder, this.what);
     if (!opened.ok) return opened;
-    const { state, committed } = this.#how;
-    // What was counted when a run ended was synced; only a run that was cut off may have lost some.
-    const cutOff = state === 'running' || state === 'interrupted';
-    if (!cutOff && opened.value.store.tally.rows < committed) {
+    if (!isWhole(opened.value.store.tally, this.#how)) {
       await opened.value.store.close();
       await opened.value.owner.release();
       return failed('job.damaged');
@@ -344,4 +342,11 @@ export class BatchJob {
     await opened.store.close();
     await opened.owner.release();
   }
+}
+
+/** What was counted when a run ended was synced; only one that was cut off may have lost some. */
+function isWhole(found: Tally, { state, tally }: Condition): boolean {
+  if (state === 'running' || state === 'interrupted') return true;
+  // A retry replaces what is there: cut short, it would leave as many rows, and the failures of before.
+  return state === 'finished' ? isDeepStrictEqual(found, tally) : found.rows >= tally.rows;
 }

@@ -269,6 +269,20 @@ describe('the store', () => {
     expect(valueOf(await desk.export(jobId))).toBe(expected);
   });
 
+  it('is damaged where a retry was taken back unnoticed', async () => {
+    desk.service.refuses = (value) => value === 'tok7';
+    const { jobId, folder } = await finished();
+    desk.service.refuses = () => false;
+    valueOf(await desk.batch['batch.retry']({ jobId, code: null }));
+    expect((await desk.until(jobId, 'finished')).tally).toMatchObject({ ok: rows, failed: 0 });
+    await desk.batch.close();
+    const path = join(folder, 'journal');
+    const lines = (await readFile(path, 'latin1')).split('\n');
+    await writeFile(path, lines.slice(0, -2).join('\n') + '\n');
+    desk = await desk.again();
+    expect(codeOf(await desk.export(jobId))).toBe('job.damaged');
+  });
+
   it.each(['results', 'journal'])('is damaged where what a finished run wrote is gone: %s', async (name) => {
     const { jobId, folder } = await finished();
     await desk.batch.close();

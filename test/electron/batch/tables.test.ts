@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fromMemory } from '../../../electron/batch/bytes/byte-source.ts';
+import type { ByteSource } from '../../../electron/batch/bytes/byte-source.ts';
+import { done } from '../../../electron/contract/errors.ts';
 import { cutCharacter, decode, sourceLength, toBytes } from '../../../electron/batch/reading/decode.ts';
 import { look } from '../../../electron/batch/reading/look.ts';
 import { parseRows } from '../../../electron/batch/csv/parse-rows.ts';
@@ -44,6 +45,13 @@ const tables = (cell: fc.Arbitrary<string>) =>
     .chain(([width, rows]) =>
       fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: rows, maxLength: rows }),
     );
+
+const fromMemory = (bytes: Buffer): ByteSource => ({
+  identity: { size: bytes.length, modifiedMs: 0 },
+  read: (offset, length) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
+  check: () => Promise.resolve(done(null)),
+  close: () => Promise.resolve(),
+});
 
 async function readAll(bytes: Buffer, format: Format): Promise<Chunk[]> {
   const chunks: Chunk[] = [];

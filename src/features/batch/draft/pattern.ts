@@ -51,15 +51,3 @@ export function buildPattern(parts: PatternParts): string | null {
     }
   }
 }
-
-export function sayPattern(parts: PatternParts): string {
-  if (parts.by === 'raw') return parts.raw === '' ? 'no pattern yet' : parts.raw;
-  if (parts.by === 'domain')
-    return parts.domain === '' ? 'no domain yet' : `at ${parts.domain.replace(/^@/, '')}`;
-  const said = [
-    parts.bin === '' ? '' : `begins with ${digits(parts.bin)}`,
-    parts.lastFour === '' ? '' : `ends with ${digits(parts.lastFour)}`,
-    parts.length === '' ? '' : `${digits(parts.length)} digits long`,
-  ].filter((part) => part !== '');
-  return said.length === 0 ? 'no pattern yet' : said.join(', ');
-}
