@@ -455,7 +455,7 @@ export const shots: Shot[] = [
     scene: 'down',
     steps: async (page) => {
       await go(page, 'Connections');
-      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('alert').waitFor();
     },
   },
