@@ -9,16 +9,22 @@ import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
 /**
- * The directions of the house: who may import whom. A zone reads "files under `target` may not import from
- * `from`, except …". `electron/desk.ts` and the two entries see everything and stand in no zone.
+ * Who may import whom. A zone reads "files under `target` may not import from `from`, except …". The files directly
+ * under `electron/` compose the modules: they see everything and are in no zone.
  */
-const rooms = ['audit', 'batch', 'credentials', 'lookup', 'privacy', 'sandbox', 'service', 'settings'];
+const modules = fs
+  .readdirSync(path.join(import.meta.dirname, 'electron'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const domain = modules.filter((name) => !['contract', 'ipc', 'platform'].includes(name));
+/** The bottom of the main process: what any domain module may use. */
+const base = ['./contract', './storage', './log'];
 const features = fs.readdirSync(path.join(import.meta.dirname, 'src/features'));
 /** The pipeline of a batch, from the bottom up: each stage may use those before it. */
-const stages = ['bytes', 'csv', 'storing', 'reading', 'planning', 'running', 'output', 'calls'];
+const stages = ['storing', 'reading', 'planning', 'running', 'output', 'calls'];
 const directions = [
-  ...stages.flatMap((stage, place) =>
-    stages.slice(place + 1).map((later) => ({
+  ...stages.flatMap((stage, position) =>
+    stages.slice(position + 1).map((later) => ({
       target: `./electron/batch/${stage}`,
       from: `./electron/batch/${later}`,
       message: 'A stage of the batch pipeline knows the stages before it only.',
@@ -28,16 +34,26 @@ const directions = [
     target: './src',
     from: './electron',
     except: ['./contract'],
-    message: 'The window is untrusted: it knows the contract and nothing else of the trusted side.',
+    message: 'The renderer is untrusted: it knows the contract and nothing else of the main process.',
   },
-  { target: './src/components', from: './src/features', message: 'Components know no feature.' },
+  { target: './src/ui', from: './src/features', message: 'The UI kit knows no feature.' },
+  { target: './src/ui', from: './src/app', message: 'The UI kit does not know the frame.' },
+  { target: './src/features', from: './src/app', message: 'Features do not know the frame.' },
   ...features.map((feature) => ({
     target: `./src/features/${feature}`,
     from: './src/features',
     except: [`./${feature}`],
     message: 'Features never import each other.',
   })),
-  { target: './electron', from: './src', message: 'The trusted side never imports the window.' },
+  { target: './electron', from: './src', message: 'The main process never imports the renderer.' },
+  ...['electron', 'src'].flatMap((product) =>
+    ['dev', 'test', 'scripts'].map((tool) => ({
+      target: `./${product}`,
+      from: `./${tool}`,
+      message: 'The product does not depend on tools, tests or the development platform.',
+    })),
+  ),
+  { target: './scripts', from: './test', message: 'Scripts do not depend on tests.' },
   {
     target: './electron/contract',
     from: './electron',
@@ -53,37 +69,43 @@ const directions = [
   {
     target: './electron/ipc',
     from: './electron',
-    except: ['./contract', './ipc'],
-    message: 'The door knows the contract only.',
+    except: ['./contract', './ipc', './log'],
+    message: 'The router knows the contract only.',
   },
-  ...rooms.map((room) => ({
-    target: `./electron/${room}`,
+  ...domain.map((name) => ({
+    target: `./electron/${name}`,
     from: './electron/ipc',
-    message: 'Domain rooms never see the door.',
+    message: 'Domain modules never see the IPC router.',
   })),
-  ...rooms.map((room) => ({
-    target: `./electron/${room}`,
-    from: './electron/shell',
-    except: ['./shell.ts'],
-    message: 'Domain rooms know the Shell interface, never a host.',
+  ...domain.map((name) => ({
+    target: `./electron/${name}`,
+    from: './electron/platform',
+    except: ['./platform.ts'],
+    message: 'Domain modules know the Platform interface, never an implementation.',
   })),
   {
     target: './electron/service',
     from: './electron',
-    except: ['./contract', './privacy', './service'],
+    except: [...base, './privacy', './service'],
     message: 'The client stands alone: audit, credentials and settings are handed to it.',
   },
   {
-    target: './electron/sandbox',
+    target: './electron/built-in-service',
     from: './electron',
-    except: ['./contract', './privacy', './sandbox'],
-    message: 'The embedded service is a service: it must not share code with its client.',
+    except: [...base, './privacy', './built-in-service'],
+    message: 'The built-in service is a service: it must not share code with its client.',
   },
   {
     target: './electron/privacy',
     from: './electron',
-    except: ['./contract', './privacy', './shell/shell.ts'],
-    message: 'Privacy is at the bottom of the house.',
+    except: [...base, './privacy', './platform/platform.ts'],
+    message: 'Privacy depends on no other domain module.',
+  },
+  {
+    target: './electron/storage',
+    from: './electron',
+    except: ['./contract', './storage'],
+    message: 'Storage depends on no domain module.',
   },
 ];
 
@@ -130,7 +152,9 @@ export default tseslint.config(
       eqeqeq: 'error',
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
-      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-import-type-side-effects': 'error',
+      'import-x/no-duplicates': ['error', { 'prefer-inline': true }],
       '@typescript-eslint/switch-exhaustiveness-check': [
         'error',
         { considerDefaultExhaustiveForUnions: true },

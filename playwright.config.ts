@@ -1,8 +1,8 @@
 import { defineConfig } from '@playwright/test';
 import { electronBinary } from './scripts/electron-binary.ts';
 
-/** Which host a project shows the desk in; specs read it as `testInfo.project.name`. */
-export const hosts = ['chromium-shell', ...(electronBinary() === null ? [] : ['electron'])];
+/** Which host a project shows the app in; specs read it as `testInfo.project.name`. */
+export const hosts = ['chromium-platform', ...(electronBinary() === null ? [] : ['electron'])];
 
 export default defineConfig({
   testDir: 'test/e2e',

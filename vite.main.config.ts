@@ -1,32 +1,40 @@
-import fs from 'node:fs';
-import { defineConfig } from 'vite';
+import type { InlineConfig } from 'vite';
 import pkg from './package.json' with { type: 'json' };
 
-const input: Record<string, string> = {
-  main: 'electron/main.ts',
-  'main-chromium': 'electron/main-chromium.ts',
-  'sandbox-worker': 'electron/sandbox/worker.ts',
-};
-
-/** The trusted side: ES modules with everything in them but the hosts and the native keychain module. */
-export default defineConfig({
-  logLevel: 'warn',
-  publicDir: false,
-  define: { DESK_VERSION: JSON.stringify(pkg.version) },
-  ssr: { noExternal: true, external: ['electron', 'keytar', 'playwright-core'] },
-  build: {
-    // Read by the About section.
-    license: { fileName: 'licences.json' },
-    ssr: true,
-    target: 'node24',
-    outDir: 'dist/main',
-    emptyOutDir: false,
-    sourcemap: false,
-    reportCompressedSize: false,
-    rolldownOptions: {
-      input: Object.fromEntries(Object.entries(input).filter(([, file]) => fs.existsSync(file))),
-      external: [/^node:/, 'electron', 'keytar', 'playwright-core'],
-      output: { entryFileNames: '[name].js', chunkFileNames: 'shared-[hash].js' },
+/** ES modules with everything in them but the platforms and the native keychain module. */
+function mainProcess(outDir: string, input: Record<string, string>): InlineConfig {
+  return {
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    define: { APP_VERSION: JSON.stringify(pkg.version) },
+    ssr: { noExternal: true, external: ['electron', 'keytar', 'playwright-core'] },
+    build: {
+      // Read by the About section.
+      license: { fileName: 'licences.json' },
+      ssr: true,
+      target: 'node24',
+      outDir,
+      emptyOutDir: false,
+      sourcemap: false,
+      reportCompressedSize: false,
+      rolldownOptions: {
+        input,
+        external: [/^node:/, 'electron', 'keytar', 'playwright-core'],
+        output: { entryFileNames: '[name].js', chunkFileNames: 'shared-[hash].js' },
+      },
     },
-  },
+  };
+}
+
+/** The product: Electron's main process and the built-in service's worker. */
+export const electronMain = mainProcess('dist/main', {
+  main: 'electron/main.ts',
+  'built-in-service-worker': 'electron/built-in-service/worker.ts',
+});
+
+/** The same app in the system's Chromium. A bundle of its own, so that none of it can be part of the product's. */
+export const chromiumMain = mainProcess('dist/chromium', {
+  main: 'dev/chromium-platform/main.ts',
+  'built-in-service-worker': 'electron/built-in-service/worker.ts',
 });

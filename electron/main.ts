@@ -15,14 +15,13 @@ import {
   session,
 } from 'electron';
 import ElectronStore from 'electron-store';
-import { loadKeytar } from './credentials/load-keytar.ts';
-import { openDesk, type Desk } from './desk.ts';
-import { report, selfCheck } from './desk/self-check.ts';
+import { loadKeytar } from './credentials/keytar.ts';
+import { openApp, type App } from './app.ts';
+import { report, selfCheck } from './self-check.ts';
 import { systemClock } from './privacy/clock.ts';
-import { denyEverything } from './shell/denials.ts';
-import { createElectronShell } from './shell/electron-shell.ts';
-import { electronOrigin, registerScheme } from './shell/protocol.ts';
-import { refusedSwitch } from './shell/refuse-switches.ts';
+import { denyEverything, refusedSwitch } from './platform/denials.ts';
+import { createElectronPlatform } from './platform/electron-platform.ts';
+import { electronOrigin, registerScheme } from './platform/protocol.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
@@ -51,7 +50,7 @@ if (refused !== null) {
   app.quit();
 }
 
-/** For whoever installs: says whether this desk is whole, and ends. */
+/** For whoever installs: says whether this app is whole, and ends. */
 async function checkItself(): Promise<void> {
   // Chromium writes into its folder by itself once it is ready; a person's own is left alone.
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
@@ -78,7 +77,7 @@ async function checkItself(): Promise<void> {
 }
 
 async function open(): Promise<void> {
-  const shell = await createElectronShell(
+  const platform = await createElectronPlatform(
     { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session },
     {
       renderer: path.join(import.meta.dirname, '../renderer'),
@@ -86,23 +85,23 @@ async function open(): Promise<void> {
       platform: process.platform,
     },
   );
-  const desk = await openDesk(shell, {
+  const tokendesk = await openApp(platform, {
     conf: (options) => new ElectronStore(options),
     loadKeytar,
-    sandboxWorker: new URL('./sandbox-worker.js', import.meta.url),
+    builtInServiceWorker: new URL('./built-in-service-worker.js', import.meta.url),
     licences: [
       new URL('./licences.json', import.meta.url),
       new URL('../renderer/licences.json', import.meta.url),
     ],
     origin: electronOrigin,
   });
-  // electron-store offers its folder to any window that asks; the desk's window has no business knowing it.
+  // electron-store offers its folder to any window that asks; the app's window has no business knowing it.
   ipcMain.removeAllListeners('electron-store-get-data');
-  closeBeforeQuitting(desk);
-  await shell.openWindow();
+  closeBeforeQuitting(tokendesk);
+  await platform.openWindow();
 }
 
-function closeBeforeQuitting(desk: Desk): void {
+function closeBeforeQuitting(tokendesk: App): void {
   let state: 'open' | 'closing' | 'closed' = 'open';
   app.on('before-quit', (event) => {
     if (state === 'closed') return;
@@ -115,7 +114,7 @@ function closeBeforeQuitting(desk: Desk): void {
       app.quit();
     };
     const limit = setTimeout(quit, closingMs);
-    void desk.close().then(quit, quit);
+    void tokendesk.close().then(quit, quit);
   });
 }
 

@@ -1,11 +1,10 @@
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
 import { callChannel, eventChannel, type Bridge } from './contract/bridge.ts';
-import type { CallName } from './contract/calls.ts';
-import type { EventName } from './contract/events.ts';
+import type { CallName, EventName } from './contract/calls.ts';
 
 /** Put in by the build from the contract's literals, so that no schema (and no zod) is bundled into the window. */
-declare const DESK_CALLS: readonly { readonly name: CallName; readonly takesFile: boolean }[];
-declare const DESK_EVENTS: readonly EventName[];
+declare const BRIDGE_CALLS: readonly { readonly name: CallName; readonly takesFile: boolean }[];
+declare const BRIDGE_EVENTS: readonly EventName[];
 
 function toCall(name: CallName, takesFile: boolean): object {
   const channel = callChannel(name);
@@ -16,7 +15,7 @@ function toCall(name: CallName, takesFile: boolean): object {
 }
 
 function on(event: EventName, listener: (payload: unknown) => void): () => void {
-  if (!DESK_EVENTS.includes(event)) throw new TypeError('There is no such event.');
+  if (!BRIDGE_EVENTS.includes(event)) throw new TypeError('There is no such event.');
   // The host's event object has the sender, which could be used to send to any channel: it stays here.
   const pass = (_hostEvent: unknown, payload: unknown): void => {
     listener(payload);
@@ -28,6 +27,6 @@ function on(event: EventName, listener: (payload: unknown) => void): () => void 
   };
 }
 
-const functions = DESK_CALLS.map(({ name, takesFile }) => [name, Object.freeze(toCall(name, takesFile))]);
+const functions = BRIDGE_CALLS.map(({ name, takesFile }) => [name, Object.freeze(toCall(name, takesFile))]);
 const bridge = Object.freeze({ ...Object.fromEntries(functions), on: Object.freeze(on) }) as Bridge;
-contextBridge.exposeInMainWorld('desk', bridge);
+contextBridge.exposeInMainWorld('tokendesk', bridge);

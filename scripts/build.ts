@@ -2,15 +2,17 @@ import fs from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { chromiumMain, electronMain } from '../vite.main.config.ts';
 import { chromiumPreload, electronPreload } from '../vite.preload.config.ts';
 import { listBundle } from './list-bundle.ts';
 
-/** Builds `dist/`: the trusted side, the preload for each host, the window, the list of them. */
+/** Builds `dist/`: `main` and `renderer` are the product, `chromium` shows them in the system's Chromium. */
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const started = performance.now();
 fs.rmSync('dist', { recursive: true, force: true });
 await Promise.all([
-  build({ configFile: 'vite.main.config.ts' }),
+  build(electronMain),
+  build(chromiumMain),
   build(electronPreload),
   build(chromiumPreload),
   build({ configFile: 'vite.config.ts' }),

@@ -6,12 +6,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import defaultSeed from '../resources/sandbox-seed.json' with { type: 'json' };
-import type { Seed } from '../electron/sandbox/seed.ts';
-import { startSandbox } from '../electron/sandbox/start-sandbox.ts';
+import defaultSeed from '../resources/built-in-service-seed.json' with { type: 'json' };
+import type { Seed } from '../electron/built-in-service/seed.ts';
+import { startBuiltInService } from '../electron/built-in-service/start.ts';
 import { builtInTarget } from '../test/conformance/built-in-target.ts';
-import { runConformance } from '../test/conformance/run-conformance.ts';
-import type { Result } from '../test/conformance/run-conformance.ts';
+import { runConformance, type Result } from '../test/conformance/run-conformance.ts';
 import type { TargetOptions } from '../test/conformance/target.ts';
 
 function table(results: readonly Result[]): string {
@@ -37,7 +36,7 @@ function readValues() {
 
 async function runBuiltIn(): Promise<Result[]> {
   const { start, options } = builtInTarget(randomBytes(32), defaultSeed as Seed);
-  const sandbox = await startSandbox(start);
+  const sandbox = await startBuiltInService(start);
   try {
     return await runConformance(options(sandbox));
   } finally {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import Papa from 'papaparse';
-import type * as Built from '../electron/main-chromium.ts';
+import type * as Built from '../dev/chromium-platform/main.ts';
 import {
   choose,
   exportRows,
@@ -21,7 +21,7 @@ const out = path.resolve('out/demo');
 const card = '4111111111111111';
 
 /**
- * The guided demo: the same desk, headless, walks through the main job on the sample file. Prints each step, writes
+ * The guided demo: the same app, headless, walks through the main job on the sample file. Prints each step, writes
  * numbered pictures and the exported files to `out/demo/`. True only if every number and value agreed.
  */
 export async function runDemo(): Promise<boolean> {
@@ -50,16 +50,16 @@ interface Check {
 }
 
 async function walk(): Promise<Check[]> {
-  const built = new URL('../dist/main/main-chromium.js', import.meta.url);
-  const { startDesk } = (await import(built.href)) as typeof Built;
+  const built = new URL('../dist/chromium/main.js', import.meta.url);
+  const { startApp } = (await import(built.href)) as typeof Built;
   const outward: string[] = [];
-  const desk = await startDesk({
+  const app = await startApp({
     home: path.join(out, 'home'),
     headless: true,
     downloads: out,
     tap: (message) => outward.push(message),
   });
-  const { page } = desk;
+  const { page } = app;
   page.setDefaultTimeout(30_000);
   const checks: Check[] = [];
   let pictures = 0;
@@ -136,7 +136,7 @@ async function walk(): Promise<Check[]> {
     await page.screenshot({ path: path.join(out, 'stopped.png') }).catch(() => undefined);
     throw error;
   } finally {
-    await desk.close();
+    await app.close();
     fs.rmSync(path.join(out, 'home'), { recursive: true, force: true });
   }
   return checks;

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { sha256 } from '../electron/shell/packed-files.ts';
+import { sha256 } from '../electron/platform/package-integrity.ts';
 
 /** What of the built tree is packed and never changed on the way, as `files` of electron-builder.yml has it. */
 const packed = [
-  /^dist\/main\/(main|sandbox-worker|shared-[\w-]+)\.js$/,
+  /^dist\/main\/(main|built-in-service-worker|shared-[\w-]+)\.js$/,
   /^dist\/main\/(preload\.cjs|licences\.json)$/,
   /^dist\/renderer\//,
   /^resources\/(?!icons\/)/,

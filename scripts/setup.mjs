@@ -1,5 +1,5 @@
 /*
- * Everything a machine needs before the desk can be built, started or tested. Plain JavaScript without
+ * Everything a machine needs before the app can be built, started or tested. Plain JavaScript without
  * dependencies, since it runs before there are any, on whatever Node is installed.
  *   node scripts/setup.mjs            dependencies and system parts
  *   node scripts/setup.mjs --build    and the build, where a source changed

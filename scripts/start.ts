@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type * as Built from '../electron/main-chromium.ts';
+import type * as Built from '../dev/chromium-platform/main.ts';
 import { electronBinary, fetchElectron, forgetRefusal } from './electron-binary.ts';
 
 /*
- * Opens the desk: in Electron if its executable is here or can be had, else in the system's Chromium; with no
+ * Opens the app: in Electron if its executable is here or can be had, else in the system's Chromium; with no
  * display, or --demo, it walks through the main job by itself.
  *   npm start
  *   npm start -- --demo        the guided demo
@@ -22,11 +22,11 @@ const stillbornMs = 5_000;
 
 process.chdir(root);
 process.exitCode = await start();
-// A keyring that hangs holds a thread, and `process.exit` would wait for it. The desk is closed by now.
+// A keyring that hangs holds a thread, and `process.exit` would wait for it. The app is closed by now.
 setTimeout(() => process.kill(process.pid, 'SIGKILL'), 3_000).unref();
 
 async function start(): Promise<number> {
-  const { hasDisplay, showDesk } = await loadBuilt();
+  const { hasDisplay, showApp } = await loadBuilt();
   if (wants('--demo') || !hasDisplay(process.env)) {
     if (!wants('--demo')) say('There is no display here: this is the guided demo.');
     return runDemo();
@@ -36,25 +36,25 @@ async function start(): Promise<number> {
   if (electron !== null) {
     const code = await runElectron(electron);
     if (code !== null) return code;
-    say("Electron does not start here; the desk opens in the system's Chromium.");
+    say("Electron does not start here; the app opens in the system's Chromium.");
   }
   try {
-    await showDesk({ headless: false });
+    await showApp({ headless: false });
     return 0;
   } catch (error) {
     const name = error instanceof Error ? error.name : '';
-    if (name !== 'NoChromiumError' && name !== 'DeskIsOpenError') throw error;
+    if (name !== 'NoChromiumError' && name !== 'AlreadyRunningError') throw error;
     say(
-      name === 'DeskIsOpenError'
+      name === 'AlreadyRunningError'
         ? 'Tokendesk is open already.'
-        : 'There is no Chromium to show the desk in. Install one, or name it in TOKENDESK_CHROMIUM.',
+        : 'There is no Chromium to show the app in. Install one, or name it in TOKENDESK_CHROMIUM.',
     );
     return 1;
   }
 }
 
 function loadBuilt(): Promise<typeof Built> {
-  const built = new URL('../dist/main/main-chromium.js', import.meta.url);
+  const built = new URL('../dist/chromium/main.js', import.meta.url);
   return import(built.href) as Promise<typeof Built>;
 }
 
@@ -66,7 +66,7 @@ async function runDemo(): Promise<number> {
 
 /** Its exit code; null if it could not start. */
 function runElectron(binary: string): Promise<number | null> {
-  // Chromium's sandbox does not start as root. For development only: nobody runs a packaged desk as root.
+  // Chromium's sandbox does not start as root. For development only: nobody runs a packaged app as root.
   const asRoot = process.platform === 'linux' && process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const started = performance.now();
   return new Promise((resolve) => {

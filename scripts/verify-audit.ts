@@ -1,6 +1,6 @@
 /**
- * Verifies an audit log without the desk: for an auditor, on another machine, with nothing but Node and the key.
- * It shares no code with the desk on purpose, so that a mistake there is not repeated here.
+ * Verifies an audit log without the app: for an auditor, on another machine, with nothing but Node and the key.
+ * It shares no code with the app on purpose, so that a mistake there is not repeated here.
  *
  *   node scripts/verify-audit.ts FOLDER --checkpoint FILE (--key FILE | --keychain ACCOUNT)
  *
@@ -10,7 +10,7 @@
  * The format. Every line is JSON whose last members are `prev`, the MAC of the line before (of the last line of
  * the file before, at the start of a file; 64 zeros at the very start), and `mac`, the HMAC-SHA256 of all bytes before
  * `,"mac"`. A file's first line has kind "segment", all others "entry" with `sequence` counting up by one. A file whose
- * first line says `after: "break"` starts a new chain, since the desk found the one before broken. Lines under a key
+ * first line says `after: "break"` starts a new chain, since the app found the one before broken. Lines under a key
  * that lived for one run only, for want of a keyring, can't be verified; the file after them may hold their SHA-256.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -123,7 +123,7 @@ function wrongStart(line: Line, segment: number, foreign: boolean): string | nul
     if (line.kept === true) return 'is under another key';
     return before !== null && !before.foreign ? 'claims a key of its own' : null;
   }
-  if (line.after === 'break') return 'records that the desk found the log before it broken';
+  if (line.after === 'break') return 'records that the app found the log before it broken';
   if (line.after === 'other-key') {
     if (before?.foreign !== true) return 'starts anew without a reason';
     const seal = createHash('sha256').update(before.bytes).digest('hex');

@@ -1,11 +1,10 @@
 import type { Bridge } from '../electron/contract/bridge.ts';
-import type { CallInput, CallName, CallOutput, FileCall } from '../electron/contract/calls.ts';
+import type { CallInput, CallName, CallOutput, FileCall, EventName, EventPayload } from '../electron/contract/calls.ts';
 import type { Outcome } from '../electron/contract/errors.ts';
-import type { EventName, EventPayload } from '../electron/contract/events.ts';
 
 declare global {
   interface Window {
-    readonly desk?: Bridge;
+    readonly tokendesk?: Bridge;
   }
 }
 

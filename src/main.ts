@@ -1,11 +1,11 @@
 import { mount } from 'svelte';
 import './styles/base.css';
-import App from './App.svelte';
+import App from './app/App.svelte';
 import { openApi } from './api.ts';
 
 const target = document.getElementById('desk');
-if (target === null) throw new Error('index.html has no #desk');
+if (target === null) throw new Error('index.html has no #app');
 
-if (window.desk === undefined)
+if (window.tokendesk === undefined)
   target.textContent = 'Tokendesk runs in its own window. Start it with npm start.';
-else mount(App, { target, props: { api: openApi(window.desk) } });
+else mount(App, { target, props: { api: openApi(window.tokendesk) } });

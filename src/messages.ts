@@ -146,7 +146,7 @@ const sentences: Record<FailureCode, Say> = {
   'keychain.locked': () => say('The system’s keychain is locked.', 'Unlock it, then try again.', 'later'),
   'keychain.unavailable': () =>
     say(
-      'This computer has no keychain. Secrets are kept in memory and forgotten when the desk closes.',
+      'This computer has no keychain. Secrets are kept in memory and forgotten when the app closes.',
       'Ask the administrator to install one.',
     ),
   'keychain.stalled': () =>
@@ -193,7 +193,7 @@ const sentences: Record<FailureCode, Say> = {
         : `The audit log has been changed at entry ${f.row}.`,
       'Tell the administrator; do not delete it.',
     ),
-  'desk.locked': () => say('The desk is locked.', 'Unlock it first.'),
+  'app.locked': () => say('The app is locked.', 'Unlock it first.'),
   'unlock.wrong': () => say('That passphrase is not right.', 'Try again.', 'now'),
   'unlock.wait': (f) => say('Too many wrong tries.', waitWords(f), 'later'),
   'reveal.reason-required': () =>
@@ -318,9 +318,9 @@ const sentences: Record<FailureCode, Say> = {
     ),
 
   'call.invalid': () => say('Something in the form is missing or too long.', 'Check what you entered.'),
-  'call.refused': () => say('The desk refused this.', 'Close the window and open it again.'),
+  'call.refused': () => say('The app refused this.', 'Close the window and open it again.'),
   'call.failed': () =>
-    say('Something inside the desk failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
+    say('Something inside the app failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
 };
 
 const againWords: Record<Again, string> = {

@@ -1,8 +1,11 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { count } from '../contract/models/names.ts';
-import { fingerprint, hmac } from './line.ts';
+import { done, type Outcome } from '../contract/errors.ts';
+import { count } from '../contract/models/fields.ts';
+import type { Keychain } from '../credentials/keychain.ts';
+import { fingerprint, hmac } from './lines.ts';
+import type { AuditKey } from './log-writer.ts';
 
 /** How far the log had got, kept apart from it: a log that ends earlier, or elsewhere, was cut. */
 const checkpoint = z.strictObject({
@@ -108,6 +111,34 @@ export function checkpointFile(file: string): CheckpointStore {
       await handle?.datasync();
       await handle?.close();
       handle = null;
+    },
+  };
+}
+
+const keyAccount = 'audit:key';
+const anchorAccount = 'audit:anchor';
+
+/** The chain's key. `kept` is false where the machine has no keyring and the key ends with this run. */
+export async function chainKey(keychain: Pick<Keychain, 'key' | 'peek'>): Promise<Outcome<AuditKey>> {
+  const key = await keychain.key(keyAccount);
+  return key.ok ? done({ bytes: key.value, kept: keychain.peek(keyAccount) !== 'memory' }) : key;
+}
+
+/**
+ * The log's end in the keychain: whoever can change every file of this user still has to get into the keyring to
+ * have a log taken away unnoticed. Written rarely, so it may be behind; the checkpoint's file is not.
+ */
+export function keychainAnchor(keychain: Pick<Keychain, 'read' | 'store'>): CheckpointStore {
+  return {
+    async read() {
+      const found = await keychain.read(anchorAccount);
+      if (found.ok) return [found.value];
+      if (found.failure.code === 'credentials.missing') return [];
+      throw new Error(found.failure.code);
+    },
+    async write(text) {
+      const stored = await keychain.store(anchorAccount, text);
+      if (!stored.ok) throw new Error(stored.failure.code);
     },
   };
 }

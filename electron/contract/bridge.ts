@@ -1,8 +1,7 @@
-import type { CallInput, CallName, CallOutput, FileCall } from './calls.ts';
+import type { CallInput, CallName, CallOutput, FileCall, EventName, EventPayload } from './calls.ts';
 import type { Outcome } from './errors.ts';
-import type { EventName, EventPayload } from './events.ts';
 
-/** What the preload puts on `window.desk`: one function a call, and one to listen. The window's only way out. */
+/** What the preload puts on `window.tokendesk`: one function a call, and one to listen. The window's only way out. */
 export type Bridge = {
   readonly [N in CallName]: N extends FileCall
     ? (file: object) => Promise<Outcome<CallOutput<N>>>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { coveredPassphrase, coveredText, coveredToken } from './models/covered.ts';
+import { failureCodes, failureSchema } from './errors.ts';
 import { auditPage } from './models/activity.ts';
+import { about, appState, lockState, settings } from './models/app.ts';
 import {
   damagedJob,
   exportChoice,
@@ -12,13 +13,24 @@ import {
   preflight,
   rowFilter,
   rowsPage,
+  preview,
+  reading,
+  source,
 } from './models/batch.ts';
 import { clientCertificate, connectionDraft, secretName } from './models/connection.ts';
-import { about, deskState, lockState } from './models/desk.ts';
-import { failureCodes, failureSchema } from './errors.ts';
+import {
+  obscuredPassphrase,
+  obscuredText,
+  obscuredToken,
+  caseReference,
+  count,
+  id,
+  name,
+  value,
+} from './models/fields.ts';
 import {
   copied,
-  justification,
+  revealReason,
   lookup,
   maskInput,
   reveal,
@@ -26,7 +38,6 @@ import {
   tokenizeInput,
   translateInput,
 } from './models/lookup.ts';
-import { caseReference, count, id, name, value } from './models/names.ts';
 import {
   evidence,
   failedRequests,
@@ -37,11 +48,9 @@ import {
   toolServer,
   workstation,
 } from './models/report.ts';
-import { settings } from './models/settings.ts';
-import { preview, reading, source } from './models/source.ts';
 
 interface Options<F extends boolean> {
-  /** Answered while the desk is locked; everything else is refused with `desk.locked`. */
+  /** Answered while the app is locked; everything else is refused with `app.locked`. */
   whileLocked?: boolean;
   /** The window hands over a File; the preload turns it into a reference only main can resolve. */
   takesFile?: F;
@@ -64,7 +73,7 @@ const nothing = z.strictObject({});
 const ofJob = z.strictObject({ jobId: id });
 
 /**
- * The door: every call the window can make, once. The preload's functions, the window's types, main's handlers and
+ * The router: every call the window can make, once. The preload's functions, the window's types, main's handlers and
  * the tests' fake main are all derived from this literal.
  *
  * In: parsed strictly, unknown members are refused. Out: parsed too, so that nothing leaves that is not listed here.
@@ -73,17 +82,17 @@ const ofJob = z.strictObject({ jobId: id });
  * `lookup.reveal` and `batch.reveal` alone.
  */
 export const calls = {
-  'desk.state': call(nothing, deskState, { whileLocked: true }),
-  'desk.about': call(nothing, about),
+  'app.state': call(nothing, appState, { whileLocked: true }),
+  'app.about': call(nothing, about),
 
   'connections.save': call(connectionDraft, z.strictObject({ id })),
   'connections.remove': call(z.strictObject({ id }), nothing),
   'connections.choose': call(z.strictObject({ id, policy: name }), nothing),
-  'connections.storeSecret': call(z.strictObject({ id, secret: secretName, value: coveredText }), nothing),
+  'connections.storeSecret': call(z.strictObject({ id, secret: secretName, value: obscuredText }), nothing),
   'connections.forgetSecret': call(z.strictObject({ id, secret: secretName }), nothing),
   /** Asks for a PKCS #12 file of at most 1 MiB that the passphrase opens; null when the person changed their mind. */
   'connections.chooseCertificate': call(
-    z.strictObject({ id, passphrase: coveredText }),
+    z.strictObject({ id, passphrase: obscuredText }),
     clientCertificate.nullable(),
   ),
   'connections.forgetCertificate': call(z.strictObject({ id }), nothing),
@@ -112,7 +121,7 @@ export const calls = {
     z.discriminatedUnion('what', [
       z.strictObject({ what: z.literal('masked'), lookupId: id }),
       z.strictObject({ what: z.literal('token'), lookupId: id }),
-      justification.extend({ what: z.literal('cleartext'), lookupId: id }),
+      revealReason.extend({ what: z.literal('cleartext'), lookupId: id }),
     ]),
     copied,
   ),
@@ -141,14 +150,14 @@ export const calls = {
   /** Reads the whole file without sending anything. Answers at once; `batch.preflight` events follow until done. */
   'batch.preflight': call(z.strictObject({ sourceId: id, plan }), preflight),
   /**
-   * Tries an expression on made-up samples, and on one of the person's own, which comes covered since it may be a real
+   * Tries an expression on made-up samples, and on one of the person's own, which comes obscured since it may be a real
    * value. Nothing is sent. Failures: pattern.invalid, pattern.unsupported.
    */
   'batch.testPattern': call(
     z.strictObject({
       pattern: z.string().min(1).max(1_000),
       samples: z.array(z.string().max(300)).max(20),
-      own: coveredText.nullable(),
+      own: obscuredText.nullable(),
     }),
     z.strictObject({ matches: z.array(z.boolean()).max(20), own: z.boolean().nullable() }),
   ),
@@ -194,13 +203,13 @@ export const calls = {
   'reports.portal': call(nothing, portalSession),
   /** Through the portal's Authenticate; the password is not kept. */
   'reports.signIn': call(
-    z.strictObject({ user: z.string().trim().min(1).max(200), password: coveredText }),
+    z.strictObject({ user: z.string().trim().min(1).max(200), password: obscuredText }),
     portalSession,
   ),
   /** The same for the embedded service, whose password main alone knows. */
   'reports.signInBuiltIn': call(nothing, portalSession),
   /** A portal JWT got elsewhere. */
-  'reports.useToken': call(z.strictObject({ token: coveredToken }), portalSession),
+  'reports.useToken': call(z.strictObject({ token: obscuredToken }), portalSession),
   'reports.signOut': call(nothing, portalSession),
   'reports.metrics': call(metricsQuery, metrics),
   'reports.failures': call(z.strictObject({ max: z.int().min(1).max(100) }), failedRequests),
@@ -227,12 +236,12 @@ export const calls = {
   'settings.save': call(settings, settings),
 
   'lock.now': call(nothing, lockState, { whileLocked: true }),
-  'lock.unlock': call(z.strictObject({ passphrase: coveredPassphrase }), lockState, {
+  'lock.unlock': call(z.strictObject({ passphrase: obscuredPassphrase }), lockState, {
     whileLocked: true,
   }),
   /** An empty passphrase removes it. The current one is asked for when one is set. */
   'lock.setPassphrase': call(
-    z.strictObject({ current: coveredPassphrase, next: coveredPassphrase }),
+    z.strictObject({ current: obscuredPassphrase, next: obscuredPassphrase }),
     lockState,
   ),
   /** The window saw a key or the pointer; main counts the idle time. */
@@ -244,3 +253,21 @@ export type CallName = keyof Calls;
 export type CallInput<N extends CallName> = z.infer<Calls[N]['input']>;
 export type CallOutput<N extends CallName> = z.infer<Calls[N]['output']>;
 export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N : never }[CallName];
+
+/** What main tells the window unasked. Parsed before it leaves, like every answer. */
+export const events = {
+  'app.state': appState,
+  /** The cleartext of this reveal must leave the screen now. */
+  'reveal.ended': z.strictObject({
+    revealId: id,
+    why: z.enum(['time', 'hidden', 'blur', 'locked', 'replaced']),
+  }),
+  /** How far a workbook is read that is being opened, 0 to 1. */
+  'batch.opening': z.strictObject({ name: z.string().max(300), share: z.number().min(0).max(1) }),
+  'batch.preflight': preflight,
+  'batch.job': job,
+} as const;
+
+export type Events = typeof events;
+export type EventName = keyof Events;
+export type EventPayload<N extends EventName> = z.infer<Events[N]>;

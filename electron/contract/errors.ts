@@ -36,10 +36,10 @@ export const failureCodes = [
   'connection.invalid',
   'connection.built-in', // the built-in connection can't be changed that way
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
-  // the desk
+  // the app
   'audit.unwritable', // nothing is sent that can't be recorded first
   'audit.broken', // the chain does not verify
-  'desk.locked',
+  'app.locked',
   'unlock.wrong',
   'unlock.wait',
   'reveal.reason-required',
@@ -94,7 +94,7 @@ export const failureCodes = [
   'report.too-many-rows',
   'report.not-a-chart',
   'evidence.none', // the log has nothing on this case
-  // the door
+  // the router
   'call.invalid',
   'call.refused',
   'call.failed', // a bug of ours
@@ -128,7 +128,7 @@ export const failureSchema = z.strictObject({
 
 export type Failure = z.infer<typeof failureSchema>;
 
-/** Expected outcomes are values. A throw means a bug or an outage of the desk itself. */
+/** Expected outcomes are values. A throw means a bug or an outage of the app itself. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
 export function done<T>(value: T): { ok: true; value: T } {

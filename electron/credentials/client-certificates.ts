@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
+import { Socket } from 'node:net';
 import path from 'node:path';
-import { sealFor } from '../privacy/seal.ts';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { Connection } from '../contract/models/connection.ts';
-import type { Keychain } from './keychain.ts';
-import { certificateAccount } from './secret-account.ts';
+import type { Connection, ClientCertificate } from '../contract/models/connection.ts';
+import { sealFor } from '../privacy/encryption.ts';
+import { type Keychain, certificateAccount } from './keychain.ts';
 
 type Place = Pick<Connection, 'id' | 'baseUrl'>;
 
@@ -112,4 +113,27 @@ function unpacked(record: Buffer): OpenCertificate | null {
   const end = 4 + record.readUInt32BE(0);
   if (end > record.length) return null;
   return { passphrase: record.toString('utf8', 4, end), pfx: record.subarray(end) };
+}
+
+/**
+ * Whose certificate a PKCS #12 file holds, opened as TLS will open it. Failure: certificate.invalid with a subject,
+ * when it does not open with this passphrase or has no certificate with its key.
+ */
+export function describePfx(pfx: Buffer, passphrase: string): Outcome<ClientCertificate> {
+  const invalid = failed('certificate.invalid', { subject: 'PKCS #12' });
+  // Node has no other documented way to the certificate in a PKCS #12 file than a socket that would present it.
+  const socket = new Socket();
+  try {
+    const secureContext = createSecureContext({ pfx, passphrase });
+    const certificate = new TLSSocket(socket, { secureContext, isServer: true }).getX509Certificate();
+    if (certificate === undefined) return invalid;
+    return done({
+      subject: certificate.subject.replaceAll('\n', ', ').slice(0, 300),
+      expires: certificate.validToDate.toISOString().slice(0, 10),
+    });
+  } catch {
+    return invalid;
+  } finally {
+    socket.destroy();
+  }
 }

@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type {
-  ClientCertificate,
-  Connection,
-  ConnectionDraft,
-  ConnectionView,
-  SecretName,
-  SecretState,
+import {
+  type ClientCertificate,
+  type Connection,
+  type ConnectionDraft,
+  type ConnectionView,
+  type SecretName,
+  type SecretState,
+  connectionDraft,
 } from '../contract/models/connection.ts';
-import { checkDraft } from './check-draft.ts';
-import type { ClientCertificates, OpenCertificate } from './client-certificates.ts';
-import { describePfx } from './describe-pfx.ts';
-import type { Keychain } from './keychain.ts';
-import { certificateAccount, portalAccount, secretAccount, secretsOf } from './secret-account.ts';
+import { type ClientCertificates, type OpenCertificate, describePfx } from './client-certificates.ts';
+import { type Keychain, certificateAccount, portalAccount, secretAccount, secretsOf } from './keychain.ts';
+import { trustedPem } from './trusted-pem.ts';
 
 export interface Active {
   readonly connectionId: string;
   readonly policy: string;
 }
 
-/** The connections of this desk, what of them is secret in the keychain, and which one is in use. */
+/** The connections of this app, what of them is secret in the keychain, and which one is in use. */
 export interface Connections {
   list(): readonly Connection[];
   find(id: string): Outcome<Connection>;
@@ -241,7 +241,7 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
       if (!pair.ok) return pair;
       const named = describePfx(pair.value.pfx, pair.value.passphrase);
       if (!named.ok) return named;
-      // The desk ended between the pair and its name: what is presented is what the window says.
+      // The app ended between the pair and its name: what is presented is what the window says.
       if (!isDeepStrictEqual(named.value, found.value.clientCertificate)) {
         const noted = note(id, named.value);
         if (!noted.ok) return noted;
@@ -250,3 +250,37 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
     },
   };
 }
+
+/** Brings what a person typed into the form it is kept in. `subject` of the failure names the field, never its value. */
+export function checkDraft(draft: ConnectionDraft, others: readonly Connection[]): Outcome<ConnectionDraft> {
+  const baseUrl = plainBaseUrl(draft.baseUrl);
+  if (baseUrl === null) return failed('connection.invalid', { subject: 'baseUrl' });
+  const extraCa = draft.extraCa?.trim() ? trustedPem(draft.extraCa) : done(null);
+  if (!extraCa.ok) return extraCa;
+
+  const checked = connectionDraft.safeParse({ ...draft, baseUrl, extraCa: extraCa.value });
+  if (!checked.success) return failed('connection.invalid', { subject: firstField(checked.error) });
+  const value = checked.data;
+
+  if (others.some((other) => sameName(other.name, value.name))) return twice('name');
+  if (new Set(value.policies).size < value.policies.length) return twice('policies');
+  if (new Set(value.definitions.map(({ name }) => name)).size < value.definitions.length)
+    return twice('definitions');
+  return done(value);
+}
+
+/** HTTPS, no user name, query or fragment, no slash at the end; null when it can't be made so. */
+function plainBaseUrl(text: string): string | null {
+  if (!URL.canParse(text.trim())) return null;
+  const url = new URL(text.trim());
+  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;
+  if (url.search !== '' || url.hash !== '') return null;
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+function firstField(error: z.ZodError): string {
+  return String(error.issues[0]?.path[0] ?? '');
+}
+
+const twice = (field: string) => failed('connection.invalid', { subject: field });
+const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();

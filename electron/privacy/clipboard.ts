@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { ShellClipboard } from '../shell/shell.ts';
+import type { PlatformClipboard } from '../platform/platform.ts';
 import type { Clock } from './clock.ts';
 
 /** The clipboard, for a while. What was put there is remembered as a keyed hash, never as text. */
@@ -12,7 +12,7 @@ export interface BriefClipboard {
 }
 
 export interface BriefClipboardParts {
-  readonly clipboard: ShellClipboard;
+  readonly clipboard: PlatformClipboard;
   readonly clock: Clock;
   readonly clearMs: () => number;
 }

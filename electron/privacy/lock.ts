@@ -1,7 +1,47 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { LockState } from '../contract/models/desk.ts';
+import type { LockState } from '../contract/models/app.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { BriefClipboard } from './clipboard.ts';
 import type { Clock } from './clock.ts';
-import { defaultCost, fitsVerifier, makeVerifier } from './passphrase.ts';
+import type { Reveals } from './reveals.ts';
+
+/** scrypt's cost as a power of two; 17 takes 128 MB and about half a second (OWASP's recommendation). */
+export const defaultCost = 17;
+const blockSize = 8;
+const saltBytes = 16;
+const hashBytes = 32;
+
+/** What is kept of a passphrase: `scrypt:COST:SALT:HASH`, base64. The passphrase can't be had from it. */
+export async function makeVerifier(passphrase: string, cost = defaultCost): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  const hash = await derive(passphrase, salt, cost);
+  return `scrypt:${cost}:${salt.toString('base64')}:${hash.toString('base64')}`;
+}
+
+/** A verifier that can't be read fits nothing. */
+export async function fitsVerifier(passphrase: string, verifier: string): Promise<boolean> {
+  const [scheme, cost, salt = '', hash = ''] = verifier.split(':');
+  const expected = Buffer.from(hash, 'base64');
+  const power = Number(cost);
+  if (scheme !== 'scrypt' || expected.length !== hashBytes) return false;
+  if (!Number.isInteger(power) || power < 10 || power > 20) return false;
+  return timingSafeEqual(await derive(passphrase, Buffer.from(salt, 'base64'), power), expected);
+}
+
+/** NFKC, so that the same keys on another keyboard or system give the same bytes. */
+function derive(passphrase: string, salt: Buffer, cost: number): Promise<Buffer> {
+  const N = 2 ** cost;
+  return new Promise((resolve, reject) => {
+    scrypt(
+      passphrase.normalize('NFKC'),
+      salt,
+      hashBytes,
+      { N, r: blockSize, p: 1, maxmem: 256 * N * blockSize },
+      (error, hash) => (error ? reject(error) : resolve(hash)),
+    );
+  });
+}
 
 /** Wrong passphrases in a row, kept between runs, or a restart would give free tries. */
 export interface UnlockTries {
@@ -10,7 +50,7 @@ export interface UnlockTries {
   readonly until: string | null;
 }
 
-/** Locks the desk: after idle time, when told, when the screen locks or the machine sleeps. */
+/** Locks the app: after idle time, when told, when the screen locks or the machine sleeps. */
 export interface Lock {
   state(): LockState;
   /** Ctrl+L. */
@@ -55,7 +95,7 @@ export const delayAfter = (wrong: number) =>
   wrong === 0 ? 0 : Math.min(1_000 * 2 ** (wrong - 1), longestDelay);
 
 /**
- * Starts locked where a passphrase is set, or a restart would open the desk, and also where the keychain can't tell:
+ * Starts locked where a passphrase is set, or a restart would open the app, and also where the keychain can't tell:
  * the passphrase is then asked for and checked once the keychain answers.
  */
 export async function openLock(parts: LockParts): Promise<Lock> {
@@ -168,5 +208,39 @@ export async function openLock(parts: LockParts): Promise<Lock> {
       return () => listeners.delete(listener);
     },
     close: () => stopTimer(),
+  };
+}
+
+/**
+ * Ties what the host sees to what must happen: cleartext leaves the screen on blur, and when the app locks the
+ * clipboard is cleared too. Locks with the screen and before sleep. The answer stops it.
+ */
+export function watchAway(parts: {
+  readonly platform: Pick<Platform, 'onAway'>;
+  readonly lock: Pick<Lock, 'now' | 'state' | 'onChange'>;
+  readonly reveals: Pick<Reveals, 'leave'>;
+  readonly clipboard: Pick<BriefClipboard, 'clear'>;
+}): () => void {
+  const { platform, lock, reveals, clipboard } = parts;
+  const stops = [
+    platform.onAway((signal) => {
+      if (signal === 'blur') {
+        reveals.leave('blur');
+      } else if (signal === 'quit') {
+        reveals.leave('locked');
+        void clipboard.clear();
+      } else {
+        // Resume too: some hosts tell of sleep only afterwards.
+        lock.now();
+      }
+    }),
+    lock.onChange(() => {
+      if (!lock.state().locked) return;
+      reveals.leave('locked');
+      void clipboard.clear();
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
   };
 }

@@ -1,5 +1,5 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { EventPayload } from '../contract/events.ts';
+import type { EventPayload } from '../contract/calls.ts';
 import type { Clock } from './clock.ts';
 
 export type RevealEnd = EventPayload<'reveal.ended'>;

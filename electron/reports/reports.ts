@@ -1,31 +1,83 @@
-import { uncoverText } from '../contract/covered.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { CallInput, CallName, CallOutput } from '../contract/calls.ts';
-import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
+import { type Outcome, done, failed, type Failure } from '../contract/errors.ts';
+import type { Connection } from '../contract/models/connection.ts';
 import type { MetricsQuery, MetricsRow } from '../contract/models/report.ts';
-import { createAnswers } from './answers.ts';
-import { askPortal } from './ask-portal.ts';
-import { auditEntries } from './audit-lines.ts';
-import { exportChart, exportCsv } from './export-report.ts';
-import { previousPeriod } from './period.ts';
-import { createPortalTokens } from './portal-tokens.ts';
-import { readFailedRequests } from './read-failed-requests.ts';
-import { readMetrics } from './read-metrics.ts';
-import type { ReportedConnection, ReportParts } from './report-parts.ts';
-import { signIn } from './sign-in.ts';
-import { sumsOf } from './sums.ts';
-import { supportBundle } from './support-bundle.ts';
+import { restoreText } from '../contract/obscured.ts';
+import type { Keychain } from '../credentials/keychain.ts';
+import { auditEntries } from '../evidence/case-chain.ts';
+import { writeEvidence } from '../evidence/evidence.ts';
+import type { ReportingProfile } from '../service/profile.ts';
+import { readFailedRequests, supportBundle } from './failed-requests.ts';
+import { readMetrics } from './metrics.ts';
+import type { PortalHttp } from './portal-http.ts';
+import { createAnswers, askPortal } from './portal.ts';
+import { exportChart, exportCsv } from './report-files.ts';
+import { createPortalTokens, signIn } from './sign-in.ts';
 import { checkToolServer, clientConfiguration } from './tool-server.ts';
 import { countWorkstation } from './workstation.ts';
-import { writeEvidence } from './write-evidence.ts';
+
+/** The connection in use, and the way to its portal. */
+export interface ReportedConnection {
+  readonly connection: Connection;
+  readonly http: PortalHttp;
+}
+
+/** What the reports room is handed. */
+export interface ReportParts {
+  readonly active: () => Promise<Outcome<ReportedConnection>>;
+  readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek' | 'key'>;
+  readonly audit: Pick<Audit, 'begin' | 'list'>;
+  /** Where the audit log lies. */
+  readonly auditFolder: string;
+  readonly profile: ReportingProfile;
+  /**
+   * A portal user of the embedded service, which nobody can know the password of. Failure for any other connection:
+   * portal.credentials.
+   */
+  readonly builtInUser: (connectionId: string) => Promise<Outcome<{ user: string; password: string }>>;
+  /** Of the application, for support and evidence. */
+  readonly version: string;
+  readonly clipboard: { write(text: string): Promise<Outcome<{ clearAfterMs: number }>> };
+  /** Asks where to write; null when the person changed their mind. */
+  readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
+  readonly now: () => Date;
+  readonly newId: () => string;
+}
+
+const day = 86_400_000;
+
+export const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+
+/** The same number of days, ending the day before; days are UTC. */
+export function previousPeriod({ from, to, grouping }: MetricsQuery): MetricsQuery {
+  const days = Math.round((Date.parse(to) - Date.parse(from)) / day) + 1;
+  const back = (text: string): string => dayOf(new Date(Date.parse(text) - days * day));
+  return { from: back(from), to: back(to), grouping };
+}
+
+/** Requests and failures of all groups together; failures null as soon as one group does not tell. */
+export function sumsOf(rows: readonly { requests: number; failed: number | null }[]): {
+  requests: number;
+  failed: number | null;
+} {
+  let requests = 0;
+  let failed: number | null = 0;
+  for (const row of rows) {
+    requests += row.requests;
+    failed = failed === null || row.failed === null ? null : failed + row.failed;
+  }
+  return { requests, failed };
+}
 
 type ReportsCallName = Extract<CallName, `reports.${string}`>;
 
 /** The reports room: one method for each `reports.*` call of the contract, under the same input and output. */
-export type ReportsRoom = {
+export type ReportsCalls = {
   readonly [N in ReportsCallName]: (input: CallInput<N>) => Promise<Outcome<CallOutput<N>>>;
 };
 
-export function openReports(parts: ReportParts): ReportsRoom {
+export function openReports(parts: ReportParts): ReportsCalls {
   const { audit, profile } = parts;
   const tokens = createPortalTokens(parts);
   const answers = createAnswers();
@@ -97,7 +149,7 @@ export function openReports(parts: ReportParts): ReportsRoom {
       if (!reported.ok) return reported;
       return signIn({ audit, tokens, profile: profile.authenticate }, reported.value, {
         user: input.user,
-        password: uncoverText(input.password),
+        password: restoreText(input.password),
       });
     },
 
@@ -118,7 +170,7 @@ export function openReports(parts: ReportParts): ReportsRoom {
       if (!begun.ok) return begun;
       const kept = await tokens.keep(
         connection,
-        uncoverText(token)
+        restoreText(token)
           .trim()
           .replace(/^Bearer\s+/i, ''),
       );

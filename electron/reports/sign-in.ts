@@ -1,11 +1,153 @@
+import { decodeJwt } from 'jose';
 import type { Audit } from '../audit/audit.ts';
-import { failed, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { Connection } from '../contract/models/connection.ts';
 import type { PortalSession } from '../contract/models/report.ts';
-import type { ReportingProfile } from '../service/reporting-profile.ts';
-import { askPortal } from './ask-portal.ts';
-import { firstOf, isObject, unexpected } from './members.ts';
-import type { PortalTokens } from './portal-tokens.ts';
-import type { ReportedConnection } from './report-parts.ts';
+import { type Keychain, portalAccount } from '../credentials/keychain.ts';
+import type { ReportingProfile } from '../service/profile.ts';
+import { askPortal, firstOf, isObject, unexpected } from './portal.ts';
+import type { ReportedConnection } from './reports.ts';
+
+/** What a portal JWT says of itself. Nothing is verified: that is the service's to do, and its key is not ours. */
+export interface TokenClaims {
+  readonly user: string | null;
+  readonly roles: readonly string[];
+  readonly expires: Date | null;
+}
+
+const userClaims = ['preferred_username', 'unique_name', 'name', 'email', 'sub'];
+const roleClaims = ['role', 'roles', 'http://schemas.microsoft.com/ws/2008/06/identity/claims/role'];
+const longest = 200;
+
+/** Null where the text is not a JWT. The claims' names are not shown by the specification; these are the usual ones. */
+export function readClaims(token: string): TokenClaims | null {
+  let claims: Record<string, unknown>;
+  try {
+    claims = decodeJwt(token);
+  } catch {
+    return null;
+  }
+  const user = userClaims
+    .map((name) => claims[name])
+    .find((claim) => typeof claim === 'string' && claim !== '');
+  const roles = roleClaims
+    .flatMap((name) => claims[name])
+    .filter((role) => typeof role === 'string')
+    .slice(0, 50);
+  return {
+    user: typeof user === 'string' ? user.slice(0, longest) : null,
+    roles: roles.map((role) => role.slice(0, longest)),
+    expires: instantOf(claims['exp']),
+  };
+}
+
+function instantOf(seconds: unknown): Date | null {
+  if (typeof seconds !== 'number') return null;
+  const date = new Date(seconds * 1_000);
+  return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_999 ? null : date;
+}
+
+type Place = Pick<Connection, 'id' | 'baseUrl'>;
+
+export interface PortalTokensParts {
+  readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
+  readonly now: () => Date;
+}
+
+/** The portal JWTs (spec §5), one a connection and host: in the keychain, or for this run where that can't be. */
+export interface PortalTokens {
+  /** How the sign-in stands. Failures: keychain.*. */
+  session(place: Place): Promise<Outcome<PortalSession>>;
+  /** For an Authorization header, never for the window. Failures: portal.sign-in, portal.expired, keychain.*. */
+  token(place: Place): Promise<Outcome<string>>;
+  /** Takes the place of the one before. Failures: portal.not-a-token, portal.expired, keychain.*. */
+  keep(place: Place, token: string): Promise<Outcome<PortalSession>>;
+  /** Failures: keychain.*; the token may be there still. */
+  forget(place: Place): Promise<Outcome<null>>;
+  /** The service said 401 to this token. One that was put in its place meanwhile stays. */
+  refused(place: Place, token: string): Promise<void>;
+}
+
+export function createPortalTokens({ keychain, now }: PortalTokensParts): PortalTokens {
+  /** Too long for the keychain: for this run only. */
+  const inMemory = new Map<string, string>();
+  /** Accounts whose token the service refused: told apart from never signed in. */
+  const ended = new Set<string>();
+
+  const isOver = (expires: Date | null): boolean => expires !== null && expires <= now();
+
+  async function held(account: string): Promise<Outcome<string | null>> {
+    const here = inMemory.get(account);
+    if (here !== undefined) return done(here);
+    if (keychain.peek(account) === 'missing') return done(null);
+    const read = await keychain.read(account);
+    return !read.ok && read.failure.code === 'credentials.missing' ? done(null) : read;
+  }
+
+  function describe(account: string, token: string): PortalSession {
+    const claims = readClaims(token);
+    return {
+      state: isOver(claims?.expires ?? null) ? 'ended' : 'signed-in',
+      user: claims?.user ?? null,
+      roles: [...(claims?.roles ?? [])],
+      expires: claims?.expires?.toISOString() ?? null,
+      kept: inMemory.has(account) || keychain.peek(account) === 'memory' ? 'memory' : 'keychain',
+    };
+  }
+
+  async function remove(account: string): Promise<Outcome<null>> {
+    inMemory.delete(account);
+    return keychain.peek(account) === 'missing' ? done(null) : keychain.remove(account);
+  }
+
+  return {
+    async session(place) {
+      const account = portalAccount(place);
+      const token = await held(account);
+      if (!token.ok) return token;
+      if (token.value !== null) return done(describe(account, token.value));
+      const state = ended.has(account) ? 'ended' : 'signed-out';
+      return done({ state, user: null, roles: [], expires: null, kept: null });
+    },
+
+    async token(place) {
+      const account = portalAccount(place);
+      const token = await held(account);
+      if (!token.ok) return token;
+      if (token.value === null) return failed(ended.has(account) ? 'portal.expired' : 'portal.sign-in');
+      return isOver(readClaims(token.value)?.expires ?? null) ? failed('portal.expired') : done(token.value);
+    },
+
+    async keep(place, token) {
+      const claims = readClaims(token);
+      if (claims === null) return failed('portal.not-a-token');
+      if (isOver(claims.expires)) return failed('portal.expired');
+      const account = portalAccount(place);
+      const removed = await remove(account);
+      if (!removed.ok) return removed;
+      const stored = await keychain.store(account, token);
+      // Some portals put every role into the token, and a keychain's entry is small.
+      if (!stored.ok && stored.failure.code === 'credentials.too-long') inMemory.set(account, token);
+      else if (!stored.ok) return stored;
+      ended.delete(account);
+      return done(describe(account, token));
+    },
+
+    async forget(place) {
+      const account = portalAccount(place);
+      ended.delete(account);
+      return remove(account);
+    },
+
+    async refused(place, token) {
+      const account = portalAccount(place);
+      const now = await held(account);
+      if (!now.ok || now.value !== token) return;
+      await remove(account);
+      ended.add(account);
+    },
+  };
+}
 
 export interface SignInParts {
   readonly audit: Pick<Audit, 'begin'>;

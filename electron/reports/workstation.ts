@@ -1,11 +1,10 @@
 import type { AuditEntry } from '../contract/models/activity.ts';
 import type { MetricsQuery, MetricsRow, Workstation } from '../contract/models/report.ts';
-import { dayOf, previousPeriod } from './period.ts';
-import { sumsOf } from './sums.ts';
+import { dayOf, previousPeriod, sumsOf } from './reports.ts';
 
 type Counted = Omit<Workstation, 'reportId'>;
 
-/** What leaves for the service, under the names of the specification (§4); all other lines are acts of the desk. */
+/** What leaves for the service, under the names of the specification (§4); all other lines are acts of the app. */
 const requests = new Set([
   'CreateSession',
   'Tokenize',
@@ -49,7 +48,7 @@ export async function countWorkstation(
     open.delete(begun.sequence);
     add(begun, entry);
   }
-  // What never ended left all the same: the desk was killed, or is still at it.
+  // What never ended left all the same: the app was killed, or is still at it.
   for (const begun of open.values()) add(begun, null);
   const previous = earlier.figures();
   return {

@@ -1,5 +1,4 @@
-import type { Outcome } from '../contract/errors.ts';
-import { done, failed } from '../contract/errors.ts';
+import { type Outcome, done, failed } from '../contract/errors.ts';
 import type { OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 

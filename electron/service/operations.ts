@@ -1,4 +1,4 @@
-import type { Operation } from '../contract/models/names.ts';
+import type { Operation } from '../contract/models/fields.ts';
 
 export type OperationName = Operation | 'CreateSession';
 

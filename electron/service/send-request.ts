@@ -1,16 +1,13 @@
 import type { Failure } from '../contract/errors.ts';
-import { backoffMs } from './breaker.ts';
-import type { CallContext, Witness } from './client.ts';
-import { sleep } from './sleep.ts';
+import { backoffMs, type Health } from './limits/health.ts';
+import type { CallContext, AuditRequest } from './client.ts';
+import { sleep, type RetryBudget } from './limits/retries.ts';
 import type { Clock } from '../privacy/clock.ts';
-import { about, readExchange } from './failures.ts';
-import type { Reading, Request } from './failures.ts';
-import type { Health } from './health.ts';
-import type { Lane, Pacer, Patience, Permit, Refusal } from './pacing.ts';
+import { about, readExchange, type Reading, type Request } from './http/failures.ts';
+import type { Lane, Pacer, Patience, Permit, Refusal } from './limits/pacing.ts';
 import type { ServiceProfile } from './profile.ts';
-import type { RetryBudget } from './retry-budget.ts';
-import type { Transfers } from './transfers.ts';
-import type { Transport } from './transport.ts';
+import type { Transfers } from './limits/transfers.ts';
+import type { Transport } from './http/transport.ts';
 
 const MOST_RETRIES = 3;
 const MOST_DAMAGED = 2;
@@ -19,7 +16,7 @@ export interface SenderParts {
   readonly connectionId: string;
   readonly profile: ServiceProfile;
   readonly transport: Transport;
-  readonly witness: Witness;
+  readonly auditRequest: AuditRequest;
   readonly clock: Clock;
   readonly random: () => number;
   readonly pacer: Pacer;
@@ -44,7 +41,7 @@ export type Sent = Exclude<Reading, { kind: 'busy' | 'failing' | 'interrupted' }
 const final = (failure: Failure): Sent => ({ kind: 'final', failure });
 
 /**
- * Sends one request: waits for its turn, has it witnessed, posts it, reads what came back, and tries again where that
+ * Sends one request: waits for its turn, has it audited, posts it, reads what came back, and tries again where that
  * makes sense and the budget allows. 429 is waited out as long as the call's patience lasts.
  */
 export function createSender(parts: SenderParts): (outgoing: Outgoing) => Promise<Sent> {
@@ -91,17 +88,17 @@ async function once(parts: SenderParts, outgoing: Outgoing, permit: Permit): Pro
     return final(failure);
   };
 
-  const witnessed = await parts.witness({
+  const audited = await parts.auditRequest({
     operation,
     connectionId: parts.connectionId,
     policy,
     definition,
     context: toldOf(context, outgoing.transfers),
   });
-  if (!witnessed.ok) return unsent(witnessed.failure);
+  if (!audited.ok) return unsent(audited.failure);
   if (outgoing.signal.aborted) {
     const failure = { code: 'service.cancelled', ...about(outgoing) } as const;
-    witnessed.value({ ok: false, code: failure.code, requestId: null });
+    audited.value({ ok: false, code: failure.code, requestId: null });
     return unsent(failure);
   }
 
@@ -116,7 +113,7 @@ async function once(parts: SenderParts, outgoing: Outgoing, permit: Permit): Pro
   const reading = readExchange(exchange, outgoing, parts.profile);
   health.note(exchange, reading, sentAt);
   permit.end(reading.kind === 'busy' ? 'busy' : health.isAlive(exchange) ? 'answered' : 'failed');
-  witnessed.value(
+  audited.value(
     reading.kind === 'answer'
       ? { ok: true, code: null, requestId: reading.requestId || null }
       : { ok: false, code: reading.failure.code, requestId: reading.failure.requestId ?? null },
@@ -124,7 +121,7 @@ async function once(parts: SenderParts, outgoing: Outgoing, permit: Permit): Pro
   return reading;
 }
 
-/** What the witness is told of why: everything but the means to cancel. */
+/** What the auditRequest is told of why: everything but the means to cancel. */
 function toldOf({ reason, caseReference, job }: CallContext, rows: number): CallContext {
   return {
     ...(reason !== undefined && { reason }),

@@ -15,14 +15,14 @@ export const measureWindow: Measure = async (folder) => {
     const start = async (what: string): Promise<number> =>
       (await runPart<{ ms: number }>('window-start.ts', what, join(folder, 'home'))).ms;
     await start('first');
-    const desk: number[] = [];
+    const app: number[] = [];
     const bare: number[] = [];
     for (let round = 0; round < rounds; round++) {
       bare.push(await start('bare'));
-      desk.push(await start('desk'));
+      app.push(await start('desk'));
     }
     const reference = median(bare);
-    const value = median(desk);
+    const value = median(app);
     return [
       { name: 'bare window', value: reference, unit: 'ms' },
       {

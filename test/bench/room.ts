@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Audit } from '../../electron/audit/audit.ts';
+import { type Audit, openAudit } from '../../electron/audit/audit.ts';
 import { checkpointFile } from '../../electron/audit/checkpoint.ts';
-import { openAudit } from '../../electron/audit/open-audit.ts';
-import type { Batch } from '../../electron/batch/batch.ts';
-import { openBatch } from '../../electron/batch/open-batch.ts';
+import { type Batch, openBatch } from '../../electron/batch/batch.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
-import { createWitness } from '../../electron/desk/witness.ts';
-import { settleHeap } from '../../electron/desk/settle-heap.ts';
+import { createRequestAudit } from '../../electron/clients.ts';
+import { settleHeap } from '../../electron/app.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
-import { createServiceClient } from '../../electron/service/create-client.ts';
-import { createTransport } from '../../electron/service/transport.ts';
+import { createServiceClient } from '../../electron/service/client.ts';
+import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/desk-side.ts';
 
 export interface RoomOptions {
@@ -34,7 +32,7 @@ export interface Room {
   close(): Promise<void>;
 }
 
-/** The batch room with the real client behind it, outside of a desk. */
+/** The batch room with the real client behind it, outside of a app. */
 export async function openRoom(options: RoomOptions): Promise<Room> {
   settleHeap();
   const connection: Connection = {
@@ -62,7 +60,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
       apiKey: () => Promise.resolve(done('key')),
       policyPassword: () => Promise.resolve(done('password')),
     },
-    witness: createWitness(audit, connection),
+    auditRequest: createRequestAudit(audit, connection),
     transport: createTransport({ baseUrl: options.url, ca: [options.ca], clock: systemClock }),
     quota: memoryQuota(),
   });
@@ -77,7 +75,7 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
     active: () => ({ connection, policy: 'bench' }),
     audit,
     keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(9))) },
-    shell: {
+    platform: {
       chooseFile: () => Promise.resolve(path),
       chooseTarget: () => Promise.resolve(options.output),
       droppedFile: () => Promise.resolve(null),

@@ -4,12 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
-import defaultSeed from '../../resources/sandbox-seed.json' with { type: 'json' };
-import { createAccount } from '../../electron/sandbox/account.ts';
-import { detokenizeAll, tokenizeAll } from '../../electron/sandbox/engine/format.ts';
-import { luhnDigitBetween } from '../../electron/sandbox/engine/luhn.ts';
-import { seedSchema } from '../../electron/sandbox/seed.ts';
-import { startSandbox } from '../../electron/sandbox/start-sandbox.ts';
+import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
+import { createAccount } from '../../electron/built-in-service/account.ts';
+import { detokenizeAll, tokenizeAll } from '../../electron/built-in-service/engine/format.ts';
+import { luhnDigitBetween } from '../../electron/built-in-service/engine/card-number.ts';
+import { seedSchema } from '../../electron/built-in-service/seed.ts';
+import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 
 const SECONDS = 2;
 const BATCH = 1000;
@@ -33,9 +33,9 @@ const cases: readonly (readonly [label: string, tokenName: string, value: (i: nu
 const seed = seedSchema.parse(defaultSeed);
 const secret = randomBytes(32);
 const { definitions } = createAccount(seed, secret, 0);
-const sandbox = await startSandbox({
+const sandbox = await startBuiltInService({
   secret,
-  worker: new URL('../../electron/sandbox/worker.ts', import.meta.url),
+  worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
   limits: { requestsPerSecond: 100_000, transfersPerDay: 1e12 },
 });
 const pool = new Pool(sandbox.baseUrl, { connect: { ca: sandbox.caPem } });

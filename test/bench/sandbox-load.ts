@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
-import { startSandbox } from '../../electron/sandbox/start-sandbox.ts';
+import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 
 const RATE = 2000;
 const SECONDS = 10;
@@ -19,9 +19,9 @@ interface Seen {
   readonly headersRight: boolean;
 }
 
-const sandbox = await startSandbox({
+const sandbox = await startBuiltInService({
   secret: randomBytes(32),
-  worker: new URL('../../electron/sandbox/worker.ts', import.meta.url),
+  worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
 });
 const pool = new Pool(sandbox.baseUrl, { connect: { ca: sandbox.caPem }, connections: 64 });
 const post = (operation: string, body: object) =>

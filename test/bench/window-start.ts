@@ -1,7 +1,7 @@
-import type * as Built from '../../electron/main-chromium.ts';
+import type * as Built from '../../dev/chromium-platform/main.ts';
 
 /**
- * One start of a window, from the beginning of this process. `desk`: until a key arrives in Lookup's field; `first`:
+ * One start of a window, from the beginning of this process. `app`: until a key arrives in Lookup's field; `first`:
  * the same home for the first time, to have it ready; `bare`: until an empty page is shown.
  */
 const [what = '', home = ''] = process.argv.slice(2);
@@ -10,7 +10,7 @@ const since = (): number => Date.now() - performance.timeOrigin;
 
 async function bare(): Promise<number> {
   const { chromium } = await import('playwright-core');
-  const { launchChromium } = await import('../../electron/shell/launch-chromium.ts');
+  const { launchChromium } = await import('../../dev/chromium-platform/launch.ts');
   const { page, quit } = await launchChromium(chromium, { headless, env: process.env });
   await page.goto('data:text/html,<title>empty</title>');
   const ms = since();
@@ -18,10 +18,10 @@ async function bare(): Promise<number> {
   return ms;
 }
 
-async function desk(): Promise<number> {
-  const built = new URL('../../dist/main/main-chromium.js', import.meta.url);
-  const { startDesk } = (await import(built.href)) as typeof Built;
-  const started = await startDesk({ home, headless });
+async function app(): Promise<number> {
+  const built = new URL('../../dist/chromium/main.js', import.meta.url);
+  const { startApp } = (await import(built.href)) as typeof Built;
+  const started = await startApp({ home, headless });
   const { page } = started;
   if (what === 'first') await (await import('../e2e/hands.ts')).startBuiltIn(page);
   const field = page.getByRole('textbox', { name: 'Token' });
@@ -33,5 +33,5 @@ async function desk(): Promise<number> {
   return ms;
 }
 
-const ms = await (what === 'bare' ? bare() : desk());
+const ms = await (what === 'bare' ? bare() : app());
 process.stdout.write(`${JSON.stringify({ ms })}\n`, () => process.exit());

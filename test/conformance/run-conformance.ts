@@ -5,8 +5,7 @@ import { limits } from './statements/limits.ts';
 import { operations } from './statements/operations.ts';
 import { portal } from './statements/portal.ts';
 import { resources } from './statements/resources.ts';
-import { NotShown, Target } from './target.ts';
-import type { TargetOptions } from './target.ts';
+import { NotShown, Target, type TargetOptions } from './target.ts';
 
 export interface Result {
   readonly section: string;

@@ -1,5 +1,4 @@
-import { NotShown } from './target.ts';
-import type { Target } from './target.ts';
+import { NotShown, type Target } from './target.ts';
 
 /** One sentence of the specification with the way to try it out. */
 export interface Statement {

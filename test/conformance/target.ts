@@ -1,7 +1,5 @@
-import { Agent, request } from 'undici';
-import type { Dispatcher } from 'undici';
-import { seedSchema } from '../../electron/sandbox/seed.ts';
-import type { ReadSeed, Seed } from '../../electron/sandbox/seed.ts';
+import { Agent, request, type Dispatcher } from 'undici';
+import { seedSchema, type ReadSeed, type Seed } from '../../electron/built-in-service/seed.ts';
 
 export interface TargetOptions {
   readonly baseUrl: string;

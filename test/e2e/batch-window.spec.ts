@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { expect, openDesk, test } from './desk.ts';
+import { expect, openApp, test } from './desk.ts';
 import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from './hands.ts';
 
 /** Tokens nobody made, one empty line, one field too many. */
@@ -114,9 +114,9 @@ test('a batch that can’t be read is listed, and can be discarded', async ({ ho
   const folder = path.join(home, 'desk', 'jobs', 'job-from-elsewhere');
   fs.mkdirSync(folder, { recursive: true });
   fs.writeFileSync(path.join(folder, 'job.json'), '{"version":2}');
-  const desk = await openDesk(home);
+  const app = await openApp(home);
   try {
-    const { page } = desk;
+    const { page } = app;
     await startBuiltIn(page);
     await go(page, 'Batch');
     const row = page.getByRole('row', { name: /A batch that can’t be read/ });
@@ -127,6 +127,6 @@ test('a batch that can’t be read is listed, and can be discarded', async ({ ho
     await expect(row).toHaveCount(0);
     expect(fs.existsSync(folder)).toBe(false);
   } finally {
-    await desk.close();
+    await app.close();
   }
 });

@@ -37,7 +37,7 @@ const read = (file: string): string[][] =>
   Papa.parse<string[]>(fs.readFileSync(file, 'utf8').replace(byteOrderMark, ''), { skipEmptyLines: true })
     .data;
 
-test('10,000 rows are tokenized, detokenized and come back value by value', async ({ page, desk, home }) => {
+test('10,000 rows are tokenized, detokenized and come back value by value', async ({ page, app, home }) => {
   test.setTimeout(180_000);
   const table = original();
   const source = path.join(home, 'disputes.csv');
@@ -52,16 +52,16 @@ test('10,000 rows are tokenized, detokenized and come back value by value', asyn
   const expected = { rows, ok: rows - 11, failed: 1, unmatched: 0, blank: 10 };
   expect(await readSum(page)).toEqual(expected);
   const tokensFile = await exportRows(page, { content: 'Masked', written: 'Exact' });
-  const tokens = read(path.join(desk.downloads, tokensFile));
+  const tokens = read(path.join(app.downloads, tokensFile));
   expect(tokens).toHaveLength(rows + 1);
 
   await page.getByRole('button', { name: 'All batches' }).click();
-  await chooseFile(page, path.join(desk.downloads, tokensFile));
+  await chooseFile(page, path.join(app.downloads, tokensFile));
   await map(page, 'card', 'Detokenize', 'Card number');
   await run(page);
   await readSum(page);
   const clearFile = await exportRows(page, { content: 'Cleartext', written: 'Exact', caseReference: 'D-1' });
-  const back = read(path.join(desk.downloads, clearFile));
+  const back = read(path.join(app.downloads, clearFile));
 
   // Every value of every row is the one it was, whatever columns the two runs added. The row with a field too many
   // was never sent: it keeps its place and its fields, and what may be a card is masked in a masked file.
@@ -75,7 +75,7 @@ test('10,000 rows are tokenized, detokenized and come back value by value', asyn
 
   // The window never got a card in clear.
   const cards = new Set(table.slice(1).map(([, pan]) => pan));
-  const seen = (await desk.outward()).flatMap((message) => message.match(/\d{16}/g) ?? []);
+  const seen = (await app.outward()).flatMap((message) => message.match(/\d{16}/g) ?? []);
   expect(seen.length).toBeGreaterThan(0);
   expect(seen.filter((number) => cards.has(number))).toEqual([]);
 });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { TLSSocket } from 'node:tls';
 import type { Page } from '@playwright/test';
-import { startSandbox } from '../../electron/sandbox/start-sandbox.ts';
+import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 import { createAuthority, type Authority } from '../faults/certificates.ts';
 import { createPfx } from '../faults/pfx.ts';
 import { expect, test as base } from './desk.ts';
@@ -20,18 +20,18 @@ interface Guarded {
   readonly presented: string[];
 }
 
-/** A service behind a door that wants to see a certificate of its own authority before it says anything. */
+/** A service behind a router that wants to see a certificate of its own authority before it says anything. */
 const test = base.extend<{ guarded: Guarded }>({
   // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
   guarded: async ({}, use) => {
-    const worker = new URL('../../electron/sandbox/worker.ts', import.meta.url);
-    const service = await startSandbox({ secret: randomBytes(32), worker });
+    const worker = new URL('../../electron/built-in-service/worker.ts', import.meta.url);
+    const service = await startBuiltInService({ secret: randomBytes(32), worker });
     const [authority, clients] = await Promise.all([createAuthority(), createAuthority()]);
     const { cert, key } = await authority.sign();
     const presented: string[] = [];
     // As of TLS 1.3 Node's own server hangs up without a word where a certificate is missing.
     const tls = { cert, key, ca: clients.pem, requestCert: true, maxVersion: 'TLSv1.2' } as const;
-    const door = https.createServer(tls, (asked, answered) => {
+    const router = https.createServer(tls, (asked, answered) => {
       if (asked.socket instanceof TLSSocket) presented.push(asked.socket.getPeerCertificate().serialNumber);
       const { method, headers, url = '/' } = asked;
       const onward = https.request(
@@ -44,14 +44,14 @@ const test = base.extend<{ guarded: Guarded }>({
       );
       asked.pipe(onward);
     });
-    door.listen(0, '127.0.0.1');
-    await once(door, 'listening');
+    router.listen(0, '127.0.0.1');
+    await once(router, 'listening');
     await use({
       clients,
       presented,
       access: {
-        name: 'Acme behind a door',
-        baseUrl: `https://127.0.0.1:${(door.address() as AddressInfo).port}`,
+        name: 'Acme behind a router',
+        baseUrl: `https://127.0.0.1:${(router.address() as AddressInfo).port}`,
         caPem: authority.pem,
         policy: 'dispute-desk',
         apiKey: service.apiKey.value,
@@ -59,8 +59,8 @@ const test = base.extend<{ guarded: Guarded }>({
         definition: { name: 'card-number', label: 'Card number' },
       },
     });
-    door.closeAllConnections();
-    door.close();
+    router.closeAllConnections();
+    router.close();
     await service.stop();
   },
 });
@@ -104,7 +104,7 @@ test('a client certificate, from its file to a lookup', async ({ page, guarded, 
   await present(page, file, passphrase);
   const section = page.getByRole('region', { name: 'Client certificate' });
   await expect(section.getByText('CN=Fault server')).toBeVisible();
-  await expect(section.getByText(/^In (the keychain|memory until the desk closes)/)).toBeVisible();
+  await expect(section.getByText(/^In (the keychain|memory until the app closes)/)).toBeVisible();
   await expect(alert).toHaveCount(0);
 
   await tokenize(page);

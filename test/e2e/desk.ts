@@ -2,17 +2,17 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test as base, expect, type Page, type TestDetails } from '@playwright/test';
-import { loadKeytar } from '../../electron/credentials/load-keytar.ts';
+import { loadKeytar } from '../../electron/credentials/keytar.ts';
 import { missingTools, startKeyring } from '../keyring/private-keyring.ts';
-import type * as Built from '../../electron/main-chromium.ts';
-import { chromiumOrigin } from '../../electron/shell/chromium-shell.ts';
+import type * as Built from '../../dev/chromium-platform/main.ts';
+import { chromiumOrigin } from '../../dev/chromium-platform/chromium-platform.ts';
 import type { Interruption } from './electron-tap.ts';
 import { openElectron } from './open-electron.ts';
 
-const built = new URL('../../dist/main/main-chromium.js', import.meta.url);
+const built = new URL('../../dist/chromium/main.js', import.meta.url);
 
-/** A desk in whichever host the project is for. */
-export interface OpenDesk {
+/** A app in whichever host the project is for. */
+export interface OpenApp {
   readonly page: Page;
   /** The window's own. */
   readonly origin: string;
@@ -26,15 +26,15 @@ export interface OpenDesk {
   readonly close: () => Promise<void>;
 }
 
-const onlyInChromium = 'only in chromium-shell';
+const onlyInChromium = 'only in chromium-platform';
 
 /** Details of a test that asks for something of the Chromium host's own: elsewhere it is skipped, and says why. */
 export const chromiumOnly = (why: string): TestDetails => ({
   annotation: { type: onlyInChromium, description: why },
 });
 
-/** One desk per test over the real bundle, in a home of its own that is gone afterwards. */
-export const test = base.extend<{ desk: OpenDesk; page: Page; home: string }, { keyring: null }>({
+/** One app per test over the real bundle, in a home of its own that is gone afterwards. */
+export const test = base.extend<{ app: OpenApp; page: Page; home: string }, { keyring: null }>({
   /** A keyring of each worker's own: the native module looks for one once in a process. */
   keyring: [
     // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
@@ -53,48 +53,48 @@ export const test = base.extend<{ desk: OpenDesk; page: Page; home: string }, { 
     await fs.rm(home, { recursive: true, force: true });
     await forgetHome();
   },
-  desk: async ({ home }, use, testInfo) => {
+  app: async ({ home }, use, testInfo) => {
     const only = testInfo.annotations.find(({ type }) => type === onlyInChromium);
     testInfo.skip(testInfo.project.name === 'electron' && only !== undefined, only?.description ?? '');
-    const desk = await openDesk(home);
-    await use(desk);
-    await desk.close();
+    const app = await openApp(home);
+    await use(app);
+    await app.close();
   },
-  page: async ({ desk }, use) => use(desk.page),
+  page: async ({ app }, use) => use(app.page),
 });
 
-/** The keyring of a worker outlives a home: it would miss the log that went with it, and lock the next desk. */
+/** The keyring of a worker outlives a home: it would miss the log that went with it, and lock the next app. */
 async function forgetHome(): Promise<void> {
   const keyring = await loadKeytar();
   for (const account of ['audit:key', 'audit:anchor', 'lock:verifier'])
     await keyring.deletePassword('Tokendesk', account).catch(() => false);
 }
 
-/** Opens a desk on a home that was prepared, in the host that this project is for. Whoever opens it closes it. */
-export function openDesk(home: string): Promise<OpenDesk> {
+/** Opens a app on a home that was prepared, in the host that this project is for. Whoever opens it closes it. */
+export function openApp(home: string): Promise<OpenApp> {
   return base.info().project.name === 'electron' ? openElectron(home) : openChromium(home);
 }
 
-async function openChromium(home: string): Promise<OpenDesk> {
-  const { startDesk } = (await import(built.href)) as typeof Built;
+async function openChromium(home: string): Promise<OpenApp> {
+  const { startApp } = (await import(built.href)) as typeof Built;
   const outward: string[] = [];
   const places = { home: path.join(home, 'desk'), downloads: path.join(home, 'downloads') };
-  const desk = await startDesk({
+  const app = await startApp({
     ...places,
     headless: true,
     tap: (message) => outward.push(message),
   });
-  desk.page.setDefaultTimeout(15_000);
+  app.page.setDefaultTimeout(15_000);
   return {
     ...places,
-    page: desk.page,
+    page: app.page,
     origin: chromiumOrigin,
     outward: () => Promise.resolve(outward),
     away(signal) {
-      desk.away(signal);
+      app.away(signal);
       return Promise.resolve();
     },
-    close: () => desk.close(),
+    close: () => app.close(),
   };
 }
 

@@ -1,10 +1,10 @@
 import type * as Electron from 'electron';
-import type { AwaySignal } from '../../electron/shell/shell.ts';
+import type { AwaySignal } from '../../electron/platform/platform.ts';
 
-/** What a person's machine can do to the desk. Quitting is `close`. */
+/** What a person's machine can do to the app. Quitting is `close`. */
 export type Interruption = Exclude<AwaySignal, 'quit'>;
 
-/** What a spec can see and do in Electron's main process, where it stands as `globalThis.deskTap`. */
+/** What a spec can see and do in Electron's main process, where it stands as `globalThis.appTap`. */
 export interface Tap {
   /** Every answer and event that went to the window, as JSON. */
   readonly outward: string[];
@@ -25,7 +25,7 @@ export type TappedParts = Pick<
 >;
 
 /**
- * Listens in Electron's main process before the desk is loaded, and answers its dialogs: they would be the system's own,
+ * Listens in Electron's main process before the app is loaded, and answers its dialogs: they would be the system's own,
  * which no test tool reaches. Its text is written to a file that Electron loads first, so it can use nothing from
  * outside of itself.
  */

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { startSandbox, type RunningSandbox } from '../../electron/sandbox/start-sandbox.ts';
-import { connect as connectPlain } from '../electron/sandbox/service-client.ts';
+import { startBuiltInService, type RunningBuiltInService } from '../../electron/built-in-service/start.ts';
+import { connect as connectPlain } from '../electron/built-in-service/service-client.ts';
 import { expect, test as base } from './desk.ts';
 import { connect, go, type ServiceAccess } from './hands.ts';
 
-/** A service outside the desk, reached as a company's own would be. */
-const test = base.extend<{ service: RunningSandbox }>({
+/** A service outside the app, reached as a company's own would be. */
+const test = base.extend<{ service: RunningBuiltInService }>({
   // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
   service: async ({}, use) => {
-    const worker = new URL('../../electron/sandbox/worker.ts', import.meta.url);
-    const service = await startSandbox({ secret: randomBytes(32), worker });
+    const worker = new URL('../../electron/built-in-service/worker.ts', import.meta.url);
+    const service = await startBuiltInService({ secret: randomBytes(32), worker });
     await use(service);
     await service.stop();
   },
 });
 
-function accessTo(service: RunningSandbox, policy: string): ServiceAccess {
+function accessTo(service: RunningBuiltInService, policy: string): ServiceAccess {
   return {
     name: 'Acme test',
     baseUrl: service.baseUrl,
@@ -29,7 +29,7 @@ function accessTo(service: RunningSandbox, policy: string): ServiceAccess {
 }
 
 /** A token as a colleague's program would have made it. */
-async function makeToken(service: RunningSandbox): Promise<string> {
+async function makeToken(service: RunningBuiltInService): Promise<string> {
   const client = connectPlain(service);
   try {
     const sessionToken = await client.signIn('dispute-desk');
@@ -92,9 +92,9 @@ test('a service that is down', async ({ page, service }) => {
 });
 
 test('a certificate that nobody vouched for', async ({ page, service }) => {
-  const other = await startSandbox({
+  const other = await startBuiltInService({
     secret: randomBytes(32),
-    worker: new URL('../../electron/sandbox/worker.ts', import.meta.url),
+    worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
   });
   try {
     await connect(page, { ...accessTo(service, 'dispute-desk'), caPem: other.caPem });

@@ -11,7 +11,7 @@ export async function startBuiltIn(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'Token' }).waitFor();
 }
 
-/** Picks an entry of one of the desk's own selects, found by its label. */
+/** Picks an entry of one of the app's own selects, found by its label. */
 export async function choose(page: Page, label: string, option: string): Promise<void> {
   await page.getByRole('combobox', { name: new RegExp(`^${label}(:|$)`) }).click();
   await page.getByRole('option', { name: new RegExp(`^${option}\\b`) }).click();

@@ -4,7 +4,7 @@ import { lookUp, reveal, startBuiltIn, tokenize } from './hands.ts';
 const pan = '4111111111111111';
 const masked = '411111••••••1111';
 
-test('first run, lookup masked, reveal with a reason, mask again', async ({ page, desk }) => {
+test('first run, lookup masked, reveal with a reason, mask again', async ({ page, app }) => {
   await startBuiltIn(page);
   const token = await tokenize(page, pan);
   expect(token).toMatch(/^411111\d{6}1111$/);
@@ -12,7 +12,7 @@ test('first run, lookup masked, reveal with a reason, mask again', async ({ page
   await lookUp(page, token.replaceAll(/(.{4})/g, '$1 '));
   const result = page.getByRole('region', { name: 'Result' });
   await expect(result).toContainText(masked);
-  expect((await desk.outward()).filter((message) => message.includes(pan))).toEqual([]);
+  expect((await app.outward()).filter((message) => message.includes(pan))).toEqual([]);
 
   // The focus goes to the result: from here letters are keys.
   await expect(page.getByRole('button', { name: 'Reveal' })).toBeFocused();
@@ -23,8 +23,8 @@ test('first run, lookup masked, reveal with a reason, mask again', async ({ page
   await expect(clear).toHaveCount(0);
   await expect(result).toContainText(masked);
 
-  // Not even in the answer to the reveal: there it is covered.
-  expect((await desk.outward()).filter((message) => message.includes(pan))).toEqual([]);
+  // Not even in the answer to the reveal: there it is obscured.
+  expect((await app.outward()).filter((message) => message.includes(pan))).toEqual([]);
 });
 
 test.describe('a revealed value leaves the screen', () => {
@@ -33,11 +33,11 @@ test.describe('a revealed value leaves the screen', () => {
     ['when the screen locks', 'screen-locked'],
     ['before the machine sleeps', 'suspend'],
   ] as const)
-    test(when, async ({ page, desk }) => {
+    test(when, async ({ page, app }) => {
       await startBuiltIn(page);
       await tokenize(page, pan);
       await reveal(page, 'D-1');
-      await desk.away(signal);
+      await app.away(signal);
       await expect(page.getByText(pan)).toHaveCount(0);
       if (signal !== 'blur') {
         // Nothing of the pages is left behind the lock.

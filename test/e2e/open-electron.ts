@@ -2,26 +2,26 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { _electron } from 'playwright-core';
-import { electronOrigin } from '../../electron/shell/protocol.ts';
-import type { OpenDesk } from './desk.ts';
+import { electronOrigin } from '../../electron/platform/protocol.ts';
+import type { OpenApp } from './desk.ts';
 import { tapMain, type Tap, type TapOptions } from './electron-tap.ts';
 import { systemDialogs } from './hands.ts';
 
 /** The folder Electron is started with, as `npm start` does: its package.json names the built main bundle. */
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-type Tapped = typeof globalThis & { readonly deskTap: Tap };
+type Tapped = typeof globalThis & { readonly appTap: Tap };
 
 /**
- * The built desk in Electron, unpackaged, in a home of its own. Playwright starts it with a debugging port for main and
- * one for the window, both on loopback: a packaged desk refuses them, by fuse and by `refuse-switches.ts`.
+ * The built app in Electron, unpackaged, in a home of its own. Playwright starts it with a debugging port for main and
+ * one for the window, both on loopback: a packaged app refuses them, by fuse and by `refuse-switches.ts`.
  */
-export async function openElectron(home: string): Promise<OpenDesk> {
+export async function openElectron(home: string): Promise<OpenApp> {
   const options: TapOptions = { home: path.join(home, 'desk'), downloads: path.join(home, 'downloads') };
   const tap = path.join(home, 'tap.cjs');
   fs.writeFileSync(
     tap,
-    `globalThis.deskTap = (${tapMain.toString()})(require('electron'), ${JSON.stringify(options)});\n`,
+    `globalThis.appTap = (${tapMain.toString()})(require('electron'), ${JSON.stringify(options)});\n`,
     { mode: 0o600 },
   );
   // Without `executablePath`: only then does Playwright hold Electron back until it listens.
@@ -35,7 +35,7 @@ export async function openElectron(home: string): Promise<OpenDesk> {
   page.setDefaultTimeout(15_000);
   systemDialogs.set(page, (file) =>
     application.evaluate((_module, chosen) => {
-      (globalThis as Tapped).deskTap.choose(chosen);
+      (globalThis as Tapped).appTap.choose(chosen);
     }, file),
   );
   let closing: Promise<void> | undefined;
@@ -45,9 +45,9 @@ export async function openElectron(home: string): Promise<OpenDesk> {
     origin: electronOrigin,
     away: (signal) =>
       application.evaluate((_module, played) => {
-        (globalThis as Tapped).deskTap.interrupt(played);
+        (globalThis as Tapped).appTap.interrupt(played);
       }, signal),
-    outward: () => application.evaluate(() => (globalThis as Tapped).deskTap.outward),
+    outward: () => application.evaluate(() => (globalThis as Tapped).appTap.outward),
     close: () => (closing ??= application.close()),
   };
 }

@@ -14,7 +14,7 @@ const read = (file: string): string[][] =>
 
 test('PatternMatch keeps exactly the rows that a check of the originals keeps', async ({
   page,
-  desk,
+  app,
   home,
 }) => {
   test.setTimeout(120_000);
@@ -30,7 +30,7 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   const tokens = await exportRows(page, { content: 'Masked', written: 'Exact' });
 
   await page.getByRole('button', { name: 'All batches' }).click();
-  await chooseFile(page, path.join(desk.downloads, tokens));
+  await chooseFile(page, path.join(app.downloads, tokens));
   await map(page, 'mail', 'Match pattern', 'E-mail address');
   await choose(page, 'Keep what', 'fits an expression');
   const expression = page.getByLabel('Expression (RE2)');
@@ -61,7 +61,7 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   await own.press('Escape');
   await expect(own).toHaveValue('');
   await expect(said).toHaveText('');
-  expect((await desk.outward()).filter((message) => message.includes('somebody@'))).toEqual([]);
+  expect((await app.outward()).filter((message) => message.includes('somebody@'))).toEqual([]);
 
   await run(page);
   const kept = people.filter(([, mail]) => /@example\.com$/.test(mail ?? ''));
@@ -76,9 +76,9 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   await expect(page.getByRole('status', { name: 'Matches' })).toHaveText(
     `${kept.length} of ${people.length} rows match.`,
   );
-  expect(fs.readdirSync(desk.downloads)).toHaveLength(1);
+  expect(fs.readdirSync(app.downloads)).toHaveLength(1);
   const matches = await exportRows(page, { content: 'Masked', written: 'Exact', rows: 'Matches only' });
-  const customers = read(path.join(desk.downloads, matches))
+  const customers = read(path.join(app.downloads, matches))
     .slice(1)
     .map(([customer]) => customer);
   expect(customers).toEqual(kept.map(([customer]) => customer));

@@ -22,7 +22,7 @@ async function table(page: Page, group: string): Promise<Record<string, string>>
 
 test('what was done is in the account’s numbers, in this workstation’s, and in the case’s evidence', async ({
   page,
-  desk,
+  app,
 }) => {
   await startBuiltIn(page);
   const token = await tokenize(page, pan);
@@ -70,9 +70,9 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   await page.getByRole('button', { name: 'Evidence on D-20931' }).click();
   await expect(page.getByText(/Signed by/)).toBeVisible();
   const signer = await page.locator('.signer').innerText();
-  const name = (await fs.readdir(desk.downloads)).find((file) => file.endsWith('.json')) ?? '';
-  const file = path.join(desk.downloads, name);
-  const verdict = await verifyEvidence({ file, signer, log: path.join(desk.home, 'audit') });
+  const name = (await fs.readdir(app.downloads)).find((file) => file.endsWith('.json')) ?? '';
+  const file = path.join(app.downloads, name);
+  const verdict = await verifyEvidence({ file, signer, log: path.join(app.home, 'audit') });
   expect(verdict.problems).toEqual([]);
   const text = await fs.readFile(file, 'utf8');
   expect(text).toContain('Reveal');
@@ -84,7 +84,7 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   await expect(page.getByText(/Saved as workstation-.*\.png/)).toBeVisible();
 
   // Neither the JWT nor the portal's password crossed: a JWT's first part is always this.
-  expect((await desk.outward()).filter((message) => message.includes('eyJ'))).toEqual([]);
+  expect((await app.outward()).filter((message) => message.includes('eyJ'))).toEqual([]);
 });
 
 test('the tool server of the built-in service is off until somebody enables it', async ({ page }) => {

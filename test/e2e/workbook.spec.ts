@@ -41,7 +41,7 @@ async function disputes(): Promise<Buffer> {
   });
 }
 
-test('an Excel workbook is read, run and written as one', async ({ page, desk, home }) => {
+test('an Excel workbook is read, run and written as one', async ({ page, app, home }) => {
   test.setTimeout(120_000);
   const file = path.join(home, 'disputes.xlsx');
   fs.writeFileSync(file, await disputes());
@@ -61,7 +61,7 @@ test('an Excel workbook is read, run and written as one', async ({ page, desk, h
   await expect(page.getByRole('combobox', { name: 'Sheet' })).toContainText('Disputes');
 
   await map(page, 'card', 'Tokenize', 'Card number');
-  // The rows are the desk's own by now.
+  // The rows are the app's own by now.
   fs.rmSync(file);
   await run(page);
   expect(await readSum(page)).toEqual({ rows, ok: rows - 1, failed: 1, unmatched: 0, blank: 0 });
@@ -69,13 +69,13 @@ test('an Excel workbook is read, run and written as one', async ({ page, desk, h
   expect(tokens).toMatch(/^disputes_masked.*\.xlsx$/);
 
   await page.getByRole('button', { name: 'All batches' }).click();
-  await chooseFile(page, path.join(desk.downloads, tokens));
+  await chooseFile(page, path.join(app.downloads, tokens));
   await map(page, 'card', 'Detokenize', 'Card number');
   await run(page);
   await readSum(page);
   const clear = await exportRows(page, { content: 'Cleartext', written: 'Exact', caseReference: 'D-1' });
   const back = Papa.parse<string[]>(
-    fs.readFileSync(path.join(desk.downloads, clear), 'utf8').replace('\ufeff', ''),
+    fs.readFileSync(path.join(app.downloads, clear), 'utf8').replace('\ufeff', ''),
     {
       skipEmptyLines: true,
     },

@@ -4,8 +4,8 @@ import path from 'node:path';
 import vm from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { calls } from '../../electron/contract/calls.ts';
-import { buildPreload } from './shell/build-for-test.ts';
-import { createFakeContents, preloadModule } from './shell/fake-electron.ts';
+import { buildPreload } from './platform/build-for-test.ts';
+import { createFakeContents, preloadModule } from './platform/fake-electron.ts';
 
 type Desk = Record<string, (input: unknown) => Promise<unknown>> & {
   on: (event: string, listener: (...heard: unknown[]) => void) => () => void;
@@ -40,7 +40,7 @@ function preloaded() {
     { exports: {} },
     {},
   );
-  return { desk: world['desk'] as Desk, world, contents, files, handler, required, invoked };
+  return { app: world['desk'] as Desk, world, contents, files, handler, required, invoked };
 }
 
 describe('the built preload', () => {
@@ -54,61 +54,61 @@ describe('the built preload', () => {
   });
 
   test('puts one thing in the window: a function for each call, and on', () => {
-    const { world, desk } = preloaded();
+    const { world, app } = preloaded();
     expect(Object.keys(world)).toEqual(['desk']);
-    expect(Object.keys(desk)).toEqual([...Object.keys(calls), 'on']);
+    expect(Object.keys(app)).toEqual([...Object.keys(calls), 'on']);
   });
 
   test('freezes it, and each function', () => {
-    const { desk } = preloaded();
-    expect(Object.isFrozen(desk)).toBe(true);
-    for (const value of Object.values(desk)) expect(Object.isFrozen(value)).toBe(true);
+    const { app } = preloaded();
+    expect(Object.isFrozen(app)).toBe(true);
+    for (const value of Object.values(app)) expect(Object.isFrozen(value)).toBe(true);
   });
 
   test('passes a call on, and its answer back', async () => {
-    const { desk, handler } = preloaded();
-    expect(await desk['lookup.hide']?.({ revealId: 'r1' })).toEqual({ ok: true, value: { revealId: 'r1' } });
+    const { app, handler } = preloaded();
+    expect(await app['lookup.hide']?.({ revealId: 'r1' })).toEqual({ ok: true, value: { revealId: 'r1' } });
     expect(handler).toHaveBeenCalledOnce();
   });
 
   test('hands over the path behind a File and not the File', async () => {
-    const { desk, files } = preloaded();
+    const { app, files } = preloaded();
     const file = new File(['a,b'], 'cards.csv');
     files.set(file, '/files/cards.csv');
-    expect(await desk['batch.drop']?.(file)).toEqual({ ok: true, value: { reference: '/files/cards.csv' } });
+    expect(await app['batch.drop']?.(file)).toEqual({ ok: true, value: { reference: '/files/cards.csv' } });
   });
 
   test('takes no path in place of a File', async () => {
-    const { desk, handler } = preloaded();
+    const { app, handler } = preloaded();
     const forged = { name: 'passwd', path: '/etc/passwd', reference: '/etc/passwd' };
     for (const given of [forged, '/etc/passwd'])
-      await expect((async () => desk['batch.drop']?.(given))()).rejects.toThrow(TypeError);
+      await expect((async () => app['batch.drop']?.(given))()).rejects.toThrow(TypeError);
     expect(handler).not.toHaveBeenCalled();
   });
 });
 
 describe('events', () => {
   test('come without the host event, which could send to any channel', () => {
-    const { desk, contents } = preloaded();
+    const { app, contents } = preloaded();
     const heard: unknown[][] = [];
-    desk.on('reveal.ended', (...args) => heard.push(args));
+    app.on('reveal.ended', (...args) => heard.push(args));
     contents.send('event:reveal.ended', { revealId: 'r1', why: 'time' }, 'more');
     expect(heard).toEqual([[{ revealId: 'r1', why: 'time' }]]);
   });
 
   test('stop when told to, for one listener of several', () => {
-    const { desk, contents } = preloaded();
+    const { app, contents } = preloaded();
     const heard: string[] = [];
-    const stop = desk.on('reveal.ended', () => heard.push('first'));
-    desk.on('reveal.ended', () => heard.push('second'));
+    const stop = app.on('reveal.ended', () => heard.push('first'));
+    app.on('reveal.ended', () => heard.push('second'));
     stop();
     contents.send('event:reveal.ended', {});
     expect(heard).toEqual(['second']);
   });
 
-  test.each(['call:desk.state', 'electron-store-get-data', '__proto__', ''])('can not be %j', (name) => {
-    const { desk, contents } = preloaded();
-    expect(() => desk.on(name, () => undefined)).toThrow(TypeError);
+  test.each(['call:app.state', 'electron-store-get-data', '__proto__', ''])('can not be %j', (name) => {
+    const { app, contents } = preloaded();
+    expect(() => app.on(name, () => undefined)).toThrow(TypeError);
     expect(contents.page.eventNames()).toEqual([]);
   });
 });

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { createServiceClient } from '../../electron/service/create-client.ts';
-import type { CreatedClient, ServiceClientOptions } from '../../electron/service/create-client.ts';
+import {
+  createServiceClient,
+  type CreatedClient,
+  type ServiceClientOptions,
+  type Intent,
+  type Verdict,
+} from '../../electron/service/client.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
-import type { Intent, Verdict } from '../../electron/service/client.ts';
-import { readProfile } from '../../electron/service/profile.ts';
-import type { ServiceProfile } from '../../electron/service/profile.ts';
-import { createTransport } from '../../electron/service/transport.ts';
-import type { TransportOptions } from '../../electron/service/transport.ts';
-import type { QuotaStore, TransfersRecord } from '../../electron/service/transfers.ts';
+import { readProfile, type ServiceProfile } from '../../electron/service/profile.ts';
+import { createTransport, type TransportOptions } from '../../electron/service/http/transport.ts';
+import type { QuotaStore, TransfersRecord } from '../../electron/service/limits/transfers.ts';
 import { done } from '../../electron/contract/errors.ts';
 import { API_KEY, PASSWORD } from './model-service.ts';
 import type { FaultServer } from './fault-server.ts';
@@ -35,21 +37,21 @@ export function memoryQuota(record: TransfersRecord | null = null): MemoryQuota 
   return store;
 }
 
-export interface DeskSide {
+export interface ClientSide {
   readonly client: CreatedClient;
-  /** What the witness was told, in order. */
-  readonly witnessed: { readonly intent: Intent; verdict: Verdict | null }[];
+  /** What the auditRequest was told, in order. */
+  readonly audited: { readonly intent: Intent; verdict: Verdict | null }[];
 }
 
-export type DeskOptions = Partial<Omit<ServiceClientOptions, 'connection'>> & {
+export type AppTestOptions = Partial<Omit<ServiceClientOptions, 'connection'>> & {
   readonly connection?: Partial<ServiceClientOptions['connection']>;
 };
 
-export function createDeskSide({
+export function createClientSide({
   connection,
   ...options
-}: DeskOptions & Pick<ServiceClientOptions, 'transport'>): DeskSide {
-  const witnessed: DeskSide['witnessed'] = [];
+}: AppTestOptions & Pick<ServiceClientOptions, 'transport'>): ClientSide {
+  const audited: ClientSide['audited'] = [];
   const client = createServiceClient({
     connection: {
       id: 'connection-1',
@@ -63,15 +65,15 @@ export function createDeskSide({
       apiKey: () => Promise.resolve(done(API_KEY)),
       policyPassword: () => Promise.resolve(done(PASSWORD)),
     },
-    witness(intent) {
-      const entry: DeskSide['witnessed'][number] = { intent, verdict: null };
-      witnessed.push(entry);
+    auditRequest(intent) {
+      const entry: ClientSide['audited'][number] = { intent, verdict: null };
+      audited.push(entry);
       return Promise.resolve(done((verdict: Verdict) => void (entry.verdict = verdict)));
     },
     quota: memoryQuota(),
     ...options,
   });
-  return { client, witnessed };
+  return { client, audited };
 }
 
 /** A client that reaches a fault server over real HTTPS. */
@@ -80,9 +82,9 @@ export function connectTo(
   {
     transport = {},
     ...options
-  }: Omit<DeskOptions, 'transport'> & { transport?: Partial<TransportOptions> } = {},
-): DeskSide {
-  return createDeskSide({
+  }: Omit<AppTestOptions, 'transport'> & { transport?: Partial<TransportOptions> } = {},
+): ClientSide {
+  return createClientSide({
     ...options,
     transport: createTransport({
       baseUrl: server.url,

@@ -1,4 +1,4 @@
-import type { Exchange, Transport } from '../../electron/service/transport.ts';
+import type { Exchange, Transport } from '../../electron/service/http/transport.ts';
 import type { FakeClock } from './fake-clock.ts';
 import type { ModelReply } from './model-service.ts';
 

@@ -1,11 +1,8 @@
-import { createServer } from 'node:https';
+import { createServer, type ServerOptions } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { ServerOptions } from 'node:https';
-import { createAuthority } from './certificates.ts';
-import type { Authority, LeafOptions } from './certificates.ts';
-import { ModelService } from './model-service.ts';
-import type { ModelOptions } from './model-service.ts';
+import { createAuthority, type Authority, type LeafOptions } from './certificates.ts';
+import { ModelService, type ModelOptions } from './model-service.ts';
 
 /** One request as it arrived. */
 export interface Hit {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { slidingLimiter } from './limiters.ts';
-import { assertAll, call, tokens } from './row.ts';
-import type { Row } from './row.ts';
+import { assertAll, call, tokens, type Row } from './row.ts';
 import { withServer } from './with-server.ts';
 
 const SECONDS = 10;

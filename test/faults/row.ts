@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { BatchAnswer, Element } from '../../electron/service/client.ts';
-import { failureSchema } from '../../electron/contract/errors.ts';
-import type { Outcome } from '../../electron/contract/errors.ts';
-import type { DeskSide } from './desk-side.ts';
+import { failureSchema, type Outcome } from '../../electron/contract/errors.ts';
+import type { ClientSide } from './desk-side.ts';
 import { API_KEY, PASSWORD, tokenOf } from './model-service.ts';
 
 /** One line of the matrix: a fault, what is to come of it, and the proof. */
@@ -50,14 +49,14 @@ export function assertClean(told: unknown): void {
   }
 }
 
-export function assertWitnessed(desk: DeskSide): void {
-  assertClean(desk.witnessed);
-  for (const { intent, verdict } of desk.witnessed) {
+export function assertAudited(app: ClientSide): void {
+  assertClean(app.audited);
+  for (const { intent, verdict } of app.audited) {
     assert.ok(verdict !== null, `no end was recorded for ${intent.operation}`);
   }
 }
 
 /** Answers enough for the client to keep this many requests in flight. */
-export async function warmUp({ client }: DeskSide, flight: number): Promise<void> {
+export async function warmUp({ client }: ClientSide, flight: number): Promise<void> {
   await Promise.all(Array.from({ length: flight }, () => client.batch(call, tokens(1), {})));
 }

@@ -1,12 +1,9 @@
-import type { CreatedClient } from '../../electron/service/create-client.ts';
-import { createDeskSide } from './desk-side.ts';
-import type { DeskOptions } from './desk-side.ts';
+import type { CreatedClient } from '../../electron/service/client.ts';
+import { createClientSide, type AppTestOptions } from './desk-side.ts';
 import { FakeClock, seeded } from './fake-clock.ts';
-import { createFakeWire } from './fake-wire.ts';
-import type { FakeWire } from './fake-wire.ts';
-import { ModelService } from './model-service.ts';
-import type { ModelOptions, ModelReply } from './model-service.ts';
-import { assertWitnessed } from './row.ts';
+import { createFakeWire, type FakeWire } from './fake-wire.ts';
+import { ModelService, type ModelOptions, type ModelReply } from './model-service.ts';
+import { assertAudited } from './row.ts';
 
 export interface FakeWorld {
   readonly clock: FakeClock;
@@ -26,7 +23,7 @@ export type FarScript = (
 export interface FakeWorldOptions {
   readonly script?: FarScript;
   readonly model?: Partial<ModelOptions>;
-  readonly desk?: Omit<DeskOptions, 'transport' | 'clock'>;
+  readonly app?: Omit<AppTestOptions, 'transport' | 'clock'>;
   readonly clock?: FakeClock;
 }
 
@@ -43,7 +40,7 @@ export const reply = (
 /** Runs a proof in fake time, without a network: for faults that take minutes or days. */
 export async function withFakeTime(
   proof: (world: FakeWorld) => Promise<void>,
-  { script, model = {}, desk = {}, clock = new FakeClock() }: FakeWorldOptions = {},
+  { script, model = {}, app = {}, clock = new FakeClock() }: FakeWorldOptions = {},
 ): Promise<void> {
   const random = seeded(11);
   const service = new ModelService({ now: () => clock.monotonic(), date: () => clock.now(), ...model });
@@ -60,10 +57,10 @@ export async function withFakeTime(
     clock,
     random,
   );
-  const side = createDeskSide({ random, ...desk, transport: wire, clock });
+  const side = createClientSide({ random, ...app, transport: wire, clock });
   try {
     await proof({ clock, service, wire, client: side.client, sent: () => sent });
-    assertWitnessed(side);
+    assertAudited(side);
   } finally {
     await clock.until(side.client.close());
   }

@@ -1,23 +1,21 @@
-import { connectTo } from './desk-side.ts';
-import type { DeskSide } from './desk-side.ts';
-import { startFaultServer } from './fault-server.ts';
-import type { FaultServer, FaultServerOptions, Script } from './fault-server.ts';
-import { assertWitnessed } from './row.ts';
+import { connectTo, type ClientSide } from './desk-side.ts';
+import { startFaultServer, type FaultServer, type FaultServerOptions, type Script } from './fault-server.ts';
+import { assertAudited } from './row.ts';
 
 type ConnectOptions = Parameters<typeof connectTo>[1];
 
 /** Runs a proof against a server of its own, and tidies up whatever comes of it. */
 export async function withServer(
-  proof: (server: FaultServer, desk: DeskSide) => Promise<void>,
-  options: { server?: FaultServerOptions; desk?: ConnectOptions } = {},
+  proof: (server: FaultServer, app: ClientSide) => Promise<void>,
+  options: { server?: FaultServerOptions; app?: ConnectOptions } = {},
 ): Promise<void> {
   const server = await startFaultServer(options.server);
-  const desk = connectTo(server, options.desk);
+  const app = connectTo(server, options.app);
   try {
-    await proof(server, desk);
-    assertWitnessed(desk);
+    await proof(server, app);
+    assertAudited(app);
   } finally {
-    await desk.client.close();
+    await app.client.close();
     await server.close();
   }
 }

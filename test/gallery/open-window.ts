@@ -73,7 +73,7 @@ export async function openWindow(
     }
   });
   await page.goto(`${origin}/?scene=${scene}`);
-  await page.locator('#desk > *').first().waitFor();
+  await page.locator('#app > *').first().waitFor();
   await page.evaluate('document.fonts.ready');
   return { page, violations, close: () => context.close() };
 }

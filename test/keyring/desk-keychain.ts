@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { loadKeytar } from '../../electron/credentials/load-keytar.ts';
-import { openKeychain } from '../../electron/credentials/open-keychain.ts';
+import { loadKeytar } from '../../electron/credentials/keytar.ts';
+import { openKeychain } from '../../electron/credentials/keychain.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { missingTools, startKeyring, type PrivateKeyring } from './private-keyring.ts';
 
@@ -21,8 +21,8 @@ export function withKeyring(name: string, tests: (keyring: () => PrivateKeyring)
   });
 }
 
-/** The keychain as the desk opens it; `names` is what an earlier run left in the settings. */
-export function deskKeychain(names: string[] = []) {
+/** The keychain as the app opens it; `names` is what an earlier run left in the settings. */
+export function appKeychain(names: string[] = []) {
   const index = { names };
   const keychain = openKeychain({
     load: loadKeytar,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
-import { deskKeychain, withKeyring } from './desk-keychain.ts';
+import { appKeychain, withKeyring } from './desk-keychain.ts';
 
 withKeyring('a keyring that dies', (keyring) => {
   test('takes nothing along: what is stored is not called missing, what is typed is kept for this run', async () => {
-    const { keychain, index } = deskKeychain();
+    const { keychain, index } = appKeychain();
     expect(await keychain.store('c1:apiKey', 's3cret')).toEqual(done('stored'));
     keyring().signal('SIGKILL');
 

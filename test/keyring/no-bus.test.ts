@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
-import { deskKeychain } from './desk-keychain.ts';
+import { appKeychain } from './desk-keychain.ts';
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'no-bus-'));
 beforeAll(() => {
@@ -17,7 +17,7 @@ afterAll(() => fs.rmSync(home, { recursive: true, force: true }));
 test.runIf(process.platform === 'linux')(
   'without a bus secrets live in memory, and nothing is written',
   async () => {
-    const { keychain, index } = deskKeychain();
+    const { keychain, index } = appKeychain();
     expect(await keychain.store('c1:apiKey', 's3cret')).toEqual(done('memory'));
     expect(keychain.state()).toBe('unavailable');
     expect(keychain.peek('c1:apiKey')).toBe('memory');

@@ -1,13 +1,13 @@
 import fs from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
-import { deskKeychain, withKeyring } from './desk-keychain.ts';
+import { appKeychain, withKeyring } from './desk-keychain.ts';
 
 withKeyring('a keyring that hangs', (keyring) => {
   afterEach(() => keyring().signal('SIGCONT'));
 
   test('is given up on, holds up nothing else, and is used again once it answers', async () => {
-    const { keychain } = deskKeychain();
+    const { keychain } = appKeychain();
     expect(await keychain.store('c1:apiKey', 's3cret')).toEqual(done('stored'));
     keyring().signal('SIGSTOP');
 

@@ -41,7 +41,7 @@ describe('the report of Playwright', () => {
   const spec = (status: string, title: string) => ({
     title,
     file: 'a.spec.ts',
-    tests: [{ projectName: 'chromium-shell', status, results: [{ errors: [{ message: 'why' }] }] }],
+    tests: [{ projectName: 'chromium-platform', status, results: [{ errors: [{ message: 'why' }] }] }],
   });
 
   test('is summed over suites within suites; flaky is failed', () => {
@@ -58,7 +58,7 @@ describe('the report of Playwright', () => {
       passed: 1,
       failed: 2,
       skipped: 1,
-      skips: ['[chromium-shell] a.spec.ts three'],
+      skips: ['[chromium-platform] a.spec.ts three'],
     });
   });
 

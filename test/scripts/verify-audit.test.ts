@@ -72,7 +72,7 @@ test('a missing file, a cut end, a missing checkpoint are found', async () => {
   expect(verify(log).said).toContain('file 1 is missing');
 });
 
-test('what the desk recorded as broken stays broken', async () => {
+test('what the app recorded as broken stays broken', async () => {
   const log = await written(4, 100_000);
   const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
   fs.writeFileSync(log.file(1), lines.toSpliced(4, 1).join('\n'));
@@ -80,7 +80,7 @@ test('what the desk recorded as broken stays broken', async () => {
   await audit.close();
   const { status, said } = verify(log);
   expect(status).toBe(1);
-  expect(said).toContain('audit-000002.jsonl: line 1 records that the desk found the log before it broken');
+  expect(said).toContain('audit-000002.jsonl: line 1 records that the app found the log before it broken');
 });
 
 test('entries under a key that is gone are counted apart, and vouched for by the seal', async () => {
@@ -113,7 +113,7 @@ test('without a key it says how to be called, and with a wrong one it verifies n
   expect(other.stdout).toContain('is under another key');
 });
 
-test('it imports nothing of the desk', () => {
+test('it imports nothing of the app', () => {
   const imports = [...fs.readFileSync(script, 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)];
   expect(imports.map(([, name]) => name).filter((name) => !name?.startsWith('node:'))).toEqual(['keytar']);
 });

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { coverText, newPad } from '../../electron/contract/covered.ts';
+import { obscureText, newXorKey } from '../../electron/contract/obscured.ts';
 import { openApi } from '../../src/api.ts';
-import { Exposure } from '../../src/exposure.svelte.ts';
+import { Exposure } from '../../src/revealed.svelte.ts';
 import { createFakeBridge } from './fake-bridge.ts';
 
 const value = '4111117309211111';
-const pad = newPad();
+const xorKey = newXorKey();
 const revealed = {
   revealId: 'reveal-1',
-  cleartext: coverText(value, pad),
-  pad,
+  cleartext: obscureText(value, xorKey),
+  xorKey,
   hideAfterMs: 20_000,
   requestId: 'r',
 };

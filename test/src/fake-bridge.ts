@@ -1,10 +1,17 @@
 import type { Bridge } from '../../electron/contract/bridge.ts';
-import { coverText, uncoverText } from '../../electron/contract/covered.ts';
-import { calls, type CallInput, type CallName, type CallOutput } from '../../electron/contract/calls.ts';
+import { obscureText, restoreText } from '../../electron/contract/obscured.ts';
+import {
+  calls,
+  type CallInput,
+  type CallName,
+  type CallOutput,
+  events,
+  type EventName,
+  type EventPayload,
+} from '../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
-import { events, type EventName, type EventPayload } from '../../electron/contract/events.ts';
 import type { DamagedJob, Job, Mapping } from '../../electron/contract/models/batch.ts';
-import type { DeskState } from '../../electron/contract/models/desk.ts';
+import type { AppState } from '../../electron/contract/models/app.ts';
 import type { Lookup } from '../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
 import { reportAnswers } from './fake-reports.ts';
@@ -15,7 +22,7 @@ type Answer<N extends CallName> = (
 export type Answers = { [N in CallName]: Answer<N> };
 
 export interface FakeOptions {
-  state?: DeskState;
+  state?: AppState;
   jobs?: Job[];
   mappings?: Mapping[];
   damaged?: DamagedJob[];
@@ -35,13 +42,13 @@ export interface Fake {
   seen: { name: CallName; input: unknown }[];
   jobs: Map<string, Job>;
   mappings: Mapping[];
-  state: DeskState;
+  state: AppState;
   emit<E extends EventName>(event: E, payload: EventPayload<E>): void;
-  change(over: Partial<DeskState>): void;
+  change(over: Partial<AppState>): void;
 }
 
 /**
- * The other end of the door, made from the same literal as the real one: inputs and outputs are parsed by the same
+ * The other end of the router, made from the same literal as the real one: inputs and outputs are parsed by the same
  * schemas, the lock is honoured, and nothing is behind it but canned data.
  */
 export function createFakeBridge(options: FakeOptions = {}): Fake {
@@ -51,14 +58,14 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
     seen: [],
     jobs: new Map((options.jobs ?? []).map((job) => [job.jobId, job])),
     mappings: options.mappings ?? [],
-    state: options.state ?? data.deskState(),
+    state: options.state ?? data.appState(),
     emit(event, payload) {
       const parsed = events[event].parse(payload);
       for (const listener of listeners.get(event) ?? []) listener(parsed as never);
     },
     change(over) {
       fake.state = { ...fake.state, ...over };
-      fake.emit('desk.state', fake.state);
+      fake.emit('app.state', fake.state);
     },
   };
   const damaged = new Map((options.damaged ?? []).map((one) => [one.jobId, one]));
@@ -69,7 +76,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
 
   const call = async (name: CallName, payload: unknown): Promise<Outcome<unknown>> => {
     const contract = calls[name];
-    if (fake.state.lock.locked && !contract.whileLocked) return failed('desk.locked');
+    if (fake.state.lock.locked && !contract.whileLocked) return failed('app.locked');
     const input = contract.input.safeParse(contract.takesFile ? { reference: 'dropped' } : payload);
     if (!input.success) return failed('call.invalid', { operation: name });
     fake.seen.push({ name, input: input.data });
@@ -140,8 +147,8 @@ function defaultAnswers(
   });
 
   return {
-    'desk.state': () => done(fake.state),
-    'desk.about': () =>
+    'app.state': () => done(fake.state),
+    'app.about': () =>
       done({
         version: fake.state.version,
         host: fake.state.host,
@@ -225,7 +232,7 @@ function defaultAnswers(
       fake.change({
         connections: [...fake.state.connections, data.builtIn],
         active: { connectionId: data.builtIn.id, policy: 'dispute-desk' },
-        service: data.deskState().service,
+        service: data.appState().service,
       });
       return done({ id: data.builtIn.id });
     },
@@ -235,14 +242,14 @@ function defaultAnswers(
       add({ definition, policy, caseReference, kind: 'tokenized' }),
     'lookup.translate': ({ targetDefinition, targetPolicy }) =>
       add({ definition: targetDefinition, policy: targetPolicy, kind: 'translated' }),
-    'lookup.reveal': ({ lookupId, pad }) => {
+    'lookup.reveal': ({ lookupId, xorKey }) => {
       const lookup = find(lookupId);
       if (lookup === undefined) return failed('lookup.unknown');
       lookup.revealedAt = data.at(9_000);
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        cleartext: coverText('4111117309211111', pad),
+        cleartext: obscureText('4111117309211111', xorKey),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa10',
       });
@@ -294,7 +301,7 @@ function defaultAnswers(
       }
       return done({
         matches: samples.map((sample) => expression.test(sample)),
-        own: own === null ? null : expression.test(uncoverText(own)),
+        own: own === null ? null : expression.test(restoreText(own)),
       });
     },
     'batch.try': () =>
@@ -335,11 +342,11 @@ function defaultAnswers(
         { code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
       ]);
     },
-    'batch.reveal': ({ pad }) => {
+    'batch.reveal': ({ xorKey }) => {
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        cleartext: coverText('4111117309211111', pad),
+        cleartext: obscureText('4111117309211111', xorKey),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa11',
       });
@@ -385,13 +392,13 @@ function defaultAnswers(
       return done(fake.state.lock);
     },
     'lock.unlock': ({ passphrase }) => {
-      if (fake.state.lock.passphraseSet && uncoverText(passphrase) !== 'correct horse')
+      if (fake.state.lock.passphraseSet && restoreText(passphrase) !== 'correct horse')
         return failed('unlock.wrong');
       fake.change({ lock: { ...fake.state.lock, locked: false } });
       return done(fake.state.lock);
     },
     'lock.setPassphrase': ({ next }) => {
-      fake.change({ lock: { ...fake.state.lock, passphraseSet: next.covered !== '' } });
+      fake.change({ lock: { ...fake.state.lock, passphraseSet: next.obscured !== '' } });
       return done(fake.state.lock);
     },
     'lock.active': nothing,

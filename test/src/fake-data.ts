@@ -1,10 +1,8 @@
 import type { AuditEntry } from '../../electron/contract/models/activity.ts';
-import type { Job, ResultRow, Tally } from '../../electron/contract/models/batch.ts';
+import type { Job, ResultRow, Tally, Preview } from '../../electron/contract/models/batch.ts';
 import type { ConnectionView } from '../../electron/contract/models/connection.ts';
-import type { DeskState } from '../../electron/contract/models/desk.ts';
+import type { AppState, Settings } from '../../electron/contract/models/app.ts';
 import type { Lookup } from '../../electron/contract/models/lookup.ts';
-import type { Preview } from '../../electron/contract/models/source.ts';
-import type { Settings } from '../../electron/contract/models/settings.ts';
 
 /** Made-up people and cards, the same on every run: every figure follows from a row number. */
 export const startOfDay = Date.parse('2026-11-20T14:00:00.000Z');
@@ -72,7 +70,7 @@ export const staging: ConnectionView = {
   apiKeyExpires: '2026-10-01',
 };
 
-export function deskState(over: Partial<DeskState> = {}): DeskState {
+export function appState(over: Partial<AppState> = {}): AppState {
   return {
     version: '0.1.0',
     host: 'chromium',

@@ -1,12 +1,6 @@
-import { uncoverText } from '../../electron/contract/covered.ts';
+import { restoreText } from '../../electron/contract/obscured.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
-import type {
-  FailedRequest,
-  Figures,
-  MetricsQuery,
-  MetricsRow,
-  PortalSession,
-} from '../../electron/contract/models/report.ts';
+import type { FailedRequest, Figures, MetricsQuery, MetricsRow, PortalSession } from '../../electron/contract/models/report.ts';
 import type { Answers } from './fake-bridge.ts';
 
 const day = 86_400_000;
@@ -130,10 +124,10 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
   return {
     'reports.portal': () => done(session),
     'reports.signIn': ({ password }) =>
-      uncoverText(password) === 'right' ? sign() : failed('portal.credentials', { status: 401 }),
+      restoreText(password) === 'right' ? sign() : failed('portal.credentials', { status: 401 }),
     'reports.signInBuiltIn': sign,
     'reports.useToken': ({ token }) =>
-      uncoverText(token).split('.').length === 3 ? sign() : failed('portal.not-a-token'),
+      restoreText(token).split('.').length === 3 ? sign() : failed('portal.not-a-token'),
     'reports.signOut': () => {
       session = signedOut;
       return done(session);

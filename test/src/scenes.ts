@@ -4,8 +4,8 @@ import * as data from './fake-data.ts';
 import { nothingReported, reportAnswers, signedOut } from './fake-reports.ts';
 
 const acme = { connectionId: data.production.id, policy: 'analyst' };
-const acmeService = { ...data.deskState().service, connectionId: data.production.id, policy: 'analyst' };
-const inProduction = data.deskState({
+const acmeService = { ...data.appState().service, connectionId: data.production.id, policy: 'analyst' };
+const inProduction = data.appState({
   active: acme,
   service: {
     ...acmeService,
@@ -116,15 +116,15 @@ const refused = {
 } as const;
 const down = { code: 'service.unreachable', subject: 'acme.tokens.example' } as const;
 
-/** The desk in the states a person meets it; each is where a screenshot or a check begins. */
+/** The app in the states a person meets it; each is where a screenshot or a check begins. */
 export const scenes: Record<string, FakeOptions> = {
-  'first-run': { state: data.deskState({ connections: [], active: null, service: null }) },
+  'first-run': { state: data.appState({ connections: [], active: null, service: null }) },
   'first-run-failed': {
-    state: data.deskState({ connections: [], active: null, service: null }),
+    state: data.appState({ connections: [], active: null, service: null }),
     fail: { 'connections.startBuiltIn': { code: 'keychain.stalled' } },
   },
   empty: {
-    state: data.deskState({
+    state: data.appState({
       service: {
         ...acmeService,
         remaining: null,
@@ -156,7 +156,7 @@ export const scenes: Record<string, FakeOptions> = {
     fail: { 'batch.choose': { code: 'file.not-a-table', subject: 'Excel workbook with a password' } },
   },
   down: {
-    state: data.deskState({
+    state: data.appState({
       active: acme,
       keychain: 'locked',
       audit: 'unwritable',
@@ -197,10 +197,10 @@ export const scenes: Record<string, FakeOptions> = {
   'signed-out': { state: inProduction, answers: reportAnswers(signedOut) },
   'nothing-reported': { state: inProduction, answers: nothingReported() },
   locked: {
-    state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
+    state: data.appState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
     jobs: [data.job()],
   },
   'locked-waiting': {
-    state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 30_000 } }),
+    state: data.appState({ lock: { locked: true, passphraseSet: true, waitMs: 30_000 } }),
   },
 };

@@ -1,14 +1,10 @@
-import { uncoverText } from '../../contract/covered.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Plan } from '../../contract/models/batch.ts';
-import type { Source } from '../../contract/models/source.ts';
-import type { Batch } from '../batch.ts';
-import type { BatchParts } from '../parts.ts';
-import { checkPlan } from '../planning/check-plan.ts';
-import type { Draft } from '../planning/draft.ts';
-import { tryPattern } from '../planning/pattern.ts';
-import { runPreflight, uncounted } from '../planning/run-preflight.ts';
+import type { Plan, Source } from '../../contract/models/batch.ts';
+import { restoreText } from '../../contract/obscured.ts';
+import type { Batch, BatchParts } from '../batch.ts';
 import { tryRows } from '../output/try-rows.ts';
+import { checkPlan, type Draft, tryPattern } from '../planning/plan.ts';
+import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
 import { createSources } from '../reading/sources.ts';
 
@@ -62,11 +58,11 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
 
   const calls: Calls = {
     async 'batch.choose'() {
-      const path = await parts.shell.chooseFile('table');
+      const path = await parts.platform.chooseFile('table');
       return path === null ? done(null) : sources.openPath(path);
     },
     async 'batch.drop'({ reference }) {
-      const path = await parts.shell.droppedFile(reference);
+      const path = await parts.platform.droppedFile(reference);
       return path === null ? failed('file.unknown') : sources.openPath(path);
     },
     'batch.paste': ({ text }): Promise<Outcome<Source>> => sources.openText(text),
@@ -115,7 +111,7 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
       return done(uncounted(sourceId));
     },
     'batch.testPattern'({ pattern, samples, own }) {
-      const tried = tryPattern(pattern, own === null ? samples : [...samples, uncoverText(own)]);
+      const tried = tryPattern(pattern, own === null ? samples : [...samples, restoreText(own)]);
       if (!tried.ok) return Promise.resolve(tried);
       const matches = tried.value.slice(0, samples.length);
       return Promise.resolve(done({ matches, own: own === null ? null : (tried.value.at(-1) ?? false) }));
@@ -144,4 +140,27 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
     },
   };
   return { drafts, calls };
+}
+
+type MappingCalls = Pick<Batch, 'batch.mappings' | 'batch.saveMapping' | 'batch.removeMapping'>;
+
+/** Mappings kept by name. */
+export function createMappingCalls({
+  mappings,
+  newId,
+}: Pick<BatchParts, 'mappings' | 'newId'>): MappingCalls {
+  return {
+    'batch.mappings': () => Promise.resolve(done([...mappings.load()])),
+    async 'batch.saveMapping'({ name, columns }) {
+      const id = newId();
+      // A mapping saved under a name that is there takes its place.
+      const others = mappings.load().filter((one) => one.name !== name);
+      await mappings.save([...others, { id, name, columns }]);
+      return done({ id });
+    },
+    async 'batch.removeMapping'({ id }) {
+      await mappings.save(mappings.load().filter((one) => one.id !== id));
+      return done({});
+    },
+  };
 }

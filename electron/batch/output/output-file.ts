@@ -1,11 +1,39 @@
+import { createCipheriv, randomBytes, scrypt } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Encrypter } from 'age-encryption';
+import { promisify } from 'node:util';
+import { Stanza, type Recipient, Encrypter } from 'age-encryption';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
-import { writeFailure } from '../failing.ts';
-import { syncFolder } from '../storing/job-files.ts';
-import { passphraseRecipient } from './passphrase-recipient.ts';
+import { writeFailure, syncFolder } from '../storing/job-files.ts';
+
+const label = 'age-encryption.org/v1/scrypt';
+const derive = promisify<Buffer, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
+  scrypt,
+);
+
+/**
+ * A passphrase as age's scrypt recipient (age-encryption.org/v1). The library's own derives the key on this thread,
+ * and the app would stand still for a second; this one leaves that to Node's thread pool.
+ */
+export function passphraseRecipient(passphrase: string, workFactor = 18): Recipient {
+  return {
+    async wrapFileKey(fileKey) {
+      const salt = randomBytes(16);
+      const N = 2 ** workFactor;
+      const key = await derive(Buffer.from(passphrase), Buffer.concat([Buffer.from(label), salt]), 32, {
+        N,
+        r: 8,
+        p: 1,
+        maxmem: 2 * 128 * N * 8,
+      });
+      const cipher = createCipheriv('chacha20-poly1305', key, Buffer.alloc(12), { authTagLength: 16 });
+      const body = Buffer.concat([cipher.update(fileKey), cipher.final(), cipher.getAuthTag()]);
+      const args = ['scrypt', salt.toString('base64').replace(/=+$/, ''), String(workFactor)];
+      return [new Stanza(args, body)];
+    },
+  };
+}
 
 /** A file that is there whole or not at all: written beside its target as `.partial`, synced, then renamed. */
 export interface OutputFile {

@@ -1,12 +1,12 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import { coverText } from '../../contract/covered.ts';
+import { obscureText } from '../../contract/obscured.ts';
 import type { Reveal, RevealInput } from '../../contract/models/lookup.ts';
 import type { BatchJob } from '../running/job.ts';
-import type { BatchParts } from '../parts.ts';
+import type { BatchParts } from '../batch.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkResults } from '../storing/results.ts';
-import type { View } from './shown-rows.ts';
-import { yieldsCleartext } from '../planning/work.ts';
+import type { View } from './result-rows.ts';
+import { yieldsCleartext } from '../planning/plan.ts';
 
 interface Cell {
   readonly chunk: Chunk;
@@ -25,7 +25,7 @@ export async function revealCell(
   job: BatchJob,
   view: View,
   cell: Cell,
-  { reason, caseReference, pad }: RevealInput,
+  { reason, caseReference, xorKey }: RevealInput,
 ): Promise<Outcome<Reveal>> {
   if (parts.caseRequired() && caseReference === '') return failed('reveal.reason-required');
   const found = cleartextOf(view, cell);
@@ -48,8 +48,8 @@ export async function revealCell(
   if (!begun.ok) return begun;
   const { revealId, hideAfterMs } = parts.reveals.open();
   begun.value({ ok: true, ...(found.requestId !== '' && { requestId: found.requestId }) });
-  const covered = coverText(found.cleartext, pad);
-  return done({ revealId, cleartext: covered, hideAfterMs, requestId: found.requestId });
+  const obscured = obscureText(found.cleartext, xorKey);
+  return done({ revealId, cleartext: obscured, hideAfterMs, requestId: found.requestId });
 }
 
 function cleartextOf(

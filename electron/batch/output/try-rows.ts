@@ -1,13 +1,12 @@
 import { done, type Failure, type Outcome } from '../../contract/errors.ts';
 import type { RowsPage } from '../../contract/models/batch.ts';
 import type { ServiceClient } from '../../service/client.ts';
-import type { ByteSource } from '../bytes/byte-source.ts';
-import { cellsOf } from '../reading/cells.ts';
-import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
+import { cellsOf, beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { ChunkResults } from '../storing/results.ts';
 import { runChunks } from '../running/run-chunks.ts';
-import { showRow, type View } from './shown-rows.ts';
-import type { ColumnWork } from '../planning/work.ts';
+import { showRow, type View } from './result-rows.ts';
+import type { ColumnWork } from '../planning/plan.ts';
 
 export const triedRows = 20;
 

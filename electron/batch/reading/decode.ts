@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Encoding } from '../../contract/models/source.ts';
+import type { Encoding } from '../../contract/models/batch.ts';
 
 /**
  * Text in which every byte can be found again. Bytes that are not UTF-8 become lone surrogates U+DC80 to U+DCFF (as

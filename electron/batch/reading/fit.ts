@@ -1,7 +1,7 @@
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 
-/** The service's own limit is not shown (spec §8); this is the door's for a single value. */
+/** The service's own limit is not shown (spec §8); this is the router's for a single value. */
 const longest = 8_192;
 
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */

@@ -1,14 +1,12 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, type Outcome } from '../../contract/errors.ts';
-import { sealFor } from '../../privacy/seal.ts';
-import type { ByteSource } from '../bytes/byte-source.ts';
-import { writeFailure } from '../failing.ts';
-import type { BatchParts } from '../parts.ts';
-import { openedFolder } from '../storing/job-files.ts';
-import { keyAccount } from '../storing/job-key.ts';
+import { sealFor } from '../../privacy/encryption.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
+import { writeFailure, openedFolder, keyAccount } from '../storing/job-files.ts';
+import type { BatchParts } from '../batch.ts';
 import { isOwned, own } from '../storing/owner.ts';
-import { createSpool, keepSpool, openSpool, type SpoolWriter } from '../storing/spool.ts';
+import { createSpool, keepSpool, openSpool, type SpoolWriter } from '../storing/encrypted-file.ts';
 
 /** A spool of an open source. It goes with the source; who needs it longer takes it as a second name. */
 export interface Spool {

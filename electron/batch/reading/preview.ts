@@ -1,7 +1,7 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Column, Notice, Preview } from '../../contract/models/source.ts';
+import type { Column, Notice, Preview } from '../../contract/models/batch.ts';
 import { mask } from '../../privacy/masking.ts';
-import type { ByteSource } from '../bytes/byte-source.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
 import { holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';

@@ -1,11 +1,12 @@
-import { crc32 } from 'node:zlib';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Encoding, Reading } from '../../contract/models/source.ts';
-import type { ByteSource } from '../bytes/byte-source.ts';
-import type { ChunkPlace, Place } from '../storing/place.ts';
+import type { Encoding, Reading } from '../../contract/models/batch.ts';
+import type { ChunkPlace, Place } from '../storing/job-files.ts';
+import type { Entry } from '../storing/journal.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
 import { cutCharacter, decode, sourceLength, type Decoded } from './decode.ts';
-import { parseLine, parseRows, type Newline } from '../csv/parse-rows.ts';
+import { parseLine, parseRows, type Newline } from '../parse-rows.ts';
 
 /** How the bytes of one source become rows. Settled once, by `look` in look.ts, and kept with the job. */
 export interface Format extends Reading {
@@ -192,4 +193,35 @@ export const isBlankLine = (row: readonly string[]): boolean => row.length === 1
 
 function repeatsHeader(row: readonly string[], names: readonly string[]): boolean {
   return row.length === names.length && names.join('') !== '' && row.every((field, i) => field === names[i]);
+}
+
+/**
+ * The rows of one committed chunk, from the source again. Failures: file.changed when they are not the rows that
+ * were sent; file.gone, file.unreadable.
+ */
+export async function readChunk(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  format: Format,
+  entry: Pick<Entry, 'start' | 'end' | 'crc'>,
+): Promise<Outcome<Chunk>> {
+  const whole = { until: entry.end.offset, rows: Infinity };
+  for await (const chunk of readRows(source, format, entry.start, whole)) {
+    if (!chunk.ok) return chunk;
+    const { end, crc } = chunk.value;
+    const same = end.offset === entry.end.offset && end.row === entry.end.row && crc === entry.crc;
+    return same ? chunk : failed('file.changed');
+  }
+  return failed('file.changed');
+}
+
+/** What a run needs of a chunk. */
+export interface CellChunk extends ChunkPlace {
+  readonly count: number;
+  /** The fields of the columns asked for, then by row; '' where a row is too short. */
+  readonly cells: readonly (readonly string[])[];
+}
+
+export function cellsOf({ rows, ...place }: Chunk, columns: readonly number[]): CellChunk {
+  const cells = columns.map((column) => rows.map((row) => row[column] ?? ''));
+  return { ...place, count: rows.length, cells };
 }

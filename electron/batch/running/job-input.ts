@@ -1,11 +1,8 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { BatchParts } from '../parts.ts';
-import type { ByteSource } from '../bytes/byte-source.ts';
-import { cellsOf, type CellChunk } from '../reading/cells.ts';
-import { readChunk } from '../reading/read-chunk.ts';
-import { beginning, readRows } from '../reading/read-rows.ts';
-import type { Place } from '../storing/place.ts';
-import type { Description } from '../storing/job-files.ts';
+import type { BatchParts } from '../batch.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
+import { cellsOf, type CellChunk, readChunk, beginning, readRows } from '../reading/read-rows.ts';
+import type { Place, Description } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import { asCode, isRetriable } from '../storing/results.ts';
 import { openJobSource } from './open-job.ts';

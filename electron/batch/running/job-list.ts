@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { DamagedJob, Job } from '../../contract/models/batch.ts';
-import type { BatchParts } from '../parts.ts';
+import type { BatchParts } from '../batch.ts';
 import {
   freshCondition,
   listJobFolders,
@@ -15,11 +15,11 @@ import { isOwned, own } from '../storing/owner.ts';
 import { BatchJob } from './job.ts';
 import { addCounts, emptyTally } from '../storing/results.ts';
 
-/** All jobs of this desk, those of earlier runs included. */
+/** All jobs of this app, those of earlier runs included. */
 export interface JobList {
   /** Picks up what earlier runs left; jobs that a crash cut short become `interrupted`. */
   load(): Promise<void>;
-  /** Failure: job.busy, when the desk is closing. */
+  /** Failure: job.busy, when the app is closing. */
   add(job: BatchJob): Outcome<null>;
   remove(jobId: string): void;
   /** Failure: job.unknown. */

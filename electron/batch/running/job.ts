@@ -2,21 +2,16 @@ import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Job, JobState, Tally } from '../../contract/models/batch.ts';
-import { defaultInFlight, type BatchParts } from '../parts.ts';
-import { workFor, type ColumnWork } from '../planning/work.ts';
-import type { ByteSource } from '../bytes/byte-source.ts';
-import type { ChunkPlace } from '../storing/place.ts';
-import type { Commit } from '../storing/committer.ts';
-import { saveCondition, type Condition, type Description } from '../storing/job-files.ts';
-import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
-import { sumAgrees } from './final-sum.ts';
+import { defaultInFlight, type BatchParts } from '../batch.ts';
+import { workFor, type ColumnWork } from '../planning/plan.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
+import { type ChunkPlace, saveCondition, type Condition, type Description } from '../storing/job-files.ts';
+import { type Commit, indexOfRow, type ResultStore } from '../storing/result-store.ts';
+import type { ChunkResults } from '../storing/results.ts';
 import { openAhead, openFailed, type JobInput } from './job-input.ts';
 import { openJob, openJobSource, type Opened } from './open-job.ts';
-import { createPace } from './pace.ts';
-import type { ChunkResults } from '../storing/results.ts';
+import { sumAgrees, createPace, viewJob } from './progress.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
-import { judgeStop } from './stops.ts';
-import { viewJob } from './view-job.ts';
 
 const drainMs = 4_000;
 const emitEveryMs = 250;
@@ -349,4 +344,34 @@ function isWhole(found: Tally, { state, tally }: Condition): boolean {
   if (state === 'running' || state === 'interrupted') return true;
   // A retry replaces what is there: cut short, it would leave as many rows, and the failures of before.
   return state === 'finished' ? isDeepStrictEqual(found, tally) : found.rows >= tally.rows;
+}
+
+/** Outages that end by themselves: a paused job tries again without being asked. */
+const passing: readonly FailureCode[] = [
+  'service.unreachable',
+  'service.timeout',
+  'service.failing',
+  'service.busy',
+  'service.quota',
+];
+
+/** Nothing the job waits for can mend these. */
+const final: readonly FailureCode[] = ['file.changed', 'row.field-too-long', 'job.damaged', 'job.sum'];
+
+const firstWaitMs = 15_000;
+const longestWaitMs = 5 * 60_000;
+/** The day's transfers come back within a day; a reset further away is a wrong clock. */
+const farthestMs = 24 * 60 * 60_000;
+
+export type Stop =
+  | { readonly state: 'failed'; readonly failure: Failure }
+  /** `retryMs`: when to try again by itself; null waits for the person. */
+  | { readonly state: 'paused'; readonly failure: Failure; readonly retryMs: number | null };
+
+/** What a failure that stopped a run means for its job. `attempt` counts tries that got nowhere, from 0. */
+export function judgeStop(failure: Failure, attempt: number): Stop {
+  if (final.includes(failure.code)) return { state: 'failed', failure };
+  if (!passing.includes(failure.code)) return { state: 'paused', failure, retryMs: null };
+  const wait = failure.retryAfterMs ?? Math.min(firstWaitMs * 2 ** Math.min(attempt, 10), longestWaitMs);
+  return { state: 'paused', failure, retryMs: Math.min(wait, farthestMs) };
 }

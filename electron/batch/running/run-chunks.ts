@@ -1,13 +1,13 @@
 import type { Failure, FailureCode, Outcome } from '../../contract/errors.ts';
 import type { ServiceClient } from '../../service/client.ts';
-import type { ColumnWork } from '../planning/work.ts';
-import type { CellChunk } from '../reading/cells.ts';
-import type { ChunkPlace } from '../storing/place.ts';
-import type { Commit } from '../storing/committer.ts';
+import type { ColumnWork } from '../planning/plan.ts';
+import type { CellChunk } from '../reading/read-rows.ts';
+import type { ChunkPlace } from '../storing/job-files.ts';
+import type { Commit } from '../storing/result-store.ts';
 import type { ChunkResults } from '../storing/results.ts';
-import { createBell } from './bell.ts';
-import { Lane } from './lane.ts';
-import { beginChunk, collectResults, type OpenChunk } from './open-chunk.ts';
+import { createSignal } from './signal.ts';
+import { Lane } from './coalescing.ts';
+import { beginChunk, collectResults, type OpenChunk } from './chunk.ts';
 import { createSender } from './send-requests.ts';
 
 export interface Run {
@@ -53,8 +53,8 @@ export function runChunks(run: Run): RunControl {
   let winding: Failure | null = null;
   let readAll = false;
   let commitFailure: Failure | null = null;
-  const reader = createBell();
-  const committer = createBell();
+  const reader = createSignal();
+  const committer = createSignal();
 
   const sender = createSender({
     client,

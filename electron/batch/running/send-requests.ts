@@ -1,6 +1,6 @@
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 import type { CallContext, ServiceClient } from '../../service/client.ts';
-import { applyAnswer, failSlots, type Request, type Slot } from './lane.ts';
+import { applyAnswer, failSlots, type Request, type Slot } from './coalescing.ts';
 
 /** Failures of a whole request that one of its elements may have caused: halved until the culprit is alone. */
 const divisible: readonly FailureCode[] = [

@@ -1,12 +1,38 @@
 import { open, readdir, readFile, rename, rm, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { done, failed, failureCodes, failureSchema, type Outcome } from '../../contract/errors.ts';
-import { jobState, plan, tally } from '../../contract/models/batch.ts';
+import {
+  type FailureCode,
+  done,
+  failed,
+  failureCodes,
+  failureSchema,
+  type Outcome,
+} from '../../contract/errors.ts';
+import { jobState, plan, tally, encoding, delimiter } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
-import { encoding, delimiter } from '../../contract/models/source.ts';
-import { writeFailure } from '../failing.ts';
 import { emptyTally } from './results.ts';
+
+/** A place between two rows: byte offset, and the number (from 1, header not counted) of the row that begins there. */
+export interface Place {
+  readonly offset: number;
+  readonly row: number;
+}
+
+/** Where a chunk of rows is, and what is known of it without its rows. */
+export interface ChunkPlace {
+  readonly start: Place;
+  readonly end: Place;
+  /** Rows that are kept as they are and not sent, by their index in the chunk. */
+  readonly flaws: ReadonlyMap<number, FailureCode>;
+  /** Of the source's bytes, so that a changed file is noticed when it is read again. */
+  readonly crc: number;
+  /** False when some text stands for bytes that were not valid (see decode.ts). */
+  readonly clean: boolean;
+}
+
+/** The keychain account of the key that results and spooled sources are sealed with. */
+export const keyAccount = 'batch-results';
 
 /** What a job is. Written once; holds the source's path, names and the plan, never a value of a row. */
 const description = z.object({
@@ -151,4 +177,12 @@ export async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Why a file could not be written, without the system's message: that would name the path. */
+export function writeFailure(error: unknown): ReturnType<typeof failed> {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) return failed('file.disk-full');
+  if (code === 'EEXIST') return failed('file.exists');
+  return failed('file.unwritable');
 }

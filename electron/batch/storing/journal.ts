@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Place } from './place.ts';
+import type { Place } from './job-files.ts';
 import type { ChunkCounts } from './results.ts';
 
 /** One committed chunk: where its record is, where its rows are in the source, and counts. Never a value. */

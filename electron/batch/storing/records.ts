@@ -2,9 +2,11 @@ import { constants } from 'node:fs';
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Seal } from '../../privacy/seal.ts';
-import { writeFailure } from '../failing.ts';
+import type { Seal } from '../../privacy/encryption.ts';
+import { readAhead } from '../../storage/byte-source.ts';
+import { writeFailure } from './job-files.ts';
 import { entriesOf, readJournal, type Entry, type Line } from './journal.ts';
+import { decodeResults, type ChunkResults } from './results.ts';
 
 /** The two files of a result store, cut to what can be relied on. */
 export interface Records {
@@ -74,4 +76,27 @@ export function contextOf({
   crc,
 }: Pick<Entry, 'chunk' | 'start' | 'end' | 'crc'>): string {
   return [chunk, start.offset, start.row, end.offset, end.row, crc].join(':');
+}
+
+/** Failure: job.damaged. */
+export type ReadRecord = (entry: Entry) => Promise<Outcome<ChunkResults>>;
+
+/** `end`: where the last record ends that will be asked for, by someone who reads many; absent reads each alone. */
+export function recordReader(records: FileHandle, seal: Seal, end?: number): ReadRecord {
+  async function readBytes(offset: number, length: number): Promise<Outcome<Buffer>> {
+    const bytes = Buffer.allocUnsafe(length);
+    try {
+      const { bytesRead } = await records.read(bytes, 0, length, offset);
+      return bytesRead < length ? failed('job.damaged') : done(bytes);
+    } catch {
+      return failed('job.damaged');
+    }
+  }
+  const read = end === undefined ? readBytes : readAhead(readBytes, end);
+  return async (entry) => {
+    const record = await read(entry.offset, entry.length);
+    if (!record.ok) return record;
+    const clear = seal.open(record.value, contextOf(entry));
+    return clear === null ? failed('job.damaged') : done(decodeResults(clear));
+  };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, instant } from './names.ts';
+import { count, instant } from './fields.ts';
 
 /** One line of the audit log as the page lists it. It never holds a value (PCI DSS 10.2.2's fields, and ours). */
 export const auditEntry = z.strictObject({
@@ -7,7 +7,7 @@ export const auditEntry = z.strictObject({
   at: instant,
   /** The operating system's user. */
   actor: z.string(),
-  /** A service operation, or an act of the desk: Reveal, Copy, Export, Lock, Unlock, StoreSecret … */
+  /** A service operation, or an act of the app: Reveal, Copy, Export, Lock, Unlock, StoreSecret … */
   action: z.string(),
   /** `begun` is written before, `ok` and `failed` after; `of` ties the two. */
   phase: z.enum(['begun', 'ok', 'failed']),

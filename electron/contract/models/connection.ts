@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, name } from './names.ts';
+import { id, name } from './fields.ts';
 
 export const environment = z.enum(['development', 'test', 'production']);
 export type Environment = z.infer<typeof environment>;
@@ -8,7 +8,7 @@ export type Environment = z.infer<typeof environment>;
 export const definitionKind = z.enum(['card', 'ssn', 'email', 'text']);
 export type DefinitionKind = z.infer<typeof definitionKind>;
 
-/** A token definition as the desk knows it: `name` is the service's tokenName, `label` is for people (spec §2). */
+/** A token definition as the app knows it: `name` is the service's tokenName, `label` is for people (spec §2). */
 export const tokenDefinition = z.strictObject({ name, label: name, kind: definitionKind });
 export type TokenDefinition = z.infer<typeof tokenDefinition>;
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { coveredValue, pad } from './covered.ts';
-import { caseReference, id, instant, name, reason, value } from './names.ts';
+import { obscuredValue, xorKey, caseReference, id, instant, name, reason, value } from './fields.ts';
 
 /** One lookup as it is listed: never cleartext. */
 export const lookup = z.strictObject({
@@ -25,7 +24,7 @@ export const maskInput = z.strictObject({ policy: name, definition: name, token:
 export const tokenizeInput = z.strictObject({
   policy: name,
   definition: name,
-  cleartext: coveredValue,
+  cleartext: obscuredValue,
   caseReference,
 });
 export const translateInput = z.strictObject({
@@ -35,16 +34,16 @@ export const translateInput = z.strictObject({
 });
 
 /** Why cleartext is wanted. Asked before every reveal and copy, and audited. */
-export const justification = z.strictObject({ reason, caseReference });
-export type Justification = z.infer<typeof justification>;
+export const revealReason = z.strictObject({ reason, caseReference });
+export type RevealReason = z.infer<typeof revealReason>;
 
 /** What a reveal takes beside its subject. */
-export const revealInput = justification.extend({ pad });
+export const revealInput = revealReason.extend({ xorKey });
 export type RevealInput = z.infer<typeof revealInput>;
 
 export const reveal = z.strictObject({
   revealId: id,
-  /** Covered with the pad of the call, see `covered.ts`. */
+  /** Covered with the xorKey of the call, see `obscured.ts`. */
   cleartext: z.string(),
   /** Main hides it then, whatever the window does. */
   hideAfterMs: z.int().positive(),

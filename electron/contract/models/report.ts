@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failureSchema } from '../errors.ts';
-import { count, id, instant } from './names.ts';
+import { count, id, instant } from './fields.ts';
 
 /** Text from the service about itself: names, codes, identifiers. Cut to this before it crosses. */
 const told = z.string().max(200);
@@ -60,7 +60,7 @@ export type Figures = z.infer<typeof figures>;
 export const metrics = figures.extend({ requestId: told });
 export type Metrics = z.infer<typeof metrics>;
 
-/** This workstation's own numbers, from the audit log. A request is one that left this desk. */
+/** This workstation's own numbers, from the audit log. A request is one that left this app. */
 export const workstation = figures.extend({
   /** Elements in the requests that succeeded. */
   values: count,
@@ -135,7 +135,7 @@ export const evidence = z.strictObject({
   /** File names without their folder. */
   files: z.array(z.string().max(300)).max(2),
   entries: count,
-  /** SHA-256 of the key the files are signed with, hex: the reader compares it with what this desk shows. */
+  /** SHA-256 of the key the files are signed with, hex: the reader compares it with what this app shows. */
   signer: z.string().max(64),
 });
 export type Evidence = z.infer<typeof evidence>;

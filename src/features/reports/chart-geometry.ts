@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import type { Point } from './chart-model.ts';
-import { sayDay } from './dates.ts';
+import { formatDay } from './dates.ts';
 
 export interface Box {
   width: number;
@@ -33,7 +33,7 @@ export function daysGeometry(points: readonly Point[], box: Box): DaysGeometry {
   const room = Math.max(1, Math.floor((box.width - box.left - box.right) / 84));
   const step = Math.max(1, Math.ceil(last / room));
   const named = points
-    .map(({ day }, index) => ({ index, label: sayDay(day, false) }))
+    .map(({ day }, index) => ({ index, label: formatDay(day, false) }))
     .filter(({ index }) => index % step === 0 && (index === last || last - index >= step / 2))
     .map(({ index, label }) => ({ index, label, anchor: anchorOf(index, last) }));
   return { x, y: (count) => up(count), counts: wholeTicks(up), named };

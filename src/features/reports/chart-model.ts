@@ -1,6 +1,6 @@
 import type { Figures } from '../../../electron/contract/models/report.ts';
 import { daysOf } from './dates.ts';
-import { rowLabel } from './words.ts';
+import { rowLabel } from './labels.ts';
 
 export interface Point {
   day: string;

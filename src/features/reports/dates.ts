@@ -62,12 +62,12 @@ const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short',
 const dateOf = (text: string): Date | null => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(text) : null);
 
 /** A day as people write it; what is not a day stays as it came. */
-export function sayDay(text: string, withYear = true): string {
+export function formatDay(text: string, withYear = true): string {
   const date = dateOf(text);
   return date === null || Number.isNaN(date.getTime()) ? text : (withYear ? long : short).format(date);
 }
 
-export function sayRange({ from, to }: Range): string {
-  if (from === to) return sayDay(from);
-  return `${sayDay(from, from.slice(0, 4) !== to.slice(0, 4))} – ${sayDay(to)}`;
+export function formatRange({ from, to }: Range): string {
+  if (from === to) return formatDay(from);
+  return `${formatDay(from, from.slice(0, 4) !== to.slice(0, 4))} – ${formatDay(to)}`;
 }

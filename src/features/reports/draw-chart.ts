@@ -1,4 +1,4 @@
-import { sayCount } from '../../figures.ts';
+import { formatCount } from '../../format.ts';
 import { barScale, countLine, daysGeometry, requestsArea, sparkline } from './chart-geometry.ts';
 import type { ChartModel } from './chart-model.ts';
 
@@ -84,7 +84,7 @@ function drawDays(
     context.moveTo(box.left, geometry.y(count));
     context.lineTo(width - box.right, geometry.y(count));
     stroke(context, ink.line, 1);
-    write(context, sayCount(count), box.left - 12, geometry.y(count) + 4, {
+    write(context, formatCount(count), box.left - 12, geometry.y(count) + 4, {
       colour: ink.quiet,
       align: 'end',
     });
@@ -128,7 +128,8 @@ function drawRanked(
     context.fillRect(320, y, length(requests), 20);
     context.fillStyle = ink.danger;
     context.fillRect(320, y, length(failed), 20);
-    const words = failed === 0 ? sayCount(requests) : `${sayCount(requests)}, ${sayCount(failed)} failed`;
+    const words =
+      failed === 0 ? formatCount(requests) : `${formatCount(requests)}, ${formatCount(failed)} failed`;
     write(context, words, 332 + length(requests), y + 15, { colour: ink.quiet });
   }
 }
@@ -147,7 +148,7 @@ function drawSeries(
     sparkline(points, { width: width - 560, height: 26 }, pathOf(context))(points);
     stroke(context, ink.accent, 1.5);
     context.restore();
-    write(context, `${sayCount(requests)}, ${sayCount(failed)} failed`, width - 32, y + 17, {
+    write(context, `${formatCount(requests)}, ${formatCount(failed)} failed`, width - 32, y + 17, {
       colour: ink.quiet,
       align: 'end',
     });

@@ -1,10 +1,10 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { FailedRequest, FailedRequests } from '../../../electron/contract/models/report.ts';
-import type { Desk } from '../../desk.svelte.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
 
 /** The account's most recent failed requests: a filter over them, and the one that is opened. */
 export class FailuresView {
-  readonly desk: Desk;
+  readonly app: AppStore;
   max = $state(15);
   list = $state.raw<FailedRequests | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -31,15 +31,15 @@ export class FailuresView {
   });
   open = $derived.by(() => this.shown.find(({ index }) => index === this.chosen) ?? null);
 
-  constructor(desk: Desk) {
-    this.desk = desk;
+  constructor(app: AppStore) {
+    this.app = app;
   }
 
   async load(): Promise<void> {
     this.#turn += 1;
     const turn = this.#turn;
     this.loading = true;
-    const outcome = await this.desk.api.call('reports.failures', { max: this.max });
+    const outcome = await this.app.api.call('reports.failures', { max: this.max });
     if (turn !== this.#turn) return;
     this.loading = false;
     this.failure = outcome.ok ? null : outcome.failure;
@@ -74,7 +74,7 @@ export class FailuresView {
   async copySupport(): Promise<void> {
     const { list, open } = this;
     if (list === null || open === null) return;
-    const outcome = await this.desk.api.call('reports.copy', {
+    const outcome = await this.app.api.call('reports.copy', {
       what: 'support',
       reportId: list.reportId,
       index: open.index,

@@ -1,11 +1,11 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { Figures, Grouping, MetricsQuery } from '../../../electron/contract/models/report.ts';
-import type { Desk } from '../../desk.svelte.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
 import { presetRange, type Range } from './dates.ts';
 
 /** Figures over a range of days in one grouping: the account's or the workstation's. Only the latest answer shows. */
 export class FiguresView<F extends Figures> {
-  readonly desk: Desk;
+  readonly app: AppStore;
   range = $state.raw<Range>({ from: '', to: '' });
   grouping = $state<Grouping>('day');
   figures = $state.raw<F | null>(null);
@@ -17,8 +17,8 @@ export class FiguresView<F extends Figures> {
   readonly #ask: (query: MetricsQuery) => Promise<Outcome<F>>;
   #turn = 0;
 
-  constructor(desk: Desk, now: number, ask: (query: MetricsQuery) => Promise<Outcome<F>>) {
-    this.desk = desk;
+  constructor(app: AppStore, now: number, ask: (query: MetricsQuery) => Promise<Outcome<F>>) {
+    this.app = app;
     this.range = presetRange('30', now);
     this.#ask = ask;
   }
@@ -59,13 +59,13 @@ export class FiguresView<F extends Figures> {
   async exportCsv(): Promise<void> {
     const { figures } = this;
     if (figures === null) return;
-    this.#told(await this.desk.api.call('reports.export', { reportId: figures.reportId }));
+    this.#told(await this.app.api.call('reports.export', { reportId: figures.reportId }));
   }
 
   async exportChart(png: string): Promise<void> {
     const { figures } = this;
     if (figures === null) return;
-    this.#told(await this.desk.api.call('reports.exportChart', { reportId: figures.reportId, png }));
+    this.#told(await this.app.api.call('reports.exportChart', { reportId: figures.reportId, png }));
   }
 
   #told(outcome: Outcome<{ name: string; escaped: number } | null>): void {

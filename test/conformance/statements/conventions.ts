@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { statement } from '../statement.ts';
-import type { Statement } from '../statement.ts';
+import { statement, type Statement } from '../statement.ts';
 
 /** Section 4, general conventions. */
 export const conventions: readonly Statement[] = [

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { statement, unshown } from '../statement.ts';
-import type { Statement } from '../statement.ts';
-import { NotShown } from '../target.ts';
-import type { Answer, Target } from '../target.ts';
+import { statement, unshown, type Statement } from '../statement.ts';
+import { NotShown, type Answer, type Target } from '../target.ts';
 
 const COMMON = ['status', 'title', 'traceId', 'type'];
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { statement, unshown } from '../statement.ts';
-import type { Statement } from '../statement.ts';
-import { elementsOf, NotShown, textOf } from '../target.ts';
-import type { Target } from '../target.ts';
+import { statement, unshown, type Statement } from '../statement.ts';
+import { elementsOf, NotShown, textOf, type Target } from '../target.ts';
 
 /** A body that an operation accepts, for taking members away from. */
 async function bodyOf(target: Target, operation: string): Promise<Record<string, unknown>> {

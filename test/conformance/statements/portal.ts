@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { fetch as undiciFetch } from 'undici';
-import { statement, unshown } from '../statement.ts';
-import type { Statement } from '../statement.ts';
-import { NotShown, textOf } from '../target.ts';
-import type { Answer, Target } from '../target.ts';
+import { statement, unshown, type Statement } from '../statement.ts';
+import { NotShown, textOf, type Answer, type Target } from '../target.ts';
 
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   CreateSession: ['apiKey', 'policy', 'policyPassword'],

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'undici';
-import { statement, unshown } from '../statement.ts';
-import type { Statement } from '../statement.ts';
-import { NotShown, textOf } from '../target.ts';
-import type { Target } from '../target.ts';
+import { statement, unshown, type Statement } from '../statement.ts';
+import { NotShown, textOf, type Target } from '../target.ts';
 
 const refused = (status: number) => status === 401 || status === 403;
 

@@ -69,11 +69,11 @@ const temporaryFolders = (since: number, but: string): string[] =>
 test(
   'no message to the window, no settings file, no log and no other file holds a secret or cleartext',
   chromiumOnly(wireIsElsewhere),
-  async ({ page, desk, home }) => {
+  async ({ page, app, home }) => {
     test.setTimeout(180_000);
     const since = Date.now() - 60_000;
     const wire = listenOnTheWire();
-    const all = await tokenizeCards(page, desk, home);
+    const all = await tokenizeCards(page, app, home);
     const { cards, tokens } = all;
     await go(page, 'Lookup');
     await lookUp(page, tokens[0] ?? '');
@@ -91,8 +91,8 @@ test(
     const secrets = new Map(wire.secrets);
     wire.stop();
     expect(new Set(secrets.values())).toEqual(new Set(['apiKey', 'policyPassword', 'sessionToken']));
-    // Keys of the desk's own, such as the log's and the result store's.
-    const settings = path.join(desk.home, 'desk.json');
+    // Keys of the app's own, such as the log's and the result store's.
+    const settings = path.join(app.home, 'desk.json');
     const { keychainIndex = [] } = JSON.parse(fs.readFileSync(settings, 'utf8')) as {
       keychainIndex?: string[];
     };
@@ -103,7 +103,7 @@ test(
     const canaries = new Map([...secrets, ...cards.map((card) => [card, 'card'] as const)]);
 
     await test.step('messages to the window', async () => {
-      const outward = await desk.outward();
+      const outward = await app.outward();
       expect(outward.length).toBeGreaterThan(50);
       const told = (text: string): boolean => outward.some((message) => message.includes(text));
       expect(told(tokens[0] ?? '')).toBe(true);
@@ -115,8 +115,8 @@ test(
     });
 
     await test.step('files', async () => {
-      const own = filesIn(desk.home);
-      const names = own.map((file) => path.relative(desk.home, file));
+      const own = filesIn(app.home);
+      const names = own.map((file) => path.relative(app.home, file));
       expect(names).toContain('desk.json');
       expect(names.some((name) => name.startsWith('audit'))).toBe(true);
       const others = temporaryFolders(since, home).flatMap(filesIn);
@@ -132,13 +132,13 @@ test(
         expect(search([coded], canaries)).toEqual([{ file: 'coded', what: 'card' }]);
       }
 
-      await desk.close();
-      const after = filesIn(desk.home);
+      await app.close();
+      const after = filesIn(app.home);
       expect(search(after, canaries)).toEqual([]);
-      const open = [desk.home, ...fs.readdirSync(desk.home, { recursive: true, encoding: 'utf8' })]
-        .map((name) => path.resolve(desk.home, name))
+      const open = [app.home, ...fs.readdirSync(app.home, { recursive: true, encoding: 'utf8' })]
+        .map((name) => path.resolve(app.home, name))
         .filter((place) => (fs.lstatSync(place).mode & 0o077) !== 0);
-      expect(open.map((place) => path.relative(desk.home, place))).toEqual([]);
+      expect(open.map((place) => path.relative(app.home, place))).toEqual([]);
     });
   },
 );

@@ -14,7 +14,7 @@ const revealsPerMinute = 10;
 interface Bridge {
   readonly [call: string]: (input: unknown) => Promise<{ ok: boolean; failure?: { code: string } }>;
 }
-type Hostile = typeof globalThis & { readonly desk: Bridge; document: HostileDocument };
+type Hostile = typeof globalThis & { readonly app: Bridge; document: HostileDocument };
 interface HostileDocument {
   createElement(name: string): HostileElement;
   readonly body: { append(element: HostileElement): void };
@@ -43,15 +43,15 @@ async function evaluateAsPage(page: Page, expression: string): Promise<{ value: 
 
 test('a script in the window can not read out a list: reveals are throttled outside of it', async ({
   page,
-  desk,
+  app,
 }) => {
   await startBuiltIn(page);
   await choose(page, 'Policy', 'analyst');
   await tokenize(page, '4111111111111111');
   const codes = await page.evaluate(async () => {
-    const { desk: bridge } = globalThis as unknown as Hostile;
+    const { app: bridge } = globalThis as unknown as Hostile;
     const recent = (await bridge['lookup.recent']?.({})) as unknown as { value: { id: string }[] };
-    const ask = { lookupId: recent.value[0]?.id, pad: '0000', reason: 'Refund', caseReference: 'D-1' };
+    const ask = { lookupId: recent.value[0]?.id, xorKey: '0000', reason: 'Refund', caseReference: 'D-1' };
     const answers = await Promise.all(Array.from({ length: 60 }, async () => bridge['lookup.reveal']?.(ask)));
     return answers.map((answer) => (answer?.ok === true ? 'shown' : (answer?.failure?.code ?? '')));
   });
@@ -60,15 +60,15 @@ test('a script in the window can not read out a list: reveals are throttled outs
     60 - revealsPerMinute,
   );
   // All but the last of them ended again at once: one value at a time is on the screen.
-  const replaced = (await desk.outward()).filter((message) => message.includes('"why":"replaced"')).length;
+  const replaced = (await app.outward()).filter((message) => message.includes('"why":"replaced"')).length;
   expect(replaced).toBeLessThan(revealsPerMinute);
 });
 
-test('a flood of calls is answered, and the desk goes on working meanwhile', async ({ page }) => {
+test('a flood of calls is answered, and the app goes on working meanwhile', async ({ page }) => {
   test.setTimeout(120_000);
   await startBuiltIn(page);
   const flood = page.evaluate(async () => {
-    const { desk: bridge } = globalThis as unknown as Hostile;
+    const { app: bridge } = globalThis as unknown as Hostile;
     const counts: Record<string, number> = {};
     const count = async (call: string, input: unknown): Promise<void> => {
       const answer = await bridge[call]?.(input);
@@ -79,7 +79,7 @@ test('a flood of calls is answered, and the desk goes on working meanwhile', asy
     for (let turn = 0; turn < 2_000; turn++) {
       calls.push(count('lookup.hide', { revealId: `r-${turn}` }));
       calls.push(count('lookup.mask', { token: 1 }));
-      calls.push(count('lookup.reveal', { lookupId: 'x', pad: '0000', reason: 'r', caseReference: 'c' }));
+      calls.push(count('lookup.reveal', { lookupId: 'x', xorKey: '0000', reason: 'r', caseReference: 'c' }));
     }
     await Promise.all(calls);
     return counts;
@@ -94,9 +94,9 @@ test('a flood of calls is answered, and the desk goes on working meanwhile', asy
 test(
   'a frame inside the window is given nothing, and what it says is refused',
   chromiumOnly('speaks past the preload, into the channel this host has'),
-  async ({ page, desk }) => {
+  async ({ page, app }) => {
     await startBuiltIn(page);
-    const before = (await desk.outward()).length;
+    const before = (await app.outward()).length;
     const frames = await page.evaluate(async () => {
       const { document } = globalThis as unknown as Hostile;
       const open = (src: string, name: string): Promise<void> =>
@@ -122,8 +122,8 @@ test(
       // What the policy blocked is an error page, in which nothing runs.
       const seen = await frame
         .evaluate(() => [
-          typeof (globalThis as { desk?: unknown }).desk,
-          typeof (globalThis as Record<string, unknown>)['__deskHost'],
+          typeof (globalThis as { tokendesk?: unknown }).tokendesk,
+          typeof (globalThis as Record<string, unknown>)['__tokendeskPlatform'],
           (globalThis as unknown as { document: { body: { innerText: string } } }).document.body.innerText,
         ])
         .catch(() => ['undefined', 'undefined', '']);
@@ -134,17 +134,17 @@ test(
     const said = await page.frame({ name: 'blank' })?.evaluate(() => {
       const host = (globalThis as Record<string, unknown>)['__playwright__binding__'];
       if (typeof host !== 'function') return 'no channel';
-      const message = JSON.stringify({ kind: 'call', channel: 'call:desk.state', payload: {} });
-      const value = { name: '__deskHost', seq: 1, serializedArgs: [message] };
+      const message = JSON.stringify({ kind: 'call', channel: 'call:app.state', payload: {} });
+      const value = { name: '__tokendeskPlatform', seq: 1, serializedArgs: [message] };
       (host as (message: string) => void)(JSON.stringify(value));
       return 'said';
     });
     // The channel is the test tool's own; should it be named otherwise one day, this says so.
     expect(said).toBe('said');
     const refusal = JSON.stringify({ ok: false, failure: { code: 'call.refused' } });
-    const since = async () => (await desk.outward()).slice(before);
+    const since = async () => (await app.outward()).slice(before);
     await expect.poll(async () => (await since()).filter((message) => message === refusal)).toHaveLength(1);
-    // The window's own calls may be answered meanwhile; the desk's state, which the frame asked for, is no answer to it.
+    // The window's own calls may be answered meanwhile; the app's state, which the frame asked for, is no answer to it.
     expect(
       (await since()).filter((message) => message.includes('"ok":true') && message.includes('"host"')),
     ).toEqual([]);
@@ -153,7 +153,7 @@ test(
   },
 );
 
-test('nothing but the bundle is loaded or run, and nobody outside hears of it', async ({ page, desk }) => {
+test('nothing but the bundle is loaded or run, and nobody outside hears of it', async ({ page, app }) => {
   const heard: string[] = [];
   const server = http.createServer((request, response) => {
     heard.push(request.url ?? '');
@@ -199,12 +199,12 @@ test('nothing but the bundle is loaded or run, and nobody outside hears of it', 
   // The control: what the policy allows does run.
   expect(await evaluateAsPage(page, '1 + 1')).toEqual({ value: 2, threw: '' });
   expect(heard).toEqual([]);
-  expect(loaded.filter((url) => !url.startsWith(`${desk.origin}/`))).toEqual([]);
+  expect(loaded.filter((url) => !url.startsWith(`${app.origin}/`))).toEqual([]);
   expect(page.context().pages()).toHaveLength(1);
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('the desk itself never offends against its own policy', async ({ page }) => {
+test('the app itself never offends against its own policy', async ({ page }) => {
   const violations: string[] = [];
   page.on('console', (message) => {
     if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text()))

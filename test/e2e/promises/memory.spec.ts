@@ -33,11 +33,11 @@ const none = (texts: readonly string[]): number[] => texts.map(() => 0);
 test(
   'secrets and cleartext that nobody revealed are not in the window, and what was revealed is gone again',
   chromiumOnly(wireIsElsewhere),
-  async ({ page, desk, home }) => {
+  async ({ page, app, home }) => {
     test.setTimeout(240_000);
     const wire = listenOnTheWire();
     const protocol = await page.context().newCDPSession(page);
-    const all = await tokenizeCards(page, desk, home);
+    const all = await tokenizeCards(page, app, home);
     const { cards, tokens } = all;
     const [looked = '', again = '', ofBatch = ''] = cards;
 
@@ -123,7 +123,7 @@ test('a secret that was typed is gone from the window once it is stored', async 
   await typeSecret(page, secret);
   expect(inMemory([secret])[0]).toBeGreaterThan(0);
   await page.keyboard.press('Enter');
-  await page.getByText(/^In (the keychain|memory until the desk closes)/).waitFor();
+  await page.getByText(/^In (the keychain|memory until the app closes)/).waitFor();
   await collected(protocol);
   expect.soft(inMemory(parts)).toEqual(none(parts));
   await page.keyboard.press('Control+z');
@@ -174,7 +174,7 @@ test('a value that was typed to be tokenized is gone once it is sent, whether it
 
 test('the passphrase of the lock and that of an export are gone once they are sent', async ({
   page,
-  desk,
+  app,
   home,
 }) => {
   test.setTimeout(180_000);
@@ -183,7 +183,7 @@ test('the passphrase of the lock and that of an export are gone once they are se
     return [whole, whole.slice(0, 24), whole.slice(-24)];
   };
   const ofLock = passphrase();
-  await tokenizeCards(page, desk, home);
+  await tokenizeCards(page, app, home);
   const exported = page.getByRole('status', { name: 'Exported' });
   await page.getByRole('button', { name: 'Export', exact: true }).click();
   await page.getByText('Encrypt with a passphrase').click();

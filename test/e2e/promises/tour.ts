@@ -3,18 +3,18 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import Papa from 'papaparse';
-import type { OpenDesk } from '../desk.ts';
+import type { OpenApp } from '../desk.ts';
 import { choose, chooseFile, exportRows, go, map, readSum, run, startBuiltIn } from '../hands.ts';
 
 /*
  * What a person does in a day, without the test ever putting a secret or a card number into the page: whatever goes
- * through the test's own tool stays in the page's memory. Cards reach the desk in a file, and tokens are no secret.
+ * through the test's own tool stays in the page's memory. Cards reach the app in a file, and tokens are no secret.
  */
 
 export interface Cards {
   /** Made at random for this run. */
   readonly cards: readonly string[];
-  /** Their tokens, in the same order, as the desk exported them. */
+  /** Their tokens, in the same order, as the app exported them. */
   readonly tokens: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export const hiddenPart = (card: string): string => card.slice(5, 13);
 const write = (file: string, rows: string[][]): void => fs.writeFileSync(file, Papa.unparse(rows));
 
 /** First run, then a file of cards tokenized and exported. */
-export async function tokenizeCards(page: Page, desk: OpenDesk, home: string, count = 40): Promise<Cards> {
+export async function tokenizeCards(page: Page, app: OpenApp, home: string, count = 40): Promise<Cards> {
   const cards = Array.from({ length: count }, randomCard);
   await startBuiltIn(page);
   await choose(page, 'Policy', 'analyst');
@@ -49,7 +49,7 @@ export async function tokenizeCards(page: Page, desk: OpenDesk, home: string, co
   await run(page);
   await readSum(page);
   const exported = await exportRows(page, { content: 'Masked', written: 'Exact' });
-  const rows = Papa.parse<string[]>(fs.readFileSync(path.join(desk.downloads, exported), 'utf8')).data;
+  const rows = Papa.parse<string[]>(fs.readFileSync(path.join(app.downloads, exported), 'utf8')).data;
   return { cards, tokens: rows.slice(1, count + 1).map(([, token = '']) => token) };
 }
 

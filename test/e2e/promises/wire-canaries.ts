@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 
 /**
- * What the desk sends to the service, as undici tells it in this process: the one place to learn API key, policy
+ * What the app sends to the service, as undici tells it in this process: the one place to learn API key, policy
  * passwords and session tokens without typing them anywhere.
  */
 export interface WireCanaries {
@@ -14,7 +14,7 @@ const secretMembers =
   /"(apiKey|policyPassword|sessionToken|sourceSessionToken|targetSessionToken)":"([^"]+)"/g;
 
 /** Why a test that listens is not for every host. */
-export const wireIsElsewhere = 'listens to what the desk sends, in the process the desk runs in';
+export const wireIsElsewhere = 'listens to what the app sends, in the process the app runs in';
 
 export function listenOnTheWire(): WireCanaries {
   const secrets = new Map<string, string>();

@@ -218,7 +218,7 @@ async function killedAfter(lines: number, script: string): Promise<number> {
 test('a process killed while it writes leaves a log that is whole up to what was answered', async () => {
   const log = logFolder();
   const script = `
-    import { openAudit } from '${path.resolve('electron/audit/open-audit.ts')}';
+    import { openAudit } from '${path.resolve('electron/audit/audit.ts')}';
     import { checkpointFile } from '${path.resolve('electron/audit/checkpoint.ts')}';
     const audit = await openAudit({
       folder: ${JSON.stringify(log.folder)},

@@ -1,17 +1,17 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { chainKey, keychainAnchor } from '../../../electron/audit/from-keychain.ts';
-import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
+import { chainKey, keychainAnchor } from '../../../electron/audit/checkpoint.ts';
+import { openKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeKeyring } from '../credentials/fake-keyring.ts';
 import { fakeClock } from '../privacy/fake-clock.ts';
 import { everything, logFolder, value } from './log-folder.ts';
 
 const intent = { action: 'Reveal', caseReference: 'D-1' };
 
-function desk(keyring = fakeKeyring()) {
+function app(keyring = fakeKeyring()) {
   const log = logFolder();
   const names: string[] = [];
-  /** A start of the desk: the keychain is opened anew, what is on the disk stays. */
+  /** A start of the app: the keychain is opened anew, what is on the disk stays. */
   function start() {
     const keychain = openKeychain({
       load: () => Promise.resolve(keyring),
@@ -24,7 +24,7 @@ function desk(keyring = fakeKeyring()) {
 }
 
 test('the key of the chain comes from the keychain and holds from run to run', async () => {
-  const { start } = desk();
+  const { start } = app();
   for (let run = 0; run < 2; run++) {
     const audit = await start();
     value(await audit.begin(intent));
@@ -34,7 +34,7 @@ test('the key of the chain comes from the keychain and holds from run to run', a
 });
 
 test('nothing is begun while the keyring is locked, and no other key is made', async () => {
-  const { start, keyring } = desk();
+  const { start, keyring } = app();
   await (await start()).close();
   const kept = new Map(keyring.entries);
   keyring.mood = 'locked';
@@ -47,7 +47,7 @@ test('nothing is begun while the keyring is locked, and no other key is made', a
 });
 
 test('a log taken away with its checkpoint is missed by the keychain', async () => {
-  const { start, log } = desk();
+  const { start, log } = app();
   const audit = await start();
   value(await audit.begin(intent));
   await audit.close();
@@ -56,7 +56,7 @@ test('a log taken away with its checkpoint is missed by the keychain', async () 
 });
 
 test('a key somebody took out of the keyring breaks the chain, it does not start another', async () => {
-  const { start, keyring } = desk();
+  const { start, keyring } = app();
   const audit = await start();
   value(await audit.begin(intent));
   await audit.close();
@@ -66,7 +66,7 @@ test('a key somebody took out of the keyring breaks the chain, it does not start
 });
 
 test('without a keyring every run has its own key', async () => {
-  const { start, keyring } = desk();
+  const { start, keyring } = app();
   keyring.mood = 'gone';
   for (let run = 0; run < 3; run++) {
     const audit = await start();

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { checkpointFile, readCheckpoints, type CheckpointStore } from '../../../electron/audit/checkpoint.ts';
-import { sealLine, fingerprint, noLine } from '../../../electron/audit/line.ts';
-import { createLogVerifier } from '../../../electron/audit/verify-log.ts';
+import { sealLine, fingerprint, noLine } from '../../../electron/audit/lines.ts';
+import { createLogVerifier } from '../../../electron/audit/verify.ts';
 import { everything, logFolder, testKey, value } from './log-folder.ts';
 
 const intent = { action: 'Reveal', reason: 'Refund', caseReference: 'D-1' };
@@ -73,7 +73,7 @@ test('a log cut anywhere is found', async () => {
   expect(missed).toEqual([]);
 });
 
-test('flipped or cut, the desk says so when it opens', async () => {
+test('flipped or cut, the app says so when it opens', async () => {
   const log = await written(2);
   const bytes = fs.readFileSync(log.file(1));
   const places = upTo(bytes.length).filter((at) => at % 97 === 0);
@@ -286,7 +286,7 @@ test('a break that could not be recorded is not papered over at the end', async 
   expect(await stateOf(log)).toBe('broken');
 });
 
-test('tampering while the desk runs is found when the log is listed', async () => {
+test('tampering while the app runs is found when the log is listed', async () => {
   const log = logFolder();
   const audit = await log.open();
   for (let count = 0; count < 3; count++) value(await audit.begin(intent));
@@ -297,7 +297,7 @@ test('tampering while the desk runs is found when the log is listed', async () =
   expect(audit.state()).toBe('broken');
 });
 
-test.each(['flipped', 'removed', 'cut'])('a file %s while the desk runs is not gone on with', async (how) => {
+test.each(['flipped', 'removed', 'cut'])('a file %s while the app runs is not gone on with', async (how) => {
   const log = logFolder();
   const audit = await log.open();
   const states: string[] = [];

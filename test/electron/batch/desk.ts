@@ -2,27 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEnd, AuditIntent } from '../../../electron/audit/audit.ts';
-import type { Batch } from '../../../electron/batch/batch.ts';
-import { openBatch } from '../../../electron/batch/open-batch.ts';
-import type { BatchParts } from '../../../electron/batch/parts.ts';
+import { type Batch, openBatch, type BatchParts } from '../../../electron/batch/batch.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
-import type {
-  ColumnPlan,
-  ExportChoice,
-  Job,
-  Mapping,
-  Plan,
-  Preflight,
-} from '../../../electron/contract/models/batch.ts';
+import type { ColumnPlan, ExportChoice, Job, Mapping, Plan, Preflight } from '../../../electron/contract/models/batch.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
-import type {
-  BatchAnswer,
-  BatchCall,
-  CallContext,
-  Element,
-  ElementAnswer,
-  ServiceClient,
-} from '../../../electron/service/client.ts';
+import type { BatchAnswer, BatchCall, CallContext, Element, ElementAnswer, ServiceClient } from '../../../electron/service/client.ts';
 
 /** What the fake service makes of a value: reversible, so that a test can tell right from wrong. */
 export const cleartextOf = (token: string): string => `<${token}>`;
@@ -128,7 +112,7 @@ export const connection: Connection = {
 };
 
 /** Real files, a fake service, and everything else the batch room is handed. */
-export interface TestDesk {
+export interface TestApp {
   readonly folder: string;
   readonly batch: Batch;
   readonly service: FakeService;
@@ -146,14 +130,14 @@ export interface TestDesk {
   /** Waits until a job is in one of these states. */
   until(jobId: string, ...states: Job['state'][]): Promise<Job>;
   export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string>>;
-  /** A second desk on the same folder, as after a restart. */
-  again(over?: Partial<BatchParts>): Promise<TestDesk>;
+  /** A second app on the same folder, as after a restart. */
+  again(over?: Partial<BatchParts>): Promise<TestApp>;
   close(): Promise<void>;
 }
 
-export async function openDesk(
+export async function openApp(
   options: Partial<BatchParts> & { service?: FakeService; home?: string } = {},
-): Promise<TestDesk> {
+): Promise<TestApp> {
   const { service = fakeService(), home, ...over } = options;
   const folder = home ?? (await mkdtemp(join(tmpdir(), 'tokendesk-batch-')));
   let ids = 0;
@@ -167,10 +151,10 @@ export async function openDesk(
       now: () => Date.now(),
       after(ms, act) {
         const timer = { ms, run: act };
-        desk.timers.push(timer);
+        app.timers.push(timer);
         return () => {
-          const at = desk.timers.indexOf(timer);
-          if (at >= 0) desk.timers.splice(at, 1);
+          const at = app.timers.indexOf(timer);
+          if (at >= 0) app.timers.splice(at, 1);
         };
       },
     },
@@ -179,15 +163,15 @@ export async function openDesk(
     active: () => ({ connection, policy: 'Disputes' }),
     audit: {
       begin(intent) {
-        if (desk.audit.refuse !== null) return Promise.resolve({ ok: false, failure: desk.audit.refuse });
-        desk.audit.intents.push(intent);
-        return Promise.resolve(done((end: AuditEnd) => void desk.audit.ends.push(end)));
+        if (app.audit.refuse !== null) return Promise.resolve({ ok: false, failure: app.audit.refuse });
+        app.audit.intents.push(intent);
+        return Promise.resolve(done((end: AuditEnd) => void app.audit.ends.push(end)));
       },
     },
     keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(7))) },
-    shell: {
+    platform: {
       chooseFile: () => Promise.resolve(chosen),
-      chooseTarget: ({ name }) => Promise.resolve(desk.target === '' ? join(folder, name) : desk.target),
+      chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
     },
     mappings: {
@@ -199,10 +183,10 @@ export async function openDesk(
     reveals: { allow: () => done(null), open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }) },
     caseRequired: () => false,
     emit(event, payload) {
-      if (event === 'batch.preflight') desk.preflights.push(payload as Preflight);
+      if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
       if (event !== 'batch.job') return;
       const job = payload as Job;
-      desk.jobs.push(job);
+      app.jobs.push(job);
       for (const one of [...waiting]) {
         if (one.jobId !== job.jobId || !one.states.includes(job.state)) continue;
         waiting.splice(waiting.indexOf(one), 1);
@@ -213,7 +197,7 @@ export async function openDesk(
       Promise.resolve(done(join(import.meta.dirname, '../../../resources/samples/disputes.csv'))),
     ...over,
   };
-  const desk: TestDesk = {
+  const app: TestApp = {
     folder,
     service,
     parts,
@@ -230,43 +214,43 @@ export async function openDesk(
     },
     async open(path) {
       chosen = path;
-      const source = await desk.batch['batch.choose']({});
+      const source = await app.batch['batch.choose']({});
       if (!source.ok || source.value === null) throw new Error(source.ok ? 'nothing' : source.failure.code);
       return source.value.sourceId;
     },
     async until(jobId, ...states) {
-      const all = await desk.batch['batch.jobs']({});
+      const all = await app.batch['batch.jobs']({});
       const now = all.ok ? all.value.find((job) => job.jobId === jobId) : undefined;
       if (now !== undefined && states.includes(now.state)) return now;
       return new Promise((wake) => waiting.push({ jobId, states, wake }));
     },
     async run(sourceId, plan) {
-      const started = await desk.batch['batch.start']({ sourceId, plan });
+      const started = await app.batch['batch.start']({ sourceId, plan });
       if (!started.ok) throw new Error(started.failure.code);
-      return desk.until(started.value.jobId, 'finished', 'paused', 'failed', 'cancelled');
+      return app.until(started.value.jobId, 'finished', 'paused', 'failed', 'cancelled');
     },
     async export(jobId, choice = {}) {
-      const outcome = await desk.batch['batch.export']({ ...plainExport, jobId, ...choice });
+      const outcome = await app.batch['batch.export']({ ...plainExport, jobId, ...choice });
       if (!outcome.ok) return outcome;
       if (outcome.value === null) throw new Error('no target');
       return done(
         await readFile(
-          desk.target === '' || desk.target === null ? join(folder, outcome.value.name) : desk.target,
+          app.target === '' || app.target === null ? join(folder, outcome.value.name) : app.target,
           'utf8',
         ),
       );
     },
     async again(changed = {}) {
-      await desk.batch.close();
-      return openDesk({ ...options, ...changed, service, home: folder });
+      await app.batch.close();
+      return openApp({ ...options, ...changed, service, home: folder });
     },
     async close() {
-      await desk.batch.close();
+      await app.batch.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
-  await desk.batch.start();
-  return desk;
+  await app.batch.start();
+  return app;
 }
 
 export const plainExport: Omit<ExportChoice, 'jobId'> = {

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { coveredOf } from '../../covered-text.ts';
+import { obscuredOf } from '../../obscured-text.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done, failed, type FailureCode } from '../../../electron/contract/errors.ts';
 import { readJournal, writeLine } from '../../../electron/batch/storing/journal.ts';
@@ -26,72 +26,72 @@ import {
   codeOf,
   detokenize,
   fakeService,
-  openDesk,
+  openApp,
   planOf,
   valueOf,
-  type TestDesk,
+  type TestApp,
 } from './desk.ts';
 
-let desk: TestDesk;
+let app: TestApp;
 beforeEach(async () => {
-  desk = await openDesk();
+  app = await openApp();
 });
-afterEach(() => desk.close());
+afterEach(() => app.close());
 
 const rows = 8_000;
 const table = 'token,n\n' + Array.from({ length: rows }, (_, i) => `tok${i},${i}\n`).join('');
 const expected = table.replace(/^tok\d+/gm, cleartextOf).replaceAll('\n', '\r\n');
 
 async function begin(content = table): Promise<string> {
-  const sourceId = await desk.open(await desk.write('in.csv', content));
-  return valueOf(await desk.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) })).jobId;
+  const sourceId = await app.open(await app.write('in.csv', content));
+  return valueOf(await app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) })).jobId;
 }
 
 /** Fails the n-th request, once. */
 function failOnce(nth: number, code: FailureCode, details = {}): void {
   let count = 0;
-  desk.service.answer = () => (++count === nth ? failed(code, details) : null);
+  app.service.answer = () => (++count === nth ? failed(code, details) : null);
 }
 
 describe('pause and resume', () => {
   it('pauses at a chunk and goes on where it was', async () => {
     let jobId = '';
     let asked = false;
-    desk.service.answer = () => {
-      if (desk.service.sent.length > 2_000 && !asked) {
+    app.service.answer = () => {
+      if (app.service.sent.length > 2_000 && !asked) {
         asked = true;
-        void desk.batch['batch.pause']({ jobId });
+        void app.batch['batch.pause']({ jobId });
       }
       return null;
     };
     jobId = await begin();
-    const paused = await desk.until(jobId, 'paused', 'finished');
+    const paused = await app.until(jobId, 'paused', 'finished');
     expect(paused).toMatchObject({ state: 'paused', waiting: null });
     expect(paused.committed).toBeGreaterThan(0);
     expect(paused.committed).toBeLessThan(rows);
-    expect(desk.service.sent).toHaveLength(paused.committed);
-    valueOf(await desk.batch['batch.resume']({ jobId }));
-    await desk.until(jobId, 'finished');
-    expect(desk.service.sent).toHaveLength(rows);
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    expect(app.service.sent).toHaveLength(paused.committed);
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    await app.until(jobId, 'finished');
+    expect(app.service.sent).toHaveLength(rows);
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
   it('goes on after a restart', async () => {
     let jobId = '';
     let asked = false;
-    desk.service.answer = () => {
-      if (desk.service.sent.length >= 3_000 && !asked) {
+    app.service.answer = () => {
+      if (app.service.sent.length >= 3_000 && !asked) {
         asked = true;
-        void desk.batch['batch.pause']({ jobId });
+        void app.batch['batch.pause']({ jobId });
       }
       return null;
     };
     jobId = await begin();
-    await desk.until(jobId, 'paused');
-    desk = await desk.again();
-    valueOf(await desk.batch['batch.resume']({ jobId }));
-    await desk.until(jobId, 'finished');
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    await app.until(jobId, 'paused');
+    app = await app.again();
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    await app.until(jobId, 'finished');
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
   it.each<[FailureCode, boolean]>([
@@ -106,42 +106,42 @@ describe('pause and resume', () => {
   ])('pauses on %s, loses nothing and (%s) goes on by itself', async (code, byItself) => {
     failOnce(12, code, code === 'service.quota' ? { retryAfterMs: 3_600_000 } : {});
     const jobId = await begin();
-    const paused = await desk.until(jobId, 'paused', 'finished', 'failed');
+    const paused = await app.until(jobId, 'paused', 'finished', 'failed');
     expect(paused).toMatchObject({ state: 'paused', tally: { failed: 0 }, waiting: { failure: { code } } });
     expect(paused.waiting?.until !== null).toBe(byItself);
-    const wake = desk.timers.at(-1);
-    if (!byItself) valueOf(await desk.batch['batch.resume']({ jobId }));
+    const wake = app.timers.at(-1);
+    if (!byItself) valueOf(await app.batch['batch.resume']({ jobId }));
     else {
       expect(wake?.ms).toBe(code === 'service.quota' ? 3_600_000 : 15_000);
       wake?.run();
     }
-    const finished = await desk.until(jobId, 'finished');
+    const finished = await app.until(jobId, 'finished');
     expect(finished.tally).toMatchObject({ rows, ok: rows });
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
   it('cancels, keeps what is done and drains', async () => {
     let jobId = '';
-    desk.service.answer = () => {
-      if (desk.service.sent.length >= 2_000) void desk.batch['batch.cancel']({ jobId });
+    app.service.answer = () => {
+      if (app.service.sent.length >= 2_000) void app.batch['batch.cancel']({ jobId });
       return null;
     };
     jobId = await begin();
-    const job = await desk.until(jobId, 'cancelled', 'finished');
+    const job = await app.until(jobId, 'cancelled', 'finished');
     expect(job.state).toBe('cancelled');
-    const sent = desk.service.sent.length;
+    const sent = app.service.sent.length;
     expect(sent).toBeLessThan(2_000 + 9 * 100);
-    const text = valueOf(await desk.export(jobId));
+    const text = valueOf(await app.export(jobId));
     expect(expected.startsWith(text)).toBe(true);
     expect(text.split('\r\n')).toHaveLength(job.committed + 2);
-    valueOf(await desk.batch['batch.discard']({ jobId }));
-    expect(await readdir(desk.parts.folder)).toEqual([]);
+    valueOf(await app.batch['batch.discard']({ jobId }));
+    expect(await readdir(app.parts.folder)).toEqual([]);
   });
 
   it('has no more values out than may be in flight, however long the first of them takes', async () => {
-    await desk.close();
+    await app.close();
     const service = fakeService(250);
-    desk = await openDesk({ service, inFlight: 8 });
+    app = await openApp({ service, inFlight: 8 });
     const first = Promise.withResolvers<null>();
     let requests = 0;
     service.answer = () => (++requests === 1 ? first.promise : null);
@@ -150,25 +150,25 @@ describe('pause and resume', () => {
     for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
     expect(service.sent).toHaveLength(8 * 250);
     first.resolve(null);
-    await desk.until(jobId, 'finished');
+    await app.until(jobId, 'finished');
     expect(service.sent).toHaveLength(rows);
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
   it('aborts requests that do not end when it is cancelled', async () => {
-    desk.service.answer = () =>
+    app.service.answer = () =>
       new Promise((resolve) => {
-        const signal = desk.service.contexts.at(-1)?.signal;
+        const signal = app.service.contexts.at(-1)?.signal;
         signal?.addEventListener('abort', () => resolve(failed('service.cancelled')));
       });
     const jobId = await begin();
-    const cancelled = desk.batch['batch.cancel']({ jobId });
-    await expect.poll(() => desk.timers.length).toBeGreaterThan(0);
-    const waits = desk.timers.map(({ ms }) => ms);
+    const cancelled = app.batch['batch.cancel']({ jobId });
+    await expect.poll(() => app.timers.length).toBeGreaterThan(0);
+    const waits = app.timers.map(({ ms }) => ms);
     expect(Math.max(...waits)).toBeLessThan(5_000);
-    for (const { run } of [...desk.timers]) run();
+    for (const { run } of [...app.timers]) run();
     expect(codeOf(await cancelled)).toBe('ok');
-    expect((await desk.until(jobId, 'cancelled')).state).toBe('cancelled');
+    expect((await app.until(jobId, 'cancelled')).state).toBe('cancelled');
   });
 });
 
@@ -176,42 +176,42 @@ describe('the source', () => {
   it('is refused when it changed', async () => {
     failOnce(10, 'service.tls');
     const jobId = await begin();
-    await desk.until(jobId, 'paused');
-    await appendFile(join(desk.folder, 'in.csv'), 'tok9,9\n');
-    expect(codeOf(await desk.batch['batch.resume']({ jobId }))).toBe('file.changed');
-    expect((await desk.until(jobId, 'failed')).failure?.code).toBe('file.changed');
-    expect(codeOf(await desk.export(jobId))).toBe('file.changed');
+    await app.until(jobId, 'paused');
+    await appendFile(join(app.folder, 'in.csv'), 'tok9,9\n');
+    expect(codeOf(await app.batch['batch.resume']({ jobId }))).toBe('file.changed');
+    expect((await app.until(jobId, 'failed')).failure?.code).toBe('file.changed');
+    expect(codeOf(await app.export(jobId))).toBe('file.changed');
   });
 
   it('is noticed when it changes while it is read', async () => {
     let changed = false;
-    desk.service.answer = async () => {
-      if (!changed) await appendFile(join(desk.folder, 'in.csv'), 'tok9,9\n');
+    app.service.answer = async () => {
+      if (!changed) await appendFile(join(app.folder, 'in.csv'), 'tok9,9\n');
       changed = true;
       return null;
     };
-    const job = await desk.until(await begin(), 'finished', 'failed', 'paused');
+    const job = await app.until(await begin(), 'finished', 'failed', 'paused');
     expect(job).toMatchObject({ state: 'failed', failure: { code: 'file.changed' } });
   });
 
   it('is refused when its rows are others under the same size and time', async () => {
     const jobId = await begin();
-    await desk.until(jobId, 'finished');
-    const path = join(desk.folder, 'in.csv');
+    await app.until(jobId, 'finished');
+    const path = join(app.folder, 'in.csv');
     const { atime, mtime } = await stat(path);
     const whole = new Date(Math.floor(mtime.getTime()));
     await writeFile(path, table.replace('tok4321,', 'tok1234,'));
     await utimes(path, atime, whole);
-    expect(codeOf(await desk.export(jobId))).toBe('file.changed');
-    expect(await readdir(desk.folder)).toEqual(['in.csv', 'jobs']);
+    expect(codeOf(await app.export(jobId))).toBe('file.changed');
+    expect(await readdir(app.folder)).toEqual(['in.csv', 'jobs']);
   });
 });
 
 describe('the store', () => {
   async function finished(): Promise<{ jobId: string; folder: string }> {
     const jobId = await begin();
-    await desk.until(jobId, 'finished');
-    return { jobId, folder: join(desk.parts.folder, jobId) };
+    await app.until(jobId, 'finished');
+    return { jobId, folder: join(app.parts.folder, jobId) };
   }
 
   it('notices any altered byte of a record', async () => {
@@ -222,34 +222,34 @@ describe('the store', () => {
       const byte = Buffer.alloc(1);
       await handle.read(byte, 0, 1, at);
       await handle.write(Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, at);
-      expect(codeOf(await desk.export(jobId)), String(at)).toBe('job.damaged');
+      expect(codeOf(await app.export(jobId)), String(at)).toBe('job.damaged');
       await handle.write(byte, 0, 1, at);
       await handle.close();
     }
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
   it('drops a torn tail and sends those rows again', async () => {
     const { jobId, folder } = await finished();
-    await desk.batch.close();
+    await app.batch.close();
     const journal = join(folder, 'journal');
     const { size } = await stat(journal);
     await truncate(journal, size - 20);
     const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
     await writeFile(join(folder, 'state.json'), JSON.stringify({ ...state, state: 'running' }));
-    const before = desk.service.sent.length;
-    desk = await desk.again();
-    const job = await desk.until(jobId, 'interrupted');
+    const before = app.service.sent.length;
+    app = await app.again();
+    const job = await app.until(jobId, 'interrupted');
     expect(job.committed).toBeLessThan(rows);
-    valueOf(await desk.batch['batch.resume']({ jobId }));
-    await desk.until(jobId, 'finished');
-    expect(desk.service.sent.length - before).toBe(rows - job.committed);
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    await app.until(jobId, 'finished');
+    expect(app.service.sent.length - before).toBe(rows - job.committed);
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
   it('believes what a power cut left behind only where it opens', async () => {
     const { jobId, folder } = await finished();
-    await desk.batch.close();
+    await app.batch.close();
     const lines = readJournal(await readFile(join(folder, 'journal'), 'latin1')).map(({ line }) => line);
     const [kept, lost] = [lines.at(-4), lines.at(-2)];
     if (kept === undefined || lost === undefined) throw new Error('too few chunks');
@@ -261,35 +261,35 @@ describe('the store', () => {
     await handle.close();
     const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
     await writeFile(join(folder, 'state.json'), JSON.stringify({ ...state, state: 'running' }));
-    const before = desk.service.sent.length;
-    desk = await desk.again();
-    valueOf(await desk.batch['batch.resume']({ jobId }));
-    expect((await desk.until(jobId, 'finished', 'failed')).state).toBe('finished');
-    expect(desk.service.sent.length - before).toBe(rows - (lost.start.row - 1));
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    const before = app.service.sent.length;
+    app = await app.again();
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    expect((await app.until(jobId, 'finished', 'failed')).state).toBe('finished');
+    expect(app.service.sent.length - before).toBe(rows - (lost.start.row - 1));
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
   it('is damaged where a retry was taken back unnoticed', async () => {
-    desk.service.refuses = (value) => value === 'tok7';
+    app.service.refuses = (value) => value === 'tok7';
     const { jobId, folder } = await finished();
-    desk.service.refuses = () => false;
-    valueOf(await desk.batch['batch.retry']({ jobId, code: null }));
-    expect((await desk.until(jobId, 'finished')).tally).toMatchObject({ ok: rows, failed: 0 });
-    await desk.batch.close();
+    app.service.refuses = () => false;
+    valueOf(await app.batch['batch.retry']({ jobId, code: null }));
+    expect((await app.until(jobId, 'finished')).tally).toMatchObject({ ok: rows, failed: 0 });
+    await app.batch.close();
     const path = join(folder, 'journal');
     const lines = (await readFile(path, 'latin1')).split('\n');
     await writeFile(path, lines.slice(0, -2).join('\n') + '\n');
-    desk = await desk.again();
-    expect(codeOf(await desk.export(jobId))).toBe('job.damaged');
+    app = await app.again();
+    expect(codeOf(await app.export(jobId))).toBe('job.damaged');
   });
 
   it.each(['results', 'journal'])('is damaged where what a finished run wrote is gone: %s', async (name) => {
     const { jobId, folder } = await finished();
-    await desk.batch.close();
+    await app.batch.close();
     const { size } = await stat(join(folder, name));
     await truncate(join(folder, name), size - 1);
-    desk = await desk.again();
-    expect(codeOf(await desk.export(jobId))).toBe('job.damaged');
+    app = await app.again();
+    expect(codeOf(await app.export(jobId))).toBe('job.damaged');
   });
 
   it.each([
@@ -300,7 +300,7 @@ describe('the store', () => {
     ],
   ])('never calls a job finished on %s', async (_, falsify) => {
     const { jobId, folder } = await finished();
-    await desk.batch.close();
+    await app.batch.close();
     const path = join(folder, 'journal');
     const lines = readJournal(await readFile(path, 'latin1')).map(({ line }, i) =>
       writeLine(i === 3 ? { ...line, counts: falsify(line.counts) } : line),
@@ -308,14 +308,14 @@ describe('the store', () => {
     await writeFile(path, lines.join(''));
     const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
     await writeFile(join(folder, 'state.json'), JSON.stringify({ ...state, state: 'running', total: null }));
-    desk = await desk.again();
-    valueOf(await desk.batch['batch.resume']({ jobId }));
-    expect((await desk.until(jobId, 'failed', 'finished')).failure).toEqual({ code: 'job.sum' });
+    app = await app.again();
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    expect((await app.until(jobId, 'failed', 'finished')).failure).toEqual({ code: 'job.sum' });
   });
 
   it('is not opened while another process owns the job', async () => {
     const { jobId, folder } = await finished();
-    await desk.batch.close();
+    await app.batch.close();
     const script = `const { own } = await import(${JSON.stringify(new URL('../../../electron/batch/storing/owner.ts', import.meta.url).href)});
       process.stdout.write(JSON.stringify(await own(${JSON.stringify(folder)})));`;
     const first = await own(folder);
@@ -325,25 +325,25 @@ describe('the store', () => {
     // That process has ended since: its ownership ends with it.
     const owned = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
     expect(JSON.parse(owned)).toMatchObject({ ok: true });
-    desk = await desk.again();
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    app = await app.again();
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 });
 
 describe('failed rows', () => {
   it('are tried again and merged in the order of the source', async () => {
-    desk.service.refuses = (value) => /[37]$/.test(value);
+    app.service.refuses = (value) => /[37]$/.test(value);
     const jobId = await begin(table.replace('tok11,11', 'tok11,11,11'));
-    const job = await desk.until(jobId, 'finished');
+    const job = await app.until(jobId, 'finished');
     expect(job.tally).toEqual({ rows, ok: 6_399, failed: 1_601, unmatched: 0, blank: 0 });
-    const before = desk.service.sent.length;
-    desk.service.refuses = (value) => value === 'tok17';
-    valueOf(await desk.batch['batch.retry']({ jobId, code: null }));
-    const again = await desk.until(jobId, 'finished');
+    const before = app.service.sent.length;
+    app.service.refuses = (value) => value === 'tok17';
+    valueOf(await app.batch['batch.retry']({ jobId, code: null }));
+    const again = await app.until(jobId, 'finished');
     expect(again.tally).toEqual({ rows, ok: rows - 2, failed: 2, unmatched: 0, blank: 0 });
-    expect(desk.service.sent.slice(before).every((value) => /[37]$/.test(value))).toBe(true);
-    expect(desk.service.sent.length - before).toBe(1_600);
-    const lines = valueOf(await desk.export(jobId)).split('\r\n');
+    expect(app.service.sent.slice(before).every((value) => /[37]$/.test(value))).toBe(true);
+    expect(app.service.sent.length - before).toBe(1_600);
+    const lines = valueOf(await app.export(jobId)).split('\r\n');
     expect(lines.slice(10, 20)).toEqual([
       '<tok9>,9,',
       '<tok10>,10,',
@@ -353,7 +353,7 @@ describe('failed rows', () => {
       '<tok18>,18,',
     ]);
     expect(
-      valueOf(await desk.batch['batch.failures']({ jobId })).map(({ code, count }) => [code, count]),
+      valueOf(await app.batch['batch.failures']({ jobId })).map(({ code, count }) => [code, count]),
     ).toEqual([
       ['row.malformed', 1],
       ['service.element-refused', 1],
@@ -363,15 +363,15 @@ describe('failed rows', () => {
   it('are tried again for one reason alone, as many as its group says', async () => {
     // Column a fails in rows 1 to 3 for one reason, b in rows 3 to 6 for another: row 3 counts under the first.
     const invalid = new Set(['a1', 'a2', 'a3']);
-    desk.service.answer = (_, elements) =>
+    app.service.answer = (_, elements) =>
       elements.some(({ value }) => invalid.has(value)) ? failed('service.invalid-input') : null;
-    desk.service.refuses = (value) => /^b[3456]$/.test(value);
+    app.service.refuses = (value) => /^b[3456]$/.test(value);
     const content = 'a,b\n' + Array.from({ length: 8 }, (_, i) => `a${i + 1},b${i + 1}\n`).join('') + 'x\n';
-    const sourceId = await desk.open(await desk.write('two.csv', content));
-    const { jobId } = await desk.run(sourceId, planOf([detokenize(0), detokenize(1)]));
+    const sourceId = await app.open(await app.write('two.csv', content));
+    const { jobId } = await app.run(sourceId, planOf([detokenize(0), detokenize(1)]));
     const groups = async () =>
       Object.fromEntries(
-        valueOf(await desk.batch['batch.failures']({ jobId })).map(({ code, count }) => [code, count]),
+        valueOf(await app.batch['batch.failures']({ jobId })).map(({ code, count }) => [code, count]),
       );
     expect(await groups()).toEqual({
       'service.invalid-input': 3,
@@ -380,63 +380,63 @@ describe('failed rows', () => {
     });
 
     invalid.clear();
-    desk.service.sent.length = 0;
-    valueOf(await desk.batch['batch.retry']({ jobId, code: 'service.element-refused' }));
-    const still = await desk.until(jobId, 'finished');
+    app.service.sent.length = 0;
+    valueOf(await app.batch['batch.retry']({ jobId, code: 'service.element-refused' }));
+    const still = await app.until(jobId, 'finished');
     expect(still.tally).toMatchObject({ rows: 9, ok: 2, failed: 7 });
-    expect(desk.service.sent).toEqual(['b4', 'b5', 'b6']);
+    expect(app.service.sent).toEqual(['b4', 'b5', 'b6']);
 
-    desk.service.sent.length = 0;
-    valueOf(await desk.batch['batch.retry']({ jobId, code: 'service.invalid-input' }));
-    await desk.until(jobId, 'finished');
-    expect(desk.service.sent).toEqual(['a1', 'a2', 'a3', 'b3']);
+    app.service.sent.length = 0;
+    valueOf(await app.batch['batch.retry']({ jobId, code: 'service.invalid-input' }));
+    await app.until(jobId, 'finished');
+    expect(app.service.sent).toEqual(['a1', 'a2', 'a3', 'b3']);
     expect(await groups()).toEqual({ 'service.element-refused': 4, 'row.malformed': 1 });
 
     // What a retry can't mend is not sent, whoever asks.
-    desk.service.sent.length = 0;
-    valueOf(await desk.batch['batch.retry']({ jobId, code: 'row.malformed' }));
-    await desk.until(jobId, 'finished');
-    expect(desk.service.sent).toEqual([]);
+    app.service.sent.length = 0;
+    valueOf(await app.batch['batch.retry']({ jobId, code: 'row.malformed' }));
+    await app.until(jobId, 'finished');
+    expect(app.service.sent).toEqual([]);
 
-    desk.service.refuses = () => false;
-    valueOf(await desk.batch['batch.retry']({ jobId, code: null }));
-    const end = await desk.until(jobId, 'finished');
+    app.service.refuses = () => false;
+    valueOf(await app.batch['batch.retry']({ jobId, code: null }));
+    const end = await app.until(jobId, 'finished');
     expect(end.tally).toMatchObject({ rows: 9, ok: 8, failed: 1 });
     expect(
-      valueOf(await desk.export(jobId))
+      valueOf(await app.export(jobId))
         .split('\r\n')
         .slice(1, 4),
     ).toEqual(['<a1>,<b1>,', '<a2>,<b2>,', '<a3>,<b3>,']);
   });
 
   it('of one reason stay the only ones when the retry is paused and resumed, also after a restart', async () => {
-    desk.service.answer = (_, elements) =>
+    app.service.answer = (_, elements) =>
       elements.some(({ value }) => value === 'tok3') ? failed('service.invalid-input') : null;
-    desk.service.refuses = (value) => value === 'tok7990';
+    app.service.refuses = (value) => value === 'tok7990';
     const jobId = await begin();
-    await desk.until(jobId, 'finished');
-    desk.service.sent.length = 0;
-    desk.service.refuses = () => false;
-    desk.service.answer = () => failed('service.tls');
-    valueOf(await desk.batch['batch.retry']({ jobId, code: 'service.element-refused' }));
-    await desk.until(jobId, 'paused');
-    expect(desk.service.sent).toEqual(['tok7990']);
-    desk = await desk.again();
-    desk.service.sent.length = 0;
-    desk.service.answer = () => null;
-    valueOf(await desk.batch['batch.resume']({ jobId }));
-    expect((await desk.until(jobId, 'finished')).tally).toMatchObject({ ok: rows - 1, failed: 1 });
-    expect(desk.service.sent).toEqual(['tok7990']);
+    await app.until(jobId, 'finished');
+    app.service.sent.length = 0;
+    app.service.refuses = () => false;
+    app.service.answer = () => failed('service.tls');
+    valueOf(await app.batch['batch.retry']({ jobId, code: 'service.element-refused' }));
+    await app.until(jobId, 'paused');
+    expect(app.service.sent).toEqual(['tok7990']);
+    app = await app.again();
+    app.service.sent.length = 0;
+    app.service.answer = () => null;
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    expect((await app.until(jobId, 'finished')).tally).toMatchObject({ ok: rows - 1, failed: 1 });
+    expect(app.service.sent).toEqual(['tok7990']);
   });
 
   it('are counted when the service refuses a few requests, and stop the job when it refuses all', async () => {
-    desk.service.answer = () => failed('service.refused');
-    const few = await desk.run(
-      await desk.open(await desk.write('few.csv', 'token\na\nb\nc\n')),
+    app.service.answer = () => failed('service.refused');
+    const few = await app.run(
+      await app.open(await app.write('few.csv', 'token\na\nb\nc\n')),
       planOf([detokenize(0)]),
     );
     expect(few).toMatchObject({ state: 'finished', tally: { rows: 3, failed: 3 } });
-    const job = await desk.until(await begin(), 'paused', 'finished');
+    const job = await app.until(await begin(), 'paused', 'finished');
     expect(job).toMatchObject({
       state: 'paused',
       tally: { rows: 0 },
@@ -445,11 +445,11 @@ describe('failed rows', () => {
   });
 
   it('are found one by one when a whole request is rejected', async () => {
-    desk.service.answer = (_, elements) =>
+    app.service.answer = (_, elements) =>
       elements.some(({ value }) => value === 'tok55') ? failed('service.invalid-input') : null;
-    const job = await desk.until(await begin(), 'finished', 'paused');
+    const job = await app.until(await begin(), 'finished', 'paused');
     expect(job.tally).toMatchObject({ rows, ok: rows - 1, failed: 1 });
-    expect(valueOf(await desk.batch['batch.failures']({ jobId: job.jobId }))).toEqual([
+    expect(valueOf(await app.batch['batch.failures']({ jobId: job.jobId }))).toEqual([
       { code: 'service.invalid-input', count: 1, firstRow: 56, retriable: true },
     ]);
   });
@@ -458,35 +458,33 @@ describe('failed rows', () => {
 describe('exports', () => {
   it('are encrypted to a passphrase before they touch the disk', async () => {
     const jobId = await begin();
-    await desk.until(jobId, 'finished');
-    valueOf(await desk.export(jobId, { passphrase: coveredOf('correct horse') }));
-    const bytes = await readFile(join(desk.folder, 'in_cleartext.csv.age'));
+    await app.until(jobId, 'finished');
+    valueOf(await app.export(jobId, { passphrase: obscuredOf('correct horse') }));
+    const bytes = await readFile(join(app.folder, 'in_cleartext.csv.age'));
     expect(bytes.toString('latin1', 0, 32)).toMatch(/^age-encryption\.org\/v1\n-> scryp/);
     expect(bytes.includes('tok1')).toBe(false);
   });
 
   it('are not written for a passphrase of less than eight characters', async () => {
     const jobId = await begin();
-    await desk.until(jobId, 'finished');
-    expect(codeOf(await desk.export(jobId, { passphrase: coveredOf('seven77') }))).toBe('export.passphrase');
-    expect((await readdir(desk.folder)).sort()).toEqual(['in.csv', 'jobs']);
+    await app.until(jobId, 'finished');
+    expect(codeOf(await app.export(jobId, { passphrase: obscuredOf('seven77') }))).toBe('export.passphrase');
+    expect((await readdir(app.folder)).sort()).toEqual(['in.csv', 'jobs']);
   });
 
   it('leave out results where tokens alone are wanted, and masks where they are not', async () => {
-    const sourceId = await desk.open(await desk.write('in.csv', 'a,b\ntok1,x\n'));
+    const sourceId = await app.open(await app.write('in.csv', 'a,b\ntok1,x\n'));
     const plan = planOf([detokenize(0, { into: 'beside' })]);
-    const { jobId } = await desk.run(sourceId, plan);
-    expect(valueOf(await desk.export(jobId))).toBe('a,a_cleartext,b\r\ntok1,<tok1>,x\r\n');
-    expect(valueOf(await desk.export(jobId, { content: 'masked' }))).toBe(
-      'a,a_masked,b\r\ntok1,••••••,x\r\n',
-    );
-    expect(valueOf(await desk.export(jobId, { content: 'tokens' }))).toBe('a,b\r\ntok1,x\r\n');
+    const { jobId } = await app.run(sourceId, plan);
+    expect(valueOf(await app.export(jobId))).toBe('a,a_cleartext,b\r\ntok1,<tok1>,x\r\n');
+    expect(valueOf(await app.export(jobId, { content: 'masked' }))).toBe('a,a_masked,b\r\ntok1,••••••,x\r\n');
+    expect(valueOf(await app.export(jobId, { content: 'tokens' }))).toBe('a,b\r\ntok1,x\r\n');
   });
 
   it('come in the dialect asked for, with formulas neutralised for spreadsheets', async () => {
     const content = 'token;n\nt1;=1+2\nt2;-5.5\nt3;"@x;y"\nt4;＝1\nt5;+49 30\n';
-    const sourceId = await desk.open(await desk.write('in.csv', content));
-    const { jobId } = await desk.run(sourceId, planOf([detokenize(0)], { delimiter: ';' }));
+    const sourceId = await app.open(await app.write('in.csv', content));
+    const { jobId } = await app.run(sourceId, planOf([detokenize(0)], { delimiter: ';' }));
     const choice = {
       format: 'csv',
       safety: 'spreadsheet',
@@ -494,7 +492,7 @@ describe('exports', () => {
       byteOrderMark: true,
       newline: '\n',
     } as const;
-    const outcome = await desk.batch['batch.export']({
+    const outcome = await app.batch['batch.export']({
       jobId,
       content: 'cleartext',
       rows: 'all',
@@ -505,7 +503,7 @@ describe('exports', () => {
       passphrase: null,
     });
     expect(valueOf(outcome)).toMatchObject({ escaped: 4, rowsWritten: 5 });
-    expect(await readFile(join(desk.folder, 'in_cleartext.csv'), 'utf8')).toBe(
+    expect(await readFile(join(app.folder, 'in_cleartext.csv'), 'utf8')).toBe(
       `\ufefftoken;n\n<t1>;'=1+2\n<t2>;-5.5\n<t3>;"'@x;y"\n<t4>;'＝1\n<t5>;'+49 30\n`,
     );
   });
@@ -515,16 +513,16 @@ describe('exports', () => {
     'leave the target alone on a full disk (needs root for a small file system)',
     async () => {
       const jobId = await begin();
-      await desk.until(jobId, 'finished');
+      await app.until(jobId, 'finished');
       const mount = await mkdtemp(join(tmpdir(), 'tokendesk-full-'));
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
       try {
-        desk.target = join(mount, 'out.csv');
-        await writeFile(desk.target, 'earlier');
-        expect(codeOf(await desk.export(jobId))).toBe('file.disk-full');
-        expect(await readFile(desk.target, 'utf8')).toBe('earlier');
+        app.target = join(mount, 'out.csv');
+        await writeFile(app.target, 'earlier');
+        expect(codeOf(await app.export(jobId))).toBe('file.disk-full');
+        expect(await readFile(app.target, 'utf8')).toBe('earlier');
         expect((await readdir(mount)).sort()).toEqual(['out.csv', 'out.csv.partial']);
-        const kept = await readFile(`${desk.target}.partial`, 'utf8');
+        const kept = await readFile(`${app.target}.partial`, 'utf8');
         expect(expected.startsWith(kept)).toBe(true);
       } finally {
         execFileSync('umount', [mount]);
@@ -536,7 +534,7 @@ describe('exports', () => {
   it.skipIf(!canMount)('and a job pauses on a full disk and goes on when there is room', async () => {
     const mount = await mkdtemp(join(tmpdir(), 'tokendesk-full-'));
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=80k', 'tmpfs', mount]);
-    const small = await openDesk({ folder: mount });
+    const small = await openApp({ folder: mount });
     try {
       const sourceId = await small.open(await small.write('in.csv', table));
       const job = await small.run(sourceId, planOf([detokenize(0)]));
@@ -555,118 +553,118 @@ describe('exports', () => {
   });
 });
 
-describe('a desk that closes', () => {
+describe('a app that closes', () => {
   it('while a job is starting leaves it paused, with nothing the matter, and it resumes', async () => {
     const gate = Promise.withResolvers<null>();
     const asked = Promise.withResolvers<null>();
-    await desk.close();
-    desk = await openDesk({
+    await app.close();
+    app = await openApp({
       clientFor: async () => {
         asked.resolve(null);
         await gate.promise;
-        return done(desk.service.client);
+        return done(app.service.client);
       },
     });
-    const sourceId = await desk.open(await desk.write('in.csv', table));
-    const started = desk.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
+    const sourceId = await app.open(await app.write('in.csv', table));
+    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
     await asked.promise;
-    const closed = desk.batch.close();
+    const closed = app.batch.close();
     gate.resolve(null);
     const { jobId } = valueOf(await started);
     await closed;
     const paused = { state: 'paused', waiting: null, failure: null };
-    expect(valueOf(await desk.batch['batch.jobs']({}))).toMatchObject([paused]);
-    desk = await desk.again();
-    expect(valueOf(await desk.batch['batch.jobs']({}))).toMatchObject([paused]);
-    valueOf(await desk.batch['batch.resume']({ jobId }));
-    await desk.until(jobId, 'finished');
-    expect(valueOf(await desk.export(jobId))).toBe(expected);
+    expect(valueOf(await app.batch['batch.jobs']({}))).toMatchObject([paused]);
+    app = await app.again();
+    expect(valueOf(await app.batch['batch.jobs']({}))).toMatchObject([paused]);
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    await app.until(jobId, 'finished');
+    expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
   it('lets go of what it was just asked for, and opens nothing after', async () => {
     const jobId = await begin();
-    await desk.until(jobId, 'finished');
-    desk = await desk.again();
-    const asked = desk.batch['batch.failures']({ jobId });
-    await desk.batch.close();
+    await app.until(jobId, 'finished');
+    app = await app.again();
+    const asked = app.batch['batch.failures']({ jobId });
+    await app.batch.close();
     await asked;
-    expect(codeOf(await desk.batch['batch.failures']({ jobId }))).toBe('job.busy');
-    expect(await readdir(join(desk.parts.folder, jobId))).not.toContain('owner');
+    expect(codeOf(await app.batch['batch.failures']({ jobId }))).toBe('job.busy');
+    expect(await readdir(join(app.parts.folder, jobId))).not.toContain('owner');
   });
 
   it('begins no job any more', async () => {
-    const sourceId = await desk.open(await desk.write('in.csv', table));
-    const started = desk.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
-    await desk.batch.close();
+    const sourceId = await app.open(await app.write('in.csv', table));
+    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
+    await app.batch.close();
     expect(codeOf(await started)).not.toBe('ok');
-    expect(desk.service.sent).toEqual([]);
-    expect(await readdir(desk.parts.folder)).toEqual([]);
+    expect(app.service.sent).toEqual([]);
+    expect(await readdir(app.parts.folder)).toEqual([]);
   });
 });
 
 describe('what is left of earlier runs', () => {
   it('is listed as damaged where it can’t be read, and can be removed', async () => {
     const jobId = await begin();
-    await desk.until(jobId, 'finished');
+    await app.until(jobId, 'finished');
     const good = await begin();
-    await desk.until(good, 'finished');
-    await writeFile(join(desk.parts.folder, jobId, 'job.json'), '{"version":1');
-    await mkdir(join(desk.parts.folder, 'no job at all'));
-    desk = await desk.again();
-    expect(valueOf(await desk.batch['batch.jobs']({})).map((job) => job.jobId)).toEqual([good]);
-    const damaged = calls['batch.damaged'].output.parse(valueOf(await desk.batch['batch.damaged']({})));
+    await app.until(good, 'finished');
+    await writeFile(join(app.parts.folder, jobId, 'job.json'), '{"version":1');
+    await mkdir(join(app.parts.folder, 'no job at all'));
+    app = await app.again();
+    expect(valueOf(await app.batch['batch.jobs']({})).map((job) => job.jobId)).toEqual([good]);
+    const damaged = calls['batch.damaged'].output.parse(valueOf(await app.batch['batch.damaged']({})));
     expect(damaged).toHaveLength(2);
 
     // Somebody else may be at it: a later version whose file this one can't read.
-    const owner = valueOf(await own(join(desk.parts.folder, jobId)));
+    const owner = valueOf(await own(join(app.parts.folder, jobId)));
     const refused = [];
-    for (const one of damaged) refused.push(codeOf(await desk.batch['batch.discard']({ jobId: one.jobId })));
+    for (const one of damaged) refused.push(codeOf(await app.batch['batch.discard']({ jobId: one.jobId })));
     expect(refused.sort()).toEqual(['job.elsewhere', 'ok']);
     await owner.release();
-    const left = valueOf(await desk.batch['batch.damaged']({}));
+    const left = valueOf(await app.batch['batch.damaged']({}));
     expect(left).toHaveLength(1);
-    valueOf(await desk.batch['batch.discard']({ jobId: left[0]?.jobId ?? '' }));
-    expect(valueOf(await desk.batch['batch.damaged']({}))).toEqual([]);
-    expect(await readdir(desk.parts.folder)).toEqual([good]);
-    expect(codeOf(await desk.batch['batch.discard']({ jobId: left[0]?.jobId ?? '' }))).toBe('job.unknown');
+    valueOf(await app.batch['batch.discard']({ jobId: left[0]?.jobId ?? '' }));
+    expect(valueOf(await app.batch['batch.damaged']({}))).toEqual([]);
+    expect(await readdir(app.parts.folder)).toEqual([good]);
+    expect(codeOf(await app.batch['batch.discard']({ jobId: left[0]?.jobId ?? '' }))).toBe('job.unknown');
   });
 
   it('counts the rows that are there when the state is lost', async () => {
     const jobId = await begin();
-    await desk.until(jobId, 'finished');
-    await writeFile(join(desk.parts.folder, jobId, 'state.json'), '');
-    desk = await desk.again();
-    expect(await desk.until(jobId, 'interrupted')).toMatchObject({ committed: rows });
-    valueOf(await desk.batch['batch.resume']({ jobId }));
-    await desk.until(jobId, 'finished');
+    await app.until(jobId, 'finished');
+    await writeFile(join(app.parts.folder, jobId, 'state.json'), '');
+    app = await app.again();
+    expect(await app.until(jobId, 'interrupted')).toMatchObject({ committed: rows });
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    await app.until(jobId, 'finished');
   });
 
   it('names the connection that no longer exists, and is exported without it', async () => {
     failOnce(12, 'service.unreachable');
     const jobId = await begin();
-    await desk.until(jobId, 'paused');
-    const { timers } = desk;
-    desk = await desk.again({ clientFor: () => Promise.resolve(failed('connection.unknown')) });
+    await app.until(jobId, 'paused');
+    const { timers } = app;
+    app = await app.again({ clientFor: () => Promise.resolve(failed('connection.unknown')) });
     timers.length = 0;
-    const refused = await desk.batch['batch.resume']({ jobId });
+    const refused = await app.batch['batch.resume']({ jobId });
     expect(refused).toEqual(failed('connection.unknown', { subject: 'Test service' }));
-    valueOf(await desk.batch['batch.cancel']({ jobId }));
-    expect(expected.startsWith(valueOf(await desk.export(jobId)))).toBe(true);
+    valueOf(await app.batch['batch.cancel']({ jobId }));
+    expect(expected.startsWith(valueOf(await app.export(jobId)))).toBe(true);
   });
 
   it('says why it did not go on by itself', async () => {
     let isGone = false;
-    await desk.close();
-    desk = await openDesk({
-      clientFor: () => Promise.resolve(isGone ? failed('connection.unknown') : done(desk.service.client)),
+    await app.close();
+    app = await openApp({
+      clientFor: () => Promise.resolve(isGone ? failed('connection.unknown') : done(app.service.client)),
     });
     failOnce(12, 'service.unreachable');
     const jobId = await begin();
-    await desk.until(jobId, 'paused');
+    await app.until(jobId, 'paused');
     isGone = true;
-    desk.timers.at(-1)?.run();
+    app.timers.at(-1)?.run();
     await expect
-      .poll(async () => (await desk.until(jobId, 'paused')).waiting)
+      .poll(async () => (await app.until(jobId, 'paused')).waiting)
       .toEqual({ failure: { code: 'connection.unknown', subject: 'Test service' }, until: null });
   });
 });
@@ -674,11 +672,11 @@ describe('what is left of earlier runs', () => {
 describe('what a job is told', () => {
   it('refuses what does not fit its state, and unknown jobs', async () => {
     const jobId = await begin();
-    expect(codeOf(await desk.batch['batch.retry']({ jobId, code: null }))).toBe('job.busy');
-    expect(codeOf(await desk.batch['batch.discard']({ jobId }))).toBe('job.busy');
-    await desk.until(jobId, 'finished');
-    expect(codeOf(await desk.batch['batch.resume']({ jobId }))).toBe('job.busy');
-    expect(codeOf(await desk.batch['batch.pause']({ jobId }))).toBe('job.busy');
-    expect(codeOf(await desk.batch['batch.pause']({ jobId: 'other' }))).toBe('job.unknown');
+    expect(codeOf(await app.batch['batch.retry']({ jobId, code: null }))).toBe('job.busy');
+    expect(codeOf(await app.batch['batch.discard']({ jobId }))).toBe('job.busy');
+    await app.until(jobId, 'finished');
+    expect(codeOf(await app.batch['batch.resume']({ jobId }))).toBe('job.busy');
+    expect(codeOf(await app.batch['batch.pause']({ jobId }))).toBe('job.busy');
+    expect(codeOf(await app.batch['batch.pause']({ jobId: 'other' }))).toBe('job.unknown');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lane, type Request } from '../../../electron/batch/running/lane.ts';
+import { Lane, type Request } from '../../../electron/batch/running/coalescing.ts';
 
 const call = { operation: 'BatchDetokenize', policy: 'p', definition: 'd' } as const;
 const limits = { first: 100, most: 400, characters: 1_000_000 };

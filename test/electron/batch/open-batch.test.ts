@@ -1,4 +1,4 @@
-import { coverText, newPad } from '../../../electron/contract/covered.ts';
+import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,25 +8,25 @@ import {
   codeOf,
   connection,
   detokenize,
-  openDesk,
+  openApp,
   planOf,
   valueOf,
-  type TestDesk,
+  type TestApp,
 } from './desk.ts';
 
-let desk: TestDesk;
+let app: TestApp;
 beforeEach(async () => {
-  desk = await openDesk();
+  app = await openApp();
 });
-afterEach(() => desk.close());
+afterEach(() => app.close());
 
 const rowsOf = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => `tok${i},name ${i},"a;b, ""${i}"""`);
 const table = (count: number): string => ['token,name,note', ...rowsOf(count)].join('\r\n') + '\r\n';
 
 async function finished(content: string | Buffer, plan = planOf([detokenize(0)])) {
-  const sourceId = await desk.open(await desk.write('in.csv', content));
-  return desk.run(sourceId, plan);
+  const sourceId = await app.open(await app.write('in.csv', content));
+  return app.run(sourceId, plan);
 }
 
 describe('a batch from file to file', () => {
@@ -34,19 +34,19 @@ describe('a batch from file to file', () => {
     const job = await finished(table(10_000));
     expect(job.state).toBe('finished');
     expect(job.tally).toEqual({ rows: 10_000, ok: 10_000, failed: 0, unmatched: 0, blank: 0 });
-    const text = valueOf(await desk.export(job.jobId));
+    const text = valueOf(await app.export(job.jobId));
     const expected = ['token,name,note', ...rowsOf(10_000).map((row) => row.replace(/^tok\d+/, cleartextOf))];
     expect(text).toBe(expected.join('\r\n') + '\r\n');
-    expect(Math.max(...desk.service.sizes)).toBeLessThanOrEqual(100);
-    expect(desk.service.mostBusy).toBeLessThanOrEqual(8);
-    expect(desk.service.mostBusy).toBeGreaterThan(1);
+    expect(Math.max(...app.service.sizes)).toBeLessThanOrEqual(100);
+    expect(app.service.mostBusy).toBeLessThanOrEqual(8);
+    expect(app.service.mostBusy).toBeGreaterThan(1);
   });
 
   it('shows masks to the window, and any page of any filter', async () => {
-    desk.service.refuses = (value) => value.endsWith('7');
+    app.service.refuses = (value) => value.endsWith('7');
     const job = await finished(table(5_000));
     const page = valueOf(
-      await desk.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 4_990, count: 500 }),
+      await app.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 4_990, count: 500 }),
     );
     expect(calls['batch.rows'].output.parse(page).rows.map(({ row }) => row)).toEqual(
       Array.from({ length: 10 }, (_, i) => 4_991 + i),
@@ -54,76 +54,76 @@ describe('a batch from file to file', () => {
     expect(page.rows[0]?.cells.map(({ text }) => text)).toEqual(['•••••••••', 'name 4990', 'a;b, "4990"']);
     expect(JSON.stringify(page)).not.toContain(cleartextOf('tok4990'));
     const failedRows = valueOf(
-      await desk.batch['batch.rows']({ jobId: job.jobId, filter: 'failed', from: 498, count: 5 }),
+      await app.batch['batch.rows']({ jobId: job.jobId, filter: 'failed', from: 498, count: 5 }),
     );
     expect(failedRows.total).toBe(500);
     expect(failedRows.rows.map(({ row }) => row)).toEqual([4_988, 4_998]);
     expect(failedRows.rows[0]).toMatchObject({ state: 'failed', code: 'service.element-refused' });
-    expect(valueOf(await desk.batch['batch.failures']({ jobId: job.jobId }))).toEqual([
+    expect(valueOf(await app.batch['batch.failures']({ jobId: job.jobId }))).toEqual([
       { code: 'service.element-refused', count: 500, firstRow: 8, retriable: true },
     ]);
   });
 
   it('writes the failed rows with their reason, and the whole with an error column', async () => {
-    desk.service.refuses = (value) => value === 'b';
+    app.service.refuses = (value) => value === 'b';
     const job = await finished('token,n\na,1\nb,2\n,3\nd,4,extra\ne,5\n');
     expect(job.tally).toEqual({ rows: 5, ok: 2, failed: 2, unmatched: 0, blank: 1 });
-    expect(valueOf(await desk.export(job.jobId, { rows: 'failed' }))).toBe(
+    expect(valueOf(await app.export(job.jobId, { rows: 'failed' }))).toBe(
       'token,n,error\r\nb,2,service.element-refused\r\nd,4,extra,row.malformed\r\n',
     );
-    expect(valueOf(await desk.export(job.jobId))).toBe(
+    expect(valueOf(await app.export(job.jobId))).toBe(
       'token,n,error\r\n<a>,1,\r\nb,2,service.element-refused\r\n,3,\r\nd,4,extra\r\n<e>,5,\r\n',
     );
-    expect((await readdir(desk.folder)).sort()).toEqual([
+    expect((await readdir(app.folder)).sort()).toEqual([
       'in.csv',
       'in_cleartext.csv',
       'in_errors.csv',
       'jobs',
     ]);
-    expect(desk.service.sent).toEqual(['a', 'b', 'e']);
+    expect(app.service.sent).toEqual(['a', 'b', 'e']);
   });
 
   it('keeps results from the disk unless sealed, with files for their owner only', async () => {
     const job = await finished('token\n' + Array.from({ length: 50 }, (_, i) => `CANARY${i}`).join('\n'));
-    const folder = join(desk.parts.folder, job.jobId);
+    const folder = join(app.parts.folder, job.jobId);
     for (const name of await readdir(folder)) {
       const bytes = await readFile(join(folder, name));
       expect(bytes.includes('CANARY'), name).toBe(false);
       expect((await stat(join(folder, name))).mode & 0o077, name).toBe(0);
     }
-    valueOf(await desk.export(job.jobId));
-    expect((await stat(join(desk.folder, 'in_cleartext.csv'))).mode & 0o077).toBe(0);
+    valueOf(await app.export(job.jobId));
+    expect((await stat(join(app.folder, 'in_cleartext.csv'))).mode & 0o077).toBe(0);
   });
 
   it('records an export before it is written, with the sum after', async () => {
     const job = await finished('token\na\nb\n');
-    desk.audit.refuse = { code: 'audit.unwritable' };
-    expect(codeOf(await desk.export(job.jobId))).toBe('audit.unwritable');
-    expect(await readdir(desk.folder)).not.toContain('in_cleartext.csv');
-    desk.audit.refuse = null;
-    valueOf(await desk.export(job.jobId));
-    expect(desk.audit.intents).toEqual([
+    app.audit.refuse = { code: 'audit.unwritable' };
+    expect(codeOf(await app.export(job.jobId))).toBe('audit.unwritable');
+    expect(await readdir(app.folder)).not.toContain('in_cleartext.csv');
+    app.audit.refuse = null;
+    valueOf(await app.export(job.jobId));
+    expect(app.audit.intents).toEqual([
       expect.objectContaining({ action: 'Export', reason: 'Chargeback response', rows: 2, job: job.jobId }),
     ]);
-    expect(desk.audit.ends).toEqual([
+    expect(app.audit.ends).toEqual([
       { ok: true, rows: 2, note: '2 = 2 ok + 0 failed + 0 unmatched + 0 blank' },
     ]);
-    expect(codeOf(await desk.export(job.jobId, { reason: '' }))).toBe('reveal.reason-required');
+    expect(codeOf(await app.export(job.jobId, { reason: '' }))).toBe('reveal.reason-required');
   });
 
   it('wants the row count before cleartext leaves production, and never writes over the source', async () => {
-    await desk.close();
-    desk = await openDesk({
+    await app.close();
+    app = await openApp({
       active: () => ({ connection: { ...connection, environment: 'production' }, policy: 'Disputes' }),
     });
     const job = await finished('token\na\nb\n');
-    expect(codeOf(await desk.export(job.jobId))).toBe('export.confirm');
-    expect(codeOf(await desk.export(job.jobId, { confirmRows: 1 }))).toBe('export.confirm');
-    expect(codeOf(await desk.export(job.jobId, { confirmRows: 2 }))).toBe('ok');
-    expect(codeOf(await desk.export(job.jobId, { content: 'masked' }))).toBe('ok');
-    desk.target = join(desk.folder, 'in.csv');
-    expect(codeOf(await desk.export(job.jobId, { content: 'masked' }))).toBe('file.exists');
-    expect(await readFile(desk.target, 'utf8')).toBe('token\na\nb\n');
+    expect(codeOf(await app.export(job.jobId))).toBe('export.confirm');
+    expect(codeOf(await app.export(job.jobId, { confirmRows: 1 }))).toBe('export.confirm');
+    expect(codeOf(await app.export(job.jobId, { confirmRows: 2 }))).toBe('ok');
+    expect(codeOf(await app.export(job.jobId, { content: 'masked' }))).toBe('ok');
+    app.target = join(app.folder, 'in.csv');
+    expect(codeOf(await app.export(job.jobId, { content: 'masked' }))).toBe('file.exists');
+    expect(await readFile(app.target, 'utf8')).toBe('token\na\nb\n');
   });
 
   it('reveals one cell with a reason, recorded first', async () => {
@@ -132,35 +132,35 @@ describe('a batch from file to file', () => {
       jobId: job.jobId,
       row: 2,
       column: 0,
-      pad: newPad(),
+      xorKey: newXorKey(),
       reason: 'Refund',
       caseReference: 'C-1',
     };
-    const revealed = valueOf(await desk.batch['batch.reveal'](ask));
+    const revealed = valueOf(await app.batch['batch.reveal'](ask));
     expect(revealed).toEqual({
       revealId: 'reveal-1',
-      cleartext: coverText('<b>', ask.pad),
+      cleartext: obscureText('<b>', ask.xorKey),
       hideAfterMs: 20_000,
       requestId: 'req-1',
     });
-    expect(desk.audit.intents[0]).toMatchObject({ action: 'Reveal', reason: 'Refund', caseReference: 'C-1' });
-    expect(JSON.stringify(desk.audit)).not.toContain('<b>');
-    expect(codeOf(await desk.batch['batch.reveal']({ ...ask, column: 1 }))).toBe('reveal.gone');
-    expect(codeOf(await desk.batch['batch.reveal']({ ...ask, row: 3 }))).toBe('reveal.gone');
-    desk.audit.refuse = { code: 'audit.unwritable' };
-    expect(codeOf(await desk.batch['batch.reveal'](ask))).toBe('audit.unwritable');
+    expect(app.audit.intents[0]).toMatchObject({ action: 'Reveal', reason: 'Refund', caseReference: 'C-1' });
+    expect(JSON.stringify(app.audit)).not.toContain('<b>');
+    expect(codeOf(await app.batch['batch.reveal']({ ...ask, column: 1 }))).toBe('reveal.gone');
+    expect(codeOf(await app.batch['batch.reveal']({ ...ask, row: 3 }))).toBe('reveal.gone');
+    app.audit.refuse = { code: 'audit.unwritable' };
+    expect(codeOf(await app.batch['batch.reveal'](ask))).toBe('audit.unwritable');
   });
 
   it('keeps exactly the rows whose cleartext matches', async () => {
     const plan = planOf([detokenize(0, { operation: 'match', pattern: '[37]>$' })]);
     const job = await finished(table(1_000), plan);
     expect(job.tally).toEqual({ rows: 1_000, ok: 200, failed: 0, unmatched: 800, blank: 0 });
-    const text = valueOf(await desk.export(job.jobId, { rows: 'matches' }));
+    const text = valueOf(await app.export(job.jobId, { rows: 'matches' }));
     const kept = rowsOf(1_000).filter((row) => /^tok\d*[37],/.test(row));
     expect(text).toBe(
       ['token,name,note', ...kept.map((row) => row.replace(/^tok\d+/, cleartextOf))].join('\r\n') + '\r\n',
     );
-    const all = valueOf(await desk.export(job.jobId)).split('\r\n');
+    const all = valueOf(await app.export(job.jobId)).split('\r\n');
     expect(all.slice(0, 5)).toEqual([
       'token,token_match,name,note',
       'tok0,no,name 0,"a;b, ""0"""',
@@ -176,12 +176,12 @@ describe('bad input', () => {
     ['nothing at all', ''],
     ['a byte order mark alone', '\ufeff'],
   ])('says that %s is empty', async (_, content) => {
-    const path = await desk.write('empty.csv', content);
-    const source = await desk.batch['batch.drop']({ reference: path });
+    const path = await app.write('empty.csv', content);
+    const source = await app.batch['batch.drop']({ reference: path });
     if (!source.ok) expect(source.failure.code).toBe('file.empty');
     else {
       const sourceId = source.value.sourceId;
-      expect(codeOf(await desk.batch['batch.preview']({ sourceId, reading: {}, masked: null }))).toBe(
+      expect(codeOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }))).toBe(
         'file.empty',
       );
     }
@@ -190,21 +190,21 @@ describe('bad input', () => {
   it('finishes a file that is a header only', async () => {
     const job = await finished('token,name\n');
     expect(job).toMatchObject({ state: 'finished', total: 0, tally: { rows: 0 } });
-    expect(valueOf(await desk.export(job.jobId))).toBe('token,name\r\n');
+    expect(valueOf(await app.export(job.jobId))).toBe('token,name\r\n');
   });
 
   it('runs a file without a header', async () => {
     const job = await finished('tok1,x\ntok2,y', planOf([detokenize(0)], { header: false }));
     expect(job.tally.ok).toBe(2);
-    expect(valueOf(await desk.export(job.jobId))).toBe('<tok1>,x\r\n<tok2>,y\r\n');
+    expect(valueOf(await app.export(job.jobId))).toBe('<tok1>,x\r\n<tok2>,y\r\n');
   });
 
   it('keeps a field of 5 MB and does not send its row', async () => {
     const long = 'x'.repeat(5_000_000);
     const job = await finished(`token,note\na,1\nb,"${long}"\nc,3\n`);
     expect(job.tally).toMatchObject({ rows: 3, ok: 2, failed: 1 });
-    expect(desk.service.sent).toEqual(['a', 'c']);
-    expect(valueOf(await desk.export(job.jobId, { rows: 'failed' }))).toBe(
+    expect(app.service.sent).toEqual(['a', 'c']);
+    expect(valueOf(await app.export(job.jobId, { rows: 'failed' }))).toBe(
       `token,note,error\r\nb,${long},row.field-too-long\r\n`,
     );
   });
@@ -212,25 +212,25 @@ describe('bad input', () => {
   it('keeps NUL bytes and does not send their rows', async () => {
     const job = await finished('token,n\na,1\nb\0b,2\nc,3\n');
     expect(job.tally).toMatchObject({ rows: 3, ok: 2, failed: 1 });
-    expect(valueOf(await desk.export(job.jobId))).toBe(
+    expect(valueOf(await app.export(job.jobId))).toBe(
       'token,n,error\r\n<a>,1,\r\nb\0b,2,row.nul\r\n<c>,3,\r\n',
     );
   });
 
   it.each(['utf16le', 'utf16be'] as const)('reads %s', async (encoding) => {
     const le = Buffer.from('\ufefftoken;Name\r\na;Zoë\r\nb;日本\r\n', 'utf16le');
-    const path = await desk.write('in.csv', encoding === 'utf16le' ? le : Buffer.from(le).swap16());
-    const sourceId = await desk.open(path);
-    const { reading } = valueOf(await desk.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+    const path = await app.write('in.csv', encoding === 'utf16le' ? le : Buffer.from(le).swap16());
+    const sourceId = await app.open(path);
+    const { reading } = valueOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
     expect(reading).toEqual({ encoding: encoding.replace('utf16', 'utf-16'), delimiter: ';', header: true });
-    const job = await desk.run(sourceId, { reading, columns: [detokenize(0)] });
-    expect(valueOf(await desk.export(job.jobId))).toBe('token,Name\r\n<a>,Zoë\r\n<b>,日本\r\n');
+    const job = await app.run(sourceId, { reading, columns: [detokenize(0)] });
+    expect(valueOf(await app.export(job.jobId))).toBe('token,Name\r\n<a>,Zoë\r\n<b>,日本\r\n');
   });
 
   it('loses only the row of an unclosed quote', async () => {
     const job = await finished(`token,note\na,1\nb,"2\nc,"3, ""x"""\nd,4\n`);
     expect(job.tally).toMatchObject({ rows: 4, ok: 3, failed: 1 });
-    expect(valueOf(await desk.export(job.jobId, { rows: 'failed' }))).toBe(
+    expect(valueOf(await app.export(job.jobId, { rows: 'failed' }))).toBe(
       'token,note,error\r\nb,"""2",row.unclosed-quote\r\n',
     );
     const last = await finished('token,note\na,1\nb,"2\n');
@@ -240,7 +240,7 @@ describe('bad input', () => {
   it('does not send a header that comes twice', async () => {
     const job = await finished('token,n\na,1\ntoken,n\nb,2\n');
     expect(job.tally).toMatchObject({ rows: 3, ok: 2, failed: 1 });
-    expect(desk.service.sent).toEqual(['a', 'b']);
+    expect(app.service.sent).toEqual(['a', 'b']);
   });
 
   it('returns bytes that are not UTF-8 as they came', async () => {
@@ -251,29 +251,29 @@ describe('bad input', () => {
     ]);
     const job = await finished(bytes);
     expect(job.tally).toMatchObject({ rows: 3, ok: 2, failed: 1 });
-    valueOf(await desk.export(job.jobId, { newline: '\n', rows: 'all' }));
-    const out = await readFile(join(desk.folder, 'in_cleartext.csv'));
+    valueOf(await app.export(job.jobId, { newline: '\n', rows: 'all' }));
+    const out = await readFile(join(app.folder, 'in_cleartext.csv'));
     expect(out.includes(Buffer.from([0x5a, 0xeb, 0xff, 0x78]))).toBe(true);
     expect(out.includes('<c>,ë')).toBe(true);
   });
 
   it('pauses when its file is deleted while it runs, and goes on when it is back', async () => {
-    const path = await desk.write('in.csv', table(20_000));
+    const path = await app.write('in.csv', table(20_000));
     let deleted = false;
-    desk.service.answer = async () => {
+    app.service.answer = async () => {
       if (!deleted) {
         deleted = true;
         await rename(path, `${path}.away`);
       }
       return null;
     };
-    const job = await desk.run(await desk.open(path), planOf([detokenize(0)]));
+    const job = await app.run(await app.open(path), planOf([detokenize(0)]));
     expect(job).toMatchObject({ state: 'paused', waiting: { failure: { code: 'file.gone' } } });
-    expect(codeOf(await desk.batch['batch.resume']({ jobId: job.jobId }))).toBe('file.gone');
+    expect(codeOf(await app.batch['batch.resume']({ jobId: job.jobId }))).toBe('file.gone');
     await rename(`${path}.away`, path);
-    valueOf(await desk.batch['batch.resume']({ jobId: job.jobId }));
-    const resumed = await desk.until(job.jobId, 'finished', 'failed', 'paused');
+    valueOf(await app.batch['batch.resume']({ jobId: job.jobId }));
+    const resumed = await app.until(job.jobId, 'finished', 'failed', 'paused');
     expect(resumed).toMatchObject({ state: 'finished', tally: { ok: 20_000 } });
-    expect(new Set(desk.service.sent).size).toBe(20_000);
+    expect(new Set(app.service.sent).size).toBe(20_000);
   });
 });

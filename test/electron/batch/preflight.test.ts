@@ -1,23 +1,22 @@
-import { coverText, newPad } from '../../../electron/contract/covered.ts';
+import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { calls } from '../../../electron/contract/calls.ts';
-import { events } from '../../../electron/contract/events.ts';
-import { createDistinctCounter } from '../../../electron/batch/planning/distinct.ts';
-import { codeOf, detokenize, openDesk, planOf, tokenOf, valueOf, type TestDesk } from './desk.ts';
+import { calls, events } from '../../../electron/contract/calls.ts';
+import { createDistinctCounter } from '../../../electron/batch/planning/preflight.ts';
+import { codeOf, detokenize, openApp, planOf, tokenOf, valueOf, type TestApp } from './desk.ts';
 
-let desk: TestDesk;
+let app: TestApp;
 beforeEach(async () => {
-  desk = await openDesk();
+  app = await openApp();
 });
-afterEach(() => desk.close());
+afterEach(() => app.close());
 
 async function preflight(content: string, plan = planOf([detokenize(0)])) {
-  const sourceId = await desk.open(await desk.write('in.csv', content));
-  valueOf(await desk.batch['batch.preflight']({ sourceId, plan }));
-  await expect.poll(() => desk.preflights.at(-1)?.done).toBe(true);
-  const counts = desk.preflights.at(-1);
+  const sourceId = await app.open(await app.write('in.csv', content));
+  valueOf(await app.batch['batch.preflight']({ sourceId, plan }));
+  await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
+  const counts = app.preflights.at(-1);
   events['batch.preflight'].parse(counts);
   return counts;
 }
@@ -36,23 +35,23 @@ describe('preflight', () => {
       requests: 3,
       dayShare: 250 / 10_000_000,
     });
-    expect(desk.preflights.at(-1)?.notices).toEqual([
+    expect(app.preflights.at(-1)?.notices).toEqual([
       { kind: 'excel-rounded', row: 1_002, column: 'token', count: 1 },
       { kind: 'row-malformed', row: 1_003, column: null, count: 1 },
       { kind: 'header-repeated', row: 1_004, column: null, count: 1 },
     ]);
-    expect(desk.service.sent).toEqual([]);
+    expect(app.service.sent).toEqual([]);
   });
 
   it('agrees with what the run then sends', async () => {
     const content = 'a,b\n' + Array.from({ length: 3_000 }, (_, i) => `t${i % 700},u${i % 900}`).join('\n');
     const columns = [detokenize(0), detokenize(1)];
     const counts = await preflight(content, planOf(columns));
-    const job = await desk.run(counts?.sourceId ?? '', planOf(columns));
-    expect(desk.jobs[0]).toMatchObject({ state: 'running', total: 3_000 });
+    const job = await app.run(counts?.sourceId ?? '', planOf(columns));
+    expect(app.jobs[0]).toMatchObject({ state: 'running', total: 3_000 });
     expect(job.tally.ok).toBe(3_000);
-    expect(desk.service.sent).toHaveLength(counts?.distinct ?? -1);
-    expect(new Set(desk.service.sent).size).toBe(1_600);
+    expect(app.service.sent).toHaveLength(counts?.distinct ?? -1);
+    expect(new Set(app.service.sent).size).toBe(1_600);
   });
 
   it.each([
@@ -65,9 +64,9 @@ describe('preflight', () => {
     ['pattern.unsupported', planOf([detokenize(0, { operation: 'match', pattern: '(?=4).*' })])],
     ['pattern.unsupported', planOf([detokenize(0, { operation: 'match', pattern: '(4)\\1' })])],
   ])('refuses with %s', async (code, plan) => {
-    const sourceId = await desk.open(await desk.write('in.csv', 'a,b\n1,2\n'));
+    const sourceId = await app.open(await app.write('in.csv', 'a,b\n1,2\n'));
     for (const call of ['batch.preflight', 'batch.try', 'batch.start'] as const) {
-      expect(codeOf(await desk.batch[call]({ sourceId, plan })), call).toBe(code);
+      expect(codeOf(await app.batch[call]({ sourceId, plan })), call).toBe(code);
     }
   });
 });
@@ -75,18 +74,18 @@ describe('preflight', () => {
 describe('the trial', () => {
   it('runs the first 20 rows for real and keeps nothing', async () => {
     const content = 'token\n' + Array.from({ length: 500 }, (_, i) => `tok${i}`).join('\n');
-    const sourceId = await desk.open(await desk.write('in.csv', content));
-    const page = valueOf(await desk.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) }));
+    const sourceId = await app.open(await app.write('in.csv', content));
+    const page = valueOf(await app.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) }));
     expect(calls['batch.try'].output.parse(page).rows).toHaveLength(20);
     expect(page.rows[19]?.cells).toEqual([{ text: '•••••••', state: 'ok' }]);
-    expect(desk.service.sent).toHaveLength(20);
-    expect(valueOf(await desk.batch['batch.jobs']({}))).toEqual([]);
+    expect(app.service.sent).toHaveLength(20);
+    expect(valueOf(await app.batch['batch.jobs']({}))).toEqual([]);
   });
 
   it('says why when the service refuses', async () => {
-    const sourceId = await desk.open(await desk.write('in.csv', 'token\na\n'));
-    desk.service.answer = () => ({ ok: false, failure: { code: 'service.credentials', requestId: 'r-1' } });
-    const outcome = await desk.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) });
+    const sourceId = await app.open(await app.write('in.csv', 'token\na\n'));
+    app.service.answer = () => ({ ok: false, failure: { code: 'service.credentials', requestId: 'r-1' } });
+    const outcome = await app.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) });
     expect(outcome).toEqual({ ok: false, failure: { code: 'service.credentials', requestId: 'r-1' } });
   });
 });
@@ -97,24 +96,24 @@ describe('several columns', () => {
       detokenize(0),
       detokenize(1, { operation: 'match', definition: 'email', pattern: '4' }),
     ]);
-    const sourceId = await desk.open(await desk.write('in.csv', 'card,mail\nt1,t4\nt2,\n,\nt3,t5\n'));
-    const job = await desk.run(sourceId, plan);
+    const sourceId = await app.open(await app.write('in.csv', 'card,mail\nt1,t4\nt2,\n,\nt3,t5\n'));
+    const job = await app.run(sourceId, plan);
     expect(job.tally).toEqual({ rows: 4, ok: 1, failed: 0, unmatched: 2, blank: 1 });
-    expect(valueOf(await desk.export(job.jobId, { rows: 'matches' }))).toBe('card,mail\r\n<t1>,<t4>\r\n');
+    expect(valueOf(await app.export(job.jobId, { rows: 'matches' }))).toBe('card,mail\r\n<t1>,<t4>\r\n');
   });
 
   it('each have their own operation, and one row its one state', async () => {
     const content = 'card,ssn,mail\nt1,900-11-2222,t4\n,,\nt2,,t5\nbad,900-11-2223,t6\nt3,12,t7\n';
-    desk.service.refuses = (value) => value === 'bad';
+    app.service.refuses = (value) => value === 'bad';
     const plan = planOf([
       detokenize(0),
       detokenize(1, { operation: 'tokenize', definition: 'ssn', into: 'beside' }),
       detokenize(2, { operation: 'match', definition: 'email', pattern: '[4567]' }),
     ]);
-    const job = await desk.run(await desk.open(await desk.write('in.csv', content)), plan);
+    const job = await app.run(await app.open(await app.write('in.csv', content)), plan);
     expect(job.columns).toEqual(['card', 'ssn', 'mail', 'ssn_token']);
     expect(job.tally).toEqual({ rows: 5, ok: 2, failed: 2, unmatched: 0, blank: 1 });
-    expect(valueOf(await desk.export(job.jobId)).split('\r\n')).toEqual([
+    expect(valueOf(await app.export(job.jobId)).split('\r\n')).toEqual([
       'card,ssn,ssn_token,mail,mail_match,error',
       `<t1>,900-11-2222,${tokenOf('900-11-2222')},<t4>,yes,`,
       ',,,,,',
@@ -123,15 +122,15 @@ describe('several columns', () => {
       '<t3>,12,,<t7>,yes,value.unfit',
       '',
     ]);
-    const masked = valueOf(await desk.export(job.jobId, { content: 'masked' }));
+    const masked = valueOf(await app.export(job.jobId, { content: 'masked' }));
     expect(masked).not.toContain('900-11');
     expect(masked).not.toContain('<t');
-    const failed = valueOf(await desk.export(job.jobId, { rows: 'failed' }));
+    const failed = valueOf(await app.export(job.jobId, { rows: 'failed' }));
     expect(failed).toBe(
       'card,ssn,mail,error\r\nbad,•••-••-2223,t6,service.element-refused\r\nt3,••,t7,value.unfit\r\n',
     );
     const { rows } = valueOf(
-      await desk.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 0, count: 10 }),
+      await app.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 0, count: 10 }),
     );
     expect(
       calls['batch.rows'].output.parse({ total: 5, from: 0, rows }).rows[0]?.cells.map(({ text }) => text),
@@ -141,49 +140,49 @@ describe('several columns', () => {
 
   it('share requests and equal values when they are sent alike', async () => {
     const content = 'a,b\n' + Array.from({ length: 1_000 }, (_, i) => `t${i % 10},t${i % 20}`).join('\n');
-    const job = await desk.run(
-      await desk.open(await desk.write('in.csv', content)),
+    const job = await app.run(
+      await app.open(await app.write('in.csv', content)),
       planOf([detokenize(0), detokenize(1)]),
     );
     expect(job.tally.ok).toBe(1_000);
-    expect(desk.service.sent).toHaveLength(20);
+    expect(app.service.sent).toHaveLength(20);
   });
 
   it('of a paste come from the clipboard alone, and lie sealed', async () => {
     const text = 'card\tname\n4111111111111111\tAnn\n5555555555554444\tBo\n';
-    const source = valueOf(await desk.batch['batch.paste']({ text }));
+    const source = valueOf(await app.batch['batch.paste']({ text }));
     const { sourceId } = source;
-    const found = valueOf(await desk.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+    const found = valueOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
     expect(found.reading).toEqual({ encoding: 'utf-8', delimiter: '\t', header: true });
     expect(found.columns[0]).toMatchObject({ name: 'card', looksLike: 'card' });
     const plan = { reading: found.reading, columns: [detokenize(0, { operation: 'tokenize' as const })] };
-    const job = await desk.run(sourceId, plan);
-    desk = await desk.again();
-    expect(valueOf(await desk.export(job.jobId, { content: 'tokens' }))).toBe(
+    const job = await app.run(sourceId, plan);
+    app = await app.again();
+    expect(valueOf(await app.export(job.jobId, { content: 'tokens' }))).toBe(
       `card,name\r\n${tokenOf('4111111111111111')},Ann\r\n${tokenOf('5555555555554444')},Bo\r\n`,
     );
-    for (const name of await readdir(join(desk.parts.folder, job.jobId))) {
-      const bytes = await readFile(join(desk.parts.folder, job.jobId, name));
+    for (const name of await readdir(join(app.parts.folder, job.jobId))) {
+      const bytes = await readFile(join(app.parts.folder, job.jobId, name));
       expect(bytes.includes('4111111111111111'), name).toBe(false);
     }
-    expect(codeOf(await desk.batch['batch.paste']({ text: ' \n ' }))).toBe('file.paste-empty');
+    expect(codeOf(await app.batch['batch.paste']({ text: ' \n ' }))).toBe('file.paste-empty');
   });
 });
 
 describe('an expression', () => {
-  it('is tried on samples, the person’s own covered, and found anywhere in them', async () => {
-    const pad = newPad();
+  it('is tried on samples, the person’s own obscured, and found anywhere in them', async () => {
+    const xorKey = newXorKey();
     const ask = { pattern: '(?i)@EXAMPLE\\.com$', samples: ['a@example.com', 'a@example.org', 'x'] };
-    const tried = await desk.batch['batch.testPattern']({ ...ask, own: null });
+    const tried = await app.batch['batch.testPattern']({ ...ask, own: null });
     expect(valueOf(tried)).toEqual({ matches: [true, false, false], own: null });
     for (const [text, matches] of [
       ['b@example.com', true],
       ['b@example.com.invalid', false],
     ] as const) {
-      const own = { pad, covered: coverText(text, pad) };
-      expect(valueOf(await desk.batch['batch.testPattern']({ ...ask, own })).own).toBe(matches);
+      const own = { xorKey, obscured: obscureText(text, xorKey) };
+      expect(valueOf(await app.batch['batch.testPattern']({ ...ask, own })).own).toBe(matches);
     }
-    expect(desk.service.sent).toEqual([]);
+    expect(app.service.sent).toEqual([]);
   });
 
   it.each([
@@ -191,18 +190,18 @@ describe('an expression', () => {
     ['(4)\\1', 'pattern.unsupported'],
     ['[4', 'pattern.invalid'],
   ])('%s is refused as it is typed', async (pattern, code) => {
-    expect(codeOf(await desk.batch['batch.testPattern']({ pattern, samples: ['4'], own: null }))).toBe(code);
+    expect(codeOf(await app.batch['batch.testPattern']({ pattern, samples: ['4'], own: null }))).toBe(code);
   });
 
   it('leaves failed and blank rows out of the matches', async () => {
-    desk.service.refuses = (value) => value === 'c7';
+    app.service.refuses = (value) => value === 'c7';
     const plan = planOf([detokenize(0, { operation: 'match', pattern: '7>$', into: 'beside' })]);
-    const job = await desk.run(
-      await desk.open(await desk.write('in.csv', 'a,n\na7,1\n,2\nb8,3\nc7,4\nd7,5,6\ne7,7\n')),
+    const job = await app.run(
+      await app.open(await app.write('in.csv', 'a,n\na7,1\n,2\nb8,3\nc7,4\nd7,5,6\ne7,7\n')),
       plan,
     );
     expect(job.tally).toEqual({ rows: 6, ok: 2, failed: 2, unmatched: 1, blank: 1 });
-    expect(valueOf(await desk.export(job.jobId, { rows: 'matches', content: 'tokens' }))).toBe(
+    expect(valueOf(await app.export(job.jobId, { rows: 'matches', content: 'tokens' }))).toBe(
       'a,n\r\na7,1\r\ne7,7\r\n',
     );
   });
@@ -213,11 +212,11 @@ describe('mappings', () => {
     const { column, ...rest } = detokenize(0);
     expect(column).toBe(0);
     const mapping = { name: 'Disputes', columns: [{ ...rest, header: 'token' }] };
-    valueOf(await desk.batch['batch.saveMapping'](mapping));
-    const { id } = valueOf(await desk.batch['batch.saveMapping'](mapping));
-    expect(valueOf(await desk.batch['batch.mappings']({}))).toEqual([{ id, ...mapping }]);
-    valueOf(await desk.batch['batch.removeMapping']({ id }));
-    expect(valueOf(await desk.batch['batch.mappings']({}))).toEqual([]);
+    valueOf(await app.batch['batch.saveMapping'](mapping));
+    const { id } = valueOf(await app.batch['batch.saveMapping'](mapping));
+    expect(valueOf(await app.batch['batch.mappings']({}))).toEqual([{ id, ...mapping }]);
+    valueOf(await app.batch['batch.removeMapping']({ id }));
+    expect(valueOf(await app.batch['batch.mappings']({}))).toEqual([]);
   });
 });
 
@@ -230,8 +229,8 @@ it('counts distinct strings exactly until it is full', () => {
 });
 
 it('finds its way through the sample', async () => {
-  const { sourceId } = valueOf(await desk.batch['batch.sample']({}));
-  const found = valueOf(await desk.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+  const { sourceId } = valueOf(await app.batch['batch.sample']({}));
+  const found = valueOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
   expect(calls['batch.preview'].output.parse(found)).toMatchObject({
     reading: { encoding: 'utf-8', delimiter: ',', header: true },
     newline: '\r\n',
@@ -247,6 +246,6 @@ it('finds its way through the sample', async () => {
   ]);
   expect(JSON.stringify(found.rows)).not.toMatch(/\d{15}|[a-z]@/);
   const plan = { reading: found.reading, columns: [detokenize(2, { operation: 'tokenize' as const })] };
-  const job = await desk.run(sourceId, plan);
+  const job = await app.run(sourceId, plan);
   expect(job.tally).toEqual({ rows: 200, ok: 198, failed: 1, unmatched: 0, blank: 1 });
 });

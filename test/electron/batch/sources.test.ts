@@ -3,16 +3,16 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decrypter } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { coveredOf } from '../../covered-text.ts';
+import { obscuredOf } from '../../obscured-text.ts';
 import { calls } from '../../../electron/contract/calls.ts';
-import { cleartextOf, codeOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
+import { cleartextOf, codeOf, detokenize, openApp, planOf, valueOf, type TestApp } from './desk.ts';
 import { text, workbook } from './make-workbook.ts';
 
-let desk: TestDesk;
+let app: TestApp;
 beforeEach(async () => {
-  desk = await openDesk();
+  app = await openApp();
 });
-afterEach(() => desk.close());
+afterEach(() => app.close());
 
 const sheetOf = (rows: readonly (readonly string[])[]): string =>
   rows
@@ -39,22 +39,22 @@ const cards = () =>
   });
 
 const spoolsOf = async (): Promise<string[]> => {
-  const opened = join(desk.parts.folder, 'opened');
+  const opened = join(app.parts.folder, 'opened');
   const found = await readdir(opened, { recursive: true }).catch(() => []);
   return found.filter((name) => /id-.*id-/.test(name));
 };
 
 describe('a workbook', () => {
   it('becomes a batch like any other, and is not needed any more once it is read', async () => {
-    const path = await desk.write('cards.xlsx', await cards());
-    const dropped = valueOf(await desk.batch['batch.drop']({ reference: path }));
+    const path = await app.write('cards.xlsx', await cards());
+    const dropped = valueOf(await app.batch['batch.drop']({ reference: path }));
     calls['batch.drop'].output.parse(dropped);
     expect(dropped).toMatchObject({ name: 'cards.xlsx', sheet: { name: 'Cards', all: ['Cards', 'Other'] } });
     const { sourceId } = dropped;
     await rm(path);
 
     const shown = valueOf(
-      await desk.batch['batch.preview']({
+      await app.batch['batch.preview']({
         sourceId,
         reading: { delimiter: ';', encoding: 'utf-16le' },
         masked: null,
@@ -67,62 +67,62 @@ describe('a workbook', () => {
     });
     expect(shown.rows).toHaveLength(4);
 
-    const job = await desk.run(sourceId, planOf([detokenize(0)]));
+    const job = await app.run(sourceId, planOf([detokenize(0)]));
     expect(job).toMatchObject({ state: 'finished', tally: { rows: 4, ok: 3, blank: 1 } });
-    await desk.batch['batch.discard']({ jobId: 'none' });
+    await app.batch['batch.discard']({ jobId: 'none' });
     const expected =
       `token,name\r\n${cleartextOf('4111111111111111')},Ann\r\n${cleartextOf('0000000000000001')},"Ben, ""B"""\r\n` +
       `,\r\n${cleartextOf('t4')},\r\n`;
-    expect(valueOf(await desk.export(job.jobId))).toBe(expected);
+    expect(valueOf(await app.export(job.jobId))).toBe(expected);
 
-    const later = await desk.again();
-    desk = later;
+    const later = await app.again();
+    app = later;
     expect(await spoolsOf()).toEqual([]);
     expect(valueOf(await later.export(job.jobId))).toBe(expected);
-    const kept = await readFile(join(desk.parts.folder, job.jobId, 'source'));
+    const kept = await readFile(join(app.parts.folder, job.jobId, 'source'));
     expect(kept.includes('0000000000000001')).toBe(false);
   });
 
   it('can be read by another of its sheets', async () => {
-    const sourceId = await desk.open(await desk.write('cards.xlsx', await cards()));
-    const other = valueOf(await desk.batch['batch.sheet']({ sourceId, sheet: 'Other' }));
+    const sourceId = await app.open(await app.write('cards.xlsx', await cards()));
+    const other = valueOf(await app.batch['batch.sheet']({ sourceId, sheet: 'Other' }));
     expect(other.sheet?.name).toBe('Other');
-    const job = await desk.run(other.sourceId, planOf([detokenize(0)]));
+    const job = await app.run(other.sourceId, planOf([detokenize(0)]));
     expect(job.tally).toMatchObject({ rows: 1, ok: 1 });
-    const text = await desk.open(await desk.write('a.csv', 'a\nb\n'));
-    expect(codeOf(await desk.batch['batch.sheet']({ sourceId: text, sheet: 'Other' }))).toBe('file.unknown');
+    const text = await app.open(await app.write('a.csv', 'a\nb\n'));
+    expect(codeOf(await app.batch['batch.sheet']({ sourceId: text, sheet: 'Other' }))).toBe('file.unknown');
   });
 
   it('is flagged for every row in which a spreadsheet rounded digits', async () => {
     const many = Array.from({ length: 9_000 }, (_, i) => ['t', `n${i}`]);
     const rows =
       sheetOf([['token', 'name'], ...many]) + '<row r="9002"><c r="A9002"><v>4111111111111111</v></c></row>';
-    const sourceId = await desk.open(await desk.write('late.xlsx', await workbook({ sheets: [{ rows }] })));
+    const sourceId = await app.open(await app.write('late.xlsx', await workbook({ sheets: [{ rows }] })));
     const flagged = { kind: 'excel-rounded', row: 9_001, column: 'token', count: 1 };
-    const shown = valueOf(await desk.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+    const shown = valueOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
     expect(shown.notices).toEqual([flagged]);
-    valueOf(await desk.batch['batch.preflight']({ sourceId, plan: planOf([detokenize(0)]) }));
-    await expect.poll(() => desk.preflights.at(-1)?.done).toBe(true);
-    expect(desk.preflights.at(-1)).toMatchObject({ unfit: 1, notices: [flagged] });
-    const job = await desk.run(sourceId, planOf([detokenize(0)]));
+    valueOf(await app.batch['batch.preflight']({ sourceId, plan: planOf([detokenize(0)]) }));
+    await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
+    expect(app.preflights.at(-1)).toMatchObject({ unfit: 1, notices: [flagged] });
+    const job = await app.run(sourceId, planOf([detokenize(0)]));
     expect(job.tally).toMatchObject({ rows: 9_001, failed: 1 });
-    expect(desk.service.sent).not.toContain('4.11111111111111E+15');
+    expect(app.service.sent).not.toContain('4.11111111111111E+15');
   });
 
   it('goes out as one, whole and in text', async () => {
-    const sourceId = await desk.open(await desk.write('cards.xlsx', await cards()));
-    const { jobId } = await desk.run(sourceId, planOf([detokenize(0)]));
-    const sum = desk.audit.ends.length;
+    const sourceId = await app.open(await app.write('cards.xlsx', await cards()));
+    const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));
+    const sum = app.audit.ends.length;
     expect(
-      (await desk.export(jobId, { format: 'workbook', byteOrderMark: true, safety: 'spreadsheet' })).ok,
+      (await app.export(jobId, { format: 'workbook', byteOrderMark: true, safety: 'spreadsheet' })).ok,
     ).toBe(true);
-    expect(desk.audit.intents.at(-1)?.note).toBe('cleartext all workbook');
-    expect(desk.audit.ends).toHaveLength(sum + 1);
+    expect(app.audit.intents.at(-1)?.note).toBe('cleartext all workbook');
+    expect(app.audit.ends).toHaveLength(sum + 1);
     const again = valueOf(
-      await desk.batch['batch.drop']({ reference: join(desk.folder, 'cards_cleartext.xlsx') }),
+      await app.batch['batch.drop']({ reference: join(app.folder, 'cards_cleartext.xlsx') }),
     );
     const shown = valueOf(
-      await desk.batch['batch.preview']({ sourceId: again.sourceId, reading: { header: false }, masked: [] }),
+      await app.batch['batch.preview']({ sourceId: again.sourceId, reading: { header: false }, masked: [] }),
     );
     expect(shown.rows).toEqual([
       ['token', 'name'],
@@ -131,81 +131,81 @@ describe('a workbook', () => {
       ['', ''],
       [cleartextOf('t4'), ''],
     ]);
-    expect((await readdir(desk.folder)).filter((name) => name.endsWith('.partial'))).toEqual([]);
+    expect((await readdir(app.folder)).filter((name) => name.endsWith('.partial'))).toEqual([]);
   });
 
   it('goes out encrypted where that is asked for', async () => {
-    const sourceId = await desk.open(await desk.write('cards.xlsx', await cards()));
-    const { jobId } = await desk.run(sourceId, planOf([detokenize(0)]));
-    desk.target = join(desk.folder, 'sealed.age');
+    const sourceId = await app.open(await app.write('cards.xlsx', await cards()));
+    const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));
+    app.target = join(app.folder, 'sealed.age');
     expect(
-      (await desk.export(jobId, { format: 'workbook', passphrase: coveredOf('correct horse') })).ok,
+      (await app.export(jobId, { format: 'workbook', passphrase: obscuredOf('correct horse') })).ok,
     ).toBe(true);
     const decrypter = new Decrypter();
     decrypter.addPassphrase('correct horse');
-    const clear = Buffer.from(await decrypter.decrypt(await readFile(desk.target)));
+    const clear = Buffer.from(await decrypter.decrypt(await readFile(app.target)));
     const opened = valueOf(
-      await desk.batch['batch.drop']({ reference: await desk.write('clear.xlsx', clear) }),
+      await app.batch['batch.drop']({ reference: await app.write('clear.xlsx', clear) }),
     );
     expect(opened.sheet?.name).toBe('Rows');
   });
 
   it('never takes the place of the one it came from', async () => {
-    const path = await desk.write('cards.xlsx', await cards());
-    const { jobId } = await desk.run(await desk.open(path), planOf([detokenize(0)]));
-    desk.target = path;
-    expect(codeOf(await desk.export(jobId, { format: 'workbook' }))).toBe('file.exists');
+    const path = await app.write('cards.xlsx', await cards());
+    const { jobId } = await app.run(await app.open(path), planOf([detokenize(0)]));
+    app.target = path;
+    expect(codeOf(await app.export(jobId, { format: 'workbook' }))).toBe('file.exists');
   });
 
   it('is not written where a value is too long for a cell, and nothing is left of it', async () => {
-    const sourceId = await desk.open(await desk.write('long.csv', `token,n\nt1,${'x'.repeat(40_000)}\n`));
-    const { jobId } = await desk.run(sourceId, planOf([detokenize(0)]));
-    expect(await desk.export(jobId, { format: 'workbook' })).toMatchObject({
+    const sourceId = await app.open(await app.write('long.csv', `token,n\nt1,${'x'.repeat(40_000)}\n`));
+    const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));
+    expect(await app.export(jobId, { format: 'workbook' })).toMatchObject({
       failure: { code: 'file.workbook-cell', row: 2 },
     });
-    expect((await readdir(desk.folder)).filter((name) => name.startsWith('long_'))).toEqual([]);
-    expect((await desk.export(jobId, { format: 'csv' })).ok).toBe(true);
+    expect((await readdir(app.folder)).filter((name) => name.startsWith('long_'))).toEqual([]);
+    expect((await app.export(jobId, { format: 'csv' })).ok).toBe(true);
   });
 });
 
 describe('pasted rows', () => {
-  it('are no damaged job to a desk that finds them left behind', async () => {
-    valueOf(await desk.batch['batch.paste']({ text: 'token\nt1\n' }));
+  it('are no damaged job to a app that finds them left behind', async () => {
+    valueOf(await app.batch['batch.paste']({ text: 'token\nt1\n' }));
     expect(await spoolsOf()).toHaveLength(1);
-    const other = await openDesk({ home: desk.folder });
+    const other = await openApp({ home: app.folder });
     expect(valueOf(await other.batch['batch.damaged']({}))).toEqual([]);
     await other.batch.close();
   });
 
   it('lie sealed on the disk from the beginning, and go with their handle', async () => {
-    const pasted = valueOf(await desk.batch['batch.paste']({ text: 'token\n4111111111111111\n' }));
+    const pasted = valueOf(await app.batch['batch.paste']({ text: 'token\n4111111111111111\n' }));
     const [name = ''] = await spoolsOf();
-    const spool = await readFile(join(desk.parts.folder, 'opened', name));
+    const spool = await readFile(join(app.parts.folder, 'opened', name));
     expect(spool.includes('4111111111111111')).toBe(false);
-    const { jobId } = await desk.run(pasted.sourceId, planOf([detokenize(0)]));
-    for (let i = 0; i < 8; i++) await desk.batch['batch.paste']({ text: `t${i}` });
+    const { jobId } = await app.run(pasted.sourceId, planOf([detokenize(0)]));
+    for (let i = 0; i < 8; i++) await app.batch['batch.paste']({ text: `t${i}` });
     await expect.poll(async () => (await spoolsOf()).includes(name)).toBe(false);
     expect(await spoolsOf()).toHaveLength(8);
-    expect(valueOf(await desk.export(jobId))).toContain(cleartextOf('4111111111111111'));
+    expect(valueOf(await app.export(jobId))).toContain(cleartextOf('4111111111111111'));
   });
 
   it('need the keychain', async () => {
     const locked = { ok: false, failure: { code: 'keychain.locked' } } as const;
-    const other = await openDesk({ keychain: { key: () => Promise.resolve(locked) } });
+    const other = await openApp({ keychain: { key: () => Promise.resolve(locked) } });
     expect(codeOf(await other.batch['batch.paste']({ text: 't1' }))).toBe('keychain.locked');
     await other.close();
   });
 });
 
 it('what a process that ended left behind is removed, and nothing of one that lives', async () => {
-  const opened = join(desk.parts.folder, 'opened');
-  await desk.batch['batch.paste']({ text: 't1' });
+  const opened = join(app.parts.folder, 'opened');
+  await app.batch['batch.paste']({ text: 't1' });
   const [living = ''] = await readdir(opened);
   const pid = Number(execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }));
   await mkdir(join(opened, 'dead'));
   await writeFile(join(opened, 'dead', 'owner'), JSON.stringify({ pid, began: '1', id: 'x' }));
   await writeFile(join(opened, 'dead', 'spool'), 'sealed');
-  await desk.batch.start();
+  await app.batch.start();
   expect(await readdir(opened)).toEqual([living]);
 });
 
@@ -228,7 +228,7 @@ describe('a file that is no table is called what it is', () => {
     ['a.csv.gz', Buffer.from([0x1f, 0x8b, 8, 0]), 'gzip archive'],
     ['a.csv.age', Buffer.from('age-encryption.org/v1\n'), 'file encrypted with age'],
   ])('%s', async (name, bytes, what) => {
-    const outcome = await desk.batch['batch.drop']({ reference: await desk.write(name, bytes) });
+    const outcome = await app.batch['batch.drop']({ reference: await app.write(name, bytes) });
     expect(outcome).toEqual({ ok: false, failure: { code: 'file.not-a-table', subject: what } });
   });
 
@@ -247,15 +247,15 @@ describe('a file that is no table is called what it is', () => {
       'binary Excel workbook (.xlsb)',
     ],
   ])('%s', async (name, made, what) => {
-    const outcome = await desk.batch['batch.drop']({
-      reference: await desk.write(name, await workbook(made)),
+    const outcome = await app.batch['batch.drop']({
+      reference: await app.write(name, await workbook(made)),
     });
     expect(outcome).toEqual({ ok: false, failure: { code: 'file.not-a-table', subject: what } });
   });
 
   it('and leaves nothing behind', async () => {
-    const damaged = await desk.write('cards.xlsx', (await cards()).subarray(0, -40));
-    expect(await desk.batch['batch.drop']({ reference: damaged })).toEqual({
+    const damaged = await app.write('cards.xlsx', (await cards()).subarray(0, -40));
+    expect(await app.batch['batch.drop']({ reference: damaged })).toEqual({
       ok: false,
       failure: { code: 'file.workbook-damaged', subject: 'cards.xlsx' },
     });

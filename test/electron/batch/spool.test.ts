@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSpool, keepSpool, openSpool } from '../../../electron/batch/storing/spool.ts';
-import { sealFor } from '../../../electron/privacy/seal.ts';
+import { createSpool, keepSpool, openSpool } from '../../../electron/batch/storing/encrypted-file.ts';
+import { sealFor } from '../../../electron/privacy/encryption.ts';
 import { codeOf, valueOf } from './desk.ts';
 
 const block = 64 * 1024;

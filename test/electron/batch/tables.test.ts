@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ByteSource } from '../../../electron/batch/bytes/byte-source.ts';
+import type { ByteSource } from '../../../electron/storage/byte-source.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import { cutCharacter, decode, sourceLength, toBytes } from '../../../electron/batch/reading/decode.ts';
-import { look } from '../../../electron/batch/reading/look.ts';
-import { parseRows } from '../../../electron/batch/csv/parse-rows.ts';
+import { look } from '../../../electron/batch/reading/detect.ts';
+import { parseRows } from '../../../electron/batch/parse-rows.ts';
 import { beginning, readRows, type Chunk, type Format } from '../../../electron/batch/reading/read-rows.ts';
-import { createRowWriter, isFormula } from '../../../electron/batch/csv/write-csv.ts';
-import type { Delimiter, Encoding } from '../../../electron/contract/models/source.ts';
-import { cleartextOf, detokenize, openDesk, planOf, valueOf, type TestDesk } from './desk.ts';
+import { createRowWriter, isFormula } from '../../../electron/batch/write-csv.ts';
+import type { Delimiter, Encoding } from '../../../electron/contract/models/batch.ts';
+import { cleartextOf, detokenize, openApp, planOf, valueOf, type TestApp } from './desk.ts';
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|'];
 
@@ -225,11 +225,11 @@ describe('formulas', () => {
 });
 
 describe('from table to table', () => {
-  let desk: TestDesk;
+  let app: TestApp;
   beforeEach(async () => {
-    desk = await openDesk();
+    app = await openApp();
   });
-  afterEach(() => desk.close());
+  afterEach(() => app.close());
 
   it('nothing changes but the column that was asked for', async () => {
     let run = 0;
@@ -244,9 +244,9 @@ describe('from table to table', () => {
           const names = Array.from({ length: width }, (_, i) => `h${i}`);
           const writer = createRowWriter({ delimiter, newline: '\r\n', spreadsheet: false });
           const lines = [names, ...table].map((row) => writer.line(row));
-          await mkdir(desk.folder, { recursive: true });
-          const sourceId = await desk.open(await desk.write(`in${run++}.csv`, lines.join('')));
-          const job = await desk.run(sourceId, planOf([detokenize(column)], { delimiter }));
+          await mkdir(app.folder, { recursive: true });
+          const sourceId = await app.open(await app.write(`in${run++}.csv`, lines.join('')));
+          const job = await app.run(sourceId, planOf([detokenize(column)], { delimiter }));
           expect(job.state).toBe('finished');
           const blank = table.filter((row) => row[column]?.trim() === '').length;
           expect(job.tally).toEqual({
@@ -256,7 +256,7 @@ describe('from table to table', () => {
             unmatched: 0,
             blank,
           });
-          const outcome = await desk.batch['batch.export']({
+          const outcome = await app.batch['batch.export']({
             jobId: job.jobId,
             content: 'cleartext',
             rows: 'all',
@@ -270,7 +270,7 @@ describe('from table to table', () => {
             confirmRows: null,
             passphrase: null,
           });
-          const path = join(desk.folder, valueOf(outcome)?.name ?? '');
+          const path = join(app.folder, valueOf(outcome)?.name ?? '');
           const expected = table.map((row) =>
             writer.line(
               row.map((cell, i) => (i === column && cell.trim() !== '' ? cleartextOf(cell) : cell)),
@@ -278,7 +278,7 @@ describe('from table to table', () => {
           );
           expect(await readFile(path, 'utf8')).toBe([lines[0], ...expected].join(''));
           await rm(path);
-          valueOf(await desk.batch['batch.discard']({ jobId: job.jobId }));
+          valueOf(await app.batch['batch.discard']({ jobId: job.jobId }));
         },
       ),
       { numRuns: 60 },

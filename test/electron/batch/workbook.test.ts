@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSheetWriter, workbookFile } from '../../../electron/batch/output/write-workbook.ts';
 import { createOutputFile } from '../../../electron/batch/output/output-file.ts';
-import { look } from '../../../electron/batch/reading/look.ts';
+import { look } from '../../../electron/batch/reading/detect.ts';
 import { beginning, readRows } from '../../../electron/batch/reading/read-rows.ts';
 import { convertSheet, type Converted } from '../../../electron/batch/reading/workbook/convert-sheet.ts';
-import { createSpool, openSpool } from '../../../electron/batch/storing/spool.ts';
+import { createSpool, openSpool } from '../../../electron/batch/storing/encrypted-file.ts';
 import { done, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
-import { sealFor } from '../../../electron/privacy/seal.ts';
+import { sealFor } from '../../../electron/privacy/encryption.ts';
 import { partsOf, text, workbook, zip } from './make-workbook.ts';
 
 let folder: string;
@@ -487,7 +487,7 @@ describe('what is written as a workbook', () => {
   });
 
   async function readPart(bytes: Buffer, name: string): Promise<string> {
-    const { openPackage } = await import('../../../electron/batch/reading/workbook/open-package.ts');
+    const { openPackage } = await import('../../../electron/batch/reading/workbook/package.ts');
     const path = join(folder, `${++files}.xlsx`);
     await writeFile(path, bytes);
     const pack = await openPackage(path);

@@ -12,7 +12,7 @@ import {
 } from '../../../electron/contract/models/connection.ts';
 import { openClientCertificates } from '../../../electron/credentials/client-certificates.ts';
 import { openConnections, type Active } from '../../../electron/credentials/connections.ts';
-import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
+import { openKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeClock } from '../privacy/fake-clock.ts';
 import { createAuthority } from '../../faults/certificates.ts';
 import { createPfx } from '../../faults/pfx.ts';
@@ -57,8 +57,8 @@ interface Left {
   names: string[];
 }
 
-/** A desk over what an earlier one left, where there is one. */
-function desk(left: Left | null = null) {
+/** A app over what an earlier one left, where there is one. */
+function app(left: Left | null = null) {
   const { kept, keyring, names }: Left = left ?? {
     kept: { connections: [], active: null },
     keyring: fakeKeyring(),
@@ -91,7 +91,7 @@ function value<T>(outcome: Outcome<T>): T {
 }
 
 async function withSecrets() {
-  const room = desk();
+  const room = app();
   value(await room.connections.save(draft));
   value(await room.connections.storeSecret('c1', apiKey, 'key-1'));
   value(await room.connections.storeSecret('c1', passwordOf('agent'), 'pass-1'));
@@ -126,13 +126,13 @@ test.each([
   ['acme.example', 'baseUrl'],
   ['', 'baseUrl'],
 ])('the address %j is refused', async (baseUrl, subject) => {
-  const { connections, kept } = desk();
+  const { connections, kept } = app();
   expect(await connections.save({ ...draft, baseUrl })).toEqual(failed('connection.invalid', { subject }));
   expect(kept.connections).toEqual([]);
 });
 
 test('the address is kept without a slash at its end, and with its path', async () => {
-  const { connections } = desk();
+  const { connections } = app();
   value(await connections.save({ ...draft, baseUrl: ' HTTPS://Acme.Example/tenant// ' }));
   expect(connections.list()[0]?.baseUrl).toBe('https://acme.example/tenant');
 });
@@ -144,12 +144,12 @@ test.each([
   [{ requestsPerSecond: 0 }, 'requestsPerSecond'],
   [{ apiKeyExpires: 'soon' }, 'apiKeyExpires'],
 ])('%j is refused and named', async (change, subject) => {
-  const { connections } = desk();
+  const { connections } = app();
   expect(await connections.save({ ...draft, ...change })).toEqual(failed('connection.invalid', { subject }));
 });
 
 test('two connections can not have one name', async () => {
-  const { connections } = desk();
+  const { connections } = app();
   value(await connections.save(draft));
   expect(await connections.save({ ...draft, name: 'ACME' })).toEqual(
     failed('connection.invalid', { subject: 'name' }),
@@ -158,7 +158,7 @@ test('two connections can not have one name', async () => {
 });
 
 test('an extra CA is one or more certificates, and nothing else is kept of it', async () => {
-  const { connections } = desk();
+  const { connections } = app();
   const [one = '', two = ''] = rootCertificates;
   value(await connections.save({ ...draft, extraCa: `a comment\r\n${one}\r\n${two}\n` }));
   expect(connections.list()[0]?.extraCa?.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
@@ -183,7 +183,7 @@ test('a secret never follows a connection to another host', async () => {
 });
 
 test.each(['https://evil.example', 'https://acme.example:8443'])(
-  'a secret is not found for %s when the file was edited behind the desk',
+  'a secret is not found for %s when the file was edited behind the app',
   async (baseUrl) => {
     const { connections, kept } = await withSecrets();
     kept.connections = kept.connections.map((connection) => ({ ...connection, baseUrl }));
@@ -230,7 +230,7 @@ test('a removed connection takes its secrets with it', async () => {
 });
 
 test('a connection that never had a secret can be removed while the keyring is away', async () => {
-  const { connections, keyring } = desk();
+  const { connections, keyring } = app();
   value(await connections.save(draft));
   keyring.mood = 'gone';
   expect(await connections.remove('c1')).toEqual(done(null));
@@ -249,8 +249,8 @@ test('what is not there is said so', async () => {
   );
 });
 
-test('the built-in connection is put by the desk and changed by nobody', async () => {
-  const { connections } = desk();
+test('the built-in connection is put by the app and changed by nobody', async () => {
+  const { connections } = app();
   const builtIn = { ...draft, id: 'built-in', name: 'Built-in service', baseUrl: 'https://127.0.0.1:4001' };
   value(await connections.saveBuiltIn(builtIn));
   value(await connections.storeSecret('built-in', apiKey, 'k'));
@@ -268,7 +268,7 @@ const pfx = createPfx(await (await createAuthority()).sign({ use: 'client' }), p
 const proxyPassword = { kind: 'proxyPassword' } as const;
 
 async function withCertificate() {
-  const room = desk();
+  const room = app();
   value(await room.connections.save({ ...draft, proxyUser: 'ada' }));
   value(await room.connections.storeCertificate('c1', pfx, passphrase));
   value(await room.connections.storeSecret('c1', proxyPassword, 'proxy-1'));
@@ -349,7 +349,7 @@ test.each([
   ['its file is half written', 'writeFile'],
   ['its file is written and not yet in place', 'rename'],
 ] as const)(
-  'a certificate is the old one with its passphrase when the desk ends while %s',
+  'a certificate is the old one with its passphrase when the app ends while %s',
   async (_, step) => {
     const room = await withCertificate();
     const write = fsPromises.writeFile;
@@ -361,7 +361,7 @@ test.each([
     await vi.waitUntil(() => cut.mock.results.length > 0 && fs.readdirSync(folder).length === 2);
     vi.restoreAllMocks();
 
-    const { connections } = desk(room);
+    const { connections } = app(room);
     expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
     value(await connections.storeCertificate('c1', nextPfx, nextPassphrase));
     expect(await connections.certificate('c1')).toEqual(done({ pfx: nextPfx, passphrase: nextPassphrase }));
@@ -369,7 +369,7 @@ test.each([
   },
 );
 
-test('a certificate is the new one with its passphrase when the desk ends before its name is kept', async () => {
+test('a certificate is the new one with its passphrase when the app ends before its name is kept', async () => {
   const room = await withCertificate();
   const before = structuredClone(room.kept);
   const named = value(await room.connections.storeCertificate('c1', nextPfx, nextPassphrase));
@@ -378,14 +378,14 @@ test('a certificate is the new one with its passphrase when the desk ends before
     ...one,
     clientCertificate: { subject: 'CN=Earlier', expires: '2020-01-01' },
   }));
-  const { connections } = desk(room);
+  const { connections } = app(room);
   expect(await connections.certificate('c1')).toEqual(done({ pfx: nextPfx, passphrase: nextPassphrase }));
   expect(connections.views()[0]?.clientCertificate).toEqual(named);
 });
 
 test('a keyring that refuses leaves the certificate and its passphrase as they were', async () => {
   const room = await withCertificate();
-  const { connections, keyring } = desk(room);
+  const { connections, keyring } = app(room);
   keyring.mood = 'locked';
   expect(await connections.storeCertificate('c1', nextPfx, nextPassphrase)).toEqual(
     failed('keychain.locked'),
@@ -404,7 +404,7 @@ test('a damaged certificate file is a failure, not a way without', async () => {
 });
 
 test('the built-in connection takes no certificate', async () => {
-  const { connections } = desk();
+  const { connections } = app();
   value(await connections.saveBuiltIn({ ...draft, id: 'built-in' }));
   expect(await connections.storeCertificate('built-in', pfx, passphrase)).toEqual(
     failed('connection.built-in'),

@@ -5,9 +5,13 @@ import Conf from 'conf';
 import { expect, onTestFinished, test } from 'vitest';
 import { openClientCertificates } from '../../../electron/credentials/client-certificates.ts';
 import { openConnections } from '../../../electron/credentials/connections.ts';
-import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
+import { openKeychain } from '../../../electron/credentials/keychain.ts';
 import { openLock } from '../../../electron/privacy/lock.ts';
-import { deskDocument, documentMigrations, documentVersion } from '../../../electron/settings/document.ts';
+import {
+  settingsDocument,
+  documentMigrations,
+  documentVersion,
+} from '../../../electron/settings/settings.ts';
 import { openStore } from '../../../electron/settings/store.ts';
 import { fakeClock } from '../privacy/fake-clock.ts';
 import { fakeKeyring } from './fake-keyring.ts';
@@ -17,8 +21,8 @@ const secrets = ['canary-api-key-1', 'canary-password-2', 'canary-passphrase-3']
 /** The forms a secret could be written in. */
 function forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  const shifted = [0, 1, 2].map((pad) =>
-    Buffer.concat([Buffer.alloc(pad), bytes])
+  const shifted = [0, 1, 2].map((xorKey) =>
+    Buffer.concat([Buffer.alloc(xorKey), bytes])
       .toString('base64')
       .slice(4, -4),
   );
@@ -31,7 +35,7 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
   const store = openStore({
     folder,
     name: 'desk',
-    shape: deskDocument,
+    shape: settingsDocument,
     version: documentVersion,
     migrations: documentMigrations,
     conf: (options) => new Conf(options),

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
-import { openKeychain } from '../../../electron/credentials/open-keychain.ts';
+import { openKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeClock } from '../privacy/fake-clock.ts';
 import { fakeKeyring } from './fake-keyring.ts';
 
-function desk(keyring = fakeKeyring(), stored: string[] = []) {
+function app(keyring = fakeKeyring(), stored: string[] = []) {
   const clock = fakeClock();
   const index = { names: stored };
   const states: string[] = [];
@@ -26,7 +26,7 @@ const called = (keyring: ReturnType<typeof fakeKeyring>, count: number) =>
   vi.waitFor(() => expect(keyring.calls.length).toBe(count));
 
 test('stores, reads and removes, with the name in the index and the value nowhere but the keyring', async () => {
-  const { keychain, keyring, index } = desk();
+  const { keychain, keyring, index } = app();
   expect(keychain.peek('c1:apiKey')).toBe('missing');
   expect(await keychain.read('c1:apiKey')).toEqual(failed('credentials.missing'));
   expect(await keychain.store('c1:apiKey', 's3cret')).toEqual(done('stored'));
@@ -40,7 +40,7 @@ test('stores, reads and removes, with the name in the index and the value nowher
 });
 
 test('what is indexed and answered with nothing is locked, never missing', async () => {
-  const { keychain, keyring, states } = desk(fakeKeyring({ a: 'x' }), ['a']);
+  const { keychain, keyring, states } = app(fakeKeyring({ a: 'x' }), ['a']);
   keyring.mood = 'locked';
   expect(await keychain.read('a')).toEqual(failed('keychain.locked'));
   expect(await keychain.read('a')).toEqual(failed('keychain.locked'));
@@ -55,7 +55,7 @@ test('what is indexed and answered with nothing is locked, never missing', async
 test('a keyring that takes everything and gives nothing back is locked too', async () => {
   const keyring = fakeKeyring();
   keyring.getPassword = () => Promise.resolve(null);
-  const { keychain, index } = desk(keyring, ['a']);
+  const { keychain, index } = app(keyring, ['a']);
   expect(await keychain.read('a')).toEqual(failed('keychain.locked'));
   expect(index.names).toEqual(['a']);
   expect(await keychain.key('b')).toEqual(failed('keychain.locked'));
@@ -63,14 +63,14 @@ test('a keyring that takes everything and gives nothing back is locked too', asy
 });
 
 test('what another hand removed from an open keyring is missing again', async () => {
-  const { keychain, index } = desk(fakeKeyring(), ['a']);
+  const { keychain, index } = app(fakeKeyring(), ['a']);
   expect(await keychain.read('a')).toEqual(failed('credentials.missing'));
   expect(index.names).toEqual([]);
   expect(keychain.state()).toBe('ready');
 });
 
 test('nothing is called removed while the keyring is locked', async () => {
-  const { keychain, keyring, index } = desk(fakeKeyring({ a: 'x' }), ['a']);
+  const { keychain, keyring, index } = app(fakeKeyring({ a: 'x' }), ['a']);
   keyring.mood = 'locked';
   expect(await keychain.remove('a')).toEqual(failed('keychain.locked'));
   expect(index.names).toEqual(['a']);
@@ -80,7 +80,7 @@ test('nothing is called removed while the keyring is locked', async () => {
 });
 
 test('calls go one at a time, in order', async () => {
-  const { keychain, keyring } = desk();
+  const { keychain, keyring } = app();
   await Promise.all([
     keychain.store('a', '1'),
     keychain.store('b', '2'),
@@ -92,7 +92,7 @@ test('calls go one at a time, in order', async () => {
 });
 
 test('a keyring that does not answer is given up on, and nothing more is asked of it until it returns', async () => {
-  const { keychain, keyring, clock, states } = desk(fakeKeyring({ a: 'x' }), ['a']);
+  const { keychain, keyring, clock, states } = app(fakeKeyring({ a: 'x' }), ['a']);
   keyring.mood = 'hanging';
   const first = keychain.read('a');
   const behind = keychain.read('a');
@@ -117,7 +117,7 @@ test('a keyring that does not answer is given up on, and nothing more is asked o
 });
 
 test('a secret stored too late to be told is in the index all the same', async () => {
-  const { keychain, keyring, clock, index } = desk();
+  const { keychain, keyring, clock, index } = app();
   keyring.mood = 'hanging';
   const storing = keychain.store('a', 'x');
   await called(keyring, 1);
@@ -129,7 +129,7 @@ test('a secret stored too late to be told is in the index all the same', async (
 });
 
 test('without a keyring secrets live in memory for this run', async () => {
-  const { keychain, keyring, index } = desk();
+  const { keychain, keyring, index } = app();
   keyring.mood = 'gone';
   expect(await keychain.store('a', 'x')).toEqual(done('memory'));
   expect(keychain.state()).toBe('unavailable');
@@ -154,7 +154,7 @@ test('a native module that can not be loaded is a machine without a keyring', as
 });
 
 test('what is stored in a keyring that is gone is neither missing nor forgotten', async () => {
-  const { keychain, keyring, index } = desk(fakeKeyring({ a: 'x' }), ['a']);
+  const { keychain, keyring, index } = app(fakeKeyring({ a: 'x' }), ['a']);
   keyring.mood = 'gone';
   expect(await keychain.read('a')).toEqual(failed('keychain.unavailable'));
   expect(await keychain.remove('a')).toEqual(failed('keychain.unavailable'));
@@ -163,7 +163,7 @@ test('what is stored in a keyring that is gone is neither missing nor forgotten'
 });
 
 test('a secret typed while there was no keyring goes into it when stored again', async () => {
-  const { keychain, keyring } = desk();
+  const { keychain, keyring } = app();
   keyring.mood = 'gone';
   await keychain.store('a', 'x');
   keyring.mood = 'open';
@@ -173,18 +173,18 @@ test('a secret typed while there was no keyring goes into it when stored again',
 });
 
 test('a key is 32 random bytes, made once, also when asked for twice at a time', async () => {
-  const { keychain, keyring } = desk();
+  const { keychain, keyring } = app();
   const [one, two] = await Promise.all([keychain.key('audit'), keychain.key('audit')]);
   expect(value(one)).toHaveLength(32);
   expect(value(two)).toEqual(value(one));
   expect(value(await keychain.key('results'))).not.toEqual(value(one));
-  const next = desk(keyring, ['audit']);
+  const next = app(keyring, ['audit']);
   expect(value(await next.keychain.key('audit'))).toEqual(value(one));
 });
 
 test('a key in use is not replaced while the keyring is locked, even with the index lost', async () => {
   const kept = Buffer.alloc(32, 7).toString('base64');
-  const { keychain, keyring } = desk(fakeKeyring({ audit: kept }), []);
+  const { keychain, keyring } = app(fakeKeyring({ audit: kept }), []);
   keyring.mood = 'locked';
   expect(await keychain.key('audit')).toEqual(failed('keychain.locked'));
   const set = keyring.setPassword.bind(keyring);
@@ -195,7 +195,7 @@ test('a key in use is not replaced while the keyring is locked, even with the in
 });
 
 test('a secret has at most 2,560 bytes, not characters', async () => {
-  const { keychain, keyring } = desk();
+  const { keychain, keyring } = app();
   expect(await keychain.store('a', 'é'.repeat(1_280))).toEqual(done('stored'));
   expect(await keychain.store('b', `${'é'.repeat(1_280)}x`)).toEqual(
     failed('credentials.too-long', { subject: '2560' }),
@@ -205,6 +205,6 @@ test('a secret has at most 2,560 bytes, not characters', async () => {
 });
 
 test('an account name outside the agreed characters is a bug', async () => {
-  const { keychain } = desk();
+  const { keychain } = app();
   await expect(keychain.read('c1/apiKey')).rejects.toThrow('Not an account name');
 });

@@ -2,22 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { calls, type CallName } from '../../../electron/contract/calls.ts';
 import { failureSchema, failed } from '../../../electron/contract/errors.ts';
-import { createDoor, type Handlers } from '../../../electron/ipc/handle.ts';
+import { createRouter, type Handlers } from '../../../electron/ipc/router.ts';
 
 const origin = 'app://desk';
 const sender = { origin, isMainFrame: true };
 const names = Object.keys(calls) as CallName[];
 
-function doorOver(handlers: Partial<Handlers>, locked = () => false) {
+function routerOver(handlers: Partial<Handlers>, locked = () => false) {
   const bugs: string[] = [];
   const rest = Object.fromEntries(names.map((name) => [name, () => Promise.resolve(failed('call.failed'))]));
-  const door = createDoor({
+  const router = createRouter({
     handlers: { ...rest, ...handlers } as Handlers,
     origin,
     locked,
     onBug: (call, what) => bugs.push(`${call} ${what}`),
   });
-  return { door, bugs };
+  return { router, bugs };
 }
 
 const hidden = { ok: true, value: {} } as const;
@@ -31,16 +31,16 @@ describe('who may ask', () => {
     ['a frame inside the window', { origin, isMainFrame: false }],
   ])('refuses %s', async (_who, who) => {
     const hide = vi.fn(() => Promise.resolve(hidden));
-    const { door } = doorOver({ 'lookup.hide': hide });
-    expect(await door(who, 'lookup.hide', { revealId: 'a' })).toEqual(failed('call.refused'));
+    const { router } = routerOver({ 'lookup.hide': hide });
+    expect(await router(who, 'lookup.hide', { revealId: 'a' })).toEqual(failed('call.refused'));
     expect(hide).not.toHaveBeenCalled();
   });
 
   test.each(['nothing.like.it', '__proto__', 'constructor', 'toString', ''])(
     'refuses the call %j',
     async (call) => {
-      const { door } = doorOver({});
-      expect(await door(sender, call, {})).toEqual(failed('call.refused'));
+      const { router } = routerOver({});
+      expect(await router(sender, call, {})).toEqual(failed('call.refused'));
     },
   );
 });
@@ -48,22 +48,22 @@ describe('who may ask', () => {
 describe('what comes in', () => {
   test('is refused with any member that is not listed', async () => {
     const hide = vi.fn(() => Promise.resolve(hidden));
-    const { door } = doorOver({ 'lookup.hide': hide });
-    expect(await door(sender, 'lookup.hide', { revealId: 'a', more: 1 })).toEqual(
+    const { router } = routerOver({ 'lookup.hide': hide });
+    expect(await router(sender, 'lookup.hide', { revealId: 'a', more: 1 })).toEqual(
       failed('call.invalid', { operation: 'lookup.hide' }),
     );
     expect(hide).not.toHaveBeenCalled();
   });
 
-  test('never makes the door throw, whatever it is', async () => {
-    const { door, bugs } = doorOver({});
+  test('never makes the router throw, whatever it is', async () => {
+    const { router, bugs } = routerOver({});
     const payload = fc.oneof(
       fc.anything({ withNullPrototype: true, withBigInt: true, withMap: true, withTypedArray: true }),
       fc.jsonValue(),
     );
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...names), payload, async (name, input) => {
-        const outcome = await door(sender, name, input);
+        const outcome = await router(sender, name, input);
         if (outcome.ok) throw new Error('no handler here succeeds');
         failureSchema.parse(outcome.failure);
       }),
@@ -73,14 +73,14 @@ describe('what comes in', () => {
   });
 
   test('is bounded: no call takes ten million characters', async () => {
-    const { door } = doorOver({});
+    const { router } = routerOver({});
     const huge = 'x'.repeat(10_000_000);
     for (const name of names)
       for (const payload of [
         huge,
         { value: huge, text: huge, token: huge, passphrase: huge, reference: huge },
       ])
-        expect(await door(sender, name, payload)).toEqual(failed('call.invalid', { operation: name }));
+        expect(await router(sender, name, payload)).toEqual(failed('call.invalid', { operation: name }));
   });
 });
 
@@ -101,22 +101,24 @@ describe('what goes out', () => {
   const input = { policy: 'p', definition: 'd', token: 't', caseReference: '' };
 
   test('is what the contract lists', async () => {
-    const { door } = doorOver({ 'lookup.mask': () => Promise.resolve({ ok: true, value: lookup }) });
-    expect(await door(sender, 'lookup.mask', input)).toEqual({ ok: true, value: lookup });
+    const { router } = routerOver({ 'lookup.mask': () => Promise.resolve({ ok: true, value: lookup }) });
+    expect(await router(sender, 'lookup.mask', input)).toEqual({ ok: true, value: lookup });
   });
 
   test('never has a member that the contract does not list', async () => {
     const leaking = { ...lookup, apiKey: 'canary' };
-    const { door, bugs } = doorOver({ 'lookup.mask': () => Promise.resolve({ ok: true, value: leaking }) });
-    expect(JSON.stringify(await door(sender, 'lookup.mask', input))).not.toContain('canary');
+    const { router, bugs } = routerOver({
+      'lookup.mask': () => Promise.resolve({ ok: true, value: leaking }),
+    });
+    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('canary');
     expect(bugs).toEqual(['lookup.mask ZodError']);
   });
 
   test('says nothing of an error but that there was one', async () => {
-    const { door, bugs } = doorOver({
+    const { router, bugs } = routerOver({
       'lookup.mask': () => Promise.reject(new TypeError('canary in a message')),
     });
-    expect(await door(sender, 'lookup.mask', input)).toEqual(
+    expect(await router(sender, 'lookup.mask', input)).toEqual(
       failed('call.failed', { operation: 'lookup.mask' }),
     );
     expect(bugs).toEqual(['lookup.mask TypeError']);
@@ -124,17 +126,17 @@ describe('what goes out', () => {
 
   test('never has a member of a failure that is not listed', async () => {
     const failure = { ...failed('service.tls').failure, cause: 'canary' };
-    const { door } = doorOver({ 'lookup.mask': () => Promise.resolve({ ok: false, failure }) });
-    expect(JSON.stringify(await door(sender, 'lookup.mask', input))).not.toContain('canary');
+    const { router } = routerOver({ 'lookup.mask': () => Promise.resolve({ ok: false, failure }) });
+    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('canary');
   });
 });
 
 describe('while locked', () => {
   test('only the calls that say so are answered', async () => {
-    const { door } = doorOver({}, () => true);
+    const { router } = routerOver({}, () => true);
     for (const name of names) {
-      const outcome = await door(sender, name, {});
-      const refused = !outcome.ok && outcome.failure.code === 'desk.locked';
+      const outcome = await router(sender, name, {});
+      const refused = !outcome.ok && outcome.failure.code === 'app.locked';
       expect([name, refused]).toEqual([name, !calls[name].whileLocked]);
     }
   });
@@ -145,7 +147,7 @@ describe('while locked', () => {
       ok: true,
       value: { revealId: 'r', cleartext: 'canary', hideAfterMs: 1, requestId: 'x' },
     } as const;
-    const { door } = doorOver(
+    const { router } = routerOver(
       {
         'lookup.reveal': () => {
           locked = true;
@@ -154,12 +156,12 @@ describe('while locked', () => {
       },
       () => locked,
     );
-    const outcome = await door(sender, 'lookup.reveal', {
+    const outcome = await router(sender, 'lookup.reveal', {
       lookupId: 'l',
-      pad: '0000',
+      xorKey: '0000',
       reason: 'r',
       caseReference: 'c',
     });
-    expect(outcome).toEqual(failed('desk.locked'));
+    expect(outcome).toEqual(failed('app.locked'));
   });
 });

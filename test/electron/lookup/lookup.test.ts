@@ -1,13 +1,12 @@
-import { coveredOf } from '../../covered-text.ts';
-import { coverText, newPad } from '../../../electron/contract/covered.ts';
+import { obscuredOf } from '../../obscured-text.ts';
+import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
-import { openLookup } from '../../../electron/lookup/lookup.ts';
-import type { LookupParts } from '../../../electron/lookup/lookup-parts.ts';
+import { openLookup, type LookupParts } from '../../../electron/lookup/lookup.ts';
 import type { ServiceClient } from '../../../electron/service/client.ts';
 
 const cleartext = '4111111111111111';
-const pad = newPad();
+const xorKey = newXorKey();
 const token = '4111117309211111';
 
 type Step = readonly [string, ...unknown[]];
@@ -45,7 +44,7 @@ function room(overrides: Partial<LookupParts> = {}, answers: Partial<ServiceClie
     newId: () => `l${++next}`,
     ...overrides,
   };
-  return { desk: openLookup(parts), steps };
+  return { app: openLookup(parts), steps };
 }
 
 const subject = { policy: 'p', definition: 'd', caseReference: 'D-1' };
@@ -57,20 +56,20 @@ function value<T>(outcome: Outcome<T>): T {
 }
 
 test('a lookup asks for the mask alone: no cleartext leaves the service', async () => {
-  const { desk, steps } = room();
-  const found = value(await desk['lookup.mask']({ ...subject, token }));
+  const { app, steps } = room();
+  const found = value(await app['lookup.mask']({ ...subject, token }));
   expect(found).toMatchObject({ token, masked: '4111 11•• •••• 1111', kind: 'masked', requestId: 'req-1' });
   expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
-  expect(value(await desk['lookup.recent']({}))).toEqual([found]);
+  expect(value(await app['lookup.recent']({}))).toEqual([found]);
 });
 
 test('a reveal is recorded, then fetched, then shown', async () => {
-  const { desk, steps } = room();
-  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
-  const revealed = value(await desk['lookup.reveal']({ lookupId: id, pad, ...why }));
+  const { app, steps } = room();
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  const revealed = value(await app['lookup.reveal']({ lookupId: id, xorKey, ...why }));
   expect(revealed).toEqual({
     revealId: 'r1',
-    cleartext: coverText(cleartext, pad),
+    cleartext: obscureText(cleartext, xorKey),
     hideAfterMs: 20_000,
     requestId: 'req-1',
   });
@@ -80,8 +79,8 @@ test('a reveal is recorded, then fetched, then shown', async () => {
     ['open'],
     ['end', 'Reveal'],
   ]);
-  expect(JSON.stringify(value(await desk['lookup.recent']({})))).not.toContain(cleartext);
-  expect(value(await desk['lookup.recent']({}))[0]?.revealedAt).not.toBeNull();
+  expect(JSON.stringify(value(await app['lookup.recent']({})))).not.toContain(cleartext);
+  expect(value(await app['lookup.recent']({}))[0]?.revealedAt).not.toBeNull();
 });
 
 test.each([
@@ -103,21 +102,21 @@ test.each([
   ],
 ] as const)('nothing is fetched while %s', async (_when, overrides, code) => {
   for (const act of ['reveal', 'copy'] as const) {
-    const { desk, steps } = room(overrides);
-    const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+    const { app, steps } = room(overrides);
+    const { id } = value(await app['lookup.mask']({ ...subject, token }));
     const outcome =
       act === 'reveal'
-        ? await desk['lookup.reveal']({ lookupId: id, pad, ...why })
-        : await desk['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
+        ? await app['lookup.reveal']({ lookupId: id, xorKey, ...why })
+        : await app['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
     expect(outcome).toEqual(failed(code));
     expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
   }
 });
 
 test('a reveal without a case is refused where cases are required', async () => {
-  const { desk, steps } = room();
-  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
-  expect(await desk['lookup.reveal']({ lookupId: id, pad, reason: 'Refund', caseReference: '' })).toEqual(
+  const { app, steps } = room();
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  expect(await app['lookup.reveal']({ lookupId: id, xorKey, reason: 'Refund', caseReference: '' })).toEqual(
     failed('reveal.reason-required'),
   );
   expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
@@ -125,27 +124,27 @@ test('a reveal without a case is refused where cases are required', async () => 
 
 test('a refused reveal is recorded as refused, and nothing opens', async () => {
   const refused = failed('service.refused', { requestId: 'req-2' });
-  const { desk, steps } = room({}, { detokenize: () => Promise.resolve(refused) });
-  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
-  expect(await desk['lookup.reveal']({ lookupId: id, pad, ...why })).toEqual(refused);
+  const { app, steps } = room({}, { detokenize: () => Promise.resolve(refused) });
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...why })).toEqual(refused);
   expect(steps.at(-1)).toEqual(['end', 'Reveal', false, 'service.refused']);
   expect(steps.map(([step]) => step)).not.toContain('open');
 });
 
 test('copying cleartext goes to the clipboard and not to the window', async () => {
-  const { desk, steps } = room();
-  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
-  const outcome = await desk['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
+  const { app, steps } = room();
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  const outcome = await app['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
   expect(outcome).toEqual(done({ clearAfterMs: 30_000 }));
   expect(steps).toContainEqual(['clipboard', cleartext]);
   expect(steps.at(-1)).toEqual(['end', 'Copy', true, undefined]);
 });
 
 test('copying the mask or the token asks the service for nothing', async () => {
-  const { desk, steps } = room();
-  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
-  await desk['lookup.copy']({ what: 'masked', lookupId: id });
-  await desk['lookup.copy']({ what: 'token', lookupId: id });
+  const { app, steps } = room();
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  await app['lookup.copy']({ what: 'masked', lookupId: id });
+  await app['lookup.copy']({ what: 'token', lookupId: id });
   expect(steps.slice(1)).toEqual([
     ['clipboard', '4111 11•• •••• 1111'],
     ['clipboard', token],
@@ -153,16 +152,16 @@ test('copying the mask or the token asks the service for nothing', async () => {
 });
 
 test('a token made under a policy that may not mask is kept without a mask', async () => {
-  const { desk } = room({}, { getMasked: () => Promise.resolve(failed('service.refused')) });
-  const made = value(await desk['lookup.tokenize']({ ...subject, cleartext: coveredOf(cleartext) }));
+  const { app } = room({}, { getMasked: () => Promise.resolve(failed('service.refused')) });
+  const made = value(await app['lookup.tokenize']({ ...subject, cleartext: obscuredOf(cleartext) }));
   expect(made).toMatchObject({ token, masked: '', kind: 'tokenized', requestId: 'req-1' });
 });
 
 test('translate takes the token to its target and masks it there', async () => {
-  const { desk, steps } = room();
-  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  const { app, steps } = room();
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
   const target = { targetPolicy: 'p2', targetDefinition: 'd2' };
-  const made = value(await desk['lookup.translate']({ lookupId: id, ...target }));
+  const made = value(await app['lookup.translate']({ lookupId: id, ...target }));
   expect(made).toMatchObject({ policy: 'p2', definition: 'd2', token: '999', kind: 'translated' });
   expect(steps.slice(1).map((step) => step.slice(0, 3))).toEqual([
     ['Translate', 'p', 'd'],
@@ -173,16 +172,16 @@ test('translate takes the token to its target and masks it there', async () => {
 test('a lookup belongs to the connection it was made on', async () => {
   let connectionId = 'c1';
   const base = room();
-  const { desk } = room({
+  const { app } = room({
     active: () =>
       Promise.resolve(done({ connectionId, name: 'n', environment: 'test', client: activeClient })),
   });
   const activeClient = {
     getMasked: () => Promise.resolve(done({ value: 'm', requestId: 'r' })),
   } as unknown as ServiceClient;
-  const { id } = value(await desk['lookup.mask']({ ...subject, token }));
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
   connectionId = 'c2';
-  expect(await desk['lookup.reveal']({ lookupId: id, pad, ...why })).toEqual(failed('lookup.unknown'));
-  expect(value(await desk['lookup.recent']({}))).toEqual([]);
+  expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...why })).toEqual(failed('lookup.unknown'));
+  expect(value(await app['lookup.recent']({}))).toEqual([]);
   expect(base.steps).toEqual([]);
 });

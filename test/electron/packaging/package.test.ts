@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { extractAll, extractFile, listPackage, statFile } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { selfCheck } from '../../../electron/desk/self-check.ts';
+import { selfCheck } from '../../../electron/self-check.ts';
 import { systemClock } from '../../../electron/privacy/clock.ts';
 import pkg from '../../../package.json' with { type: 'json' };
 import { standInDistribution } from './stand-in-distribution.ts';
@@ -58,7 +58,7 @@ describe('the archive', () => {
       '/dist/main/main.js',
       '/dist/main/preload.cjs',
       '/dist/main/licences.json',
-      '/dist/main/sandbox-worker.js',
+      '/dist/main/built-in-service-worker.js',
       '/dist/renderer/index.html',
       '/resources/service-profile.json',
       '/node_modules/keytar/lib/keytar.js',
@@ -70,7 +70,7 @@ describe('the archive', () => {
   test('holds nothing else', () => {
     const allowed = [
       /^\/package\.json$/,
-      /^\/dist\/main\/(main|sandbox-worker|shared-[\w-]+)\.js$/,
+      /^\/dist\/main\/(main|built-in-service-worker|shared-[\w-]+)\.js$/,
       /^\/dist\/main\/preload\.cjs$/,
       /^\/dist\/(main|renderer)\/licences\.json$/,
       /^\/dist\/main\/files\.json$/,

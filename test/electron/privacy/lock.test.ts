@@ -35,11 +35,11 @@ function machine() {
 }
 
 async function withPassphrase() {
-  const desk = machine();
-  const lock = await desk.start();
+  const app = machine();
+  const lock = await app.start();
   expect((await lock.setPassphrase('', 'correct horse')).ok).toBe(true);
   lock.now();
-  return { ...desk, lock };
+  return { ...app, lock };
 }
 
 test('locks after idle minutes, and not while somebody works', async () => {
@@ -154,7 +154,7 @@ test('a clock put back does not lock anyone out for longer than the delay', asyn
   expect(lock.state().waitMs).toBe(1_000);
 });
 
-test('a keychain that can not tell keeps the desk locked at start, and opens nothing', async () => {
+test('a keychain that can not tell keeps the app locked at start, and opens nothing', async () => {
   const { vault, start, lock } = await withPassphrase();
   lock.close();
   vault.trouble = 'keychain.locked';
@@ -166,7 +166,7 @@ test('a keychain that can not tell keeps the desk locked at start, and opens not
   expect(await next.unlock('wrong')).toEqual(failed('unlock.wrong', { retryAfterMs: 1_000 }));
 });
 
-test('a verifier taken out of the keychain while the desk runs opens nothing', async () => {
+test('a verifier taken out of the keychain while the app runs opens nothing', async () => {
   const { lock, secrets } = await withPassphrase();
   secrets.clear();
   expect((await lock.unlock('wrong')).ok).toBe(false);

@@ -72,7 +72,7 @@ test('cleartext that arrives after the person left is gone at once', () => {
   expect(reveals.open().hideAfterMs).toBe(20_000);
 });
 
-test('ten in any sliding minute, then the door is shut until the oldest is a minute old', () => {
+test('ten in any sliding minute, then the router is shut until the oldest is a minute old', () => {
   const { reveals, clock } = room();
   for (let count = 0; count < 10; count++) {
     expect(reveals.allow()).toEqual(done(null));

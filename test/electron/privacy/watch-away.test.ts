@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { openLock } from '../../../electron/privacy/lock.ts';
+import { openLock, watchAway } from '../../../electron/privacy/lock.ts';
 import { failed, done } from '../../../electron/contract/errors.ts';
-import { watchAway } from '../../../electron/privacy/watch-away.ts';
-import type { AwaySignal } from '../../../electron/shell/shell.ts';
+import type { AwaySignal } from '../../../electron/platform/platform.ts';
 import { fakeClock } from './fake-clock.ts';
 
-async function desk() {
+async function app() {
   const steps: string[] = [];
   const clock = fakeClock();
   let signal: (signal: AwaySignal) => void = () => undefined;
@@ -20,7 +19,7 @@ async function desk() {
     tries: { read: () => ({ wrong: 0, until: null }), write: () => undefined },
   });
   const stop = watchAway({
-    shell: { onAway: (listener) => ((signal = listener), () => steps.push('stopped')) },
+    platform: { onAway: (listener) => ((signal = listener), () => steps.push('stopped')) },
     lock,
     reveals: { leave: (why) => steps.push(`hide ${why}`) },
     clipboard: { clear: () => (steps.push('clear'), Promise.resolve()) },
@@ -29,21 +28,21 @@ async function desk() {
 }
 
 test('blur hides what is shown, and neither locks nor clears', async () => {
-  const { steps, lock, signal } = await desk();
+  const { steps, lock, signal } = await app();
   signal('blur');
   expect(steps).toEqual(['hide blur']);
   expect(lock.state().locked).toBe(false);
 });
 
 test.each(['screen-locked', 'suspend', 'resume'] as const)('%s locks, hides and clears', async (which) => {
-  const { steps, lock, signal } = await desk();
+  const { steps, lock, signal } = await app();
   signal(which);
   expect(lock.state().locked).toBe(true);
   expect(steps).toEqual(['hide locked', 'clear']);
 });
 
 test('idle time and Ctrl+L hide and clear as well', async () => {
-  const { steps, lock, clock } = await desk();
+  const { steps, lock, clock } = await app();
   clock.advance(60_000);
   expect(steps).toEqual(['hide locked', 'clear']);
   await lock.unlock('');
@@ -52,13 +51,13 @@ test('idle time and Ctrl+L hide and clear as well', async () => {
 });
 
 test('quitting hides and clears', async () => {
-  const { steps, signal } = await desk();
+  const { steps, signal } = await app();
   signal('quit');
   expect(steps).toEqual(['hide locked', 'clear']);
 });
 
 test('stops when told', async () => {
-  const { steps, lock, stop } = await desk();
+  const { steps, lock, stop } = await app();
   stop();
   lock.now();
   expect(steps).toEqual(['stopped']);

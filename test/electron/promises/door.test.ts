@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calls, type CallName } from '../../../electron/contract/calls.ts';
 import { failed } from '../../../electron/contract/errors.ts';
-import { createDoor, type Handlers } from '../../../electron/ipc/handle.ts';
+import { createRouter, type Handlers } from '../../../electron/ipc/router.ts';
 import { fitting, optionalMembers, spoil, spoils, type Json } from './payloads.ts';
 
 const origin = 'app://desk';
@@ -11,8 +11,8 @@ const names = Object.keys(calls) as CallName[];
 const payloadsPerCall = 10_000;
 const seed = 20_261;
 
-/** A door behind which every call notes that it was reached. */
-function countingDoor() {
+/** A router behind which every call notes that it was reached. */
+function countingRouter() {
   const reached: unknown[] = [];
   const bugs: string[] = [];
   const note = (input: unknown) => {
@@ -20,8 +20,8 @@ function countingDoor() {
     return Promise.resolve(failed('reveal.gone'));
   };
   const handlers = Object.fromEntries(names.map((name) => [name, note])) as unknown as Handlers;
-  const door = createDoor({ handlers, origin, locked: () => false, onBug: (call) => bugs.push(call) });
-  return { door, reached, bugs };
+  const router = createRouter({ handlers, origin, locked: () => false, onBug: (call) => bugs.push(call) });
+  return { router, reached, bugs };
 }
 
 /** A small generator of its own: ten thousand times fast-check's would be minutes. */
@@ -38,14 +38,14 @@ describe.each(names)('%s', (name) => {
   const samples: Json[] = fc.sample(fitting(calls[name].input), { numRuns: 200, seed });
 
   test('takes what fits', async () => {
-    const { door, reached } = countingDoor();
-    for (const sample of samples) await door(sender, name, sample);
+    const { router, reached } = countingRouter();
+    for (const sample of samples) await router(sender, name, sample);
     // What a refinement beyond the shape refuses (an address, a plan that contradicts itself) is not counted against it.
     expect(reached.length).toBeGreaterThan(0);
   });
 
   test(`refuses ${payloadsPerCall} payloads that are spoilt in one place`, async () => {
-    const { door, reached, bugs } = countingDoor();
+    const { router, reached, bugs } = countingRouter();
     const pick = dice();
     let tried = 0;
     while (tried < payloadsPerCall) {
@@ -53,7 +53,7 @@ describe.each(names)('%s', (name) => {
       const payload = spoil(samples[pick(samples.length)] ?? {}, how, pick, mayBeAbsent);
       if (payload === null) continue;
       tried += 1;
-      const outcome = await door(sender, name, payload);
+      const outcome = await router(sender, name, payload);
       if (outcome.ok || outcome.failure.code !== 'call.invalid')
         expect.fail(`${how} was let in: ${JSON.stringify(payload).slice(0, 500)}`);
     }

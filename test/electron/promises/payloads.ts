@@ -74,7 +74,7 @@ export function optionalMembers(schema: z.ZodType): ReadonlySet<string> {
   return found;
 }
 
-/** One thing changed that no schema of the door may let pass. */
+/** One thing changed that no schema of the router may let pass. */
 export type Spoil =
   'a member more' | 'a required member less' | 'another type' | 'far too long' | 'a prototype';
 

@@ -108,7 +108,7 @@ test('the window keeps nothing in the browser', () => {
 });
 
 test('window preferences are literals, each of them', () => {
-  const file = 'electron/shell/window.ts';
+  const file = 'electron/platform/window.ts';
   const [preferences] = uses(file).filter(({ name }) => name === 'webPreferences:');
   const members = uses('x.ts', `const x = ${preferences?.text ?? ''}`).filter(({ name }) =>
     name.endsWith(':'),
@@ -140,12 +140,12 @@ test('the verification of certificates has no off switch', () => {
 
 test('connections are made in one place', () => {
   expect(where('Pool', 'ProxyAgent', 'Agent', 'EnvHttpProxyAgent')).toEqual([
-    'electron/service/transport.ts',
+    'electron/service/http/transport.ts',
   ]);
   // Who else sends, sends over a connection it was handed.
   const senders = /^import \{[^}]*\} from '(undici|node:https?|node:http2)'/m;
   const outside = sources.filter((file) => senders.test(read(file)) && !file.startsWith('electron/sandbox/'));
-  expect(outside.sort()).toEqual(['electron/reports/open-portal-http.ts', 'electron/service/transport.ts']);
+  expect(outside.sort()).toEqual(['electron/reports/portal-http.ts', 'electron/service/http/transport.ts']);
 });
 
 test('the window bundles no schema: the first one made asks whether code may be compiled', () => {
@@ -155,6 +155,6 @@ test('the window bundles no schema: the first one made asks whether code may be 
     .flatMap((file) =>
       [...read(file).matchAll(values)].map(([, from = '']) => path.join(path.dirname(file), from)),
     );
-  expect(taken).toContain('electron/contract/covered.ts');
+  expect(taken).toContain('electron/contract/obscured.ts');
   expect(taken.filter((module) => /^import (?!type\b)/m.test(read(module)))).toEqual([]);
 });

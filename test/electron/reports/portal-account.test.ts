@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openConnections } from '../../../electron/credentials/connections.ts';
-import { portalAccount } from '../../../electron/credentials/secret-account.ts';
-import { createPortalTokens } from '../../../electron/reports/portal-tokens.ts';
+import { portalAccount } from '../../../electron/credentials/keychain.ts';
+import { createPortalTokens } from '../../../electron/reports/sign-in.ts';
 import type { Connection, ConnectionDraft } from '../../../electron/contract/models/connection.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { memoryKeychain, value } from './reports-room.ts';
@@ -25,9 +25,9 @@ const connection: Connection = {
 };
 const part = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64url');
 const token = (length = 0) =>
-  `${part({ alg: 'none' })}.${part({ sub: 'ada', pad: 'x'.repeat(length) })}.c2ln`;
+  `${part({ alg: 'none' })}.${part({ sub: 'ada', xorKey: 'x'.repeat(length) })}.c2ln`;
 
-function desk(longest?: number) {
+function app(longest?: number) {
   const { keychain, entries } = memoryKeychain(longest);
   const kept: { connections: Connection[]; active: null } = { connections: [connection], active: null };
   const connections = openConnections({
@@ -50,7 +50,7 @@ function desk(longest?: number) {
 }
 
 test('a portal token is bound to its connection and host, and goes with them', async () => {
-  const { connections, entries, tokens } = desk();
+  const { connections, entries, tokens } = app();
   value(await tokens.keep(connection, token()));
   expect([...entries.keys()]).toEqual([portalAccount(connection)]);
   const moved = { ...connection, baseUrl: 'https://elsewhere.example' };
@@ -67,7 +67,7 @@ test('a portal token is bound to its connection and host, and goes with them', a
 });
 
 test('a token too long for the keychain is kept for this run, and said so', async () => {
-  const { entries, tokens } = desk(200);
+  const { entries, tokens } = app(200);
   value(await tokens.keep(connection, token()));
   const long = value(await tokens.keep(connection, token(5_000)));
   expect(long).toMatchObject({ state: 'signed-in', kept: 'memory', user: 'ada' });
@@ -78,7 +78,7 @@ test('a token too long for the keychain is kept for this run, and said so', asyn
 });
 
 test('a 401 to an old token leaves the one that was put in its place', async () => {
-  const { tokens } = desk();
+  const { tokens } = app();
   value(await tokens.keep(connection, token()));
   const old = value(await tokens.token(connection));
   value(await tokens.keep(connection, token(3)));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import Papa from 'papaparse';
 import { describe, expect, test } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
-import { coverText, newPad } from '../../../electron/contract/covered.ts';
+import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import type { PortalHttp } from '../../../electron/reports/portal-http.ts';
 import { checkToolServer } from '../../../electron/reports/tool-server.ts';
@@ -11,13 +11,13 @@ import { november, openRoom, value } from './reports-room.ts';
 
 type Room = Awaited<ReturnType<typeof openRoom>>;
 
-const covered = (text: string) => {
-  const pad = newPad();
-  return { pad, covered: coverText(text, pad) };
+const obscured = (text: string) => {
+  const xorKey = newXorKey();
+  return { xorKey, obscured: obscureText(text, xorKey) };
 };
 
 const signIn = (room: Room, user = 'reporter') =>
-  room.reports['reports.signIn']({ user, password: covered(room.passwordOf(user)) });
+  room.reports['reports.signIn']({ user, password: obscured(room.passwordOf(user)) });
 
 /** Two tokenized, one masked, three refused, over two days. */
 async function traffic({ client, time }: Room): Promise<void> {
@@ -64,7 +64,7 @@ describe('the portal sign-in', () => {
 
   test('is refused with a wrong password, and keeps nothing', async () => {
     const room = await openRoom();
-    const outcome = await room.reports['reports.signIn']({ user: 'reporter', password: covered('not it') });
+    const outcome = await room.reports['reports.signIn']({ user: 'reporter', password: obscured('not it') });
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'portal.credentials' } });
     expect(room.entries.size).toBe(0);
   });
@@ -75,14 +75,14 @@ describe('the portal sign-in', () => {
     const token = [...room.entries.values()][0] ?? '';
     await room.reports['reports.signOut']({});
     expect(
-      value(await room.reports['reports.useToken']({ token: covered(` Bearer ${token}\n`) })).state,
+      value(await room.reports['reports.useToken']({ token: obscured(` Bearer ${token}\n`) })).state,
     ).toBe('signed-in');
     expect([...room.entries.values()]).toEqual([token]);
-    expect(await room.reports['reports.useToken']({ token: covered('hunter2') })).toEqual(
+    expect(await room.reports['reports.useToken']({ token: obscured('hunter2') })).toEqual(
       failed('portal.not-a-token'),
     );
     room.time.now += 3_600_000;
-    expect(await room.reports['reports.useToken']({ token: covered(token) })).toEqual(
+    expect(await room.reports['reports.useToken']({ token: obscured(token) })).toEqual(
       failed('portal.expired'),
     );
   });
@@ -98,7 +98,7 @@ describe('the portal sign-in', () => {
     // A token the service does not know, good by its own account: only the answer tells.
     const unsigned = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
     const forged = `${unsigned({ alg: 'HS256' })}.${unsigned({ sub: 'x' })}.c2ln`;
-    expect(value(await room.reports['reports.useToken']({ token: covered(forged) })).expires).toBeNull();
+    expect(value(await room.reports['reports.useToken']({ token: obscured(forged) })).expires).toBeNull();
     const refused = await room.reports['reports.failures']({ max: 5 });
     expect(refused).toMatchObject({ ok: false, failure: { code: 'portal.expired', status: 401 } });
     expect(value(await room.reports['reports.portal']({})).state).toBe('ended');

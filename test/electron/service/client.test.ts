@@ -1,26 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failed } from '../../../electron/contract/errors.ts';
-import { connectTo } from '../../faults/desk-side.ts';
-import type { DeskSide } from '../../faults/desk-side.ts';
-import { send, startFaultServer } from '../../faults/fault-server.ts';
-import type { FaultServer } from '../../faults/fault-server.ts';
+import { connectTo, type ClientSide } from '../../faults/desk-side.ts';
+import { send, startFaultServer, type FaultServer } from '../../faults/fault-server.ts';
 import { API_KEY, PASSWORD } from '../../faults/model-service.ts';
 
 let server: FaultServer;
-let desk: DeskSide;
+let app: ClientSide;
 
 beforeEach(async () => {
   server = await startFaultServer();
-  desk = connectTo(server);
+  app = connectTo(server);
 });
 afterEach(async () => {
-  await desk.client.close();
+  await app.client.close();
   await server.close();
 });
 
 describe('the operations', () => {
   it('sends each single operation under the names of the specification', async () => {
-    const { client } = desk;
+    const { client } = app;
     const target = { policy: 'other', definition: 'ssn' };
     expect(await client.tokenize('p', 'card', '4111', {})).toMatchObject({ value: { value: 'tok_4111' } });
     expect(await client.detokenize('p', 'card', 'tok_4111', {})).toMatchObject({ value: { value: '4111' } });
@@ -53,7 +51,7 @@ describe('the operations', () => {
       { ref: 'c', value: 'tok_3' },
     ];
     const call = { policy: 'p', definition: 'card' };
-    const clear = await desk.client.batch({ operation: 'BatchDetokenize', ...call }, elements, {});
+    const clear = await app.client.batch({ operation: 'BatchDetokenize', ...call }, elements, {});
     expect(clear).toMatchObject({
       ok: true,
       value: {
@@ -69,14 +67,14 @@ describe('the operations', () => {
       tokenName: 'card',
       elements: elements.map(({ ref, value }) => ({ RefId: ref, Value: value })),
     });
-    const found = await desk.client.batch(
+    const found = await app.client.batch(
       { operation: 'PatternMatch', ...call, pattern: '^3$' },
       elements,
       {},
     );
     expect(found).toMatchObject({ value: { elements: [{ ref: 'c', ok: true, value: '3' }] } });
     expect(server.hits.at(-1)?.json).toMatchObject({ regex: '^3$' });
-    const translated = await desk.client.batch(
+    const translated = await app.client.batch(
       { operation: 'BatchTranslate', ...call, target: { policy: 'p', definition: 'ssn' } },
       elements,
       {},
@@ -87,13 +85,13 @@ describe('the operations', () => {
       targetSessionToken: 'canary-session-1',
       targetTokenName: 'ssn',
     });
-    const tokens = await desk.client.batch({ operation: 'BatchTokenize', ...call }, elements, {});
+    const tokens = await app.client.batch({ operation: 'BatchTokenize', ...call }, elements, {});
     expect(tokens).toMatchObject({ value: { elements: [{ value: 'tok_tok_1' }, {}, {}] } });
   });
 
   it('keeps every character of a value', async () => {
     const value = '"\\\u0000\u2028é💳 \t';
-    expect(await desk.client.tokenize('p', 'text', value, {})).toMatchObject({
+    expect(await app.client.tokenize('p', 'text', value, {})).toMatchObject({
       value: { value: `tok_${value}` },
     });
   });
@@ -101,17 +99,17 @@ describe('the operations', () => {
 
 describe('sessions', () => {
   it('makes one for many calls at once, and one a policy', async () => {
-    const calls = Array.from({ length: 50 }, (_, n) => desk.client.getMasked('p', 'card', `tok_${n}`, {}));
+    const calls = Array.from({ length: 50 }, (_, n) => app.client.getMasked('p', 'card', `tok_${n}`, {}));
     await Promise.all(calls);
     expect(server.count('createsession')).toBe(1);
-    await desk.client.getMasked('q', 'card', 'tok_1', {});
+    await app.client.getMasked('q', 'card', 'tok_1', {});
     expect(server.count('createsession')).toBe(2);
   });
 
   it('renews once and replays once when it has ended', async () => {
-    await desk.client.getMasked('p', 'card', 'tok_1', {});
+    await app.client.getMasked('p', 'card', 'tok_1', {});
     server.service.expireAll();
-    const calls = Array.from({ length: 20 }, (_, n) => desk.client.getMasked('p', 'card', `tok_${n}`, {}));
+    const calls = Array.from({ length: 20 }, (_, n) => app.client.getMasked('p', 'card', `tok_${n}`, {}));
     expect((await Promise.all(calls)).every(({ ok }) => ok)).toBe(true);
     expect(server.count('createsession')).toBe(2);
     expect(server.count('getmasked')).toBe(41);
@@ -139,24 +137,22 @@ describe('sessions', () => {
   });
 });
 
-describe('the witness', () => {
+describe('the auditRequest', () => {
   it('is told of every request before it leaves, renewals included, and of its end', async () => {
-    await desk.client.detokenize('p', 'card', 'tok_1', { reason: 'dispute', caseReference: 'C-1' });
-    expect(desk.witnessed.map(({ intent }) => intent.operation)).toEqual(['CreateSession', 'Detokenize']);
-    expect(desk.witnessed[1]?.intent).toEqual({
+    await app.client.detokenize('p', 'card', 'tok_1', { reason: 'dispute', caseReference: 'C-1' });
+    expect(app.audited.map(({ intent }) => intent.operation)).toEqual(['CreateSession', 'Detokenize']);
+    expect(app.audited[1]?.intent).toEqual({
       operation: 'Detokenize',
       connectionId: 'connection-1',
       policy: 'p',
       definition: 'card',
       context: { reason: 'dispute', caseReference: 'C-1', rows: 1 },
     });
-    expect(desk.witnessed.every(({ verdict }) => verdict?.ok === true && verdict.requestId !== null)).toBe(
-      true,
-    );
+    expect(app.audited.every(({ verdict }) => verdict?.ok === true && verdict.requestId !== null)).toBe(true);
   });
 
   it('keeps the request from leaving when it refuses', async () => {
-    const blocked = connectTo(server, { witness: () => Promise.resolve(failed('audit.unwritable')) });
+    const blocked = connectTo(server, { auditRequest: () => Promise.resolve(failed('audit.unwritable')) });
     expect(await blocked.client.getMasked('p', 'card', 'tok_1', {})).toMatchObject({
       failure: { code: 'audit.unwritable' },
     });
@@ -179,7 +175,7 @@ describe('failures', () => {
       ];
       send(response, 400, { errors: { code: ['X'], Validation }, status: 400 });
     };
-    expect(await desk.client.detokenize('p', 'card', 'secret-value', {})).toEqual({
+    expect(await app.client.detokenize('p', 'card', 'secret-value', {})).toEqual({
       ok: false,
       failure: {
         code: 'service.invalid-input',
@@ -201,7 +197,7 @@ describe('failures', () => {
       }
       send(response, 200, { clear: '4111111111111111', '4111111111111111': 1 });
     };
-    const outcome = await desk.client.detokenize('p', 'card', 'tok_1', {});
+    const outcome = await app.client.detokenize('p', 'card', 'tok_1', {});
     expect(outcome).toMatchObject({
       failure: { code: 'service.unexpected-answer', members: ['clear', '(unreadable)'] },
     });
@@ -214,7 +210,7 @@ describe('failures', () => {
       if (hit.operation === 'createsession') model();
       else leave.abort();
     };
-    expect(await desk.client.getMasked('p', 'card', 'tok_1', { signal: leave.signal })).toMatchObject({
+    expect(await app.client.getMasked('p', 'card', 'tok_1', { signal: leave.signal })).toMatchObject({
       failure: { code: 'service.cancelled' },
     });
   });
@@ -226,9 +222,9 @@ describe('failures', () => {
       if (hit.operation === 'createsession') model();
       else arrived();
     };
-    const call = desk.client.getMasked('p', 'card', 'tok_1', {});
+    const call = app.client.getMasked('p', 'card', 'tok_1', {});
     await waiting;
-    await desk.client.close();
+    await app.client.close();
     expect(await call).toMatchObject({ failure: { code: 'service.cancelled' } });
   });
 });

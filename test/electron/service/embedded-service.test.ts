@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
-import { runService } from '../../../electron/sandbox/run-service.ts';
-import type { RunningService, ServiceOptions } from '../../../electron/sandbox/run-service.ts';
-import type { Seed } from '../../../electron/sandbox/seed.ts';
+import {
+  runService,
+  type RunningService,
+  type ServiceOptions,
+} from '../../../electron/built-in-service/run-service.ts';
+import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { systemClock } from '../../../electron/privacy/clock.ts';
-import { createTransport } from '../../../electron/service/transport.ts';
-import seed from '../../../resources/sandbox-seed.json' with { type: 'json' };
-import { createDeskSide } from '../../faults/desk-side.ts';
-import type { DeskSide } from '../../faults/desk-side.ts';
+import { createTransport } from '../../../electron/service/http/transport.ts';
+import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
+import { createClientSide, type ClientSide } from '../../faults/desk-side.ts';
 
 let service: RunningService | null = null;
-let desk: DeskSide | null = null;
+let app: ClientSide | null = null;
 
 afterEach(async () => {
-  await desk?.client.close();
+  await app?.client.close();
   await service?.stop();
 });
 
@@ -22,7 +24,7 @@ afterEach(async () => {
 async function start(options: Partial<ServiceOptions> = {}, apiKey?: string) {
   service = await runService({ secret: randomBytes(32), seed: seed as Seed, ...options });
   const { facts } = service;
-  desk = createDeskSide({
+  app = createClientSide({
     transport: createTransport({ baseUrl: facts.baseUrl, ca: [facts.caPem], clock: systemClock }),
     secrets: {
       apiKey: () => Promise.resolve(done(apiKey ?? facts.apiKey.value)),
@@ -32,7 +34,7 @@ async function start(options: Partial<ServiceOptions> = {}, apiKey?: string) {
       },
     },
   });
-  return { client: desk.client, facts };
+  return { client: app.client, facts };
 }
 
 /** The digit that makes a card number valid by Luhn's rule. */
@@ -154,7 +156,7 @@ describe('the client against the embedded service', () => {
     };
     await Promise.all(Array.from({ length: 8 }, worker));
     expect(failures).toEqual([]);
-    const made = desk?.witnessed.filter(({ intent }) => intent.operation === 'CreateSession').length ?? 0;
+    const made = app?.audited.filter(({ intent }) => intent.operation === 'CreateSession').length ?? 0;
     expect(made).toBeGreaterThan(1);
     expect(made).toBeLessThanOrEqual(5);
   });

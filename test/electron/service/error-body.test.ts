@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { errorCodes, fieldMessages } from '../../../electron/service/error-body.ts';
+import { errorCodes, fieldMessages } from '../../../electron/service/http/failures.ts';
 
 const body = (...Validation: unknown[]) => ({ errors: { code: ['X'], Validation } });
 const nothing = () => [];

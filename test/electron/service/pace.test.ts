@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createDeskSide } from '../../faults/desk-side.ts';
+import { createClientSide } from '../../faults/desk-side.ts';
 import { FakeClock, seeded } from '../../faults/fake-clock.ts';
 import { createFakeWire } from '../../faults/fake-wire.ts';
-import { bucketLimiter, fixedLimiter, slidingLimiter } from '../../faults/limiters.ts';
-import type { Limiter } from '../../faults/limiters.ts';
+import { bucketLimiter, fixedLimiter, slidingLimiter, type Limiter } from '../../faults/limiters.ts';
 import { ModelService } from '../../faults/model-service.ts';
 
 const kinds: Record<string, (limit: number) => Limiter> = {
@@ -40,7 +39,7 @@ async function runJob({
     ...(limiter && { limiter }),
   });
   const wire = createFakeWire(service, clock, random);
-  const { client } = createDeskSide({ transport: wire, clock, random });
+  const { client } = createClientSide({ transport: wire, clock, random });
   const end = clock.monotonic() + seconds * 1000;
   let calls = 0;
   const failures: string[] = [];

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPacer } from '../../../electron/service/pacing.ts';
-import type { Patience } from '../../../electron/service/pacing.ts';
+import { createPacer, type Patience } from '../../../electron/service/limits/pacing.ts';
 import { FakeClock } from '../../faults/fake-clock.ts';
 
 const never = new AbortController().signal;
@@ -23,7 +22,7 @@ describe('the pace', () => {
     const request = fc.record({
       after: fc.integer({ min: 0, max: 300 }),
       /** Between leave to go and going: the audit's disk. */
-      witnessMs: fc.integer({ min: 0, max: 400 }),
+      auditMs: fc.integer({ min: 0, max: 400 }),
       answerMs: fc.integer({ min: 0, max: 900 }),
       how: fc.constantFrom('answered', 'answered', 'answered', 'busy', 'failed', 'unsent'),
       lane: fc.constantFrom('front', 'back'),
@@ -39,7 +38,7 @@ describe('the pace', () => {
         const one = async (plan: (typeof requests)[number]): Promise<void> => {
           const permit = await pacer.admit('Tokenize', plan.lane, endless(), never);
           if (!permit.ok) throw new Error('refused');
-          await clock.wait(plan.witnessMs);
+          await clock.wait(plan.auditMs);
           if (plan.how === 'unsent') {
             permit.end('unsent');
             return;

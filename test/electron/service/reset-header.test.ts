@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { waitByHeader } from '../../../electron/service/reset-header.ts';
-import { ServerClock } from '../../../electron/service/server-clock.ts';
+import { waitByHeader } from '../../../electron/service/limits/retries.ts';
+import { ServerClock } from '../../../electron/service/limits/health.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 11, 0, 0);
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RetryBudget } from '../../../electron/service/retry-budget.ts';
-import { createTransfers } from '../../../electron/service/transfers.ts';
+import { RetryBudget } from '../../../electron/service/limits/retries.ts';
+import { createTransfers } from '../../../electron/service/limits/transfers.ts';
 import { memoryQuota } from '../../faults/desk-side.ts';
 import { FakeClock } from '../../faults/fake-clock.ts';
 

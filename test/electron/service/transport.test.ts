@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../electron/privacy/clock.ts';
-import { createTransport } from '../../../electron/service/transport.ts';
-import { faultOf } from '../../../electron/service/transport-faults.ts';
-import { readCertificates, trustedCertificates } from '../../../electron/service/trusted-certificates.ts';
+import {
+  createTransport,
+  readCertificates,
+  trustedCertificates,
+} from '../../../electron/service/http/transport.ts';
+import { faultOf } from '../../../electron/service/http/failures.ts';
 import { createAuthority } from '../../faults/certificates.ts';
 import { startFaultServer } from '../../faults/fault-server.ts';
 

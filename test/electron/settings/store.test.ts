@@ -5,8 +5,12 @@ import Conf from 'conf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
-import { defaultSettings } from '../../../electron/contract/models/settings.ts';
-import { deskDocument, documentMigrations, documentVersion } from '../../../electron/settings/document.ts';
+import { defaultSettings } from '../../../electron/contract/models/app.ts';
+import {
+  settingsDocument,
+  documentMigrations,
+  documentVersion,
+} from '../../../electron/settings/settings.ts';
 import { openStore, type ConfOptions, type Migrations } from '../../../electron/settings/store.ts';
 
 let folder: string;
@@ -24,7 +28,7 @@ function open(version = documentVersion, migrations: Migrations = documentMigrat
   return openStore({
     folder,
     name: 'desk',
-    shape: deskDocument,
+    shape: settingsDocument,
     version,
     migrations,
     conf: (options: ConfOptions) => new Conf(options),
@@ -136,7 +140,7 @@ test('a write that does not reach the disk says so and changes nothing', () => {
   const store = openStore({
     folder,
     name: 'desk',
-    shape: deskDocument,
+    shape: settingsDocument,
     version: 1,
     migrations: {},
     conf: () => ({

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { send } from '../fault-server.ts';
 import { clearOf } from '../model-service.ts';
-import { assertAll, assertFailed, call, tokens } from '../row.ts';
-import type { Row } from '../row.ts';
+import { assertAll, assertFailed, call, tokens, type Row } from '../row.ts';
 import { onOperations, withServer } from '../with-server.ts';
 
 interface Sent {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { memoryQuota } from '../desk-side.ts';
 import { FakeClock } from '../fake-clock.ts';
-import { assertAll, assertFailed, call, DEFINITION, POLICY, tokens } from '../row.ts';
-import type { Row } from '../row.ts';
+import { assertAll, assertFailed, call, DEFINITION, POLICY, tokens, type Row } from '../row.ts';
 import { reply, withFakeTime } from '../with-fake-time.ts';
 
 const SECOND = 1000;
@@ -128,7 +127,7 @@ export const limits: readonly Row[] = [
     async run() {
       const quota = memoryQuota();
       const clock = new FakeClock();
-      const desk = { quota, connection: { transfersPerDay: 10 } };
+      const app = { quota, connection: { transfersPerDay: 10 } };
       await withFakeTime(
         async ({ client, sent }) => {
           for (let n = 0; n < 5; n++) assert.ok((await clock.until(client.batch(call, elements, {}))).ok);
@@ -138,7 +137,7 @@ export const limits: readonly Row[] = [
           assert.equal(client.status(POLICY).transfersToday, 10);
           assert.equal(sent(), 5);
         },
-        { clock, desk },
+        { clock, app },
       );
       await withFakeTime(
         async ({ client, sent }) => {
@@ -147,7 +146,7 @@ export const limits: readonly Row[] = [
           await clock.pass(25 * HOUR);
           assert.ok((await clock.until(client.batch(call, elements, {}))).ok);
         },
-        { clock, desk },
+        { clock, app },
       );
     },
   },
@@ -157,14 +156,14 @@ export const limits: readonly Row[] = [
     async run() {
       const quota = memoryQuota();
       const clock = new FakeClock();
-      const desk = { quota };
+      const app = { quota };
       await withFakeTime(
         async ({ client, sent }) => {
           assertFailed(await clock.until(client.batch(call, elements, {})), 'service.quota');
           assert.equal(client.status(POLICY).pausedWhy, 'quota');
           assert.equal(sent(), 1);
         },
-        { clock, desk, script: () => reply(429, { 'retry-after': '18000' }) },
+        { clock, app, script: () => reply(429, { 'retry-after': '18000' }) },
       );
       await withFakeTime(
         async ({ client, sent }) => {
@@ -175,7 +174,7 @@ export const limits: readonly Row[] = [
           await clock.pass(5 * HOUR);
           assert.ok((await clock.until(client.batch(call, elements, {}))).ok);
         },
-        { clock, desk },
+        { clock, app },
       );
     },
   },
@@ -243,7 +242,7 @@ export const limits: readonly Row[] = [
     expected: 'monotonic timers; told above 60 s',
     async run() {
       const told: number[] = [];
-      const desk = { onSkew: (ms: number) => void told.push(ms) };
+      const app = { onSkew: (ms: number) => void told.push(ms) };
       let skewMs = 0;
       await withFakeTime(
         async ({ client, clock }) => {
@@ -260,7 +259,7 @@ export const limits: readonly Row[] = [
           );
         },
         {
-          desk,
+          app,
           script(_operation, { clock }, model) {
             const answer = model();
             const date = new Date(clock.now() - skewMs).toUTCString();

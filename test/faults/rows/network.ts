@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { createAuthority } from '../certificates.ts';
+import { createAuthority, type LeafOptions } from '../certificates.ts';
 import { connectTo } from '../desk-side.ts';
 import { startFaultProxy } from '../fault-proxy.ts';
 import { send, startFaultServer } from '../fault-server.ts';
-import type { LeafOptions } from '../certificates.ts';
 import { createPfx } from '../pfx.ts';
 import {
   assertAll,
   assertClean,
   assertFailed,
-  assertWitnessed,
+  assertAudited,
   call,
   DEFINITION,
   POLICY,
   tokens,
   warmUp,
+  type Row,
 } from '../row.ts';
-import type { Row } from '../row.ts';
 import { onOperations, withServer } from '../with-server.ts';
 
 const elements = tokens(4);
@@ -46,7 +45,7 @@ export const network: readonly Row[] = [
             for (const timer of timers) clearInterval(timer);
             assert.equal(server.count('batchdetokenize'), 2);
           },
-          { desk: { transport: { limits: { idleMs: 400, totalMs: 900, headersMs: 900 } } } },
+          { app: { transport: { limits: { idleMs: 400, totalMs: 900, headersMs: 900 } } } },
         );
       }
     },
@@ -61,7 +60,7 @@ export const network: readonly Row[] = [
           assertFailed(await client.batch(call, elements, {}), 'service.timeout');
           assert.equal(server.count('batchdetokenize'), 4);
         },
-        { desk: { transport: { limits: { headersMs: 150 } } } },
+        { app: { transport: { limits: { headersMs: 150 } } } },
       ),
   },
   {
@@ -99,7 +98,7 @@ export const network: readonly Row[] = [
             assert.equal(server.connections(), 1);
             assert.equal(server.hits.length, 0);
           },
-          { desk: { transport: { ca: [stranger.pem] } } },
+          { app: { transport: { ca: [stranger.pem] } } },
         );
       } finally {
         delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
@@ -122,11 +121,11 @@ export const network: readonly Row[] = [
           assert.equal(outcome.failure.subject, 'CERT_NOT_PINNED');
           assert.equal(running.hits.length, 0);
         },
-        { server, desk: { transport: { pins: ['AAAA'] } } },
+        { server, app: { transport: { pins: ['AAAA'] } } },
       );
       await withServer(async (_, { client }) => assert.ok((await client.openSession(POLICY)).ok), {
         server,
-        desk: { transport: { pins: ['AAAA', pin] } },
+        app: { transport: { pins: ['AAAA', pin] } },
       });
     },
   },
@@ -149,7 +148,7 @@ export const network: readonly Row[] = [
       const clientCertificate = { pfx: createPfx(mine, 'canary-pfx'), passphrase: 'canary-pfx' };
       await withServer(async (_, { client }) => assert.ok((await client.openSession(POLICY)).ok), {
         server,
-        desk: { transport: { clientCertificate } },
+        app: { transport: { clientCertificate } },
       });
     },
   },
@@ -158,15 +157,15 @@ export const network: readonly Row[] = [
     expected: 'retry, then “offline”, resumes by itself',
     run: () =>
       withServer(
-        async (server, desk) => {
-          const outcome = await desk.client.openSession(POLICY);
+        async (server, app) => {
+          const outcome = await app.client.openSession(POLICY);
           assertFailed(outcome, 'service.unreachable');
           assert.equal(outcome.failure.subject, 'no-such-host.invalid');
           assert.ok((outcome.failure.retryAfterMs ?? 0) > 0);
-          assert.equal(desk.witnessed.length, 4);
+          assert.equal(app.audited.length, 4);
           assert.equal(server.connections(), 0);
         },
-        { desk: { transport: { baseUrl: 'https://no-such-host.invalid' } } },
+        { app: { transport: { baseUrl: 'https://no-such-host.invalid' } } },
       ),
   },
   {
@@ -175,16 +174,16 @@ export const network: readonly Row[] = [
     async run() {
       const authority = await createAuthority();
       const gone = await startFaultServer({ authority });
-      const desk = connectTo(gone);
+      const app = connectTo(gone);
       const port = Number(new URL(gone.url).port);
       await gone.close();
-      const waiting = desk.client.batch(call, elements, {});
+      const waiting = app.client.batch(call, elements, {});
       const back = await startFaultServer({ authority, port });
       try {
         assertAll(await waiting, elements);
-        assertWitnessed(desk);
+        assertAudited(app);
       } finally {
-        await desk.client.close();
+        await app.client.close();
         await back.close();
       }
     },
@@ -227,10 +226,10 @@ export const network: readonly Row[] = [
     run: () =>
       withServer(async (server) => {
         const proxy = await startFaultProxy('', 502);
-        const desk = connectTo(server, { transport: { proxy: { url: proxy.url } } });
-        assertFailed(await desk.client.openSession(POLICY), 'service.unreachable');
-        assert.equal(desk.witnessed.length, 4);
-        await desk.client.close();
+        const app = connectTo(server, { transport: { proxy: { url: proxy.url } } });
+        assertFailed(await app.client.openSession(POLICY), 'service.unreachable');
+        assert.equal(app.audited.length, 4);
+        await app.client.close();
         await proxy.close();
       }),
   },
@@ -322,17 +321,17 @@ export const network: readonly Row[] = [
             assertAll(await client.batch(call, elements, {}), elements);
           }
         },
-        { desk: { transport: { limits: { bodyBytes: 1024 * 1024 } } } },
+        { app: { transport: { limits: { bodyBytes: 1024 * 1024 } } } },
       ),
   },
   {
     fault: 'sleep and wake',
     expected: 'sockets aborted, no burst, session re-checked',
     run: () =>
-      withServer(async (server, desk) => {
-        const { client } = desk;
+      withServer(async (server, app) => {
+        const { client } = app;
         const N = 8;
-        await warmUp(desk, N);
+        await warmUp(app, N);
         let hanging = 0;
         let allHang = (): void => undefined;
         const asleep = new Promise<void>((resolve) => (allHang = resolve));
@@ -367,11 +366,11 @@ export const network: readonly Row[] = [
     fault: 'cancel',
     expected: 'no new requests; drained within 5 s',
     run: () =>
-      withServer(async (server, desk) => {
-        const { client } = desk;
+      withServer(async (server, app) => {
+        const { client } = app;
         const leave = new AbortController();
         const N = 8;
-        await warmUp(desk, N);
+        await warmUp(app, N);
         let hanging = 0;
         let allHang = (): void => undefined;
         const busy = new Promise<void>((resolve) => (allHang = resolve));

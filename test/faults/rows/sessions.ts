@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { send } from '../fault-server.ts';
 import { API_KEY, PASSWORD } from '../model-service.ts';
-import { assertAll, assertFailed, call, DEFINITION, POLICY, tokens, warmUp } from '../row.ts';
-import type { Row } from '../row.ts';
+import { assertAll, assertFailed, call, DEFINITION, POLICY, tokens, warmUp, type Row } from '../row.ts';
 import { onOperations, withServer } from '../with-server.ts';
 
 const elements = tokens(4);
@@ -13,10 +12,10 @@ export const sessions: readonly Row[] = [
     fault: '401 mid-batch under N parallel requests',
     expected: 'exactly one CreateSession, N replays',
     run: () =>
-      withServer(async (server, desk) => {
-        const { client } = desk;
+      withServer(async (server, app) => {
+        const { client } = app;
         const N = 30;
-        await warmUp(desk, N);
+        await warmUp(app, N);
         server.service.expireAll();
         let arrived = 0;
         let allHere = (): void => undefined;
@@ -75,7 +74,7 @@ export const sessions: readonly Row[] = [
           assert.ok((await masked()).ok);
           assert.equal(server.hits.length, 4);
         },
-        { desk: { secrets } },
+        { app: { secrets } },
       );
     },
   },
@@ -145,7 +144,7 @@ export const sessions: readonly Row[] = [
           locked = false;
           assertAll(await client.batch(call, elements, {}), elements);
         },
-        { desk: { secrets: { apiKey: secret(API_KEY), policyPassword: secret(PASSWORD) } } },
+        { app: { secrets: { apiKey: secret(API_KEY), policyPassword: secret(PASSWORD) } } },
       );
     },
   },
@@ -164,8 +163,8 @@ export const sessions: readonly Row[] = [
           assertAll(await client.batch(call, elements, {}), elements);
         },
         {
-          desk: {
-            witness: () => Promise.resolve(full ? failed('audit.unwritable') : done(() => undefined)),
+          app: {
+            auditRequest: () => Promise.resolve(full ? failed('audit.unwritable') : done(() => undefined)),
           },
         },
       );

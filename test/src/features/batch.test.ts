@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import { openApi } from '../../../src/api.ts';
-import { Desk } from '../../../src/desk.svelte.ts';
-import { BatchController } from '../../../src/features/batch/controller.svelte.ts';
+import { AppStore } from '../../../src/app-store.svelte.ts';
+import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
 import { failedRows, typedCount } from '../../../src/features/batch/run/export-choice.ts';
 import { PatternTest } from '../../../src/features/batch/draft/pattern-test.svelte.ts';
 import { buildPattern, noPattern } from '../../../src/features/batch/draft/pattern.ts';
 import { samplesFor } from '../../../src/features/batch/draft/samples.ts';
-import { sayMatches, saySum } from '../../../src/features/batch/words.ts';
+import { formatMatches, formatSum } from '../../../src/features/batch/labels.ts';
 import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
 import * as data from '../fake-data.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
-  const desk = new Desk(openApi(fake.bridge));
-  await desk.load();
-  const controller = new BatchController(desk);
-  return { fake, desk, controller };
+  const app = new AppStore(openApi(fake.bridge));
+  await app.load();
+  const controller = new BatchController(app);
+  return { fake, app, controller };
 }
 
 async function drafted(options: FakeOptions = {}) {
@@ -127,7 +127,7 @@ describe('a run', () => {
     expect(fake.seen.at(-1)?.input).toMatchObject({ jobId: 'job-1', row: 1, column: 1 });
     expect(run?.exposed).toBe(true);
     run?.choose({ row: 1, column: 2 });
-    expect(run?.desk.exposure.now).toBeNull();
+    expect(run?.app.exposure.now).toBeNull();
   });
 
   it('keeps the choices when the save dialog was left', async () => {
@@ -153,7 +153,7 @@ describe('a run', () => {
 
 describe('words and figures', () => {
   it('adds up in one line', () => {
-    expect(saySum(data.finishedTally)).toBe(
+    expect(formatSum(data.finishedTally)).toBe(
       '500,000 rows in = 499,903 ok + 49 failed + 0 unmatched + 48 blank',
     );
   });
@@ -185,7 +185,7 @@ describe('words and figures', () => {
 });
 
 describe('a pattern', () => {
-  it('is tried by main on made-up values of the kind and on one’s own, which crosses covered', async () => {
+  it('is tried by main on made-up values of the kind and on one’s own, which crosses obscured', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'match');
     const test = draft.tests.get(1);
@@ -217,7 +217,7 @@ describe('a pattern', () => {
 
   it('takes the answer to the last expression only', async () => {
     const slow = Promise.withResolvers<null>();
-    const { desk } = await open({
+    const { app } = await open({
       answers: {
         'batch.testPattern': async ({ pattern }) => {
           if (pattern === '()') return { ok: true, value: { matches: [true], own: null } };
@@ -226,7 +226,7 @@ describe('a pattern', () => {
         },
       },
     });
-    const test = new PatternTest(desk.api);
+    const test = new PatternTest(app.api);
     const first = test.try('(', ['4']);
     expect(await test.try('()', ['4'])).toBe(true);
     slow.resolve(null);
@@ -406,10 +406,10 @@ describe('what is over', () => {
   });
 
   it('says how many match, and what could not', () => {
-    expect(sayMatches({ rows: 400, ok: 100, failed: 0, unmatched: 300, blank: 0 })).toBe(
+    expect(formatMatches({ rows: 400, ok: 100, failed: 0, unmatched: 300, blank: 0 })).toBe(
       '100 of 400 rows match.',
     );
-    expect(sayMatches({ rows: 400, ok: 100, failed: 2, unmatched: 297, blank: 1 })).toBe(
+    expect(formatMatches({ rows: 400, ok: 100, failed: 2, unmatched: 297, blank: 1 })).toBe(
       '100 of 400 rows match. 2 could not be compared, 1 is blank.',
     );
   });

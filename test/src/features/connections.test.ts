@@ -1,20 +1,20 @@
-import { coverText, newPad } from '../../../electron/contract/covered.ts';
+import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openApi } from '../../../src/api.ts';
-import { Desk } from '../../../src/desk.svelte.ts';
-import { ActivityController } from '../../../src/features/activity/controller.svelte.ts';
-import { ConnectionsController } from '../../../src/features/connections/controller.svelte.ts';
-import { LockController } from '../../../src/features/lock/controller.svelte.ts';
-import { SettingsController } from '../../../src/features/settings/controller.svelte.ts';
-import { coveredOf } from '../../covered-text.ts';
+import { AppStore } from '../../../src/app-store.svelte.ts';
+import { ActivityController } from '../../../src/features/activity/activity.svelte.ts';
+import { ConnectionsController } from '../../../src/features/connections/connections.svelte.ts';
+import { LockController } from '../../../src/features/lock/lock.svelte.ts';
+import { SettingsController } from '../../../src/features/settings/settings.svelte.ts';
+import { obscuredOf } from '../../obscured-text.ts';
 import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
 import * as data from '../fake-data.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
-  const desk = new Desk(openApi(fake.bridge));
-  await desk.load();
-  return { fake, desk, controller: new ConnectionsController(desk) };
+  const app = new AppStore(openApi(fake.bridge));
+  await app.load();
+  return { fake, app, controller: new ConnectionsController(app) };
 }
 
 describe('a connection', () => {
@@ -22,8 +22,8 @@ describe('a connection', () => {
   afterEach(() => vi.useRealTimers());
 
   it('is not saved before it is whole, and becomes the active one when it is the first', async () => {
-    const { fake, desk, controller } = await open({
-      state: data.deskState({ connections: [], active: null, service: null }),
+    const { fake, app, controller } = await open({
+      state: data.appState({ connections: [], active: null, service: null }),
     });
     controller.add();
     await controller.save();
@@ -42,7 +42,7 @@ describe('a connection', () => {
       baseUrl: 'https://acme.example',
       policies: ['analyst'],
     });
-    expect(desk.connection?.name).toBe('Acme');
+    expect(app.connection?.name).toBe('Acme');
   });
 
   it('can be taken back for a while after removal', async () => {
@@ -68,8 +68,8 @@ describe('a connection', () => {
   it('passes a secret on and keeps it nowhere', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
-    const pad = newPad();
-    const secret = { pad, covered: coverText('hunter2-canary', pad) };
+    const xorKey = newXorKey();
+    const secret = { xorKey, obscured: obscureText('hunter2-canary', xorKey) };
     await controller.storeSecret({ kind: 'policyPassword', policy: 'dispute-desk' }, secret);
     expect(fake.seen.at(-1)?.input).toMatchObject({ value: secret });
     expect(controller.passwordState('dispute-desk')).toBe('stored');
@@ -81,8 +81,8 @@ describe('the way to the service', () => {
   it('takes a certificate’s passphrase inward and shows the certificate’s names', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
-    const pad = newPad();
-    const passphrase = { pad, covered: coverText('hunter2-canary', pad) };
+    const xorKey = newXorKey();
+    const passphrase = { xorKey, obscured: obscureText('hunter2-canary', xorKey) };
     expect(await controller.chooseCertificate(passphrase)).toBeNull();
     expect(fake.seen.at(-1)).toEqual({
       name: 'connections.chooseCertificate',
@@ -101,16 +101,16 @@ describe('the way to the service', () => {
     controller.draft.proxyUser = 'ada';
     await controller.save();
     expect(controller.view?.proxyUser).toBe('ada');
-    const pad = newPad();
-    await controller.storeProxyPassword({ pad, covered: coverText('x', pad) });
+    const xorKey = newXorKey();
+    await controller.storeProxyPassword({ xorKey, obscured: obscureText('x', xorKey) });
     expect(controller.accessFailure).toEqual({ code: 'keychain.locked' });
   });
 });
 
 describe('the log', () => {
   it('lists an act once, and pages back without gaps', async () => {
-    const { desk } = await open();
-    const log = new ActivityController(desk);
+    const { app } = await open();
+    const log = new ActivityController(app);
     await log.load();
     expect(log.entries).toHaveLength(200);
     await log.earlier();
@@ -124,43 +124,43 @@ describe('the log', () => {
   });
 
   it('says when the chain is broken', async () => {
-    const { desk } = await open({ fail: { 'activity.list': { code: 'audit.broken', row: 118 } } });
-    const log = new ActivityController(desk);
+    const { app } = await open({ fail: { 'activity.list': { code: 'audit.broken', row: 118 } } });
+    const log = new ActivityController(app);
     await log.load();
     expect(log.failure?.code).toBe('audit.broken');
   });
 });
 
 describe('the lock', () => {
-  it('shows the desk again only after the right passphrase', async () => {
-    const { desk } = await open({
-      state: data.deskState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
+  it('shows the app again only after the right passphrase', async () => {
+    const { app } = await open({
+      state: data.appState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
     });
-    const lock = new LockController(desk);
-    await lock.unlock(coveredOf('wrong'));
+    const lock = new LockController(app);
+    await lock.unlock(obscuredOf('wrong'));
     expect(lock.failure?.code).toBe('unlock.wrong');
-    expect(desk.locked).toBe(true);
-    await lock.unlock(coveredOf('correct horse'));
-    expect(desk.locked).toBe(false);
+    expect(app.locked).toBe(true);
+    await lock.unlock(obscuredOf('correct horse'));
+    expect(app.locked).toBe(false);
   });
 });
 
 describe('settings', () => {
   it('keeps what main answered, and at least one reason', async () => {
-    const { desk } = await open();
-    const page = new SettingsController(desk);
+    const { app } = await open();
+    const page = new SettingsController(app);
     await page.change({ revealSeconds: 10 });
-    expect(desk.state?.settings.revealSeconds).toBe(10);
+    expect(app.state?.settings.revealSeconds).toBe(10);
     for (const reason of data.settings.reasons) await page.removeReason(reason);
-    expect(desk.state?.settings.reasons).toHaveLength(1);
+    expect(app.state?.settings.reasons).toHaveLength(1);
   });
 
   it('keeps the old value when a change is refused', async () => {
-    const { desk } = await open();
-    const page = new SettingsController(desk);
+    const { app } = await open();
+    const page = new SettingsController(app);
     await page.change({ revealSeconds: 1 });
     expect(page.failure?.code).toBe('call.invalid');
-    expect(desk.state?.settings.revealSeconds).toBe(20);
+    expect(app.state?.settings.revealSeconds).toBe(20);
   });
 });
 

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { openApi } from '../../../src/api.ts';
-import { Desk } from '../../../src/desk.svelte.ts';
-import { LookupController } from '../../../src/features/lookup/controller.svelte.ts';
-import { coveredOf } from '../../covered-text.ts';
+import { AppStore } from '../../../src/app-store.svelte.ts';
+import { LookupController } from '../../../src/features/lookup/lookup.svelte.ts';
+import { obscuredOf } from '../../obscured-text.ts';
 import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
 import * as data from '../fake-data.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge({ lookups: structuredClone(data.lookups), ...options });
-  const desk = new Desk(openApi(fake.bridge));
-  await desk.load();
+  const app = new AppStore(openApi(fake.bridge));
+  await app.load();
   const batches: string[] = [];
-  const controller = new LookupController(desk, ({ name }) => batches.push(name));
+  const controller = new LookupController(app, ({ name }) => batches.push(name));
   await controller.load();
-  return { fake, desk, controller, batches };
+  return { fake, app, controller, batches };
 }
 
 describe('a lookup', () => {
   it('sends the tidied token and says what was removed', async () => {
-    const { fake, desk, controller } = await open();
-    desk.caseReference = ' D-1 ';
+    const { fake, app, controller } = await open();
+    app.caseReference = ' D-1 ';
     controller.input = '4111 1173-0921 1111';
     expect(await controller.mask()).toBe(true);
     expect(fake.seen.find(({ name }) => name === 'lookup.mask')?.input).toEqual({
@@ -82,8 +82,8 @@ describe('a lookup', () => {
   });
 
   it('walks the lookups of the case in hand', async () => {
-    const { desk, controller } = await open();
-    desk.caseReference = 'D-20917';
+    const { app, controller } = await open();
+    app.caseReference = 'D-20917';
     controller.walk(1);
     expect(controller.current?.id).toBe('lookup-6');
     controller.walk(1);
@@ -97,10 +97,10 @@ describe('a lookup', () => {
 
 describe('a reveal', () => {
   it('sends reason and case, and hides at the next token', async () => {
-    const { fake, desk, controller } = await open();
+    const { fake, app, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
     controller.open('reveal');
-    desk.caseReference = 'D-20931';
+    app.caseReference = 'D-20931';
     await controller.reveal();
     expect(fake.seen.find(({ name }) => name === 'lookup.reveal')?.input).toMatchObject({
       lookupId: 'lookup-9',
@@ -111,12 +111,12 @@ describe('a reveal', () => {
     expect(controller.strip).toBeNull();
     controller.input = '4111';
     await controller.mask();
-    expect(desk.exposure.now).toBeNull();
+    expect(app.exposure.now).toBeNull();
   });
 
   it('is not shown when the lock came in between', async () => {
     const answer = Promise.withResolvers<null>();
-    const { fake, desk, controller } = await open({
+    const { fake, app, controller } = await open({
       answers: {
         'lookup.reveal': async () => {
           await answer.promise;
@@ -132,23 +132,23 @@ describe('a reveal', () => {
     fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
     answer.resolve(null);
     await revealing;
-    expect(desk.exposure.now).toBeNull();
+    expect(app.exposure.now).toBeNull();
   });
 
   it('ends with the lock', async () => {
-    const { fake, desk, controller } = await open();
+    const { fake, app, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
     await controller.reveal();
-    expect(desk.exposure.now).not.toBeNull();
+    expect(app.exposure.now).not.toBeNull();
     fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
-    expect(desk.exposure.now).toBeNull();
+    expect(app.exposure.now).toBeNull();
   });
 });
 
 it('keeps nothing of a tokenized value', async () => {
   const { controller } = await open();
   controller.mode = 'cleartext';
-  await controller.tokenize(coveredOf('4000123412341234'));
+  await controller.tokenize(obscuredOf('4000123412341234'));
   expect(JSON.stringify([controller.input, controller.current, controller.recent])).not.toContain('40001234');
 });
 
@@ -156,9 +156,9 @@ describe('a failed request that is tried again', () => {
   const refused = { operation: 'Detokenize', definition: 'ssn', policy: 'mask-only' } as const;
 
   it('fills in definition and policy, and is one step away once the token is there', async () => {
-    const { fake, desk, controller } = await open();
+    const { fake, app, controller } = await open();
     await controller.tryAgain(refused);
-    expect(desk.policy).toBe('mask-only');
+    expect(app.policy).toBe('mask-only');
     expect(controller.definition.name).toBe('ssn');
     expect(controller.wanted).toEqual(refused);
     controller.input = '917-22-4410';
@@ -172,9 +172,9 @@ describe('a failed request that is tried again', () => {
   });
 
   it('fills in nothing that this connection does not have', async () => {
-    const { desk, controller } = await open();
+    const { app, controller } = await open();
     await controller.tryAgain({ operation: 'Tokenize', definition: 'iban', policy: 'nobody' });
-    expect(desk.policy).toBe('dispute-desk');
+    expect(app.policy).toBe('dispute-desk');
     expect(controller.mode).toBe('cleartext');
     expect(controller.definition.name).toBe('card-number');
     expect(controller.wanted?.policy).toBe('');

@@ -1,12 +1,11 @@
 import { done, failed, type Outcome } from '../../../contract/errors.ts';
-import { createRowWriter } from '../../csv/write-csv.ts';
-import type { SpoolWriter } from '../../storing/spool.ts';
-import { describeWorkbook, type SheetPart, type Workbook } from './describe-workbook.ts';
-import { openPackage, packageLimits, type Package } from './open-package.ts';
-import { sheetHooks, type SheetRow } from './read-sheet.ts';
-import { readXml } from './read-xml.ts';
-import { Refusal } from './refusal.ts';
-import { readSharedStrings, type SharedStrings } from './shared-strings.ts';
+import { createRowWriter } from '../../write-csv.ts';
+import type { SpoolWriter } from '../../storing/encrypted-file.ts';
+import { describeWorkbook, type SheetPart, type Workbook } from './workbook.ts';
+import { openPackage, packageLimits, type Package, Refusal } from './package.ts';
+import { sheetHooks, type SheetRow } from './sheet.ts';
+import { readXml } from './xml.ts';
+import { readSharedStrings, type SharedStrings } from './cells.ts';
 
 /** A sheet's rows as text, with all columns in every row. */
 export interface Converted {

@@ -1,17 +1,17 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../../../../electron/contract/errors.ts';
-import type {
-  ColumnPlan,
-  Mapping,
-  Plan,
-  Preflight,
-  ResultRow,
-} from '../../../../electron/contract/models/batch.ts';
-import type { Preview, Reading, Source } from '../../../../electron/contract/models/source.ts';
-import type { Desk } from '../../../desk.svelte.ts';
-import { buildPattern, isEmpty, noPattern, noPatternOf, type PatternParts } from './pattern.ts';
+import type { ColumnPlan, Mapping, Plan, Preflight, ResultRow, Preview, Reading, Source } from '../../../../electron/contract/models/batch.ts';
+import type { AppStore } from '../../../app-store.svelte.ts';
+import {
+  buildPattern,
+  isEmpty,
+  noPattern,
+  noPatternOf,
+  type PatternParts,
+  formatPreset,
+  type Preset,
+} from './pattern.ts';
 import { PatternTest } from './pattern-test.svelte.ts';
-import { sayPreset, type Preset } from './preset.ts';
 import { samplesFor } from './samples.ts';
 import { SavedMappings } from './saved-mappings.svelte.ts';
 
@@ -27,7 +27,7 @@ export type Note =
 
 /** A file before it runs: how it is read, what is done with which column, what the preflight says. */
 export class BatchDraft {
-  readonly desk: Desk;
+  readonly app: AppStore;
   readonly source: Source;
   preview = $state.raw<Preview | null>(null);
   overrides = $state.raw<Partial<Reading>>({});
@@ -57,12 +57,12 @@ export class BatchDraft {
     return whole ? { reading: this.preview.reading, columns } : null;
   });
 
-  constructor(desk: Desk, source: Source, preset: Preset | null = null) {
-    this.desk = desk;
-    this.saved = new SavedMappings(desk);
+  constructor(app: AppStore, source: Source, preset: Preset | null = null) {
+    this.app = app;
+    this.saved = new SavedMappings(app);
     this.#preset = preset;
     this.source = source;
-    this.#stop = desk.api.on('batch.preflight', (preflight) => {
+    this.#stop = app.api.on('batch.preflight', (preflight) => {
       if (preflight.sourceId === this.source.sourceId && this.preflight !== null) this.preflight = preflight;
     });
   }
@@ -85,7 +85,7 @@ export class BatchDraft {
     const masked = this.preview?.columns
       .filter(({ index, masked }) => masked || this.columns.get(index)?.operation === 'tokenize')
       .map(({ index }) => index);
-    const outcome = await this.desk.api.call('batch.preview', {
+    const outcome = await this.app.api.call('batch.preview', {
       sourceId: this.source.sourceId,
       reading: this.overrides,
       masked: masked ?? null,
@@ -110,15 +110,15 @@ export class BatchDraft {
     this.#drop(column);
     if (act !== 'keep') {
       const definition = before?.definition ?? this.#likely(column);
-      const other = this.desk.definitions.find(({ name }) => name !== definition);
+      const other = this.app.definitions.find(({ name }) => name !== definition);
       this.columns.set(column, {
         column,
         operation: act,
-        policy: before?.policy ?? (this.#preset?.policy || this.desk.policy),
+        policy: before?.policy ?? (this.#preset?.policy || this.app.policy),
         definition,
         target:
           act === 'translate' && other !== undefined
-            ? { policy: this.desk.policy, definition: other.name }
+            ? { policy: this.app.policy, definition: other.name }
             : null,
         pattern: null,
         // Beside is the only place for a match, so it says nothing about what comes after it.
@@ -129,7 +129,7 @@ export class BatchDraft {
               ? 'replace'
               : (before?.into ?? 'replace'),
       });
-      if (act === 'match') this.#match(column, noPatternOf(this.desk.definition(definition).kind));
+      if (act === 'match') this.#match(column, noPatternOf(this.app.definition(definition).kind));
     }
     const inClear = act === 'tokenize' || this.preview?.columns[column]?.masked === true;
     if (inClear) void this.read({});
@@ -142,7 +142,7 @@ export class BatchDraft {
     this.columns.set(column, { ...before, ...over });
     const parts = this.patterns.get(column);
     if (over.definition !== undefined && parts !== undefined && isEmpty(parts))
-      this.patterns.set(column, noPatternOf(this.desk.definition(over.definition).kind));
+      this.patterns.set(column, noPatternOf(this.app.definition(over.definition).kind));
     void this.#tried(column).then((isLast) => (isLast ? this.check() : undefined));
   }
 
@@ -157,13 +157,13 @@ export class BatchDraft {
     const parts = this.patterns.get(column);
     const test = this.tests.get(column);
     if (plan === undefined || parts === undefined || test === undefined) return true;
-    const { kind } = this.desk.definition(plan.definition);
+    const { kind } = this.app.definition(plan.definition);
     return await test.try(plan.pattern, samplesFor(kind, parts));
   }
 
   #match(column: number, parts: PatternParts): void {
     this.patterns.set(column, parts);
-    this.tests.set(column, new PatternTest(this.desk.api));
+    this.tests.set(column, new PatternTest(this.app.api));
     void this.#tried(column);
   }
 
@@ -181,7 +181,7 @@ export class BatchDraft {
     this.preflight = null;
     const plan = this.plan;
     if (plan === null) return;
-    const outcome = await this.desk.api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
+    const outcome = await this.app.api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
     if (turn !== this.#turn) return;
     if (outcome.ok) this.preflight = outcome.value;
     // What is wrong with an expression stands beside its field.
@@ -193,7 +193,7 @@ export class BatchDraft {
     const plan = this.plan;
     if (plan === null) return;
     const turn = this.#turn;
-    const outcome = await this.desk.api.call('batch.try', { sourceId: this.source.sourceId, plan });
+    const outcome = await this.app.api.call('batch.try', { sourceId: this.source.sourceId, plan });
     if (turn !== this.#turn) return;
     this.failure = outcome.ok ? null : outcome.failure;
     this.trial = outcome.ok ? outcome.value.rows : null;
@@ -203,7 +203,7 @@ export class BatchDraft {
   async start(): Promise<string | null> {
     const plan = this.plan;
     if (plan === null) return null;
-    const outcome = await this.desk.api.call('batch.start', { sourceId: this.source.sourceId, plan });
+    const outcome = await this.app.api.call('batch.start', { sourceId: this.source.sourceId, plan });
     this.failure = outcome.ok ? null : outcome.failure;
     return outcome.ok ? outcome.value.jobId : null;
   }
@@ -271,7 +271,7 @@ export class BatchDraft {
 
   /** A failed request is to be tried again, while this file is open. */
   offer(preset: Preset): void {
-    if (this.columns.size > 0) this.note = { kind: 'later', words: sayPreset(preset, this.desk) };
+    if (this.columns.size > 0) this.note = { kind: 'later', words: formatPreset(preset, this.app) };
     else {
       this.#preset = preset;
       this.#fillIn(preset);
@@ -280,17 +280,17 @@ export class BatchDraft {
 
   /** What is known of a failed request goes to the first column that looks like it. */
   #fillIn(preset: Preset): void {
-    const kind = preset.definition === '' ? null : this.desk.definition(preset.definition).kind;
+    const kind = preset.definition === '' ? null : this.app.definition(preset.definition).kind;
     const columns = this.preview?.columns ?? [];
     const column = columns.find(({ looksLike }) => looksLike !== null && looksLike === kind);
     if (column !== undefined) this.choose(column.index, preset.operation);
-    this.note = { kind: 'preset', words: sayPreset(preset, this.desk), column: column?.name ?? null };
+    this.note = { kind: 'preset', words: formatPreset(preset, this.app), column: column?.name ?? null };
   }
 
   #likely(column: number): string {
     if (this.#preset !== null && this.#preset.definition !== '') return this.#preset.definition;
     const looks = this.preview?.columns[column]?.looksLike;
-    const fitting = this.desk.definitions.find(({ kind }) => kind === looks);
-    return (fitting ?? this.desk.definitions[0])?.name ?? '';
+    const fitting = this.app.definitions.find(({ kind }) => kind === looks);
+    return (fitting ?? this.app.definitions[0])?.name ?? '';
   }
 }

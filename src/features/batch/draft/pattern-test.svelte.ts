@@ -1,4 +1,4 @@
-import { coverText, newPad } from '../../../../electron/contract/covered.ts';
+import { obscureText, newXorKey } from '../../../../electron/contract/obscured.ts';
 import type { Failure } from '../../../../electron/contract/errors.ts';
 import type { Api } from '../../../api.ts';
 
@@ -41,8 +41,8 @@ export class PatternTest {
       return true;
     }
     const text = this.readOwn();
-    const pad = newPad();
-    const own = text === '' ? null : { pad, covered: coverText(text, pad) };
+    const xorKey = newXorKey();
+    const own = text === '' ? null : { xorKey, obscured: obscureText(text, xorKey) };
     const outcome = await this.#api.call('batch.testPattern', { pattern, samples: [...this.samples], own });
     if (turn !== this.#turn) return false;
     if (outcome.ok) this.#take(outcome.value.matches, outcome.value.own, null);

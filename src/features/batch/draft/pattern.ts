@@ -1,4 +1,7 @@
+import type { ColumnPlan } from '../../../../electron/contract/models/batch.ts';
 import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
+import type { AppStore } from '../../../app-store.svelte.ts';
+import { actWords } from '../labels.ts';
 
 /** What a person says about the values to keep; made into a regular expression in RE2's syntax. */
 export interface PatternParts {
@@ -50,4 +53,17 @@ export function buildPattern(parts: PatternParts): string | null {
       return middle < 0 ? null : `^${bin}\\d{${middle}}${lastFour}$`;
     }
   }
+}
+
+/** What is known beforehand of a batch that is to be tried again. '' is not known, or not known here. */
+export interface Preset {
+  operation: ColumnPlan['operation'];
+  definition: string;
+  policy: string;
+}
+
+export function formatPreset({ operation, definition, policy }: Preset, app: AppStore): string {
+  const parts = [actWords[operation], definition === '' ? '' : app.definition(definition).label];
+  if (policy !== '') parts.push(`policy ${policy}`);
+  return parts.filter((part) => part !== '').join(' · ');
 }

@@ -1,22 +1,15 @@
-import { newPad } from '../../../../electron/contract/covered.ts';
+import { newXorKey } from '../../../../electron/contract/obscured.ts';
 import type { Failure, FailureCode } from '../../../../electron/contract/errors.ts';
-import type {
-  ExportChoice,
-  Exported,
-  FailureGroup,
-  Job,
-  ResultRow,
-  RowFilter,
-} from '../../../../electron/contract/models/batch.ts';
-import type { Cell } from '../../../components/grid-keys.ts';
-import { RowPages } from '../../../components/row-pages.svelte.ts';
-import type { Desk } from '../../../desk.svelte.ts';
+import type { ExportChoice, Exported, FailureGroup, Job, ResultRow, RowFilter } from '../../../../electron/contract/models/batch.ts';
+import type { Cell } from '../../../ui/grid-keys.ts';
+import { RowPages } from '../../../ui/row-pages.svelte.ts';
+import type { AppStore } from '../../../app-store.svelte.ts';
 
 type Order = 'batch.pause' | 'batch.resume' | 'batch.cancel';
 
 /** One job on view: running, or done with. Rows come masked; the one revealed cell is the exposure's. */
 export class BatchRun {
-  readonly desk: Desk;
+  readonly app: AppStore;
   readonly jobId: string;
   filter = $state<RowFilter>('all');
   pages = $state.raw<RowPages<ResultRow>>();
@@ -27,7 +20,7 @@ export class BatchRun {
   failure = $state.raw<Failure | null>(null);
   stripFailure = $state.raw<Failure | null>(null);
 
-  job = $derived.by((): Job | undefined => this.desk.jobs.get(this.jobId));
+  job = $derived.by((): Job | undefined => this.app.jobs.get(this.jobId));
   production = $derived.by(() => this.job?.environment === 'production');
   retriable = $derived(
     this.failures.filter(({ retriable }) => retriable).reduce((sum, { count }) => sum + count, 0),
@@ -44,11 +37,11 @@ export class BatchRun {
     this.chosenRow === undefined ? '' : `batch:${this.jobId}:${this.chosenRow.row}:${this.active.column - 1}`,
   );
   exposed = $derived.by(
-    () => this.desk.exposure.now !== null && this.desk.exposure.now.subject === this.subject,
+    () => this.app.exposure.now !== null && this.app.exposure.now.subject === this.subject,
   );
 
-  constructor(desk: Desk, jobId: string) {
-    this.desk = desk;
+  constructor(app: AppStore, jobId: string) {
+    this.app = app;
     this.jobId = jobId;
     this.show('all');
   }
@@ -60,7 +53,7 @@ export class BatchRun {
       column: this.job === undefined ? 0 : (this.job.plan.columns[0]?.column ?? -1) + 1,
     });
     this.pages = new RowPages((from, count) =>
-      this.desk.api.call('batch.rows', { jobId: this.jobId, filter, from, count }),
+      this.app.api.call('batch.rows', { jobId: this.jobId, filter, from, count }),
     );
   }
 
@@ -70,26 +63,26 @@ export class BatchRun {
   }
 
   async loadFailures(): Promise<void> {
-    const outcome = await this.desk.api.call('batch.failures', { jobId: this.jobId });
+    const outcome = await this.app.api.call('batch.failures', { jobId: this.jobId });
     if (outcome.ok) this.failures = outcome.value;
   }
 
   choose(cell: Cell): void {
     if (cell.row !== this.active.row || cell.column !== this.active.column) {
-      this.desk.exposure.hide();
+      this.app.exposure.hide();
       if (this.strip === 'reveal') this.close();
     }
     this.active = cell;
   }
 
   async order(order: Order): Promise<void> {
-    const outcome = await this.desk.api.call(order, { jobId: this.jobId });
+    const outcome = await this.app.api.call(order, { jobId: this.jobId });
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
   /** Null tries all again that a retry may mend. */
   async retry(code: FailureCode | null): Promise<void> {
-    const outcome = await this.desk.api.call('batch.retry', { jobId: this.jobId, code });
+    const outcome = await this.app.api.call('batch.retry', { jobId: this.jobId, code });
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
@@ -110,30 +103,30 @@ export class BatchRun {
     const plan = this.chosenPlan;
     if (row === undefined || plan === undefined) return;
     const subject = this.subject;
-    const pad = newPad();
-    const outcome = await this.desk.api.call('batch.reveal', {
+    const xorKey = newXorKey();
+    const outcome = await this.app.api.call('batch.reveal', {
       jobId: this.jobId,
       row: row.row,
       column: plan.column,
-      pad,
-      reason: this.desk.reason.trim(),
-      caseReference: this.desk.caseReference.trim(),
+      xorKey,
+      reason: this.app.reason.trim(),
+      caseReference: this.app.caseReference.trim(),
     });
     if (!outcome.ok) {
       this.stripFailure = outcome.failure;
       return;
     }
     // Locked or another cell meanwhile: it is not shown for a moment, and main is told that it need not wait.
-    if (this.desk.locked || subject !== this.subject) {
-      await this.desk.api.call('lookup.hide', { revealId: outcome.value.revealId });
+    if (this.app.locked || subject !== this.subject) {
+      await this.app.api.call('lookup.hide', { revealId: outcome.value.revealId });
       return;
     }
-    this.desk.exposure.show({ ...outcome.value, pad }, subject, this.desk.definition(plan.definition).kind);
+    this.app.exposure.show({ ...outcome.value, xorKey }, subject, this.app.definition(plan.definition).kind);
     this.close();
   }
 
   async export(choice: ExportChoice): Promise<void> {
-    const outcome = await this.desk.api.call('batch.export', choice);
+    const outcome = await this.app.api.call('batch.export', choice);
     if (!outcome.ok) {
       this.stripFailure = outcome.failure;
       return;

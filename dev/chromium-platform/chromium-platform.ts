@@ -1,0 +1,153 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import type { EventName } from '../../electron/contract/calls.ts';
+import { awaySignals, type AwaySignal, type Platform } from '../../electron/platform/platform.ts';
+import { openBundle, type Bundle } from '../../electron/platform/protocol.ts';
+import { systemCertificates } from '../../electron/platform/system-certificates.ts';
+import { openChannel, type Channel } from './channel.ts';
+import { commandClipboard } from './clipboard.ts';
+import { chromiumFiles, freeName } from './files.ts';
+import { launchChromium } from './launch.ts';
+import { takeInstanceLock, proxyFromEnvironment, watchSleep } from './system.ts';
+
+/** Ends in .invalid, which no resolver answers: what is not intercepted goes nowhere. */
+export const chromiumOrigin = 'https://desk.invalid';
+
+export interface ChromiumOptions {
+  /** Folder of the built window: `dist/renderer`. */
+  readonly renderer: string;
+  /** The preload bundled over the shim, as one script. */
+  readonly preload: string;
+  readonly resources: string;
+  readonly version: string;
+  /** Settings, audit and jobs; made if missing. */
+  readonly home: string;
+  readonly headless: boolean;
+  /** Where results go when there is no file they belong to; the person's Downloads folder if absent. */
+  readonly downloads?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Hears everything that crosses to the window, as JSON. */
+  readonly tap?: (message: string) => void;
+}
+
+export interface ChromiumPlatform {
+  readonly platform: Platform;
+  /** The window; empty until `platform.openWindow`. */
+  readonly page: Page;
+  /** Signals what Electron would hear from the system, which this host can't: for tests of locking and suspending. */
+  readonly away: (signal: AwaySignal) => void;
+  /** Settles when the window is gone, closed by a person or by `close`. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+export class AlreadyRunningError extends Error {
+  override readonly name = 'AlreadyRunningError';
+}
+
+/**
+ * The app's window in the system's Chromium, through Playwright and a pipe: no port listens. The page can load its
+ * bundle and nothing else: every request is answered from the bundle or aborted, and no host name resolves.
+ * Rejects with `AlreadyRunningError` when another process has the same home.
+ */
+export async function openChromium(options: ChromiumOptions): Promise<ChromiumPlatform> {
+  const { home, headless, env = process.env } = options;
+  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+  fs.chmodSync(home, 0o700);
+  const unlock = takeInstanceLock(home);
+  if (unlock === null) throw new AlreadyRunningError('Tokendesk is open already.');
+  try {
+    return await openWith(options, env, headless, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function openWith(
+  options: ChromiumOptions,
+  env: NodeJS.ProcessEnv,
+  headless: boolean,
+  unlock: () => void,
+): Promise<ChromiumPlatform> {
+  const [{ context, page, quit }, bundle] = await Promise.all([
+    launchChromium(chromium, { headless, env }),
+    openBundle(options.renderer, chromiumOrigin),
+  ]);
+  const away = awaySignals();
+  async function connect(): Promise<Channel> {
+    const channel = await openChannel(page, chromiumOrigin, {
+      blur: () => away.emit('blur'),
+      outward: options.tap ?? (() => undefined),
+    });
+    // Takes away what the channel put in the page, so it comes second.
+    await page.addInitScript({ content: options.preload });
+    return channel;
+  }
+  const [channel, files] = await Promise.all([connect(), chromiumFiles(page), fence(context, page, bundle)]);
+  const stopWatching = watchSleep(() => away.emit('resume'), {
+    wall: () => Date.now(),
+    lived: () => performance.now(),
+  });
+
+  const closed = new Promise<void>((resolve) => {
+    page.once('close', () => resolve());
+    context.once('close', () => resolve());
+  });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    stopWatching();
+    await quit();
+    unlock();
+  };
+
+  const platform: Platform = {
+    host: 'chromium',
+    version: options.version,
+    home: options.home,
+    resources: options.resources,
+    site: path.join(options.home, 'site'),
+    clipboard: commandClipboard(env, headless),
+    serve: channel.serve,
+    async openWindow() {
+      await page.goto(`${chromiumOrigin}/index.html`, { waitUntil: 'domcontentloaded' });
+      if (!headless) await feelFocus(page);
+    },
+    send: channel.send,
+    chooseFile: (kind) => files.choose(kind),
+    chooseTarget({ name, beside }) {
+      const folder =
+        options.downloads ?? (beside === null ? path.join(os.homedir(), 'Downloads') : path.dirname(beside));
+      fs.mkdirSync(folder, { recursive: true });
+      return Promise.resolve(freeName(folder, name));
+    },
+    droppedFile: (reference) => files.dropped(reference),
+    protectContent: () => undefined,
+    onAway: away.on,
+    proxyFor: (url) => Promise.resolve(proxyFromEnvironment(url, env)),
+    trustedCertificates: () => Promise.resolve(systemCertificates()),
+  };
+  return { platform, page, away: away.emit, closed, close: () => (closing ??= close()) };
+}
+
+/** Playwright has pages believe they always have the focus, and then a window that lost it never says so. */
+async function feelFocus(page: Page): Promise<void> {
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send('Emulation.setFocusEmulationEnabled', { enabled: false });
+}
+
+/** Nothing but the bundle is loaded, by no frame, worker or second window. */
+async function fence(context: BrowserContext, page: Page, bundle: Bundle): Promise<void> {
+  context.on('page', (other) => {
+    if (other !== page) void other.close();
+  });
+  await context.route('**/*', async (route, request) => {
+    const { status, headers, body } = await bundle(request.url(), request.method());
+    // An aborted navigation would leave an error page; "no content" leaves the window as it is.
+    if (status !== 200 && request.isNavigationRequest()) return route.fulfill({ status: 204 });
+    if (status !== 200) return route.abort('blockedbyclient');
+    return route.fulfill({ status, headers: { ...headers }, body });
+  });
+}

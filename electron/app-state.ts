@@ -1,0 +1,93 @@
+import fs from 'node:fs/promises';
+import { z } from 'zod';
+import type { Audit } from './audit/audit.ts';
+import type { Clients } from './clients.ts';
+import type { AppState, LockState, Settings, About } from './contract/models/app.ts';
+import type { Connections } from './credentials/connections.ts';
+import type { Keychain } from './credentials/keychain.ts';
+import type { Platform } from './platform/platform.ts';
+
+export interface StateParts {
+  readonly platform: Pick<Platform, 'host' | 'version' | 'send'>;
+  readonly connections: Connections;
+  readonly keychain: Keychain;
+  readonly audit: Pick<Audit, 'state'>;
+  readonly clients: () => Clients;
+  readonly lock: () => LockState;
+  readonly settings: () => Settings;
+}
+
+/** Changes that come close together reach the window as one. */
+const gatherMs = 100;
+
+/** What the frame around the pages shows, put together from the rooms. */
+export interface CurrentState {
+  read(): Promise<AppState>;
+  /** Something in it changed: the window is told soon. */
+  changed(): void;
+  close(): void;
+}
+
+export function createState(parts: StateParts): CurrentState {
+  const { platform, connections, keychain, audit, clients, lock, settings } = parts;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function read(): Promise<AppState> {
+    const active = connections.active();
+    const client = active === null ? null : await clients().open(active.connectionId);
+    return {
+      version: platform.version,
+      host: platform.host,
+      connections: connections.views(),
+      active,
+      service: active !== null && client !== null ? client.status(active.policy) : null,
+      keychain: keychain.state(),
+      audit: audit.state(),
+      lock: lock(),
+      settings: settings(),
+    };
+  }
+
+  return {
+    read,
+    changed() {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void read().then((state) => platform.send('app.state', state));
+      }, gatherMs);
+    },
+    close() {
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** What the build writes of each package it bundled; keytar is loaded, not bundled. */
+const built = z.array(z.object({ name: z.string(), version: z.string(), identifier: z.string().nullish() }));
+const loaded = [{ name: 'keytar (@github/keytar)', version: '7', licence: 'MIT' }];
+
+/** Reads the lists that the build left beside the bundles; one that is missing leaves its packages out. */
+export async function readAbout(
+  platform: Pick<Platform, 'host' | 'version'>,
+  lists: readonly URL[],
+): Promise<About> {
+  const read = async (list: URL): Promise<About['licences']> => {
+    try {
+      const packages = built.parse(JSON.parse(await fs.readFile(list, 'utf8')));
+      return packages.map(({ name, version, identifier }) => ({
+        name,
+        version,
+        licence: identifier ?? 'not stated',
+      }));
+    } catch {
+      return [];
+    }
+  };
+  const found = [...(await Promise.all(lists.map(read))).flat(), ...loaded];
+  const once = new Map(found.map((one) => [`${one.name} ${one.version}`, one]));
+  return {
+    version: platform.version,
+    host: platform.host,
+    licences: [...once.values()].sort((a, b) => a.name.localeCompare(b.name)),
+  };
+}

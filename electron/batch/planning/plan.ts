@@ -1,0 +1,115 @@
+import { RE2JS } from 're2js';
+import { done, failed, type Outcome } from '../../contract/errors.ts';
+import type { ColumnPlan, Plan } from '../../contract/models/batch.ts';
+import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
+import type { BatchCall } from '../../service/client.ts';
+import type { Format } from '../reading/read-rows.ts';
+import type { OpenSource } from '../reading/sources.ts';
+
+/** A source with a plan that fits it and the connection in use. */
+export interface Draft {
+  readonly opened: OpenSource;
+  readonly format: Format;
+  readonly work: readonly ColumnWork[];
+  readonly connection: Connection;
+  /** Rows as preflight counted them, under the same reading: what a run must come to as well. Null until counted. */
+  readonly total: number | null;
+}
+
+/** One mapped column, ready to run. */
+export interface ColumnWork {
+  readonly plan: ColumnPlan;
+  readonly kind: DefinitionKind;
+  readonly call: BatchCall;
+  /** Columns with the same key share their requests. */
+  readonly key: string;
+}
+
+export function callFor({ operation, policy, definition, target, pattern }: ColumnPlan): BatchCall {
+  switch (operation) {
+    case 'tokenize':
+      return { operation: 'BatchTokenize', policy, definition };
+    case 'detokenize':
+      return { operation: 'BatchDetokenize', policy, definition };
+    case 'translate':
+      if (target === null) throw new TypeError('a translate column without a target');
+      return { operation: 'BatchTranslate', policy, definition, target };
+    case 'match':
+      if (pattern === null) throw new TypeError('a match column without a pattern');
+      return { operation: 'PatternMatch', policy, definition, pattern };
+  }
+}
+
+export function workFor(plan: ColumnPlan, kind: DefinitionKind): ColumnWork {
+  const call = callFor(plan);
+  return { plan, kind, call, key: JSON.stringify(call) };
+}
+
+/** Whether the result of a column is cleartext, or else its input is. */
+export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
+  operation === 'detokenize' || operation === 'match';
+
+/**
+ * A plan against the source's width and the connection's lists.
+ * Failures: plan.empty, plan.column-unknown, plan.definition-unknown, plan.policy-unknown, pattern.*.
+ */
+export function checkPlan(plan: Plan, width: number, connection: Connection): Outcome<ColumnWork[]> {
+  const work: ColumnWork[] = [];
+  const taken = new Set<number>();
+  for (const column of plan.columns) {
+    if (column.column >= width || taken.has(column.column)) {
+      return failed('plan.column-unknown', { column: String(column.column + 1) });
+    }
+    taken.add(column.column);
+    const kind = kindOf(connection, column.definition);
+    if (kind === null) return failed('plan.definition-unknown', { definition: column.definition });
+    if (!connection.policies.includes(column.policy)) {
+      return failed('plan.policy-unknown', { policy: column.policy });
+    }
+    if (column.operation === 'translate') {
+      const { target } = column;
+      if (target === null) return failed('plan.definition-unknown');
+      if (kindOf(connection, target.definition) === null) {
+        return failed('plan.definition-unknown', { definition: target.definition });
+      }
+      if (!connection.policies.includes(target.policy)) {
+        return failed('plan.policy-unknown', { policy: target.policy });
+      }
+    }
+    if (column.operation === 'match') {
+      const pattern = checkPattern(column.pattern ?? '');
+      if (!pattern.ok) return pattern;
+    }
+    work.push(workFor(column, kind));
+  }
+  return work.length === 0 ? failed('plan.empty') : done(work);
+}
+
+function kindOf(connection: Connection, definition: string): DefinitionKind | null {
+  return connection.definitions.find(({ name }) => name === definition)?.kind ?? null;
+}
+
+/**
+ * Which of these texts an expression is found in: anywhere in the text, as PatternMatch finds it. Failures as for
+ * `checkPattern`.
+ */
+export function tryPattern(pattern: string, texts: readonly string[]): Outcome<boolean[]> {
+  const checked = checkPattern(pattern);
+  return checked.ok ? done(texts.map((text) => checked.value.matcher(text).find())) : checked;
+}
+
+/**
+ * Checks an expression before it is sent: only what runs in linear time is let through, so that no expression of
+ * ours can hold up the service or, where samples are tried locally, the app.
+ * Failures: pattern.unsupported (lookaround, backreference, possessive or atomic group), pattern.invalid.
+ */
+export function checkPattern(pattern: string): Outcome<RE2JS> {
+  if (pattern === '') return failed('pattern.invalid');
+  try {
+    return done(RE2JS.compile(pattern));
+  } catch {
+    const bare = pattern.replace(/\\\\/g, '').replace(/\[(?:\\.|[^\]\\])*\]/g, '');
+    const beyond = /\(\?(?:[=!>]|<[=!])|\\[1-9]|\\k[<{']|[*+?}]\+/.test(bare);
+    return failed(beyond ? 'pattern.unsupported' : 'pattern.invalid');
+  }
+}

@@ -1,0 +1,161 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { done, type Outcome } from '../../contract/errors.ts';
+import type { Preflight, Notice } from '../../contract/models/batch.ts';
+import { fits, isBlank } from '../reading/fit.ts';
+import { describeColumns, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
+import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
+import type { OpenSource } from '../reading/sources.ts';
+import type { ColumnWork } from './plan.ts';
+
+/** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
+export interface DistinctCounter {
+  /** True when the string had not been seen; false also once the counter is full. */
+  add(text: string, seed: number): boolean;
+  readonly count: number;
+  readonly exact: boolean;
+}
+
+export function createDistinctCounter(capacity = 1_000_000): DistinctCounter {
+  const size = 2 ** Math.ceil(Math.log2(Math.max(capacity, 1) * 2));
+  const table = new Float64Array(size);
+  let count = 0;
+  let exact = true;
+  return {
+    add(text, seed) {
+      const hash = hash53(text, seed);
+      let at = hash % size;
+      for (;;) {
+        const there = table[at];
+        if (there === hash) return false;
+        if (there === 0) break;
+        at = (at + 1) % size;
+      }
+      if (count >= capacity) {
+        exact = false;
+        return false;
+      }
+      table[at] = hash;
+      count += 1;
+      return true;
+    },
+    get count() {
+      return count;
+    },
+    get exact() {
+      return exact;
+    },
+  };
+}
+
+/** cyrb53 (public domain, by bryc): two 32-bit multiplicative hashes side by side. Never 0. */
+function hash53(text: string, seed: number): number {
+  let one = 0xdeadbeef ^ seed;
+  let two = 0x41c6ce57 ^ seed;
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
+    one = Math.imul(one ^ char, 2654435761);
+    two = Math.imul(two ^ char, 1597334677);
+  }
+  one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(two ^ (two >>> 13), 3266489909);
+  two = Math.imul(two ^ (two >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);
+  return 4294967296 * (2097151 & two) + (one >>> 0) || 1;
+}
+
+export interface Rates {
+  readonly batchSize: number;
+  readonly requestsPerSecond: number;
+  readonly transfersPerDay: number;
+}
+
+/** What two cores do beside the service, whatever its limit. */
+const rowsPerSecond = 150_000;
+
+/** Before anything is counted. */
+export const uncounted = (sourceId: string): Preflight => ({
+  sourceId,
+  done: false,
+  rows: 0,
+  blank: 0,
+  malformed: 0,
+  unfit: 0,
+  distinct: 0,
+  distinctExact: true,
+  requests: 0,
+  seconds: 0,
+  dayShare: 0,
+  notices: [],
+});
+
+/** Reads the whole source and counts; nothing is sent. `report` gets the counts so far, from time to time. */
+export async function runPreflight(
+  { source: { sourceId }, bytes: source, converted }: Pick<OpenSource, 'source' | 'bytes' | 'converted'>,
+  format: Format,
+  work: readonly ColumnWork[],
+  rates: Rates,
+  report: (counts: Preflight) => void,
+  signal: AbortSignal,
+): Promise<Outcome<Preflight>> {
+  const distinct = createDistinctCounter();
+  const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
+  const notices = new Map<string, Notice>();
+  const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
+  let sendable = 0;
+  let chunks = 0;
+
+  const note = (found: Notice): void => {
+    const key = `${found.kind}:${found.column ?? ''}`;
+    const known = notices.get(key);
+    notices.set(key, known === undefined ? found : { ...known, count: known.count + found.count });
+  };
+  const state = (finished: boolean): Preflight => {
+    // Once the counter is full, what it can't tell apart is taken as distinct: an upper bound for time and quota.
+    const sent = distinct.exact ? distinct.count : sendable;
+    const requests = Math.ceil(sent / rates.batchSize);
+    return {
+      sourceId,
+      done: finished,
+      ...counts,
+      distinct: distinct.count,
+      distinctExact: distinct.exact,
+      requests,
+      seconds: Math.ceil(Math.max(requests / rates.requestsPerSecond, counts.rows / rowsPerSecond)),
+      dayShare: sent / rates.transfersPerDay,
+      notices: [...notices.values()],
+    };
+  };
+
+  headerNotices(format).forEach(note);
+  for await (const read of readRows(source, format, beginning(format))) {
+    if (signal.aborted) break;
+    if (!read.ok) return read;
+    countChunk(read.value);
+    chunks += 1;
+    if (chunks % 4 === 0) await yieldToOthers();
+    if (chunks % 64 === 0) report(state(false));
+  }
+  return done(state(!signal.aborted));
+
+  function countChunk(chunk: Chunk): void {
+    if (chunks === 0) {
+      const columns = describeColumns(format, chunk.rows);
+      roundedNotices(chunk.rows, columns, converted, format.header).forEach(note);
+    }
+    if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(note);
+    for (let r = 0; r < chunk.rows.length; r++) {
+      counts.rows += 1;
+      if (chunk.flaws.size > 0 && chunk.flaws.has(r)) {
+        counts.malformed += 1;
+        continue;
+      }
+      const row = chunk.rows[r] ?? [];
+      let empty = 0;
+      for (const { plan, kind, key } of work) {
+        const value = row[plan.column];
+        if (value === undefined || isBlank(value)) empty += 1;
+        else if (!fits(value, kind, plan.operation)) counts.unfit += 1;
+        else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
+      }
+      if (empty === work.length) counts.blank += 1;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+/** Shared by the other models: the short strings that name things, with the limits the router enforces. */
+export const id = z.string().regex(/^[A-Za-z0-9-]{1,64}$/);
+export const name = z.string().trim().min(1).max(200);
+/** A token or cleartext typed or pasted by a person; the service's own limit is not shown (spec §8). */
+export const value = z.string().min(1).max(8_192);
+export const reason = z.string().trim().min(1).max(200);
+export const caseReference = z.string().trim().max(100);
+/** ISO 8601 in UTC with milliseconds. */
+export const instant = z.iso.datetime();
+export const count = z.int().nonnegative();
+
+/** The operations of the specification that need a session (spec §4). */
+export const operation = z.enum([
+  'Tokenize',
+  'Detokenize',
+  'GetMasked',
+  'Translate',
+  'BatchTokenize',
+  'BatchDetokenize',
+  'BatchTranslate',
+  'PatternMatch',
+]);
+export type Operation = z.infer<typeof operation>;
+
+/** As `../obscured.ts` makes them: four hexadecimal digits a unit. Apart from it, since the window bundles no schema. */
+export const xorKey = z.string().regex(/^(?:[0-9a-f]{4}){1,256}$/);
+/** Up to 2,560 units, which is what a keychain takes. */
+export const obscuredText = z.strictObject({
+  xorKey,
+  obscured: z.string().regex(/^(?:[0-9a-f]{4}){1,2560}$/),
+});
+/** A portal's JWT may be longer than a keychain takes; it is then kept in memory. */
+export const obscuredToken = z.strictObject({
+  xorKey,
+  obscured: z.string().regex(/^(?:[0-9a-f]{4}){1,16384}$/),
+});
+/** A value in clear, as long as `value` in names.ts may be. */
+export const obscuredValue = z.strictObject({
+  xorKey,
+  obscured: z.string().regex(/^(?:[0-9a-f]{4}){1,8192}$/),
+});
+/** Up to 1,000 units, and empty where there is none. */
+export const obscuredPassphrase = z.strictObject({
+  xorKey,
+  obscured: z.string().regex(/^(?:[0-9a-f]{4}){0,1000}$/),
+});

@@ -1,0 +1,143 @@
+import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
+import type { Evidence } from '../contract/models/report.ts';
+import { saveFile } from '../reports/report-files.ts';
+import type { ReportParts } from '../reports/reports.ts';
+import { readCaseChain, type CaseChain } from './case-chain.ts';
+import { evidencePage } from './evidence-page.ts';
+
+type Parts = Pick<ReportParts, 'audit' | 'auditFolder' | 'keychain' | 'chooseTarget' | 'now' | 'version'>;
+
+export const evidenceKeyAccount = 'evidence:signing';
+
+/**
+ * Writes what the audit log has on one case: a signed JSON file where the person says, and a page to read beside it.
+ * Null when they changed their mind. Failures: evidence.none, audit.unwritable, keychain.*, file.*. Making evidence is an act on
+ * the case itself: its own line is the last in it.
+ */
+export async function writeEvidence(parts: Parts, caseReference: string): Promise<Outcome<Evidence | null>> {
+  const { audit } = parts;
+  const known = await audit.list({ before: null, limit: 1, caseReference });
+  if (known.total === 0) return failed('evidence.none', { subject: caseReference.slice(0, 300) });
+  const seed = await parts.keychain.key(evidenceKeyAccount);
+  if (!seed.ok) return seed;
+  const stem = `evidence-${caseReference.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80)}`;
+  const target = await parts.chooseTarget({ name: `${stem}.json`, beside: null });
+  if (target === null) return done(null);
+
+  const begun = await audit.begin({ action: 'Evidence', caseReference });
+  if (!begun.ok) return begun;
+  const give = (failure: Failure): Outcome<never> => {
+    begun.value({ ok: false, code: failure.code });
+    return { ok: false, failure };
+  };
+  // Listed again: it verifies the chain, its newest line included.
+  const { chain: log } = await audit.list({ before: null, limit: 1, caseReference });
+  const chain = await readCaseChain(parts.auditFolder, caseReference);
+  if (chain === null) return give({ code: 'evidence.none' });
+
+  const key = evidenceKey(seed.value);
+  const page = await freeName(target);
+  const facts = {
+    caseReference,
+    made: parts.now(),
+    by: chain.lines.at(-1)?.entry.actor ?? '',
+    application: parts.version,
+    log: log.state === 'intact' ? log : { state: log.state, checked: log.sequence },
+  };
+  const document = path.basename(target);
+  const text = evidencePage(chain, { ...facts, document, signer: key.fingerprint });
+  const json = evidenceDocument(chain, { ...facts, page: { name: path.basename(page), text } }, key);
+  // The page first: a JSON file that is there has its page beside it.
+  for (const [file, content] of [
+    [page, text],
+    [target, json],
+  ] as const) {
+    const saved = await saveFile(file, content);
+    if (!saved.ok) return give(saved.failure);
+  }
+  begun.value({ ok: true, rows: chain.lines.length });
+  return done({
+    files: [document, path.basename(page)].map((name) => name.slice(0, 300)),
+    entries: chain.lines.length,
+    signer: key.fingerprint,
+  });
+}
+
+/** The person was asked about the JSON file alone: nothing else is overwritten. */
+async function freeName(target: string): Promise<string> {
+  const stem = target.replace(/\.json$/i, '');
+  for (let turn = 1; ; turn++) {
+    const name = turn === 1 ? `${stem}.html` : `${stem} (${turn}).html`;
+    const isThere = await access(name).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) return name;
+  }
+}
+
+export interface EvidenceFacts {
+  readonly caseReference: string;
+  readonly made: Date;
+  readonly by: string;
+  readonly application: string;
+  /** What the app found when it verified the whole log, key in hand. */
+  readonly log: { readonly state: 'intact' | 'broken'; readonly checked: number };
+  readonly page: { readonly name: string; readonly text: string };
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/**
+ * Evidence on one case as JSON. `lines` are the log's own, byte for byte; `links` are the MACs that chain them to the
+ * log's last line; `signature` is Ed25519 over the compact JSON of all the other members, in their order.
+ */
+export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: EvidenceKey): string {
+  const document = {
+    format: 'tokendesk-evidence',
+    version: 1,
+    case: facts.caseReference,
+    made: facts.made.toISOString(),
+    by: facts.by,
+    application: facts.application,
+    log: { ...facts.log, head: chain.head },
+    lines: chain.lines.map(({ file, text, link }) => ({ file, link, sha256: sha256(text), text })),
+    links: chain.links,
+    page: { name: facts.page.name, sha256: sha256(facts.page.text) },
+  };
+  const signature = {
+    algorithm: 'Ed25519',
+    publicKey: key.publicKey.toString('base64'),
+    value: key.sign(Buffer.from(JSON.stringify(document))).toString('base64'),
+  };
+  return `${JSON.stringify({ ...document, signature }, null, 2)}\n`;
+}
+
+/** PKCS #8 around the 32 bytes of an Ed25519 private key (RFC 8410 §7). */
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export interface EvidenceKey {
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Buffer;
+  /** SHA-256 of it, hex: what people compare. */
+  readonly fingerprint: string;
+  sign(bytes: Buffer): Buffer;
+}
+
+/** The workstation's signing key from 32 bytes of its keychain: who has the public half can check, not forge. */
+export function evidenceKey(seed: Uint8Array): EvidenceKey {
+  const key: KeyObject = createPrivateKey({
+    key: Buffer.concat([pkcs8, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
+  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return {
+    publicKey,
+    fingerprint: createHash('sha256').update(publicKey).digest('hex'),
+    sign: (bytes) => sign(null, bytes, key),
+  };
+}

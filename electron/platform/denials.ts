@@ -1,0 +1,72 @@
+import type { App, Session, WebContents } from 'electron';
+import { electronOrigin } from './protocol.ts';
+
+/**
+ * Denies what a page could ask of Electron or Chromium, for every session and every web contents there will ever be,
+ * those nobody thought of too. Before Electron is ready, once.
+ */
+export function denyEverything(app: Pick<App, 'on'>): void {
+  app.on('session-created', denyInSession);
+  app.on('web-contents-created', (_event, contents) => {
+    denyInContents(contents);
+  });
+  // With a client certificate or a password Chromium would speak to a server; the window speaks to none.
+  app.on('select-client-certificate', (event, _contents, _url, _list, choose) => {
+    event.preventDefault();
+    choose();
+  });
+  app.on('login', (event, _contents, _details, _info, answer) => {
+    event.preventDefault();
+    answer();
+  });
+}
+
+function denyInSession(session: Session): void {
+  session.setPermissionRequestHandler((_contents, _permission, answer) => {
+    answer(false);
+  });
+  session.setPermissionCheckHandler(() => false);
+  session.setDevicePermissionHandler(() => false);
+  session.setDisplayMediaRequestHandler((_request, answer) => {
+    answer(null);
+  });
+  session.setSpellCheckerEnabled(false);
+  session.webRequest.onBeforeRequest(({ url }, answer) => {
+    answer({ cancel: !url.startsWith(`${electronOrigin}/`) });
+  });
+  session.on('will-download', (event) => {
+    event.preventDefault();
+  });
+}
+
+function denyInContents(contents: WebContents): void {
+  contents.setWindowOpenHandler(() => ({ action: 'deny' }));
+  // Covers will-navigate, and frames inside the window as well. The app's own loadURL does not pass here.
+  contents.on('will-frame-navigate', (event) => {
+    event.preventDefault();
+  });
+  contents.on('will-redirect', (event) => {
+    event.preventDefault();
+  });
+  contents.on('will-attach-webview', (event) => {
+    event.preventDefault();
+  });
+  // WebRTC is not bound by connect-src and would tell the machine's addresses.
+  contents.setWebRTCIPHandlingPolicy('disable_non_proxied_udp');
+}
+
+/** Each of these lets whoever starts the app look into it or take down a wall around it. */
+const refused = [
+  'remote-debugging-port',
+  'remote-debugging-pipe',
+  'no-sandbox',
+  'disable-web-security',
+  'disable-site-isolation-trials',
+  'load-extension',
+] as const;
+
+/** The switch for which a packaged app does not start; null if there is none. In development all are allowed. */
+export function refusedSwitch(app: Pick<App, 'isPackaged' | 'commandLine'>): string | null {
+  if (!app.isPackaged) return null;
+  return refused.find((name) => app.commandLine.hasSwitch(name)) ?? null;
+}

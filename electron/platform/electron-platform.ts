@@ -1,0 +1,203 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type * as Electron from 'electron';
+import type { BrowserWindow, IpcMainInvokeEvent } from 'electron';
+import { callChannel, eventChannel } from '../contract/bridge.ts';
+import { calls, type CallName } from '../contract/calls.ts';
+import type { Sender } from '../ipc/router.ts';
+import { awaySignals, type Platform, type PlatformClipboard } from './platform.ts';
+import { serveBundle } from './protocol.ts';
+import { systemCertificates } from './system-certificates.ts';
+import { setMenu, reviveWindow, createWindow, loadWindow } from './window.ts';
+
+export interface ElectronPlatformOptions {
+  /** Folder of the built window. */
+  readonly renderer: string;
+  /** Absolute path of the preload. */
+  readonly preload: string;
+  readonly platform: NodeJS.Platform;
+}
+
+const all = { name: 'All files', extensions: ['*'] };
+const tables = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, all];
+const certificates = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, all];
+
+/** The app's host in the product. After Electron is ready, once. */
+export async function createElectronPlatform(
+  electron: ElectronParts,
+  { renderer, preload, platform }: ElectronPlatformOptions,
+): Promise<Platform> {
+  const { app, dialog, ipcMain, powerMonitor } = electron;
+  // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
+  const session = electron.session.fromPartition('desk', { cache: false });
+  await serveBundle(session, renderer);
+  setMenu(electron, platform);
+
+  const home = app.getPath('userData');
+  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+  fs.chmodSync(home, 0o700);
+
+  const away = awaySignals();
+  powerMonitor.on('lock-screen', () => away.emit('screen-locked'));
+  powerMonitor.on('suspend', () => away.emit('suspend'));
+  powerMonitor.on('resume', () => away.emit('resume'));
+  // macOS: another user's session came to the front.
+  powerMonitor.on('user-did-resign-active', () => away.emit('screen-locked'));
+  app.on('before-quit', () => away.emit('quit'));
+
+  let window: BrowserWindow | null = null;
+  app.on('second-instance', () => {
+    if (window === null) return;
+    if (window.isMinimized()) window.restore();
+    window.focus();
+  });
+
+  function senderOf(event: IpcMainInvokeEvent): Sender | null {
+    const frame = event.senderFrame;
+    if (frame === null || window === null || event.sender !== window.webContents) return null;
+    return { origin: frame.origin, isMainFrame: frame.parent === null };
+  }
+
+  return {
+    host: 'electron',
+    version: app.getVersion(),
+    home,
+    resources: path.join(app.getAppPath(), 'resources'),
+    // Outside of the archive, whose integrity is checked, and writable by whoever may install.
+    site: path.join(path.dirname(app.getPath('exe')), 'site'),
+    clipboard: electronClipboard(electron, platform),
+    serve(router) {
+      for (const name of Object.keys(calls) as CallName[])
+        ipcMain.handle(callChannel(name), (event, payload: unknown) =>
+          router(senderOf(event), name, payload),
+        );
+    },
+    async openWindow() {
+      const made = createWindow(electron, { preload, session });
+      window = made;
+      reviveWindow(made, {
+        load: () => loadWindow(made),
+        onGone: () => away.emit('blur'),
+        giveUp() {
+          dialog.showErrorBox('Tokendesk has to close', 'Its window failed again and again. Jobs are kept.');
+          app.quit();
+        },
+        now: () => performance.now(),
+      });
+      window.on('blur', () => away.emit('blur'));
+      window.on('hide', () => away.emit('blur'));
+      window.on('minimize', () => away.emit('blur'));
+      window.on('closed', () => {
+        window = null;
+      });
+      await loadWindow(window);
+    },
+    send(event, payload) {
+      window?.webContents.send(eventChannel(event), payload);
+    },
+    async chooseFile(kind) {
+      const options = {
+        filters: kind === 'table' ? tables : certificates,
+        properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
+      };
+      const { canceled, filePaths } = await (window === null
+        ? dialog.showOpenDialog(options)
+        : dialog.showOpenDialog(window, options));
+      return canceled ? null : (filePaths[0] ?? null);
+    },
+    async chooseTarget({ name, beside }) {
+      const folder = beside === null ? app.getPath('downloads') : path.dirname(beside);
+      const options = {
+        defaultPath: path.join(folder, path.basename(name)),
+        filters: tables,
+        properties: ['createDirectory', 'showOverwriteConfirmation', 'dontAddToRecent'] as (
+          'createDirectory' | 'showOverwriteConfirmation' | 'dontAddToRecent'
+        )[],
+      };
+      const { canceled, filePath } = await (window === null
+        ? dialog.showSaveDialog(options)
+        : dialog.showSaveDialog(window, options));
+      return canceled || filePath === '' ? null : filePath;
+    },
+    droppedFile: (reference) => Promise.resolve(path.isAbsolute(reference) ? reference : null),
+    protectContent(on) {
+      window?.setContentProtection(on);
+    },
+    onAway: away.on,
+    proxyFor: async (url) => proxyAddress(await session.resolveProxy(url)),
+    trustedCertificates: () => Promise.resolve(systemCertificates()),
+  };
+}
+
+/** What of Electron the host uses. Handed in, so that each use can be tried on a fake of the same types. */
+export type ElectronParts = Pick<
+  typeof Electron,
+  | 'app'
+  | 'BrowserWindow'
+  | 'clipboard'
+  | 'ClipboardItem'
+  | 'dialog'
+  | 'ipcMain'
+  | 'Menu'
+  | 'powerMonitor'
+  | 'session'
+>;
+
+const raw = (format: string): string => `electron application/osclipboard;format="${format}"`;
+/** A DWORD of zero: "no". */
+const no = (): Blob => new Blob([new Uint8Array(4)]);
+
+/**
+ * What tells each desktop to keep a copied value to itself. Windows: out of the clipboard history and the cloud
+ * clipboard, and a hint to monitors (learn.microsoft.com, "Clipboard Formats"). macOS: concealed (nspasteboard.org).
+ * KDE: Klipper does not record it; other Linux desktops ignore it.
+ */
+function exclusions(platform: NodeJS.Platform): Record<string, Blob> {
+  switch (platform) {
+    case 'win32':
+      return {
+        [raw('ExcludeClipboardContentFromMonitorProcessing')]: no(),
+        [raw('CanIncludeInClipboardHistory')]: no(),
+        [raw('CanUploadToCloudClipboard')]: no(),
+      };
+    case 'darwin':
+      return { [raw('org.nspasteboard.ConcealedType')]: new Blob(['']) };
+    case 'linux':
+      return { [raw('x-kde-passwordManagerHint')]: new Blob(['secret']) };
+    default:
+      return {};
+  }
+}
+
+/** The system clipboard; never `clipboard.selection`. Text and hints are written in one go, so no monitor sees the one without the other. */
+export function electronClipboard(
+  { clipboard, ClipboardItem }: Pick<ElectronParts, 'clipboard' | 'ClipboardItem'>,
+  platform: NodeJS.Platform,
+): PlatformClipboard {
+  return {
+    write: (text) => clipboard.write([new ClipboardItem({ 'text/plain': text, ...exclusions(platform) })]),
+    read: () => clipboard.readText(),
+    clear() {
+      clipboard.clear();
+      return Promise.resolve();
+    },
+  };
+}
+
+const schemes: Readonly<Record<string, string>> = {
+  PROXY: 'http',
+  HTTPS: 'https',
+  SOCKS: 'socks4',
+  SOCKS4: 'socks4',
+  SOCKS5: 'socks5',
+};
+
+/**
+ * The first entry of Chromium's answer, `PROXY host:port; DIRECT`, as an address; null for a direct connection. A
+ * kind of proxy the client can't speak to is named all the same: going around it unasked would be worse than failing.
+ */
+export function proxyAddress(answer: string): string | null {
+  const [kind = '', place = ''] = (answer.split(';')[0] ?? '').trim().split(/\s+/);
+  const scheme = schemes[kind.toUpperCase()];
+  return scheme === undefined || place === '' ? null : `${scheme}://${place}`;
+}

@@ -1,0 +1,129 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { createNativeCalls, type KeyringBackend } from './credentials/keytar.ts';
+import type { Clock } from './privacy/clock.ts';
+import { wrongFuses, damagedFiles, filesWithoutHash } from './platform/package-integrity.ts';
+import { loadProfile } from './clients.ts';
+
+export interface SelfCheckParts {
+  /** The program's own file, with the fuses in it. */
+  readonly executable: string;
+  /** The archive the application runs from. */
+  readonly archive: string;
+  /** The application's folder; Electron shows the archive as one. */
+  readonly root: string;
+  /** The list of files and hashes made at build time. */
+  readonly list: string;
+  readonly preload: string;
+  /** Beside the program, for files of the administrator's own. */
+  readonly site: string;
+  readonly platform: NodeJS.Platform;
+  readonly loadKeytar: () => Promise<KeyringBackend>;
+  readonly clock: Clock;
+  /** Options Node took, and where a debugger could attach to it. */
+  readonly node: { readonly options: readonly string[]; readonly inspector: string | undefined };
+}
+
+export interface Checked {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly says: string;
+}
+
+const keyringLimitMs = 5_000;
+
+/**
+ * What an administrator wants to know of an installed app before a person works with it. Opens no window, reads no
+ * settings, no log and no secret, and writes nothing. A check that throws counts as failed.
+ */
+export async function selfCheck(parts: SelfCheckParts): Promise<readonly Checked[]> {
+  const checks: readonly (readonly [string, () => Verdict | Promise<Verdict>])[] = [
+    ['fuses', () => fuses(parts)],
+    ['archive', () => archive(parts)],
+    ['files', () => files(parts)],
+    ['preload', () => preload(parts)],
+    ['node options', () => nodeOptions(parts)],
+    ['keychain module', () => parts.loadKeytar().then(() => good('loads'))],
+    ['keyring', () => keyring(parts)],
+    ['service profile', () => profile(parts)],
+  ];
+  const answers: Checked[] = [];
+  for (const [what, check] of checks) {
+    try {
+      answers.push({ what, ...(await check()) });
+    } catch (error) {
+      // The class alone, as everywhere: a message could quote what was being read.
+      answers.push({
+        what,
+        ...bad(`could not be checked (${error instanceof Error ? error.name : 'unknown'})`),
+      });
+    }
+  }
+  return answers;
+}
+
+/** A line each, and the exit code. */
+export function report(answers: readonly Checked[]): { readonly text: string; readonly code: 0 | 1 } {
+  const line = ({ ok, what, says }: Checked): string => `${ok ? 'ok    ' : 'not ok'}  ${what}: ${says}\n`;
+  return { text: answers.map(line).join(''), code: answers.every(({ ok }) => ok) ? 0 : 1 };
+}
+
+type Verdict = Omit<Checked, 'what'>;
+const good = (says: string): Verdict => ({ ok: true, says });
+const bad = (says: string): Verdict => ({ ok: false, says });
+
+function fuses({ executable }: SelfCheckParts): Verdict {
+  const wrong = wrongFuses(executable);
+  if (wrong === null) return bad('none in this program');
+  return wrong.length === 0
+    ? good('as they were set at packaging')
+    : bad(`not as expected: ${wrong.join(', ')}`);
+}
+
+function archive({ archive, platform }: SelfCheckParts): Verdict {
+  const bare = filesWithoutHash(archive);
+  if (bare === null) return bad('this app does not run from one');
+  if (bare.length > 0) return bad(`${bare.length} files without a hash, first ${bare[0] ?? ''}`);
+  return good(
+    platform === 'linux'
+      ? 'every file has a hash, which Electron does not compare on Linux'
+      : 'every file has a hash, which Electron compares',
+  );
+}
+
+function files({ root, list }: SelfCheckParts): Verdict {
+  const { count, damaged } = damagedFiles(root, list);
+  if (damaged.length === 0) return good(`${count}, all as they were built`);
+  return bad(`${damaged.length} of ${count} missing or changed, first ${damaged[0] ?? ''}`);
+}
+
+function preload({ preload }: SelfCheckParts): Verdict {
+  return fs.statSync(preload, { throwIfNoEntry: false })?.isFile() === true ? good('there') : bad('missing');
+}
+
+function nodeOptions({ node }: SelfCheckParts): Verdict {
+  if (node.inspector !== undefined) return bad('a debugger can attach');
+  return node.options.length === 0 ? good('none taken') : bad(`taken: ${node.options.join(' ')}`);
+}
+
+/** Asks for an entry that is never there, which prompts nobody. */
+async function keyring({ loadKeytar, clock, platform }: SelfCheckParts): Promise<Verdict> {
+  const calls = createNativeCalls({
+    load: loadKeytar,
+    clock,
+    timeoutMs: keyringLimitMs,
+    onReturn: () => undefined,
+  });
+  const { kind } = await calls.call((backend) => backend.getPassword('Tokendesk', 'self-check'));
+  if (kind === 'stalled') return bad(`no answer in ${keyringLimitMs / 1000} seconds`);
+  if (kind === 'unavailable') return good('no keyring: secrets in memory only');
+  if (kind === 'locked') return good('reachable, locked');
+  return good(platform === 'linux' ? 'Secret Service reachable' : 'reachable');
+}
+
+async function profile({ site, root }: SelfCheckParts): Promise<Verdict> {
+  const loaded = await loadProfile({ site, resources: path.join(root, 'resources') });
+  const own = fs.existsSync(path.join(site, 'service-profile.json'));
+  const whose = own ? "the site's own" : 'the one that is shipped';
+  return loaded.ok ? good(`valid, ${whose}`) : bad(`not valid, ${whose} (${loaded.failure.subject ?? ''})`);
+}

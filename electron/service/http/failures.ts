@@ -1,0 +1,257 @@
+import { isUtf8 } from 'node:buffer';
+import type { Failure, FailureCode } from '../../contract/errors.ts';
+import { isObject } from '../answers.ts';
+import type { OperationName } from '../operations.ts';
+import { type ErrorMeaning, type ServiceProfile, meaningOf } from '../profile.ts';
+import type { Exchange, Headers, Reply } from './transport.ts';
+
+/** Whose request it was; names only. */
+export interface Request {
+  readonly operation: OperationName;
+  readonly policy: string;
+  readonly definition: string | null;
+  /** What was sent and must not be repeated in a message; asked for only when there are messages. */
+  readonly submitted: () => Iterable<string>;
+}
+
+/** What an exchange amounts to, and so what may be done about it. */
+export type Reading =
+  | { readonly kind: 'answer'; readonly json: unknown; readonly requestId: string }
+  /** 401 or 403: the session has likely ended (spec §5). */
+  | { readonly kind: 'denied'; readonly meaning: ErrorMeaning | null; readonly failure: Failure }
+  /** 429. */
+  | { readonly kind: 'busy'; readonly meaning: ErrorMeaning | null; readonly failure: Failure }
+  /** May work when tried again after a while. */
+  | { readonly kind: 'failing'; readonly failure: Failure }
+  /** Ended by us when the machine woke up: to be sent again, on nobody's account. */
+  | { readonly kind: 'interrupted'; readonly failure: Failure }
+  /** An answer that broke on the way: worth another try at once, and a smaller one after that. */
+  | { readonly kind: 'damaged'; readonly failure: Failure }
+  /** Trying again changes nothing. */
+  | { readonly kind: 'final'; readonly failure: Failure };
+
+/** Who the failure is about, in the members a person is shown. */
+export const about = ({ operation, policy, definition }: Request): Partial<Failure> => ({
+  operation,
+  policy,
+  ...(definition !== null && { definition }),
+});
+
+/** x-requestid (spec §4), if it looks like an identifier and not like anything else. */
+export function requestIdOf(headers: Headers): string {
+  const id = headers['x-requestid'];
+  return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id) ? id : '';
+}
+
+export function readExchange(exchange: Exchange, request: Request, profile: ServiceProfile): Reading {
+  return exchange.ok ? readReply(exchange.reply, request, profile) : readFault(exchange.fault, request);
+}
+
+function readFault(fault: TransportFault, request: Request): Reading {
+  const failure = (code: FailureCode): Failure => ({
+    code,
+    ...about(request),
+    ...(fault.subject !== undefined && { subject: fault.subject }),
+  });
+  switch (fault.kind) {
+    case 'unreachable':
+      return { kind: 'failing', failure: failure('service.unreachable') };
+    case 'interrupted':
+      return { kind: 'interrupted', failure: failure('service.unreachable') };
+    case 'timeout':
+      return { kind: 'failing', failure: failure('service.timeout') };
+    case 'tls':
+      return { kind: 'final', failure: failure('service.tls') };
+    case 'proxy':
+      return { kind: 'final', failure: failure('service.proxy') };
+    case 'redirect':
+      return { kind: 'final', failure: failure('service.redirect') };
+    case 'too-large':
+    case 'encoding':
+      return { kind: 'final', failure: { ...failure('service.unexpected-answer'), members: [] } };
+    case 'cancelled':
+      return { kind: 'final', failure: failure('service.cancelled') };
+  }
+}
+
+function readReply(reply: Reply, request: Request, profile: ServiceProfile): Reading {
+  const { status, headers } = reply;
+  const requestId = requestIdOf(headers);
+  const failure = (code: FailureCode): Failure => ({
+    code,
+    status,
+    ...about(request),
+    ...(requestId !== '' && { requestId }),
+  });
+  if (status >= 200 && status < 300) return readSuccess(reply, requestId, failure);
+  if (status >= 500 || status === 408) {
+    return { kind: 'failing', failure: failure(status === 408 ? 'service.timeout' : 'service.failing') };
+  }
+
+  const body = parse(reply.body);
+  const codes = errorCodes(body);
+  const meaning = codes.map((code) => meaningOf(profile, code)).find((found) => found !== null) ?? null;
+  switch (status) {
+    case 401:
+      return { kind: 'denied', meaning, failure: failure('service.credentials') };
+    case 403:
+      return { kind: 'denied', meaning, failure: failure('service.refused') };
+    case 404:
+      return { kind: 'final', failure: failure('service.not-found') };
+    case 407:
+      return { kind: 'final', failure: { ...failure('service.proxy'), subject: '407' } };
+    case 413:
+      return { kind: 'final', failure: failure('service.too-large') };
+    case 429:
+      return { kind: 'busy', meaning, failure: failure('service.busy') };
+    case 400:
+    case 422: {
+      // A service may say with a 400 what others say with a 401.
+      if (meaning !== null && meaning !== 'quota') {
+        return { kind: 'denied', meaning, failure: failure('service.refused') };
+      }
+      const fields = fieldMessages(body, request.submitted);
+      const invalid = failure('service.invalid-input');
+      return { kind: 'final', failure: fields.length === 0 ? invalid : { ...invalid, fields } };
+    }
+    default:
+      return { kind: 'final', failure: { ...failure('service.unexpected-answer'), members: [] } };
+  }
+}
+
+function readSuccess(
+  { headers, body }: Reply,
+  requestId: string,
+  failure: (code: FailureCode) => Failure,
+): Reading {
+  const type = String(headers['content-type'] ?? '').toLowerCase();
+  // A sign-in page of a proxy or captive portal, not the service. Its text is nobody's business.
+  if (type.includes('html') || startsWithMarkup(body)) {
+    return { kind: 'final', failure: failure('service.not-json') };
+  }
+  const json = parse(body);
+  if (json === undefined) return { kind: 'damaged', failure: failure('service.mismatched-answer') };
+  return { kind: 'answer', json, requestId };
+}
+
+function startsWithMarkup(body: Buffer): boolean {
+  return body
+    .subarray(0, 64)
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart()
+    .startsWith('<');
+}
+
+/** Undefined where it is no JSON. Broken UTF-8 is no JSON either: decoding it would quietly change values. */
+function parse(body: Buffer): unknown {
+  if (!isUtf8(body)) return undefined;
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What kept an exchange from happening. `subject` is a host name or the platform's name for a certificate's flaw. */
+export interface TransportFault {
+  readonly kind:
+    | 'unreachable' // DNS, refused, reset, cut off
+    | 'interrupted' // by `reset`: our own doing
+    | 'timeout'
+    | 'tls'
+    | 'proxy'
+    | 'redirect'
+    | 'too-large'
+    | 'encoding'
+    | 'cancelled';
+  readonly subject?: string;
+}
+
+/** OpenSSL's and Node's names for a certificate or handshake that does not hold. */
+const TLS =
+  /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH|ERROR_IN_|SUBJECT_|AKID_|KEYUSAGE_|EE_KEY|CA_)/;
+const TIMEOUT = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ETIMEDOUT',
+]);
+/** How undici words a CONNECT that the proxy did not grant; the status is nowhere else. */
+const NO_TUNNEL = /^Proxy response \((\d{3})\)/;
+
+interface Cause {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+/** Names what a rejected request means. Messages and stacks stay behind: they can quote what was sent. */
+export function faultOf(error: unknown, host: string): TransportFault {
+  let cause = error as Cause | null | undefined;
+  for (let depth = 0; depth < 4 && typeof cause === 'object' && cause !== null; depth++) {
+    const fault = faultOfOne(cause, host);
+    if (fault) return fault;
+    cause = (cause.cause ??
+      (Array.isArray(cause.errors) ? (cause.errors as unknown[])[0] : null)) as Cause | null;
+  }
+  return { kind: 'unreachable', subject: host };
+}
+
+function faultOfOne({ code, message }: Cause, host: string): TransportFault | null {
+  if (typeof message === 'string') {
+    const refused = NO_TUNNEL.exec(message)?.[1];
+    // A gateway's 5xx says that the service could not be reached; anything else is between us and the proxy.
+    if (refused !== undefined) {
+      return refused.startsWith('5')
+        ? { kind: 'unreachable', subject: host }
+        : { kind: 'proxy', subject: refused };
+    }
+  }
+  if (typeof code !== 'string') return null;
+  if (code === 'UND_ERR_DESTROYED') return { kind: 'interrupted' };
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return { kind: 'too-large' };
+  if (code === 'UND_ERR_PRX_TLS') return { kind: 'proxy', subject: 'TLS' };
+  if (TIMEOUT.has(code)) return { kind: 'timeout', subject: host };
+  if (TLS.test(code)) return { kind: 'tls', subject: code.slice(0, 100) };
+  return null;
+}
+
+/** `<field name> is invalid` (spec §7). */
+const MESSAGE = /^(.{1,200}?) is invalid\.?$/i;
+
+/** The error codes of a failure body: one string under `errors` (403), or an array under `errors.code` (400). */
+export function errorCodes(body: unknown): string[] {
+  if (!isObject(body)) return [];
+  const { errors } = body;
+  const found = isObject(errors) ? errors.code : errors;
+  return [found].flat().filter((code): code is string => typeof code === 'string');
+}
+
+/**
+ * The Validation messages of a 400 by the field they name. A message that repeats what was sent, or holds anything
+ * that could be part of a card number or an address, is dropped: the field's name alone is not worth the risk.
+ */
+export function fieldMessages(
+  body: unknown,
+  submitted: () => Iterable<string>,
+): { name: string; message: string }[] {
+  const validation = isObject(body) && isObject(body.errors) ? body.errors.Validation : null;
+  if (!Array.isArray(validation)) return [];
+  const messages = validation
+    .filter((message): message is string => typeof message === 'string')
+    .filter((message) => message.length <= 500 && !/(\d[ -]?){5}|@|[\p{Cc}]/u.test(message))
+    .slice(0, 20);
+  if (messages.length === 0) return [];
+  const kept = new Set(messages.map((message) => message.toLowerCase()));
+  for (const value of submitted()) {
+    const text = value.trim().toLowerCase();
+    if (text === '') continue;
+    for (const message of kept) if (message.includes(text)) kept.delete(message);
+    if (kept.size === 0) return [];
+  }
+  return messages
+    .filter((message) => kept.has(message.toLowerCase()))
+    .map((message) => ({ name: MESSAGE.exec(message)?.[1] ?? '', message }));
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../../privacy/clock.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+const SAVE_AFTER_MS = 1_000;
+
+/** What outlives a restart: transfers by the hour (hours since 1970), and a pause the service asked for. */
+export interface TransfersRecord {
+  readonly hours: readonly { readonly hour: number; readonly count: number }[];
+  /** Time of day, milliseconds since 1970. */
+  readonly pausedUntil: number | null;
+}
+
+/** Where the record is kept, for one connection. Both may fail: the count then starts again, and is kept in memory. */
+export interface QuotaStore {
+  load(): Promise<TransfersRecord | null>;
+  save(record: TransfersRecord): Promise<void>;
+}
+
+export interface Transfers {
+  /** Resolves when the record is loaded; nothing is to be sent before. */
+  readonly ready: Promise<void>;
+  /** Takes `count` transfers, or says in how many milliseconds there will be room. */
+  take(count: number): { readonly ok: true } | { readonly ok: false; readonly retryAfterMs: number };
+  /** The request did not leave after all. */
+  giveBack(count: number): void;
+  /** The service says that the day's transfers are spent. */
+  spent(waitMs: number): void;
+  readonly pausedFor: number;
+  readonly today: number;
+  flush(): Promise<void>;
+}
+
+/**
+ * Counts the transfers of the last 24 hours (spec §8) by the hour, so that no 24 hours ever hold more than the limit,
+ * at the price of giving back up to an hour late. What counts as a transfer is not shown; an element is taken for one.
+ */
+export function createTransfers(limit: number, store: QuotaStore, clock: Clock): Transfers {
+  const hours = new Map<number, number>();
+  let pausedUntil: number | null = null;
+  let total = 0;
+  let forgetTimer: (() => void) | null = null;
+  let saving = Promise.resolve();
+
+  const thisHour = (): number => Math.floor(clock.now() / HOUR_MS);
+  const forget = (): void => {
+    const oldest = thisHour() - DAY_HOURS;
+    for (const [hour, count] of hours) {
+      if (hour >= oldest) continue;
+      hours.delete(hour);
+      total -= count;
+    }
+    if (pausedUntil !== null && pausedUntil <= clock.now()) pausedUntil = null;
+  };
+  const add = (count: number): void => {
+    const hour = thisHour();
+    hours.set(hour, (hours.get(hour) ?? 0) + count);
+    total += count;
+    forgetTimer ??= clock.after(SAVE_AFTER_MS, () => void save());
+  };
+  const save = (): Promise<void> => {
+    forgetTimer?.();
+    forgetTimer = null;
+    const record = { hours: [...hours].map(([hour, count]) => ({ hour, count })), pausedUntil };
+    saving = saving.then(() => store.save(record)).catch(() => undefined);
+    return saving;
+  };
+
+  const load = async (): Promise<void> => {
+    const record = await store.load().catch(() => null);
+    if (!record) return;
+    const latest = thisHour();
+    for (const { hour, count } of record.hours) {
+      // A clock that was ahead when this was written must not lock the day for years.
+      const known = Math.min(hour, latest);
+      hours.set(known, (hours.get(known) ?? 0) + count);
+      total += count;
+    }
+    const longest = clock.now() + DAY_HOURS * HOUR_MS;
+    pausedUntil = record.pausedUntil === null ? null : Math.min(record.pausedUntil, longest);
+    forget();
+  };
+
+  return {
+    ready: load(),
+    take(count) {
+      forget();
+      if (pausedUntil !== null) return { ok: false, retryAfterMs: Math.ceil(pausedUntil - clock.now()) };
+      if (total + count <= limit) {
+        add(count);
+        return { ok: true };
+      }
+      let free = limit - total;
+      for (const [hour, spent] of [...hours].sort(([a], [b]) => a - b)) {
+        free += spent;
+        const leaves = (hour + DAY_HOURS + 1) * HOUR_MS;
+        if (free >= count) return { ok: false, retryAfterMs: Math.ceil(leaves - clock.now()) };
+      }
+      return { ok: false, retryAfterMs: DAY_HOURS * HOUR_MS };
+    },
+    giveBack: (count) => add(-count),
+    spent(waitMs) {
+      pausedUntil = clock.now() + waitMs;
+      void save();
+    },
+    get pausedFor() {
+      forget();
+      return pausedUntil === null ? 0 : pausedUntil - clock.now();
+    },
+    get today() {
+      forget();
+      return Math.max(0, total);
+    },
+    flush: () => (forgetTimer === null ? saving : save()),
+  };
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { mapping } from '../contract/models/batch.ts';
+import { connection } from '../contract/models/connection.ts';
+import { count, id, instant, name } from '../contract/models/fields.ts';
+import { defaultSettings, settings } from '../contract/models/app.ts';
+import type { Migrations } from './store.ts';
+
+/** Raised with every change of the shape below that older files have to be brought to. */
+export const documentVersion = 2;
+
+/** From version n to n + 1. */
+export const documentMigrations: Migrations = {
+  /** Connections had no client certificate and no sign-in to a proxy. */
+  1: (document) => ({
+    ...document,
+    ...(Array.isArray(document['connections']) && {
+      connections: document['connections'].map((kept: unknown) =>
+        typeof kept === 'object' && kept !== null
+          ? { clientCertificate: null, proxyUser: '', ...kept }
+          : kept,
+      ),
+    }),
+  }),
+};
+
+/** A key's schema and what it is before anybody wrote it. */
+function entry<S extends z.ZodType>(schema: S, initial: z.infer<S>) {
+  return { schema, initial };
+}
+
+/**
+ * All that the app keeps in its settings file. Nothing here is secret: the keychain's index has names only, the
+ * unlock delays are numbers, and a passphrase or key has no member it could go in.
+ */
+export const settingsDocument = {
+  settings: entry(settings, defaultSettings),
+  connections: entry(z.array(connection), []),
+  active: entry(z.strictObject({ connectionId: id, policy: name }).nullable(), null),
+  /** Account names of the secrets in the keychain. */
+  keychainIndex: entry(z.array(z.string().regex(/^[A-Za-z0-9:_.-]{1,200}$/)), []),
+  mappings: entry(z.array(mapping), []),
+  /** Transfers counted against the day's limit (spec §8), by connection. */
+  quota: entry(
+    z.record(
+      id,
+      z.strictObject({
+        hours: z.array(z.strictObject({ hour: z.int(), count })).max(100),
+        pausedUntil: z.number().nullable(),
+      }),
+    ),
+    {},
+  ),
+  /** Wrong passphrases in a row, and until when the next try has to wait. */
+  unlock: entry(z.strictObject({ wrong: count, until: instant.nullable() }), { wrong: 0, until: null }),
+};
+export type SettingsDocument = typeof settingsDocument;

@@ -1,0 +1,106 @@
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { done, failed, type Outcome } from '../contract/errors.ts';
+
+/** What tells that a file is still the one that was looked at. */
+export interface Identity {
+  readonly size: number;
+  /** Whole milliseconds: finer parts are lost when a file is restored. */
+  readonly modifiedMs: number;
+}
+
+/** Bytes at any position: a file, or a spool. */
+export interface ByteSource {
+  readonly identity: Identity;
+  /** At most `length` bytes, fewer only at the end. Failures: file.gone, file.unreadable. */
+  read(offset: number, length: number): Promise<Outcome<Buffer>>;
+  /** Failures: file.gone, file.changed. */
+  check(): Promise<Outcome<null>>;
+  close(): Promise<void>;
+}
+
+function code(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function fileFailure(error: unknown): { ok: false; failure: { code: 'file.gone' | 'file.unreadable' } } {
+  const gone = ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(code(error));
+  return { ok: false, failure: { code: gone ? 'file.gone' : 'file.unreadable' } };
+}
+
+/** A file is held open, so that deleting or renaming it does not tear a read in two; `check` asks for its path again. */
+export async function openFile(path: string): Promise<Outcome<ByteSource>> {
+  let handle: FileHandle;
+  let identity: Identity;
+  try {
+    handle = await open(path, 'r');
+  } catch (error) {
+    return fileFailure(error);
+  }
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) {
+      await handle.close();
+      return failed('file.unreadable');
+    }
+    identity = { size: found.size, modifiedMs: Math.floor(found.mtimeMs) };
+  } catch (error) {
+    await handle.close();
+    return fileFailure(error);
+  }
+  return done({
+    identity,
+    async read(offset, length) {
+      const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, identity.size - offset)));
+      let filled = 0;
+      try {
+        while (filled < buffer.length) {
+          const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, offset + filled);
+          if (bytesRead === 0) return failed('file.changed');
+          filled += bytesRead;
+        }
+      } catch (error) {
+        return fileFailure(error);
+      }
+      return done(buffer);
+    },
+    async check() {
+      try {
+        const now = await stat(path);
+        return sameIdentity(identity, { size: now.size, modifiedMs: Math.floor(now.mtimeMs) })
+          ? done(null)
+          : failed('file.changed');
+      } catch (error) {
+        return fileFailure(error);
+      }
+    },
+    close: () => handle.close(),
+  });
+}
+
+export function sameIdentity(one: Identity, other: Identity): boolean {
+  return one.size === other.size && one.modifiedMs === other.modifiedMs;
+}
+
+/** Bytes from `offset` on: `length` of them, fewer only at the end. */
+export type ReadBytes = (offset: number, length: number) => Promise<Outcome<Buffer>>;
+
+const blockBytes = 512 * 1024;
+
+/**
+ * Whoever reads many small pieces one behind the other gets them out of large blocks: a call to the system for each
+ * costs more than what is read. `size`: where the bytes end.
+ */
+export function readAhead(read: ReadBytes, size: number): ReadBytes {
+  let start = 0;
+  let block: Buffer = Buffer.alloc(0);
+  return async (offset, length) => {
+    const wanted = Math.max(0, Math.min(length, size - offset));
+    if (offset < start || offset + wanted > start + block.length) {
+      const more = await read(offset, Math.min(Math.max(wanted, blockBytes), size - offset));
+      if (!more.ok) return more;
+      start = offset;
+      block = more.value;
+    }
+    return done(block.subarray(offset - start, offset - start + wanted));
+  };
+}

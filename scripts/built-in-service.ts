@@ -1,0 +1,199 @@
+/*
+ * Runs the built-in tokenization service on its own: npm run sandbox -- [options]
+ * Prints everything a client needs, credentials included, to the terminal it was started from.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import defaultSeed from '../resources/built-in-service-seed.json' with { type: 'json' };
+import { seedSchema, type ReadSeed, type Seed } from '../electron/built-in-service/seed.ts';
+import {
+  startBuiltInService,
+  type RunningBuiltInService,
+  type BuiltInServiceOptions,
+} from '../electron/built-in-service/start.ts';
+
+const USAGE = `npm run sandbox -- [options]
+  --port N                 the port on 127.0.0.1 (a free one if absent)
+  --seed FILE              account, API keys, definitions, policies (resources/built-in-service-seed.json if absent)
+  --data FOLDER            keeps secret, records and CA file here; without it they end with the service
+  --session-seconds N      how long a session token is good for (900)
+  --portal-seconds N       how long a portal token is good for (3600)
+  --requests-per-second N  (600)
+  --transfers-per-day N    (10000000)
+  --max-elements N         most elements of a batch (1000)
+  --tool-server            enables the tool server at /mcp
+  --write-seed FILE        writes the seed with all its credentials, for npm run conformance
+  --help`;
+
+interface Run {
+  readonly options: Omit<BuiltInServiceOptions, 'seed'> & { readonly seed: ReadSeed };
+  readonly folder: string;
+  readonly keep: boolean;
+  readonly seedOut: string | undefined;
+}
+
+/** Creates or replaces a file that its owner alone can read. */
+function writePrivate(file: string, content: string | Uint8Array): void {
+  rmSync(file, { force: true });
+  const handle = openSync(file, 'wx', 0o600);
+  writeSync(handle, typeof content === 'string' ? Buffer.from(content) : content);
+  closeSync(handle);
+}
+
+function secretIn(folder: string): Uint8Array {
+  const file = join(folder, 'secret');
+  if (!existsSync(file)) writePrivate(file, randomBytes(32));
+  return readFileSync(file);
+}
+
+function wholeNumbers<K extends string>(
+  values: Readonly<Record<string, string | boolean | undefined>>,
+  names: Readonly<Record<string, readonly [key: K, least: number, most: number]>>,
+): Partial<Record<K, number>> {
+  const found: Partial<Record<K, number>> = {};
+  for (const [name, [key, least, most]] of Object.entries(names)) {
+    const text = values[name];
+    if (text === undefined) continue;
+    const value = Number(text);
+    if (!Number.isSafeInteger(value) || value < least || value > most) {
+      throw new Error(`--${name} wants a whole number from ${least} to ${most}.`);
+    }
+    found[key] = value;
+  }
+  return found;
+}
+
+/** Null where help was asked for. */
+function readOptions(): Run | null {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string' },
+      seed: { type: 'string' },
+      data: { type: 'string' },
+      'session-seconds': { type: 'string' },
+      'portal-seconds': { type: 'string' },
+      'requests-per-second': { type: 'string' },
+      'transfers-per-day': { type: 'string' },
+      'max-elements': { type: 'string' },
+      'tool-server': { type: 'boolean' },
+      'write-seed': { type: 'string' },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help) return null;
+
+  const seed: unknown =
+    values.seed === undefined ? defaultSeed : JSON.parse(readFileSync(values.seed, 'utf8'));
+  const options = {
+    worker: new URL('../electron/built-in-service/worker.ts', import.meta.url),
+    seed: seedSchema.parse(seed),
+    ...wholeNumbers(values, {
+      port: ['port', 0, 65_535],
+      'session-seconds': ['sessionSeconds', 1, 31_536_000],
+      'portal-seconds': ['portalSeconds', 1, 31_536_000],
+      'max-elements': ['maxElements', 1, 100_000],
+    }),
+    limits: wholeNumbers(values, {
+      'requests-per-second': ['requestsPerSecond', 1, 1_000_000],
+      'transfers-per-day': ['transfersPerDay', 1, Number.MAX_SAFE_INTEGER],
+    }),
+    toolServer: values['tool-server'] ?? false,
+  };
+  const seedOut = values['write-seed'];
+  if (values.data === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'tokendesk-sandbox-'));
+    return { options: { ...options, secret: randomBytes(32) }, folder, keep: false, seedOut };
+  }
+  const folder = resolve(values.data);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return {
+    options: { ...options, secret: secretIn(folder), dataFolder: folder },
+    folder,
+    keep: true,
+    seedOut,
+  };
+}
+
+/** The seed with every credential in it, as the running service has them. */
+function fullSeed(seed: ReadSeed, { apiKeys, policies, portalUsers }: RunningBuiltInService): Seed {
+  const passwords = new Map(policies.map(({ name, password }) => [name, password]));
+  return {
+    ...seed,
+    apiKeys: [...apiKeys],
+    policies: seed.policies.map((policy) => ({ ...policy, password: passwords.get(policy.name) })),
+    portalUsers: [...portalUsers],
+  };
+}
+
+const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function describe(sandbox: RunningBuiltInService, caFile: string): string {
+  const { baseUrl, accountId, tenantId, apiKeys, policies, definitions, portalUsers } = sandbox;
+  const policy = policies.find(({ grants }) => grants.length > 0) ?? policies[0];
+  const body = { apiKey: sandbox.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
+  const url = `${baseUrl}/api/services/evtservice/createsession?pretty`;
+  const grantsOf = ({ grants }: RunningBuiltInService['policies'][number]) =>
+    grants.map((grant) => `${grant.operations.join(', ')} on ${grant.definitions.join(', ')}`).join('; ');
+  return [
+    `Base URL     ${baseUrl}`,
+    `CA file      ${caFile}`,
+    `Account      ${accountId}   tenant ${tenantId}`,
+    ...apiKeys.map(({ title, value, expires }) => `API key      ${value}   ${title}, until ${expires}`),
+    ...definitions.map(({ name, label }) => `Definition   ${name}   ${label}`),
+    ...policies.map(
+      (one) => `Policy       ${one.name}   password ${one.password}\n             ${grantsOf(one)}`,
+    ),
+    ...portalUsers.map((one) => `Portal user  ${one.name}   password ${one.password}   ${one.role}`),
+    '',
+    'A first session:',
+    `curl --cacert ${inShell(caFile)} ${inShell(url)} \\`,
+    `  -H 'Content-Type: application/json' -d ${inShell(JSON.stringify(body))}`,
+    '',
+    'Ctrl+C stops it.',
+  ].join('\n');
+}
+
+async function run({ options, folder, keep, seedOut }: Run): Promise<void> {
+  try {
+    const sandbox = await startBuiltInService(options);
+    const caFile = join(folder, 'ca.pem');
+    writePrivate(caFile, sandbox.caPem);
+    if (seedOut !== undefined) {
+      writePrivate(seedOut, `${JSON.stringify(fullSeed(options.seed, sandbox), null, 2)}\n`);
+    }
+    const stop = () => void sandbox.stop();
+    // Before the address is printed: who reads it may stop the service at once.
+    process.on('SIGINT', stop).on('SIGTERM', stop);
+    console.log(describe(sandbox, caFile));
+    await sandbox.ended;
+  } finally {
+    if (!keep) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function sentence(error: unknown): string {
+  if (error instanceof z.ZodError) return `The seed file is wrong.\n${z.prettifyError(error)}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+try {
+  const chosen = readOptions();
+  if (chosen) await run(chosen);
+  else console.log(USAGE);
+} catch (error) {
+  console.error(sentence(error));
+  process.exitCode = 1;
+}

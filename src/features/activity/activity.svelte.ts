@@ -1,0 +1,59 @@
+import type { Failure } from '../../../electron/contract/errors.ts';
+import type { AuditEntry, AuditPage } from '../../../electron/contract/models/activity.ts';
+import { actsOf } from './labels.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
+
+const PAGE = 200;
+
+/** The audit log, newest first, a page at a time. */
+export class ActivityController {
+  readonly app: AppStore;
+  entries = $state.raw<AuditEntry[]>([]);
+  total = $state(0);
+  chain = $state.raw<AuditPage['chain'] | null>(null);
+  caseReference = $state('');
+  /** Every line as written, or each act once with how it ended. */
+  everyLine = $state(false);
+  more = $state(false);
+  loading = $state(false);
+  failure = $state.raw<Failure | null>(null);
+  #turn = 0;
+
+  shown = $derived.by(() => {
+    return this.everyLine ? this.entries : actsOf(this.entries);
+  });
+
+  constructor(app: AppStore) {
+    this.app = app;
+  }
+
+  async load(): Promise<void> {
+    await this.#fetch(null);
+  }
+
+  async earlier(): Promise<void> {
+    await this.#fetch(this.entries.at(-1)?.sequence ?? null);
+  }
+
+  async #fetch(before: number | null): Promise<void> {
+    this.#turn += 1;
+    const turn = this.#turn;
+    this.loading = true;
+    const reference = this.caseReference.trim();
+    const outcome = await this.app.api.call('activity.list', {
+      before,
+      limit: PAGE,
+      caseReference: reference === '' ? null : reference,
+    });
+    // Typing on asks again: only the answer to the last question is shown.
+    if (turn !== this.#turn) return;
+    this.loading = false;
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
+    const { entries, total, chain } = outcome.value;
+    this.entries = before === null ? entries : [...this.entries, ...entries];
+    this.more = entries.length === PAGE;
+    this.total = total;
+    this.chain = chain;
+  }
+}

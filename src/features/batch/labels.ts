@@ -1,0 +1,87 @@
+import type { ColumnPlan, Job, JobState, ResultRow, Tally, Notice } from '../../../electron/contract/models/batch.ts';
+import { formatCount, formatRows } from '../../format.ts';
+
+export const actWords: Record<ColumnPlan['operation'], string> = {
+  detokenize: 'Detokenize',
+  tokenize: 'Tokenize',
+  translate: 'Translate',
+  match: 'Match pattern',
+};
+
+export const stateWords: Record<JobState, { look: 'ok' | 'warn' | 'danger' | 'quiet'; words: string }> = {
+  running: { look: 'quiet', words: 'Running' },
+  paused: { look: 'warn', words: 'Paused' },
+  interrupted: { look: 'warn', words: 'Interrupted' },
+  finished: { look: 'ok', words: 'Finished' },
+  cancelled: { look: 'quiet', words: 'Cancelled' },
+  failed: { look: 'danger', words: 'Stopped' },
+};
+
+/** The sum a person can check by eye. Main has checked it before it calls a job finished. */
+export function formatSum({ rows, ok, failed, unmatched, blank }: Tally): string {
+  const parts = [
+    `${formatCount(ok)} ok`,
+    `${formatCount(failed)} failed`,
+    `${formatCount(unmatched)} unmatched`,
+    `${formatCount(blank)} blank`,
+  ];
+  return `${formatCount(rows)} rows in = ${parts.join(' + ')}`;
+}
+
+/** How many matched, before anything is written: what the next file will hold. */
+export function formatMatches({ rows, ok, failed, blank }: Tally): string {
+  const rest = [
+    failed > 0 ? `${formatCount(failed)} could not be compared` : '',
+    blank > 0 ? `${formatCount(blank)} ${blank === 1 ? 'is' : 'are'} blank` : '',
+  ].filter((part) => part !== '');
+  return `${formatCount(ok)} of ${formatCount(rows)} rows match.${rest.length === 0 ? '' : ` ${rest.join(', ')}.`}`;
+}
+
+/** What came of the rows that were tried; states that none is in are left out. */
+export function formatTried(rows: readonly ResultRow[], matching: boolean): string {
+  const count = (...states: ResultRow['state'][]): number =>
+    rows.filter(({ state }) => states.includes(state)).length;
+  const parts = [
+    `${count('ok')} ${matching ? 'match' : 'ok'}`,
+    matching ? `${count('unmatched')} don’t` : '',
+    count('failed') > 0 ? `${count('failed')} failed` : '',
+    count('blank') > 0 ? `${count('blank')} blank` : '',
+  ].filter((part) => part !== '');
+  return `Tried ${formatRows(rows.length)}: ${parts.join(', ')}. Nothing was kept.`;
+}
+
+export const encodings = [
+  { value: 'utf-8', label: 'UTF-8' },
+  { value: 'utf-16le', label: 'UTF-16 LE' },
+  { value: 'utf-16be', label: 'UTF-16 BE' },
+  { value: 'windows-1252', label: 'Windows-1252' },
+  { value: 'iso-8859-1', label: 'Latin-1' },
+] as const;
+
+export const delimiters = [
+  { value: ',', label: 'Comma ,' },
+  { value: ';', label: 'Semicolon ;' },
+  { value: '\t', label: 'Tab' },
+  { value: '|', label: 'Bar |' },
+] as const;
+
+export function formatNotice({ kind, row, column, count }: { kind: string } & Omit<Notice, 'kind'>): string {
+  const where = count === 1 ? `row ${formatCount(row)}` : `first in row ${formatCount(row)}`;
+  const many = formatCount(count);
+  const words: Record<string, string> = {
+    'row-malformed': `${many} with more or fewer fields than the header, ${where}`,
+    'bad-encoding': `${many} with characters that do not fit the encoding, ${where}`,
+    nul: `${many} with NUL characters, ${where}`,
+    'unclosed-quote': `a quote that never closes, ${where}`,
+    'field-too-long': `${many} with a field that is too long, ${where}`,
+    'header-duplicate': `two columns are called ${column ?? 'the same'}`,
+    'header-empty': `${many} without a name in the header`,
+    'header-repeated': `the header stands in the file again, ${where}`,
+    'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
+  };
+  return words[kind] ?? `${kind}, ${where}`;
+}
+
+export function sharesDone(job: Job): number | null {
+  return job.total === null || job.total === 0 ? null : job.committed / job.total;
+}

@@ -1,0 +1,52 @@
+import type { ObscuredText } from '../../../electron/contract/obscured.ts';
+import type { Failure } from '../../../electron/contract/errors.ts';
+import type { About, Settings } from '../../../electron/contract/models/app.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
+
+/** Preferences are saved as they are changed; what main answers is what counts. */
+export class SettingsController {
+  readonly app: AppStore;
+  failure = $state.raw<Failure | null>(null);
+  passphraseFailure = $state.raw<Failure | null>(null);
+  said = $state('');
+
+  settings = $derived.by(() => this.app.state?.settings ?? null);
+  passphraseSet = $derived.by(() => this.app.state?.lock.passphraseSet ?? false);
+
+  constructor(app: AppStore) {
+    this.app = app;
+  }
+
+  async about(): Promise<About | null> {
+    const outcome = await this.app.api.call('app.about', {});
+    return outcome.ok ? outcome.value : null;
+  }
+
+  async change(over: Partial<Settings>): Promise<void> {
+    if (this.settings === null) return;
+    const outcome = await this.app.api.call('settings.save', { ...this.settings, ...over });
+    this.failure = outcome.ok ? null : outcome.failure;
+    this.said = outcome.ok ? 'Saved.' : '';
+  }
+
+  async addReason(reason: string): Promise<boolean> {
+    const known = this.settings?.reasons ?? [];
+    const next = reason.trim();
+    if (next === '' || known.includes(next)) return false;
+    await this.change({ reasons: [...known, next] });
+    return this.failure === null;
+  }
+
+  async removeReason(reason: string): Promise<void> {
+    const left = (this.settings?.reasons ?? []).filter((known) => known !== reason);
+    if (left.length > 0) await this.change({ reasons: left });
+  }
+
+  /** True when it was taken. Neither is kept here. */
+  async setPassphrase(current: ObscuredText, next: ObscuredText): Promise<boolean> {
+    const outcome = await this.app.api.call('lock.setPassphrase', { current, next });
+    this.passphraseFailure = outcome.ok ? null : outcome.failure;
+    this.said = outcome.ok ? (next.obscured === '' ? 'Passphrase removed.' : 'Passphrase set.') : '';
+    return outcome.ok;
+  }
+}

@@ -1,0 +1,116 @@
+import path from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
+import type { Connection } from '../../../electron/contract/models/connection.ts';
+import type { Connections } from '../../../electron/credentials/connections.ts';
+import { createClientFor } from '../../../electron/clients.ts';
+import { createAuthority } from '../../faults/certificates.ts';
+import { API_KEY, PASSWORD } from '../../faults/model-service.ts';
+import { startFaultProxy } from '../../faults/fault-proxy.ts';
+import { startFaultServer } from '../../faults/fault-server.ts';
+import { createPfx } from '../../faults/pfx.ts';
+import { POLICY } from '../../faults/row.ts';
+
+const closes: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closes.splice(0).reverse()) await close();
+});
+
+const authority = await createAuthority();
+const passphrase = 'canary-passphrase';
+const pfx = createPfx(await authority.sign({ use: 'client' }), passphrase);
+
+interface Options {
+  readonly wantsCertificate?: boolean;
+  readonly certificate?: Awaited<ReturnType<Connections['certificate']>>;
+  readonly proxyUser?: string;
+  readonly proxyPassword?: Outcome<string>;
+  readonly proxy?: string;
+}
+
+/** A client made as the app makes it, and the real service behind it. */
+async function open(options: Options) {
+  const server = await startFaultServer({
+    authority,
+    ...(options.wantsCertificate && {
+      tls: { requestCert: true, rejectUnauthorized: true, ca: authority.pem },
+    }),
+  });
+  closes.push(() => server.close());
+  const connection: Connection = {
+    id: 'c1',
+    name: 'Acme',
+    environment: 'test',
+    baseUrl: server.url,
+    builtIn: false,
+    extraCa: authority.pem,
+    clientCertificate: null,
+    proxyUser: options.proxyUser ?? '',
+    policies: [POLICY],
+    definitions: [],
+    accountId: '',
+    tenantId: '',
+    apiKeyExpires: null,
+    requestsPerSecond: 600,
+    transfersPerDay: 10_000_000,
+  };
+  const create = createClientFor({
+    platform: {
+      resources: path.resolve('resources'),
+      site: path.resolve('resources/none'),
+      proxyFor: () => Promise.resolve(options.proxy ?? null),
+      trustedCertificates: () => Promise.resolve([]),
+    },
+    connections: {
+      certificate: () => Promise.resolve(options.certificate ?? done(null)),
+      secret: (_, { kind }) => {
+        if (kind === 'proxyPassword')
+          return Promise.resolve(options.proxyPassword ?? failed('credentials.missing'));
+        return Promise.resolve(done(kind === 'apiKey' ? API_KEY : PASSWORD));
+      },
+    },
+    store: { read: () => ({}) as never, write: () => done(null), damage: null },
+  });
+  const made = await create(connection, () => Promise.resolve(done(() => undefined)));
+  if (made.ok) closes.push(() => made.value.close());
+  return { made, server };
+}
+
+function client({ made }: Awaited<ReturnType<typeof open>>) {
+  if (!made.ok) throw new Error(made.failure.code);
+  return made.value;
+}
+
+test('a service that wants a client certificate is shown the connection’s', async () => {
+  const shown = await open({ wantsCertificate: true, certificate: done({ pfx, passphrase }) });
+  expect(await client(shown).openSession(POLICY)).toMatchObject({ ok: true });
+  const without = await open({ wantsCertificate: true });
+  expect(await client(without).openSession(POLICY)).toMatchObject({ ok: false });
+  expect(without.server.hits).toEqual([]);
+});
+
+test('a certificate that can’t be had is a failure, and nothing is sent without it', async () => {
+  const failure = failed('certificate.invalid', { subject: 'PKCS #12' });
+  const { made, server } = await open({ certificate: failure });
+  expect(made).toEqual(failure);
+  expect(server.connections()).toBe(0);
+});
+
+test('the connection signs in to the proxy, and the service sees nothing of it', async () => {
+  const proxy = await startFaultProxy('ada:canary-proxy');
+  closes.push(() => proxy.close());
+  const opened = await open({
+    proxy: proxy.url,
+    proxyUser: 'ada',
+    proxyPassword: done('canary-proxy'),
+  });
+  expect(await client(opened).openSession(POLICY)).toMatchObject({ ok: true });
+  expect(proxy.asked).toHaveLength(1);
+  expect(JSON.stringify(opened.server.hits)).not.toMatch(/proxy-authorization|canary-proxy/);
+});
+
+test('a proxy user without a password is a failure that names the user, but only where there is a proxy', async () => {
+  const { made } = await open({ proxy: 'http://127.0.0.1:9', proxyUser: 'ada' });
+  expect(made).toEqual(failed('credentials.missing', { subject: 'ada' }));
+  expect(await client(await open({ proxyUser: 'ada' })).openSession(POLICY)).toMatchObject({ ok: true });
+});

@@ -1,0 +1,36 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadProfile } from '../../../electron/clients.ts';
+
+const resources = path.resolve('resources');
+let site: string;
+
+beforeEach(() => {
+  site = fs.mkdtempSync(path.join(os.tmpdir(), 'site-'));
+});
+afterEach(() => {
+  fs.rmSync(site, { recursive: true });
+});
+
+test('the shipped profile holds where the site has none', async () => {
+  expect((await loadProfile({ site, resources })).ok).toBe(true);
+});
+
+test('a site’s own profile takes its place', async () => {
+  const own = fs
+    .readFileSync(path.join(resources, 'service-profile.json'), 'utf8')
+    .replace('evtservice/detokenize', 'own/clear');
+  fs.writeFileSync(path.join(site, 'service-profile.json'), own);
+  const profile = await loadProfile({ site, resources });
+  expect(profile.ok && profile.value.operations.Detokenize.path).toBe('/api/services/own/clear');
+});
+
+test('a damaged one is refused, not passed over', async () => {
+  fs.writeFileSync(path.join(site, 'service-profile.json'), '{');
+  expect(await loadProfile({ site, resources })).toMatchObject({
+    ok: false,
+    failure: { code: 'connection.invalid' },
+  });
+});

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { calls } from '../../../electron/contract/calls.ts';
+import { appState } from '../../../electron/contract/models/app.ts';
+import { buildMain, buildPreload } from './build-for-test.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+// Inside the project, so that the native keychain module is found as it is from `dist`.
+let folder = '';
+let seen: Record<string, unknown> = {};
+
+beforeAll(async () => {
+  fs.mkdirSync(path.join(root, 'out'), { recursive: true });
+  folder = fs.mkdtempSync(path.join(root, 'out', 'built-main-'));
+  fs.mkdirSync(path.join(folder, 'dist', 'renderer'), { recursive: true });
+  fs.writeFileSync(path.join(folder, 'dist', 'renderer', 'index.html'), '<title>Built</title>');
+  const main = path.join(folder, 'dist', 'main');
+  await Promise.all([buildMain(main), buildPreload('electron', main)]);
+
+  const script = fileURLToPath(new URL('./run-built-main.ts', import.meta.url));
+  const env = { ...process.env, FAKE_USER_DATA: path.join(folder, 'data'), FAKE_APP_PATH: root };
+  const child = promisify(execFile)(process.execPath, [script, path.join(main, 'main.js')], {
+    env,
+    timeout: 60_000,
+  });
+  const { stdout } = await child;
+  seen = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+}, 120_000);
+
+afterAll(() => {
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+test('all that must come before Electron is ready has, and nothing more', () => {
+  expect(seen['beforeReady']).toEqual({ sandboxed: true, schemes: ['app'], windows: 0, handlers: 0 });
+});
+
+test('the window shows the built bundle', () => {
+  expect(seen).toMatchObject({
+    url: 'app://desk/index.html',
+    body: '<title>Built</title>',
+    preferences: true,
+    missing: 404,
+  });
+});
+
+test('a call goes through preload, router and app and comes back', () => {
+  const state = seen['state'] as { ok: boolean; value: unknown };
+  expect(state.ok).toBe(true);
+  expect(appState.parse(state.value)).toMatchObject({ host: 'electron', version: '1.2.3' });
+});
+
+test('a call that does not fit, and a stranger, are refused', () => {
+  expect(seen['invalid']).toEqual({ ok: false, failure: { code: 'call.invalid', operation: 'lookup.hide' } });
+  expect(seen['stranger']).toEqual({ ok: false, failure: { code: 'call.refused' } });
+});
+
+test('the window can reach the contract and no other channel', () => {
+  expect(seen['handlers']).toBe(Object.keys(calls).length);
+  expect(seen['storeChannel']).toBe(0);
+});
+
+test('closing the window closes the app and quits', () => {
+  expect(seen).toMatchObject({ exit: 0, dialogs: [] });
+});
+
+test('--self-check prints a line each and ends, with no window, no call to answer and no home', async () => {
+  const script = fileURLToPath(new URL('./run-self-check.ts', import.meta.url));
+  const home = path.join(folder, 'untouched');
+  const env = { ...process.env, FAKE_USER_DATA: home, FAKE_APP_PATH: folder, FAKE_SWITCHES: 'self-check' };
+  const ended = await promisify(execFile)(
+    process.execPath,
+    [script, path.join(folder, 'dist/main/main.js')],
+    {
+      env,
+      timeout: 60_000,
+    },
+  ).then(
+    () => null,
+    (error: unknown) => error as { code: number; stdout: string },
+  );
+  const lines = ended?.stdout.trim().split('\n') ?? [];
+  const last = JSON.parse(lines.pop() ?? '') as { home: string };
+  // Not packaged: neither fuses nor an archive.
+  expect(ended?.code).toBe(1);
+  expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual([
+    'not ok  fuses',
+    'not ok  archive',
+    'not ok  files',
+    'ok      preload',
+    'ok      node options',
+    'ok      keychain module',
+    'ok      keyring',
+    'not ok  service profile',
+  ]);
+  expect(last).toMatchObject({ windows: 0, handlers: 0, dialogs: [] });
+  expect(last.home).not.toBe(home);
+  expect([fs.existsSync(home), fs.existsSync(last.home)]).toEqual([false, false]);
+}, 60_000);
+
+test('what it left on the disk is for this user only', () => {
+  const data = path.join(folder, 'data');
+  const entries = fs.readdirSync(data, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const mode = fs.statSync(path.join(entry.parentPath, entry.name)).mode & 0o077;
+    expect([entry.name, mode]).toEqual([entry.name, 0]);
+  }
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import type { ElectronParts } from '../../../electron/platform/electron-platform.ts';
+import { denyEverything, refusedSwitch } from '../../../electron/platform/denials.ts';
+import { setMenu } from '../../../electron/platform/window.ts';
+import { createFakeContents, createFakeElectron, createFakeSession } from './fake-electron.ts';
+
+const options = { userData: '/nowhere', appPath: '/nowhere' };
+
+function denied() {
+  const fake = createFakeElectron(options);
+  denyEverything(fake.parts.app);
+  const session = createFakeSession();
+  fake.app.emit('session-created', session);
+  const contents = createFakeContents(new Map());
+  fake.app.emit('web-contents-created', {}, contents);
+  return { app: fake.app, session, contents };
+}
+
+/** Whether the event's default was prevented. */
+function prevented(emitter: NodeJS.EventEmitter, name: string, ...rest: unknown[]): boolean {
+  let prevented = false;
+  emitter.emit(name, { preventDefault: () => (prevented = true), url: 'app://desk/index.html' }, ...rest);
+  return prevented;
+}
+
+describe('what a page may not do', () => {
+  test.each([
+    ['media'],
+    ['clipboard-read'],
+    ['clipboard-sanitized-write'],
+    ['notifications'],
+    ['geolocation'],
+    ['openExternal'],
+    ['fullscreen'],
+    ['fileSystem'],
+    ['local-fonts'],
+    ['unknown'],
+  ] as const)('ask for %s', (permission) => {
+    const { asked } = denied().session;
+    const answers: boolean[] = [];
+    asked.permissionRequest?.(null as never, permission, (granted) => answers.push(granted), {
+      requestingUrl: 'app://desk/index.html',
+      isMainFrame: true,
+    });
+    expect(answers).toEqual([false]);
+    expect(asked.permissionCheck?.(null, permission as never, 'app://desk', {} as never)).toBe(false);
+  });
+
+  test('use a device, or capture the screen', () => {
+    const { asked } = denied().session;
+    expect(asked.device?.({ deviceType: 'usb', origin: 'app://desk', device: {} as never } as never)).toBe(
+      false,
+    );
+    const streams: unknown[] = [];
+    asked.displayMedia?.({} as never, (given) => streams.push(given));
+    expect(streams).toEqual([null]);
+    expect(asked.spellcheck).toBe(false);
+  });
+
+  test.each([
+    ['https://example.com/', true],
+    ['http://127.0.0.1/', true],
+    ['file:///etc/passwd', true],
+    ['data:text/html,hello', true],
+    ['ws://localhost/', true],
+    ['devtools://devtools/bundled/inspector.html', true],
+    ['app://desk.example/index.html', true],
+    ['app://other/index.html', true],
+    ['app://desk/index.html', false],
+    ['app://desk/assets/index.js', false],
+  ])('request %s: cancelled is %s', (url, cancel) => {
+    const answers: unknown[] = [];
+    denied().session.asked.beforeRequest?.({ url } as never, (answer) => answers.push(answer));
+    expect(answers).toEqual([{ cancel }]);
+  });
+
+  test('download', () => {
+    expect(prevented(denied().session, 'will-download', {}, {})).toBe(true);
+  });
+
+  test.each(['will-frame-navigate', 'will-redirect', 'will-attach-webview'])('%s', (event) => {
+    expect(prevented(denied().contents, event)).toBe(true);
+  });
+
+  test('open a window', () => {
+    const { asked } = denied().contents;
+    expect(asked.windowOpen?.({ url: 'app://desk/index.html' } as never)).toEqual({ action: 'deny' });
+    expect(asked.webRtc).toBe('disable_non_proxied_udp');
+  });
+
+  test('sign in anywhere', () => {
+    const { app } = denied();
+    const answers: unknown[][] = [];
+    const answer = (...given: unknown[]): unknown => answers.push(given);
+    expect(prevented(app, 'select-client-certificate', {}, 'https://x', [{}], answer)).toBe(true);
+    expect(prevented(app, 'login', {}, {}, {}, answer)).toBe(true);
+    expect(answers).toEqual([[], []]);
+  });
+});
+
+describe('switches', () => {
+  test.each(['remote-debugging-port', 'remote-debugging-pipe', 'no-sandbox', 'disable-web-security'])(
+    'a packaged app does not start with --%s',
+    (name) => {
+      const started = (isPackaged: boolean) =>
+        refusedSwitch(createFakeElectron({ ...options, isPackaged, switches: [name] }).parts.app);
+      expect(started(true)).toBe(name);
+      expect(started(false)).toBeNull();
+    },
+  );
+
+  test('others are allowed', () => {
+    const { app } = createFakeElectron({ ...options, isPackaged: true, switches: ['lang'] }).parts;
+    expect(refusedSwitch(app)).toBeNull();
+  });
+});
+
+describe('the menu', () => {
+  const menuOn = (platform: NodeJS.Platform) => {
+    const fake = createFakeElectron(options);
+    setMenu(fake.parts satisfies Pick<ElectronParts, 'Menu'>, platform);
+    return fake.said;
+  };
+
+  test('is none on Windows and Linux', () => {
+    expect(menuOn('win32').menu).toBeNull();
+    expect(menuOn('linux').menu).toBeNull();
+  });
+
+  test('has no way to reload or open developer tools on macOS', () => {
+    expect(menuOn('darwin').template).toEqual([
+      { role: 'appMenu' },
+      { role: 'editMenu' },
+      { role: 'windowMenu' },
+    ]);
+  });
+});

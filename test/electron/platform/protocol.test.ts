@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import {
+  openBundle,
+  contentSecurityPolicy,
+  electronOrigin,
+  registerScheme,
+  serveBundle,
+} from '../../../electron/platform/protocol.ts';
+import { createFakeElectron, createFakeSession } from './fake-electron.ts';
+import { tinyBundle } from './temp-folder.ts';
+
+async function served() {
+  const session = createFakeSession();
+  await serveBundle(session as never, tinyBundle());
+  const handler = session.asked.schemes.get('app');
+  if (handler === undefined) throw new Error('app:// is not served');
+  return async (url: string, method = 'GET') => handler(new Request(url, { method }));
+}
+
+test('the scheme is a secure origin that can not get around the policy', () => {
+  const fake = createFakeElectron({ userData: '/nowhere', appPath: '/nowhere' });
+  registerScheme(fake.protocol);
+  expect(fake.said.schemes).toEqual([
+    { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
+  ]);
+});
+
+test('a file of the bundle comes with its type and the policy', async () => {
+  const get = await served();
+  const page = await get('app://desk/index.html');
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(page.headers.get('content-security-policy')).toBe(contentSecurityPolicy);
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(page.headers.get('cache-control')).toBe('no-store');
+  const script = await get('app://desk/assets/probe.js');
+  expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  expect(await script.text()).toContain('probed');
+});
+
+test('the policy starts from nothing', () => {
+  const directives = contentSecurityPolicy.split('; ');
+  expect(directives).toContain("default-src 'none'");
+  expect(directives).toContain("script-src 'self'");
+  expect(directives).toContain("connect-src 'none'");
+  expect(directives).toContain("require-trusted-types-for 'script'");
+  expect(contentSecurityPolicy).not.toMatch(/unsafe|\*|https:|data:|blob:/);
+});
+
+describe('anything else is not there', () => {
+  const hostile = [
+    'app://desk/',
+    'app://desk',
+    'app://desk/missing.js',
+    'app://desk/notes.bin',
+    'app://desk/../secret.json',
+    'app://desk/%2e%2e/secret.json',
+    'app://desk/%2e%2e%2fsecret.json',
+    'app://desk/assets/..%2f..%2fsecret.json',
+    'app://desk/..%5csecret.json',
+    'app://desk/..\\secret.json',
+    'app://desk/assets/%5c..%5c..%5csecret.json',
+    'app://desk/index.html%00',
+    'app://desk/index.html%00.js',
+    'app://desk//index.html',
+    'app://desk//etc/passwd',
+    'app://desk/C:/Windows/win.ini',
+    'app://desk/index.html?x=1',
+    'app://desk:8080/index.html',
+    'app://desk.example/index.html',
+    'app://DESK.example/index.html',
+    'app://other/index.html',
+    'app://user@other/index.html',
+    'app:///index.html',
+    'file:///etc/passwd',
+  ];
+
+  test.each(hostile)('%s', async (url) => {
+    const bundle = await openBundle(tinyBundle(), electronOrigin);
+    const answer = await bundle(url, 'GET');
+    expect(answer.status).toBe(404);
+    expect(answer.body).toHaveLength(0);
+    expect(answer.headers['content-security-policy']).toBe(contentSecurityPolicy);
+  });
+
+  test('through the handler too, spelt as Chromium would', async () => {
+    const get = await served();
+    for (const url of hostile.filter(
+      (url) => url.startsWith('app://') && URL.canParse(url) && !url.includes('@'),
+    ))
+      expect([url, (await get(url)).status]).toEqual([url, 404]);
+  });
+
+  test.each(['POST', 'PUT', 'DELETE', 'HEAD'])('%s', async (method) => {
+    const get = await served();
+    expect((await get('app://desk/index.html', method)).status).toBe(405);
+  });
+});

@@ -1,0 +1,47 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Where a pattern occurs in what ships. */
+function places(pattern: RegExp): string[] {
+  return ['electron', 'src'].flatMap((folder) =>
+    fs
+      .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((name) => path.join(folder, name))
+      .filter((name) => /\.(ts|svelte|html)$/.test(name))
+      .filter((name) => pattern.test(fs.readFileSync(path.join(root, name), 'utf8'))),
+  );
+}
+
+test.each([
+  ['crash reports', /crashReporter/],
+  ['updates', /autoUpdater/],
+  ['links that open outside', /openExternal/],
+  ['file addresses', /loadFile\(|['"]file:\/\//],
+  ['developer tools', /openDevTools|toggleDevTools/],
+  [
+    'certificate errors waved through',
+    /certificate-error|setCertificateVerifyProc|rejectUnauthorized:\s*false/,
+  ],
+  ['remote modules', /enableRemoteModule|@electron\/remote/],
+  ['uses of the primary selection', /clipboard\.selection\./],
+])('there are no %s', (_what, pattern) => {
+  expect(places(pattern)).toEqual([]);
+});
+
+test('windows are made in one place', () => {
+  expect(places(/new (Browser)?Window\(/)).toEqual(['electron/platform/window.ts']);
+});
+
+test('only the preload and the Electron entry load electron', () => {
+  expect(
+    places(/from 'electron'/).filter((name) => !/import type [^;]*from 'electron'/.test(read(name))),
+  ).toEqual(['electron/main.ts', 'electron/preload.ts']);
+});
+
+function read(name: string): string {
+  return fs.readFileSync(path.join(root, name), 'utf8');
+}

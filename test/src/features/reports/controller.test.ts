@@ -1,0 +1,224 @@
+import { obscureText, newXorKey } from '../../../../electron/contract/obscured.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { openApi } from '../../../../src/api.ts';
+import { AppStore } from '../../../../src/app-store.svelte.ts';
+import { ReportsController } from '../../../../src/features/reports/reports.svelte.ts';
+import type { Retry } from '../../../../src/features/reports/failure-help.ts';
+import { done, failed } from '../../../../electron/contract/errors.ts';
+import { createFakeBridge, type FakeOptions } from '../../fake-bridge.ts';
+import * as data from '../../fake-data.ts';
+import { failures, figuresOf, reportAnswers, signedOut } from '../../fake-reports.ts';
+
+const obscured = (text: string) => {
+  const xorKey = newXorKey();
+  return { xorKey, obscured: obscureText(text, xorKey) };
+};
+
+async function open(options: FakeOptions = {}) {
+  const fake = createFakeBridge(options);
+  const app = new AppStore(openApi(fake.bridge));
+  await app.load();
+  const retries: Retry[] = [];
+  const now = () => Date.parse('2026-11-21T12:00:00Z');
+  const controller = new ReportsController(app, (retry) => retries.push(retry), now);
+  const asked = (name: string) => fake.seen.filter((call) => call.name === name).map(({ input }) => input);
+  return { fake, app, controller, retries, asked };
+}
+
+describe('the account', () => {
+  it('asks for the last 30 days and the last 15 failures as soon as somebody is signed in', async () => {
+    const { controller, asked } = await open();
+    await controller.show();
+    expect(asked('reports.metrics')).toEqual([{ from: '2026-10-23', to: '2026-11-21', grouping: 'day' }]);
+    expect(asked('reports.failures')).toEqual([{ max: 15 }]);
+    expect(controller.account.figures?.rows).toHaveLength(30);
+    expect(controller.failures.list?.failures).toEqual(failures);
+  });
+
+  it('asks nothing while nobody is, and all of it once somebody is', async () => {
+    const { controller, asked } = await open({ answers: reportAnswers(signedOut) });
+    await controller.show();
+    expect(asked('reports.metrics')).toEqual([]);
+    expect(await controller.signIn('maria.k', obscured('wrong'))).toMatchObject({
+      code: 'portal.credentials',
+    });
+    expect(controller.portalFailure?.code).toBe('portal.credentials');
+    expect(await controller.signIn('maria.k', obscured('right'))).toBeNull();
+    expect(controller.portalFailure).toBeNull();
+    expect(controller.account.figures).not.toBeNull();
+    expect(JSON.stringify(controller)).not.toContain('right');
+  });
+
+  it('shows the sign-in again when it ends under the page', async () => {
+    const answers = reportAnswers();
+    let isOver = false;
+    const { controller } = await open({
+      answers: {
+        ...answers,
+        'reports.portal': () => done({ ...signedOut, state: isOver ? 'ended' : 'signed-in' }),
+        'reports.metrics': (query) => (isOver ? failed('portal.expired') : answers['reports.metrics'](query)),
+      },
+    });
+    await controller.show();
+    isOver = true;
+    await controller.account.chooseGrouping('operation');
+    expect(controller.portal?.state).toBe('ended');
+  });
+
+  it('signs out: nothing that was answered is left', async () => {
+    const { controller } = await open();
+    await controller.show();
+    await controller.signOut();
+    expect(controller.portal?.state).toBe('signed-out');
+    expect(controller.account.figures).toBeNull();
+    expect(controller.failures.list).toBeNull();
+  });
+
+  it('drops what was asked of the connection before', async () => {
+    const answers = reportAnswers();
+    const late = Promise.withResolvers<undefined>();
+    let turn = 0;
+    const { controller, fake, asked } = await open({
+      answers: {
+        ...answers,
+        'reports.metrics': async (query) => {
+          turn += 1;
+          if (turn > 1) return failed('service.failing');
+          await late.promise;
+          return done({ ...figuresOf(query, ['ssn']), requestId: 'late' });
+        },
+      },
+    });
+    const first = controller.show();
+    await vi.waitFor(() => expect(asked('reports.metrics')).toHaveLength(1));
+    fake.change({ active: { connectionId: data.production.id, policy: 'analyst' } });
+    await controller.show();
+    late.resolve(undefined);
+    await first;
+    expect(controller.account.figures).toBeNull();
+    expect(controller.account.failure?.code).toBe('service.failing');
+  });
+
+  it('shows the answer to the last question only', async () => {
+    const answers = reportAnswers();
+    const slow = Promise.withResolvers<undefined>();
+    const { controller, asked } = await open({
+      answers: {
+        ...answers,
+        'reports.metrics': async (query) => {
+          if (query.grouping === 'day') await slow.promise;
+          return answers['reports.metrics'](query);
+        },
+      },
+    });
+    const first = controller.show();
+    await vi.waitFor(() => expect(asked('reports.metrics')).toHaveLength(1));
+    await controller.account.chooseGrouping('operation');
+    slow.resolve(undefined);
+    await first;
+    expect(controller.account.figures?.query.grouping).toBe('operation');
+  });
+});
+
+describe('the failed requests', () => {
+  it('are filtered by words and status, and walked by keys', async () => {
+    const { controller } = await open();
+    await controller.show();
+    const view = controller.failures;
+    expect(view.statuses).toEqual(['400', '401', '403', '404', '429', '503', 'null']);
+    view.search = 'EU-1';
+    expect(view.shown.map(({ failure }) => failure.operation)).toEqual(['Rotate']);
+    view.search = '';
+    view.status = '429';
+    expect(view.shown.map(({ index }) => index)).toEqual([2]);
+    view.walk(1);
+    expect(view.open?.failure.operation).toBe('BatchDetokenize');
+    view.status = '';
+    view.walk(100);
+    expect(view.chosen).toBe(6);
+    view.walk(1);
+    expect(view.chosen).toBe(6);
+    view.status = '400';
+    expect(view.open).toBeNull();
+  });
+
+  it('are copied for support by their place in main’s own answer, whatever is filtered', async () => {
+    const { controller, asked } = await open();
+    await controller.show();
+    controller.failures.status = '503';
+    controller.failures.walk(1);
+    await controller.failures.copySupport();
+    expect(asked('reports.copy')).toEqual([{ what: 'support', reportId: 'report-2', index: 4 }]);
+    expect(controller.failures.said).toMatch(/No value/);
+  });
+
+  it('stay open when they are asked for anew, where they still are', async () => {
+    let list = failures;
+    const { controller } = await open({
+      answers: {
+        'reports.failures': () => done({ reportId: 'report-2', failures: list, requestId: 'r' }),
+      },
+    });
+    await controller.show();
+    controller.failures.choose(2);
+    const chosen = controller.failures.open?.failure;
+    list = [...failures.slice(3, 4), ...failures.slice(0, 3)];
+    await controller.failures.load();
+    expect(controller.failures.open?.failure).toEqual(chosen);
+    list = failures.slice(3);
+    await controller.failures.load();
+    expect(controller.failures.open).toBeNull();
+  });
+
+  it('are tried again where that makes sense', async () => {
+    const { controller, retries } = await open();
+    for (const failure of failures) controller.tryAgain(failure);
+    const policy = 'mask-only';
+    expect(retries).toEqual([
+      { place: 'lookup', operation: 'Detokenize', definition: 'card-number', policy },
+      { place: 'lookup', operation: 'GetMasked', definition: 'ssn', policy },
+      { place: 'batch', operation: 'detokenize', definition: 'card-number', policy },
+      { place: 'connections' },
+      { place: 'lookup', operation: 'Tokenize', definition: 'iban', policy },
+      { place: 'lookup', operation: 'Translate', definition: 'card-number', policy },
+    ]);
+  });
+});
+
+describe('this workstation', () => {
+  it('needs no connection and no sign-in', async () => {
+    const { controller, asked } = await open({
+      state: data.appState({ connections: [], active: null, service: null }),
+    });
+    await controller.show();
+    expect(asked('reports.portal')).toEqual([]);
+    await controller.choose('workstation');
+    expect(controller.station.figures?.values).toBe(512_340);
+    await controller.station.exportCsv();
+    expect(asked('reports.export')).toEqual([{ reportId: 'report-3' }]);
+    expect(controller.station.said).toBe('Saved as requests-by-day.csv.');
+  });
+
+  it('writes evidence on a case, and says why there is none', async () => {
+    const { controller, asked } = await open();
+    await controller.writeEvidence('  ');
+    await controller.writeEvidence(' D-20931 ');
+    expect(asked('reports.evidence')).toEqual([{ caseReference: 'D-20931' }]);
+    expect(controller.evidence?.made.entries).toBe(14);
+    await controller.writeEvidence('X-1');
+    expect(controller.evidence).toBeNull();
+    expect(controller.evidenceFailure).toEqual({ code: 'evidence.none', subject: 'X-1' });
+  });
+});
+
+describe('the tool server', () => {
+  it('is asked once when its page opens, and again after a sign-in', async () => {
+    const { controller, asked } = await open({ answers: reportAnswers(signedOut) });
+    await controller.choose('tools');
+    await controller.choose('tools');
+    expect(asked('reports.toolServer')).toHaveLength(1);
+    expect(controller.tools?.state).toBe('sign-in');
+    await controller.signInBuiltIn();
+    expect(controller.tools?.state).toBe('ready');
+  });
+});

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { keyExpiry } from '../../../../electron/contract/key-expiry.ts';
+import { chartModel } from '../../../../src/features/reports/chart-model.ts';
+import {
+  addDays,
+  daysIn,
+  daysOf,
+  presetOf,
+  presetRange,
+  presets,
+  formatDay,
+  formatRange,
+} from '../../../../src/features/reports/dates.ts';
+import { failureHelp } from '../../../../src/features/reports/failure-help.ts';
+import { changeOf, formatRate } from '../../../../src/features/reports/labels.ts';
+import { figuresOf } from '../../fake-reports.ts';
+
+const now = Date.parse('2026-11-21T23:30:00Z');
+
+describe('days', () => {
+  it('are UTC, both ends included', () => {
+    expect(presetRange('7', now)).toEqual({ from: '2026-11-15', to: '2026-11-21' });
+    expect(presetRange('month', now)).toEqual({ from: '2026-11-01', to: '2026-11-21' });
+    expect(presetRange('last-month', Date.parse('2026-03-31T00:00:00Z'))).toEqual({
+      from: '2026-02-01',
+      to: '2026-02-28',
+    });
+    for (const { id } of presets) expect(presetOf(presetRange(id, now), now)).not.toBeNull();
+    expect(presetOf({ from: '2026-01-02', to: '2026-01-03' }, now)).toBeNull();
+  });
+
+  it('are as many as they say, without a gap, over leap days and clock changes', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 399 }), (start, length) => {
+        const from = addDays('1990-01-01', start);
+        const range = { from, to: addDays(from, length) };
+        const days = daysOf(range);
+        expect(days).toHaveLength(daysIn(range));
+        expect(new Set(days).size).toBe(length + 1);
+        expect(days.at(-1)).toBe(range.to);
+      }),
+    );
+  });
+
+  it('are said as people say them, and what is no day as it came', () => {
+    expect(formatRange({ from: '2026-10-23', to: '2026-11-21' })).toBe('23 Oct – 21 Nov 2026');
+    expect(formatRange({ from: '2025-12-30', to: '2026-01-02' })).toBe('30 Dec 2025 – 2 Jan 2026');
+    expect(formatDay('week 47')).toBe('week 47');
+  });
+});
+
+describe('an API key', () => {
+  const on = (date: string, time: string) => keyExpiry(date, new Date(time));
+
+  it('has reminders at 30, 7 and 1 days', () => {
+    expect(keyExpiry(null, new Date())).toEqual({ state: 'unknown' });
+    expect(on('2026-12-31', '2026-11-30T12:00:00Z')).toEqual({ state: 'fine', days: 31 });
+    expect(on('2026-12-31', '2026-12-01T12:00:00Z')).toEqual({ state: 'soon', days: 30, reminder: 30 });
+    expect(on('2026-12-31', '2026-12-24T00:00:00Z')).toEqual({ state: 'soon', days: 7, reminder: 7 });
+    expect(on('2026-12-31', '2026-12-30T00:00:00Z')).toEqual({ state: 'soon', days: 1, reminder: 1 });
+    expect(on('2026-12-31', '2026-12-31T18:00:00Z')).toEqual({ state: 'soon', days: 0, reminder: 1 });
+  });
+
+  it('is over once its day has ended everywhere', () => {
+    expect(on('2026-12-31', '2027-01-01T11:59:59Z').state).toBe('soon');
+    expect(on('2026-12-31', '2027-01-01T12:00:00Z')).toEqual({ state: 'over', days: 1 });
+  });
+});
+
+describe('a chart', () => {
+  const label = (name: string) => name.toUpperCase();
+  const query = { from: '2026-11-01', to: '2026-11-21' } as const;
+  const definitions = Array.from({ length: 20 }, (_, at) => `definition-${at}`);
+
+  it('has every day, also those without requests', () => {
+    const figures = figuresOf({ ...query, grouping: 'day' }, definitions);
+    const model = chartModel({ ...figures, rows: figures.rows.slice(3) }, label);
+    if (model.kind !== 'days') throw new Error(model.kind);
+    expect(model.points.map(({ day }) => day)).toEqual(daysOf(query));
+    expect(model.points.slice(0, 3).every(({ requests }) => requests === 0)).toBe(true);
+  });
+
+  it('ranks groups, and says how many it leaves to the table', () => {
+    const model = chartModel(figuresOf({ ...query, grouping: 'definition' }, definitions), label);
+    if (model.kind !== 'ranked') throw new Error(model.kind);
+    expect(model.bars).toHaveLength(12);
+    expect(model.rest).toBe(8);
+    expect(model.bars[0]?.label).toBe('DEFINITION-0');
+    const counts = model.bars.map(({ requests }) => requests);
+    expect(counts).toEqual(counts.toSorted((one, other) => other - one));
+  });
+
+  it('of everything combined loses no request', () => {
+    const figures = figuresOf({ ...query, grouping: 'all' }, definitions);
+    const model = chartModel(figures, label);
+    if (model.kind !== 'series') throw new Error(model.kind);
+    expect(model.series).toHaveLength(20);
+    const drawn = model.series
+      .flatMap(({ points }) => points)
+      .reduce((sum, { requests }) => sum + requests, 0);
+    expect(drawn).toBe(figures.requests);
+  });
+
+  it('takes groups of a kind it does not know', () => {
+    const figures = figuresOf({ ...query, grouping: 'all' }, definitions);
+    const rows = [
+      { day: null, definition: null, operation: null, requests: 5, failed: null, more: { lane: 'x' } },
+    ];
+    expect(chartModel({ ...figures, rows }, label)).toEqual({
+      kind: 'ranked',
+      bars: [{ label: 'Everything', requests: 5, failed: 0 }],
+      rest: 0,
+    });
+    expect(chartModel({ ...figures, rows: [] }, label)).toEqual({ kind: 'nothing' });
+  });
+});
+
+it('a rate is never 100 % while something failed', () => {
+  expect(formatRate(1_000_000, 1)).toBe('99.9 %');
+  expect(formatRate(10, 0)).toBe('100 %');
+  expect(formatRate(0, 0)).toBe('–');
+  expect(formatRate(10, null)).toBe('–');
+  expect(changeOf(110, 100)).toEqual({ words: '10 %', direction: 'up' });
+  expect(changeOf(5, 0)).toEqual({ words: 'none before', direction: 'up' });
+  expect(changeOf(null, 3)).toBeNull();
+});
+
+it('every status has a word of help', () => {
+  for (const status of [null, 400, 401, 403, 404, 418, 429, 500, 503]) {
+    const { says, fix } = failureHelp({ status, operation: 'Whatever' });
+    expect(says).not.toBe('');
+    expect(fix).not.toBe('');
+  }
+});

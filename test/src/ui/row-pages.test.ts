@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { PAGE, RowPages } from '../../../src/ui/row-pages.svelte.ts';
+
+const rows = (from: number, count: number, word: string) =>
+  Array.from({ length: count }, (_, n) => `${word} ${from + n}`);
+
+describe('row pages', () => {
+  it('fetches a page once for all rows in it', async () => {
+    const asked: number[] = [];
+    const pages = new RowPages((from, count) => {
+      asked.push(from);
+      return Promise.resolve({ ok: true as const, value: { total: 1_000, rows: rows(from, count, 'row') } });
+    });
+    await Promise.all([pages.need(0, 30), pages.need(5, 35)]);
+    await pages.need(PAGE - 2, PAGE + 2);
+    expect(asked).toEqual([0, PAGE]);
+    expect(pages.row(PAGE + 1)).toBe(`row ${PAGE + 1}`);
+    expect(pages.total).toBe(1_000);
+  });
+
+  it('does not let a late answer overwrite a renewed page', async () => {
+    const answers: ((word: string) => void)[] = [];
+    const pages = new RowPages<string>((from, count) => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      answers.push(resolve);
+      return promise.then((word) => ({ ok: true, value: { total: 10, rows: rows(from, count, word) } }));
+    });
+    const first = pages.need(0, 5);
+    const second = pages.renew(0, 5);
+    answers[1]?.('new');
+    await second;
+    answers[0]?.('old');
+    await first;
+    expect(pages.row(0)).toBe('new 0');
+  });
+
+  it('keeps a failure as a value', async () => {
+    const pages = new RowPages<string>(() =>
+      Promise.resolve({ ok: false, failure: { code: 'job.damaged' } as const }),
+    );
+    await pages.need(0, 5);
+    expect(pages.failure?.code).toBe('job.damaged');
+  });
+});

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { restoreText } from '../../../electron/contract/obscured.ts';
+import { TypedSecret } from '../../../src/ui/typed-secret.svelte.ts';
+
+test('holds what a field would hold, however it is edited', () => {
+  const edit = fc.record({ text: fc.string({ maxLength: 5 }), from: fc.nat(20), to: fc.nat(20) });
+  fc.assert(
+    fc.property(fc.array(edit, { maxLength: 20 }), (edits) => {
+      const typed = new TypedSecret(200);
+      let plain = '';
+      for (const { text, from, to } of edits) {
+        const start = Math.min(from, to, plain.length);
+        const end = Math.min(Math.max(from, to), plain.length);
+        typed.replace(text, start, end);
+        plain = plain.slice(0, start) + text + plain.slice(end);
+        expect(typed.length).toBe(plain.length);
+      }
+      expect(restoreText(typed.take())).toBe(plain);
+      expect(typed.length).toBe(0);
+    }),
+  );
+});
+
+test('what is taken can be tidied, and is taken once', () => {
+  const typed = new TypedSecret(20);
+  typed.replace('4111 1173', 0, 0);
+  const digits = (units: Uint16Array) => units.filter((unit) => unit !== 0x20);
+  expect(restoreText(typed.take(digits))).toBe('41111173');
+  expect(typed.take().obscured).toBe('');
+});
+
+test('keeps as much as it is told to and no more', () => {
+  const long = 'x'.repeat(16_384);
+  const jwt = new TypedSecret(16_384);
+  jwt.replace(`${long}y`, 0, 0);
+  expect(restoreText(jwt.take())).toBe(long);
+  const short = new TypedSecret(4);
+  short.replace('abcd', 0, 0);
+  short.replace('XY', 1, 2);
+  expect(restoreText(short.take())).toBe('aXcd');
+});
+
+test('units that went are overwritten', () => {
+  const typed = new TypedSecret(20);
+  typed.replace('hunter2', 0, 0);
+  typed.replace('', 2, 7);
+  typed.replace('....', 2, 2);
+  expect(String.fromCharCode(...typed.copy())).toBe('hu....');
+  typed.clear();
+  expect(typed.copy()).toHaveLength(0);
+});
