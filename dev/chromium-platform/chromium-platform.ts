@@ -2,7 +2,6 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
-import type { EventName } from '../../electron/contract/calls.ts';
 import { awaySignals, type AwaySignal, type Platform } from '../../electron/platform/platform.ts';
 import { openBundle, type Bundle } from '../../electron/platform/protocol.ts';
 import { systemCertificates } from '../../electron/platform/system-certificates.ts';
