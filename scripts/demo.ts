@@ -14,8 +14,8 @@ import {
   run,
   startBuiltIn,
   tokenize,
-} from '../test/e2e/hands.ts';
-import { missingTools, startKeyring } from '../test/keyring/private-keyring.ts';
+} from '../test/support/page-actions.ts';
+import { missingTools, startKeyring } from '../test/support/private-keyring.ts';
 
 const out = path.resolve('out/demo');
 const card = '4111111111111111';

@@ -12,7 +12,7 @@ import { launchChromium } from './launch.ts';
 import { takeInstanceLock, proxyFromEnvironment, watchSleep } from './system.ts';
 
 /** Ends in .invalid, which no resolver answers: what is not intercepted goes nowhere. */
-export const chromiumOrigin = 'https://desk.invalid';
+export const chromiumOrigin = 'https://tokendesk.invalid';
 
 export interface ChromiumOptions {
   /** Folder of the built window: `dist/renderer`. */

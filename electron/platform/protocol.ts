@@ -13,7 +13,7 @@ export function registerScheme(protocol: Pick<Protocol, 'registerSchemesAsPrivil
   ]);
 }
 
-/** Answers `app://desk/…` in this session from the folder of the built window. */
+/** Answers `app://tokendesk/…` in this session from the folder of the built window. */
 export async function serveBundle(session: Pick<Session, 'protocol'>, folder: string): Promise<void> {
   const bundle = await openBundle(folder, electronOrigin);
   session.protocol.handle(scheme, async ({ url, method }) => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { missingTools, startKeyring } from '../keyring/private-keyring.ts';
+import { missingTools, startKeyring } from '../support/private-keyring.ts';
 import { openDisplay } from './display.ts';
 import { median, type Measure } from './figures.ts';
 import { runPart } from './parts.ts';

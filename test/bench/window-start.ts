@@ -23,7 +23,7 @@ async function app(): Promise<number> {
   const { startApp } = (await import(built.href)) as typeof Built;
   const started = await startApp({ home, headless });
   const { page } = started;
-  if (what === 'first') await (await import('../e2e/hands.ts')).startBuiltIn(page);
+  if (what === 'first') await (await import('../support/page-actions.ts')).startBuiltIn(page);
   const field = page.getByRole('textbox', { name: 'Token' });
   await field.waitFor();
   // Without a click: the field has the focus by itself.

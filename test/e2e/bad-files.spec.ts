@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { expect, test } from './desk.ts';
-import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from './hands.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from '../support/page-actions.ts';
 
 const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
 const token = '4000001234560019';

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { expect, openApp, test } from './desk.ts';
-import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from './hands.ts';
+import { expect, openApp, test } from '../support/app-fixture.ts';
+import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from '../support/page-actions.ts';
 
 /** Tokens nobody made, one empty line, one field too many. */
 function writeStrange(home: string): string {

@@ -1,8 +1,17 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import Papa from 'papaparse';
-import { expect, test } from './desk.ts';
-import { choose, chooseFile, exportRows, go, map, readSum, run, startBuiltIn } from './hands.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import {
+  choose,
+  chooseFile,
+  exportRows,
+  go,
+  map,
+  readSum,
+  run,
+  startBuiltIn,
+} from '../support/page-actions.ts';
 
 const rows = 10_000;
 const malformedRow = 7_001;

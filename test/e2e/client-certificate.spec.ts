@@ -9,8 +9,8 @@ import type { Page } from '@playwright/test';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 import { createAuthority, type Authority } from '../faults/certificates.ts';
 import { createPfx } from '../faults/pfx.ts';
-import { expect, test as base } from './desk.ts';
-import { connect, go, type ServiceAccess } from './hands.ts';
+import { expect, test as base } from '../support/app-fixture.ts';
+import { connect, go, type ServiceAccess } from '../support/page-actions.ts';
 
 interface Guarded {
   readonly access: ServiceAccess;

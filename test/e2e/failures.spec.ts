@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { startBuiltInService, type RunningBuiltInService } from '../../electron/built-in-service/start.ts';
-import { connect as connectPlain } from '../electron/built-in-service/service-client.ts';
-import { expect, test as base } from './desk.ts';
-import { connect, go, type ServiceAccess } from './hands.ts';
+import { connect as connectPlain } from '../support/service-client.ts';
+import { expect, test as base } from '../support/app-fixture.ts';
+import { connect, go, type ServiceAccess } from '../support/page-actions.ts';
 
 /** A service outside the app, reached as a company's own would be. */
 const test = base.extend<{ service: RunningBuiltInService }>({

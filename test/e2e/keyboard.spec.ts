@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { expect, test } from './desk.ts';
+import { expect, test } from '../support/app-fixture.ts';
 
 /** Walks with Tab until the place has the focus; where Tab never leads, a person without a pointer never comes. */
 async function tabTo(page: Page, place: Locator): Promise<void> {

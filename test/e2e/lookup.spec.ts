@@ -1,5 +1,5 @@
-import { expect, test } from './desk.ts';
-import { lookUp, reveal, startBuiltIn, tokenize } from './hands.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import { lookUp, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 const pan = '4111111111111111';
 const masked = '411111••••••1111';

@@ -1,7 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, test } from './desk.ts';
-import { choose, go, map, readSum, reveal, run, startBuiltIn, tokenize } from './hands.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import { choose, go, map, readSum, reveal, run, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 /** axe runs in the page, where the policy allows no script of others: it goes in by the debugging protocol. */
 async function check(page: Page, place: string): Promise<void> {

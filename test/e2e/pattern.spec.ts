@@ -1,8 +1,17 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import Papa from 'papaparse';
-import { expect, test } from './desk.ts';
-import { choose, chooseFile, exportRows, go, map, readSum, run, startBuiltIn } from './hands.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import {
+  choose,
+  chooseFile,
+  exportRows,
+  go,
+  map,
+  readSum,
+  run,
+  startBuiltIn,
+} from '../support/page-actions.ts';
 
 const domains = ['example.com', 'example.org', 'shop.example.com', 'example.com.evil.example'];
 const people = Array.from({ length: 400 }, (_, index) => [

@@ -2,8 +2,8 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { verifyEvidence } from '../../scripts/verify-evidence.ts';
-import { expect, test } from './desk.ts';
-import { choose, go, lookUp, reveal, startBuiltIn, tokenize } from './hands.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import { choose, go, lookUp, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 const pan = '4111111111111111';
 

@@ -1,5 +1,5 @@
-import { expect, test } from './desk.ts';
-import { go, startBuiltIn } from './hands.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import { go, startBuiltIn } from '../support/page-actions.ts';
 
 test('the About section lists every package with its licence', async ({ page }) => {
   await go(page, 'Settings');

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, test } from './desk.ts';
-import { startBuiltIn } from './hands.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import { startBuiltIn } from '../support/page-actions.ts';
 
 const inClear = (page: Page) => page.getByRole('group', { name: 'Typed, in clear' });
 const shown = (page: Page): Promise<string | null> => inClear(page).locator('.value').textContent();

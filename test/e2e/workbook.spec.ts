@@ -1,9 +1,18 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import Papa from 'papaparse';
-import { text, workbook } from '../electron/batch/make-workbook.ts';
-import { expect, test } from './desk.ts';
-import { choose, chooseFile, exportRows, go, map, readSum, run, startBuiltIn } from './hands.ts';
+import { text, workbook } from '../support/make-workbook.ts';
+import { expect, test } from '../support/app-fixture.ts';
+import {
+  choose,
+  chooseFile,
+  exportRows,
+  go,
+  map,
+  readSum,
+  run,
+  startBuiltIn,
+} from '../support/page-actions.ts';
 
 const rows = 300;
 /** Fifteen digits that count, and the check digit. */

@@ -4,8 +4,8 @@ import path from 'node:path';
 import vm from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { calls } from '../../electron/contract/calls.ts';
-import { buildPreload } from './platform/build-for-test.ts';
-import { createFakeContents, preloadModule } from './platform/fake-electron.ts';
+import { buildPreload } from '../support/build-for-test.ts';
+import { createFakeContents, preloadModule } from '../support/fake-electron.ts';
 
 type Desk = Record<string, (input: unknown) => Promise<unknown>> & {
   on: (event: string, listener: (...heard: unknown[]) => void) => () => void;
@@ -40,7 +40,7 @@ function preloaded() {
     { exports: {} },
     {},
   );
-  return { app: world['desk'] as Desk, world, contents, files, handler, required, invoked };
+  return { app: world['tokendesk'] as Desk, world, contents, files, handler, required, invoked };
 }
 
 describe('the built preload', () => {
@@ -55,7 +55,7 @@ describe('the built preload', () => {
 
   test('puts one thing in the window: a function for each call, and on', () => {
     const { world, app } = preloaded();
-    expect(Object.keys(world)).toEqual(['desk']);
+    expect(Object.keys(world)).toEqual(['tokendesk']);
     expect(Object.keys(app)).toEqual([...Object.keys(calls), 'on']);
   });
 

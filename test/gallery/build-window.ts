@@ -16,7 +16,7 @@ export async function buildWindow(): Promise<string> {
         name: 'fake-bridge-first',
         transformIndexHtml: {
           order: 'pre',
-          handler: (html) => html.replace('./main.ts', '../test/src/gallery-page.ts'),
+          handler: (html) => html.replace('./main.ts', '../test/src/support/gallery-page.ts'),
         },
       },
     ],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
-import { appKeychain, withKeyring } from './desk-keychain.ts';
+import { appKeychain, withKeyring } from '../support/app-keychain.ts';
 
 withKeyring('a keyring that dies', (keyring) => {
   test('takes nothing along: what is stored is not called missing, what is typed is kept for this run', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
-import { appKeychain, withKeyring } from './desk-keychain.ts';
+import { appKeychain, withKeyring } from '../support/app-keychain.ts';
 
 withKeyring('a locked keyring', (keyring) => {
   test('what is stored is locked and never missing, and comes back when it is unlocked', async () => {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
-import { appKeychain } from './desk-keychain.ts';
+import { appKeychain } from '../support/app-keychain.ts';
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'no-bus-'));
 beforeAll(() => {

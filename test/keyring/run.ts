@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { missingTools } from './private-keyring.ts';
+import { missingTools } from '../support/private-keyring.ts';
 
 const house = path.resolve(import.meta.dirname, '../..');
 const missing = missingTools();

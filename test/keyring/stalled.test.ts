@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
-import { appKeychain, withKeyring } from './desk-keychain.ts';
+import { appKeychain, withKeyring } from '../support/app-keychain.ts';
 
 withKeyring('a keyring that hangs', (keyring) => {
   afterEach(() => keyring().signal('SIGCONT'));

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
-import { appKeychain, withKeyring } from './desk-keychain.ts';
+import { appKeychain, withKeyring } from '../support/app-keychain.ts';
 
 withKeyring('an open keyring', () => {
   test('stores, reads in another run, and removes', async () => {

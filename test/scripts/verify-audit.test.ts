@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { logFolder, testKey, value } from '../electron/audit/log-folder.ts';
+import { logFolder, testKey, value } from '../support/audit-folder.ts';
 
 const intent = { action: 'Reveal', reason: 'Grüße "1"', caseReference: 'D-1' };
 const script = path.resolve('scripts/verify-audit.ts');

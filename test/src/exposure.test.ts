@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { obscureText, newXorKey } from '../../electron/contract/obscured.ts';
 import { openApi } from '../../src/api.ts';
 import { Exposure } from '../../src/revealed.svelte.ts';
-import { createFakeBridge } from './fake-bridge.ts';
+import { createFakeBridge } from './support/fake-bridge.ts';
 
 const value = '4111117309211111';
 const xorKey = newXorKey();

@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { Buffer } from 'node:buffer';
 import keytar from 'keytar';
-import { chromiumOnly, expect, test } from '../desk.ts';
-import { exportRows, go, lookUp } from '../hands.ts';
-import { detokenizeCards, hide, revealCell, revealLookup, tokenizeCards } from './tour.ts';
-import { listenOnTheWire, wireIsElsewhere } from './wire-canaries.ts';
+import { chromiumOnly, expect, test } from '../../support/app-fixture.ts';
+import { exportRows, go, lookUp } from '../../support/page-actions.ts';
+import { detokenizeCards, hide, revealCell, revealLookup, tokenizeCards } from '../../support/tour.ts';
+import { listenOnTheWire, wireIsElsewhere } from '../../support/wire-canaries.ts';
 
 interface Found {
   readonly file: string;

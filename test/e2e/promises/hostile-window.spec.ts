@@ -1,8 +1,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
-import { chromiumOnly, expect, test } from '../desk.ts';
-import { choose, go, startBuiltIn, tokenize } from '../hands.ts';
+import { chromiumOnly, expect, test } from '../../support/app-fixture.ts';
+import { choose, go, startBuiltIn, tokenize } from '../../support/page-actions.ts';
 
 /*
  * What a script could do that got into the window after all. It has everything the window has, and tries for more.
@@ -111,7 +111,7 @@ test(
           setTimeout(resolve, 1_000);
         });
       await open('', 'blank');
-      await open('https://desk.invalid/index.html', 'same origin');
+      await open('https://tokendesk.invalid/index.html', 'same origin');
       await open('data:text/html,<p>hello', 'data');
       await open('https://evil.example/', 'elsewhere');
       return ['blank', 'same origin', 'data', 'elsewhere'];

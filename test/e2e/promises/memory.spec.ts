@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { CDPSession, Page } from '@playwright/test';
-import { chromiumOnly, expect, test } from '../desk.ts';
-import { go, lookUp, startBuiltIn } from '../hands.ts';
-import { countInMemory, rendererPids } from '../renderer-memory.ts';
-import { heapStrings } from './heap-strings.ts';
+import { chromiumOnly, expect, test } from '../../support/app-fixture.ts';
+import { go, lookUp, startBuiltIn } from '../../support/page-actions.ts';
+import { countInMemory, rendererPids } from '../../support/renderer-memory.ts';
+import { heapStrings } from '../../support/heap-strings.ts';
 import {
   detokenizeCards,
   hiddenPart,
@@ -12,8 +12,8 @@ import {
   revealCell,
   revealLookup,
   tokenizeCards,
-} from './tour.ts';
-import { listenOnTheWire, wireIsElsewhere } from './wire-canaries.ts';
+} from '../../support/tour.ts';
+import { listenOnTheWire, wireIsElsewhere } from '../../support/wire-canaries.ts';
 
 // Reading another process's memory is for root, or for a machine that lets a parent trace its children.
 test.skip(process.platform !== 'linux', 'reads /proc');

@@ -5,9 +5,9 @@ import { FuseV1Options, FuseVersion, flipFuses } from '@electron/fuses';
 import { describe, expect, test } from 'vitest';
 import { report, selfCheck, type SelfCheckParts } from '../../../electron/self-check.ts';
 import { listBundle } from '../../../scripts/list-bundle.ts';
-import { fakeClock, type FakeClock } from '../privacy/fake-clock.ts';
-import { standInDistribution } from '../packaging/stand-in-distribution.ts';
-import { tempFolder } from '../platform/temp-folder.ts';
+import { fakeClock, type FakeClock } from '../../support/fake-clock.ts';
+import { standInDistribution } from '../../support/stand-in-distribution.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const shippedProfile = path.resolve('resources/service-profile.json');
 

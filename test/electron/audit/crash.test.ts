@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkpointFile } from '../../../electron/audit/checkpoint.ts';
 import { failed } from '../../../electron/contract/errors.ts';
-import { everything, logFolder, value } from './log-folder.ts';
+import { everything, logFolder, value } from '../../support/audit-folder.ts';
 
 const intent = { action: 'Reveal', reason: 'Refund', caseReference: 'D-1' };
 

@@ -2,9 +2,9 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { chainKey, keychainAnchor } from '../../../electron/audit/checkpoint.ts';
 import { openKeychain } from '../../../electron/credentials/keychain.ts';
-import { fakeKeyring } from '../credentials/fake-keyring.ts';
-import { fakeClock } from '../privacy/fake-clock.ts';
-import { everything, logFolder, value } from './log-folder.ts';
+import { fakeKeyring } from '../../support/fake-keyring.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { everything, logFolder, value } from '../../support/audit-folder.ts';
 
 const intent = { action: 'Reveal', caseReference: 'D-1' };
 

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { auditPage } from '../../../electron/contract/models/activity.ts';
 import { failed } from '../../../electron/contract/errors.ts';
-import { everything, logFolder, testKey, value } from './log-folder.ts';
+import { everything, logFolder, testKey, value } from '../../support/audit-folder.ts';
 
 const intent = {
   action: 'Reveal',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { checkpointFile, readCheckpoints, type CheckpointStore } from '../../../electron/audit/checkpoint.ts';
 import { sealLine, fingerprint, noLine } from '../../../electron/audit/lines.ts';
 import { createLogVerifier } from '../../../electron/audit/verify.ts';
-import { everything, logFolder, testKey, value } from './log-folder.ts';
+import { everything, logFolder, testKey, value } from '../../support/audit-folder.ts';
 
 const intent = { action: 'Reveal', reason: 'Refund', caseReference: 'D-1' };
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { obscuredOf } from '../../obscured-text.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done, failed, type FailureCode } from '../../../electron/contract/errors.ts';
 import { readJournal, writeLine } from '../../../electron/batch/storing/journal.ts';
@@ -30,7 +30,7 @@ import {
   planOf,
   valueOf,
   type TestApp,
-} from './desk.ts';
+} from '../../support/batch-app.ts';
 
 let app: TestApp;
 beforeEach(async () => {

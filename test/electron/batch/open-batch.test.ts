@@ -12,7 +12,7 @@ import {
   planOf,
   valueOf,
   type TestApp,
-} from './desk.ts';
+} from '../../support/batch-app.ts';
 
 let app: TestApp;
 beforeEach(async () => {

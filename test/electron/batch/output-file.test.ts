@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Decrypter } from 'age-encryption';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createOutputFile } from '../../../electron/batch/output/output-file.ts';
-import { valueOf } from './desk.ts';
+import { valueOf } from '../../support/batch-app.ts';
 
 let folder: string;
 beforeEach(async () => {

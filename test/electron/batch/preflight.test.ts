@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { calls, events } from '../../../electron/contract/calls.ts';
 import { createDistinctCounter } from '../../../electron/batch/planning/preflight.ts';
-import { codeOf, detokenize, openApp, planOf, tokenOf, valueOf, type TestApp } from './desk.ts';
+import {
+  codeOf,
+  detokenize,
+  openApp,
+  planOf,
+  tokenOf,
+  valueOf,
+  type TestApp,
+} from '../../support/batch-app.ts';
 
 let app: TestApp;
 beforeEach(async () => {

@@ -3,10 +3,18 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Decrypter } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { obscuredOf } from '../../obscured-text.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
 import { calls } from '../../../electron/contract/calls.ts';
-import { cleartextOf, codeOf, detokenize, openApp, planOf, valueOf, type TestApp } from './desk.ts';
-import { text, workbook } from './make-workbook.ts';
+import {
+  cleartextOf,
+  codeOf,
+  detokenize,
+  openApp,
+  planOf,
+  valueOf,
+  type TestApp,
+} from '../../support/batch-app.ts';
+import { text, workbook } from '../../support/make-workbook.ts';
 
 let app: TestApp;
 beforeEach(async () => {

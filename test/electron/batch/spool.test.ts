@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSpool, keepSpool, openSpool } from '../../../electron/batch/storing/encrypted-file.ts';
 import { sealFor } from '../../../electron/privacy/encryption.ts';
-import { codeOf, valueOf } from './desk.ts';
+import { codeOf, valueOf } from '../../support/batch-app.ts';
 
 const block = 64 * 1024;
 const record = block + 28;

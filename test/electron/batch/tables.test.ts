@@ -11,7 +11,7 @@ import { parseRows } from '../../../electron/batch/parse-rows.ts';
 import { beginning, readRows, type Chunk, type Format } from '../../../electron/batch/reading/read-rows.ts';
 import { createRowWriter, isFormula } from '../../../electron/batch/write-csv.ts';
 import type { Delimiter, Encoding } from '../../../electron/contract/models/batch.ts';
-import { cleartextOf, detokenize, openApp, planOf, valueOf, type TestApp } from './desk.ts';
+import { cleartextOf, detokenize, openApp, planOf, valueOf, type TestApp } from '../../support/batch-app.ts';
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|'];
 

@@ -12,7 +12,7 @@ import { convertSheet, type Converted } from '../../../electron/batch/reading/wo
 import { createSpool, openSpool } from '../../../electron/batch/storing/encrypted-file.ts';
 import { done, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
 import { sealFor } from '../../../electron/privacy/encryption.ts';
-import { partsOf, text, workbook, zip } from './make-workbook.ts';
+import { partsOf, text, workbook, zip } from '../../support/make-workbook.ts';
 
 let folder: string;
 let files = 0;

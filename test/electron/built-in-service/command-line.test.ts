@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seedSchema, type Seed } from '../../../electron/built-in-service/seed.ts';
-import { connect } from './service-client.ts';
+import { connect } from '../../support/service-client.ts';
 
 const script = (name: string) => join(import.meta.dirname, '../../../scripts', name);
 const running: ChildProcess[] = [];

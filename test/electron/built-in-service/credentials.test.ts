@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
 import { runService, type RunningService } from '../../../electron/built-in-service/run-service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
-import { connect, type Answer, type Client } from './service-client.ts';
+import { connect, type Answer, type Client } from '../../support/service-client.ts';
 
 const CARD = '4111111111111111';
 const time = { now: Date.parse('2026-11-21T10:00:00Z') };

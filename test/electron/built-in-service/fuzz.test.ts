@@ -6,7 +6,7 @@ import { OPERATION_NAMES, pathOf } from '../../../electron/built-in-service/oper
 import { PORTAL_OPERATIONS } from '../../../electron/built-in-service/portal-operations.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { startBuiltInService, type RunningBuiltInService } from '../../../electron/built-in-service/start.ts';
-import { connect, type Client } from './service-client.ts';
+import { connect, type Client } from '../../support/service-client.ts';
 
 const REQUESTS = 10_000;
 let sandbox: RunningBuiltInService;

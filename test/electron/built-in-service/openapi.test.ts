@@ -9,7 +9,7 @@ import { OPERATION_NAMES, OPERATIONS, pathOf } from '../../../electron/built-in-
 import { PORTAL_OPERATIONS } from '../../../electron/built-in-service/portal-operations.ts';
 import { runService, type RunningService } from '../../../electron/built-in-service/run-service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
-import { connect, type Client } from './service-client.ts';
+import { connect, type Client } from '../../support/service-client.ts';
 
 interface Document {
   readonly openapi: string;

@@ -10,7 +10,7 @@ import {
   type ServiceOptions,
 } from '../../../electron/built-in-service/run-service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
-import { connect, type Client } from './service-client.ts';
+import { connect, type Client } from '../../support/service-client.ts';
 
 const DAY = 86_400_000;
 const time = { now: 0 };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
 import { runService, type RunningService } from '../../../electron/built-in-service/run-service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
-import { connect, type Client } from './service-client.ts';
+import { connect, type Client } from '../../support/service-client.ts';
 
 const SECRET = new Uint8Array(32).fill(5);
 const CARD = '4111111111111111';

@@ -5,7 +5,7 @@ import {
   type RunningBuiltInService,
   type BuiltInServiceOptions,
 } from '../../../electron/built-in-service/start.ts';
-import { connect } from './service-client.ts';
+import { connect } from '../../support/service-client.ts';
 
 const worker = new URL('../../../electron/built-in-service/worker.ts', import.meta.url);
 const running: RunningBuiltInService[] = [];

@@ -12,7 +12,7 @@ import {
   type ServiceOptions,
 } from '../../../electron/built-in-service/run-service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
-import { connect, type Client } from './service-client.ts';
+import { connect, type Client } from '../../support/service-client.ts';
 
 const ELEVEN = [
   'AggregateApiRequestMetrics',

@@ -13,10 +13,10 @@ import {
 import { openClientCertificates } from '../../../electron/credentials/client-certificates.ts';
 import { openConnections, type Active } from '../../../electron/credentials/connections.ts';
 import { openKeychain } from '../../../electron/credentials/keychain.ts';
-import { fakeClock } from '../privacy/fake-clock.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 import { createAuthority } from '../../faults/certificates.ts';
 import { createPfx } from '../../faults/pfx.ts';
-import { fakeKeyring, type FakeKeyring } from './fake-keyring.ts';
+import { fakeKeyring, type FakeKeyring } from '../../support/fake-keyring.ts';
 
 const apiKey = { kind: 'apiKey' } as const;
 const passwordOf = (policy: string) => ({ kind: 'policyPassword', policy }) as const;

@@ -13,8 +13,8 @@ import {
   documentVersion,
 } from '../../../electron/settings/settings.ts';
 import { openStore } from '../../../electron/settings/store.ts';
-import { fakeClock } from '../privacy/fake-clock.ts';
-import { fakeKeyring } from './fake-keyring.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { fakeKeyring } from '../../support/fake-keyring.ts';
 
 const secrets = ['canary-api-key-1', 'canary-password-2', 'canary-passphrase-3'];
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openKeychain } from '../../../electron/credentials/keychain.ts';
-import { fakeClock } from '../privacy/fake-clock.ts';
-import { fakeKeyring } from './fake-keyring.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { fakeKeyring } from '../../support/fake-keyring.ts';
 
 function app(keyring = fakeKeyring(), stored: string[] = []) {
   const clock = fakeClock();

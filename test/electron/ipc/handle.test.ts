@@ -4,7 +4,7 @@ import { calls, type CallName } from '../../../electron/contract/calls.ts';
 import { failureSchema, failed } from '../../../electron/contract/errors.ts';
 import { createRouter, type Handlers } from '../../../electron/ipc/router.ts';
 
-const origin = 'app://desk';
+const origin = 'app://tokendesk';
 const sender = { origin, isMainFrame: true };
 const names = Object.keys(calls) as CallName[];
 
@@ -26,7 +26,7 @@ describe('who may ask', () => {
   test.each([
     ['nobody known', null],
     ['another origin', { origin: 'https://evil.example', isMainFrame: true }],
-    ['an origin that only starts alike', { origin: 'app://desk.evil', isMainFrame: true }],
+    ['an origin that only starts alike', { origin: 'app://tokendesk.evil', isMainFrame: true }],
     ['an opaque origin', { origin: 'null', isMainFrame: true }],
     ['a frame inside the window', { origin, isMainFrame: false }],
   ])('refuses %s', async (_who, who) => {

@@ -1,4 +1,4 @@
-import { obscuredOf } from '../../obscured-text.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
 import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selfCheck } from '../../../electron/self-check.ts';
 import { systemClock } from '../../../electron/privacy/clock.ts';
 import pkg from '../../../package.json' with { type: 'json' };
-import { standInDistribution } from './stand-in-distribution.ts';
+import { standInDistribution } from '../../support/stand-in-distribution.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
 import { appState } from '../../../electron/contract/models/app.ts';
-import { buildMain, buildPreload } from './build-for-test.ts';
+import { buildMain, buildPreload } from '../../support/build-for-test.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 // Inside the project, so that the native keychain module is found as it is from `dist`.
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const main = path.join(folder, 'dist', 'main');
   await Promise.all([buildMain(main), buildPreload('electron', main)]);
 
-  const script = fileURLToPath(new URL('./run-built-main.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../support/run-built-main.ts', import.meta.url));
   const env = { ...process.env, FAKE_USER_DATA: path.join(folder, 'data'), FAKE_APP_PATH: root };
   const child = promisify(execFile)(process.execPath, [script, path.join(main, 'main.js')], {
     env,
@@ -41,7 +41,7 @@ test('all that must come before Electron is ready has, and nothing more', () => 
 
 test('the window shows the built bundle', () => {
   expect(seen).toMatchObject({
-    url: 'app://desk/index.html',
+    url: 'app://tokendesk/index.html',
     body: '<title>Built</title>',
     preferences: true,
     missing: 404,
@@ -69,7 +69,7 @@ test('closing the window closes the app and quits', () => {
 });
 
 test('--self-check prints a line each and ends, with no window, no call to answer and no home', async () => {
-  const script = fileURLToPath(new URL('./run-self-check.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../support/run-self-check.ts', import.meta.url));
   const home = path.join(folder, 'untouched');
   const env = { ...process.env, FAKE_USER_DATA: home, FAKE_APP_PATH: folder, FAKE_SWITCHES: 'self-check' };
   const ended = await promisify(execFile)(

@@ -4,7 +4,7 @@ import { openChannel } from '../../../dev/chromium-platform/channel.ts';
 import type { ToPlatform } from '../../../dev/chromium-platform/messages.ts';
 import type { Router } from '../../../electron/platform/platform.ts';
 
-const origin = 'https://desk.invalid';
+const origin = 'https://tokendesk.invalid';
 const frameAt = (url: string): Frame => ({ url: () => url }) as Frame;
 
 async function connected() {

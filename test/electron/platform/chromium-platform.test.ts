@@ -7,7 +7,7 @@ import { done } from '../../../electron/contract/errors.ts';
 import { openChromium, type ChromiumPlatform } from '../../../dev/chromium-platform/chromium-platform.ts';
 import { findChromium } from '../../../dev/chromium-platform/launch.ts';
 import type { AwaySignal, Router } from '../../../electron/platform/platform.ts';
-import { buildPreload } from './build-for-test.ts';
+import { buildPreload } from '../../support/build-for-test.ts';
 
 /* The real thing: the system's Chromium, the built preload, a page that tries what a page should not be able to. */
 
@@ -137,10 +137,10 @@ describe.skipIf(findChromium(process.env) === null)('in the system Chromium', ()
   });
 
   test('navigation ends where it began', async () => {
-    for (const url of ['https://example.com/', 'https://desk.invalid/missing.html', 'http://127.0.0.1:1/'])
+    for (const url of ['https://example.com/', 'https://tokendesk.invalid/missing.html', 'http://127.0.0.1:1/'])
       await expect(page.goto(url)).rejects.toThrow('ERR_ABORTED');
     await page.evaluate((url) => (window.location.href = url), 'https://example.com/');
-    expect(page.url()).toBe('https://desk.invalid/index.html');
+    expect(page.url()).toBe('https://tokendesk.invalid/index.html');
     expect(await page.evaluate(() => typeof window.tokendesk)).toBe('object');
   });
 
@@ -148,7 +148,7 @@ describe.skipIf(findChromium(process.env) === null)('in the system Chromium', ()
     const answer = await page.evaluate(() => window.tokendesk['lookup.hide']?.({ revealId: 'r1' }));
     expect(answer).toEqual({ ok: true, value: { echo: { revealId: 'r1' } } });
     expect(asked).toEqual([
-      [{ origin: 'https://desk.invalid', isMainFrame: true }, 'lookup.hide', { revealId: 'r1' }],
+      [{ origin: 'https://tokendesk.invalid', isMainFrame: true }, 'lookup.hide', { revealId: 'r1' }],
     ]);
   });
 

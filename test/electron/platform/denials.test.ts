@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ElectronParts } from '../../../electron/platform/electron-platform.ts';
 import { denyEverything, refusedSwitch } from '../../../electron/platform/denials.ts';
 import { setMenu } from '../../../electron/platform/window.ts';
-import { createFakeContents, createFakeElectron, createFakeSession } from './fake-electron.ts';
+import { createFakeContents, createFakeElectron, createFakeSession } from '../../support/fake-electron.ts';
 
 const options = { userData: '/nowhere', appPath: '/nowhere' };
 
@@ -19,7 +19,7 @@ function denied() {
 /** Whether the event's default was prevented. */
 function prevented(emitter: NodeJS.EventEmitter, name: string, ...rest: unknown[]): boolean {
   let prevented = false;
-  emitter.emit(name, { preventDefault: () => (prevented = true), url: 'app://desk/index.html' }, ...rest);
+  emitter.emit(name, { preventDefault: () => (prevented = true), url: 'app://tokendesk/index.html' }, ...rest);
   return prevented;
 }
 
@@ -39,16 +39,16 @@ describe('what a page may not do', () => {
     const { asked } = denied().session;
     const answers: boolean[] = [];
     asked.permissionRequest?.(null as never, permission, (granted) => answers.push(granted), {
-      requestingUrl: 'app://desk/index.html',
+      requestingUrl: 'app://tokendesk/index.html',
       isMainFrame: true,
     });
     expect(answers).toEqual([false]);
-    expect(asked.permissionCheck?.(null, permission as never, 'app://desk', {} as never)).toBe(false);
+    expect(asked.permissionCheck?.(null, permission as never, 'app://tokendesk', {} as never)).toBe(false);
   });
 
   test('use a device, or capture the screen', () => {
     const { asked } = denied().session;
-    expect(asked.device?.({ deviceType: 'usb', origin: 'app://desk', device: {} as never } as never)).toBe(
+    expect(asked.device?.({ deviceType: 'usb', origin: 'app://tokendesk', device: {} as never } as never)).toBe(
       false,
     );
     const streams: unknown[] = [];
@@ -64,10 +64,10 @@ describe('what a page may not do', () => {
     ['data:text/html,hello', true],
     ['ws://localhost/', true],
     ['devtools://devtools/bundled/inspector.html', true],
-    ['app://desk.example/index.html', true],
+    ['app://tokendesk.example/index.html', true],
     ['app://other/index.html', true],
-    ['app://desk/index.html', false],
-    ['app://desk/assets/index.js', false],
+    ['app://tokendesk/index.html', false],
+    ['app://tokendesk/assets/index.js', false],
   ])('request %s: cancelled is %s', (url, cancel) => {
     const answers: unknown[] = [];
     denied().session.asked.beforeRequest?.({ url } as never, (answer) => answers.push(answer));
@@ -84,7 +84,7 @@ describe('what a page may not do', () => {
 
   test('open a window', () => {
     const { asked } = denied().contents;
-    expect(asked.windowOpen?.({ url: 'app://desk/index.html' } as never)).toEqual({ action: 'deny' });
+    expect(asked.windowOpen?.({ url: 'app://tokendesk/index.html' } as never)).toEqual({ action: 'deny' });
     expect(asked.webRtc).toBe('disable_non_proxied_udp');
   });
 

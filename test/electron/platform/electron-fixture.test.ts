@@ -7,10 +7,10 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findChromium } from '../../../dev/chromium-platform/launch.ts';
 import { electronBinary } from '../../../scripts/electron-binary.ts';
 import { playwrightSum, skippedHosts } from '../../../scripts/test-reports.ts';
-import { tapMain } from '../../e2e/electron-tap.ts';
-import { openElectron } from '../../e2e/open-electron.ts';
-import { createFakeElectron } from './fake-electron.ts';
-import { tempFolder } from './temp-folder.ts';
+import { tapMain } from '../../support/electron-tap.ts';
+import { openElectron } from '../../support/open-electron.ts';
+import { createFakeElectron } from '../../support/fake-electron.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 /* How the end-to-end specs open Electron, on a machine that has no Electron. */
 
@@ -20,7 +20,7 @@ const run = promisify(execFile);
 /** A folder that Electron's own package takes for its distribution. */
 function standInDistribution(): { folder: string; given: string } {
   const folder = tempFolder();
-  const script = fileURLToPath(new URL('./electron-executable.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../support/electron-executable.ts', import.meta.url));
   const given = path.join(folder, 'arguments.json');
   const command = `#!/bin/sh\nexec "${process.execPath}" --inspect=0 "${script}" "$@"\n`;
   fs.writeFileSync(path.join(folder, 'electron'), command, { mode: 0o755 });
@@ -92,7 +92,7 @@ describe.skipIf(process.platform !== 'linux' || findChromium(process.env) === nu
     const home = tempFolder();
     const app = await openElectron(home);
     onTestFinished(() => app.close());
-    expect(app).toMatchObject({ origin: 'app://desk', home: path.join(home, 'desk') });
+    expect(app).toMatchObject({ origin: 'app://tokendesk', home: path.join(home, 'desk') });
     const locked = (message: string): boolean => /"channel":"event:app.state".*"locked":true/.test(message);
     // The stand-in's empty page is there before the app's window.
     const heard = async (): Promise<boolean> => {

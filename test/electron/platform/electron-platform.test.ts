@@ -4,8 +4,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
 import { createElectronPlatform } from '../../../electron/platform/electron-platform.ts';
 import type { AwaySignal, Router } from '../../../electron/platform/platform.ts';
-import { createFakeElectron } from './fake-electron.ts';
-import { tempFolder, tinyBundle } from './temp-folder.ts';
+import { createFakeElectron } from '../../support/fake-electron.ts';
+import { tempFolder, tinyBundle } from '../../support/temp-folder.ts';
 
 async function hosted(os: NodeJS.Platform = 'linux') {
   const userData = path.join(tempFolder(), 'data');
@@ -57,7 +57,7 @@ describe('the window', () => {
 
   test('shows the bundle, from a session that is not on the disk', async () => {
     const { window, fake } = await opened();
-    expect(window.url).toBe('app://desk/index.html');
+    expect(window.url).toBe('app://tokendesk/index.html');
     expect(window.isShown).toBe(true);
     const [[partition, session] = []] = [...fake.sessions];
     expect(partition).not.toMatch(/^persist:/);
@@ -81,7 +81,7 @@ describe('the window', () => {
 });
 
 describe('a call', () => {
-  const frame = { origin: 'app://desk', parent: null };
+  const frame = { origin: 'app://tokendesk', parent: null };
 
   test('has a handler for each of the contract, and no other', async () => {
     const { fake } = await opened();
@@ -91,7 +91,7 @@ describe('a call', () => {
   test('comes to the router with who asked', async () => {
     const { window, router } = await opened();
     await window.webContents.invoke('call:app.state', { a: 1 }, frame);
-    expect(router).toHaveBeenLastCalledWith({ origin: 'app://desk', isMainFrame: true }, 'app.state', {
+    expect(router).toHaveBeenLastCalledWith({ origin: 'app://tokendesk', isMainFrame: true }, 'app.state', {
       a: 1,
     });
   });
@@ -99,7 +99,7 @@ describe('a call', () => {
   test('from a frame inside the window says so', async () => {
     const { window, router } = await opened();
     await window.webContents.invoke('call:app.state', {}, { ...frame, parent: {} });
-    expect(router.mock.lastCall?.[0]).toEqual({ origin: 'app://desk', isMainFrame: false });
+    expect(router.mock.lastCall?.[0]).toEqual({ origin: 'app://tokendesk', isMainFrame: false });
   });
 
   test('from another origin says so', async () => {
@@ -133,7 +133,7 @@ describe('a window whose process ended', () => {
     window.url = '';
     gone(window, 'crashed');
     expect(heard).toEqual(['blur']);
-    await expect.poll(() => window.url).toBe('app://desk/index.html');
+    await expect.poll(() => window.url).toBe('app://tokendesk/index.html');
   });
 
   test('is left alone when it was meant to end', async () => {

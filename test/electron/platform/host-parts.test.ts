@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandClipboard } from '../../../dev/chromium-platform/clipboard.ts';
 import { takeInstanceLock, proxyFromEnvironment, watchSleep } from '../../../dev/chromium-platform/system.ts';
 import { systemCertificates } from '../../../electron/platform/system-certificates.ts';
-import { tempFolder } from './temp-folder.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 afterEach(() => {
   vi.useRealTimers();

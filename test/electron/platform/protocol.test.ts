@@ -6,8 +6,8 @@ import {
   registerScheme,
   serveBundle,
 } from '../../../electron/platform/protocol.ts';
-import { createFakeElectron, createFakeSession } from './fake-electron.ts';
-import { tinyBundle } from './temp-folder.ts';
+import { createFakeElectron, createFakeSession } from '../../support/fake-electron.ts';
+import { tinyBundle } from '../../support/temp-folder.ts';
 
 async function served() {
   const session = createFakeSession();
@@ -27,13 +27,13 @@ test('the scheme is a secure origin that can not get around the policy', () => {
 
 test('a file of the bundle comes with its type and the policy', async () => {
   const get = await served();
-  const page = await get('app://desk/index.html');
+  const page = await get('app://tokendesk/index.html');
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(page.headers.get('content-security-policy')).toBe(contentSecurityPolicy);
   expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   expect(page.headers.get('cache-control')).toBe('no-store');
-  const script = await get('app://desk/assets/probe.js');
+  const script = await get('app://tokendesk/assets/probe.js');
   expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
   expect(await script.text()).toContain('probed');
 });
@@ -49,25 +49,25 @@ test('the policy starts from nothing', () => {
 
 describe('anything else is not there', () => {
   const hostile = [
-    'app://desk/',
-    'app://desk',
-    'app://desk/missing.js',
-    'app://desk/notes.bin',
-    'app://desk/../secret.json',
-    'app://desk/%2e%2e/secret.json',
-    'app://desk/%2e%2e%2fsecret.json',
-    'app://desk/assets/..%2f..%2fsecret.json',
-    'app://desk/..%5csecret.json',
-    'app://desk/..\\secret.json',
-    'app://desk/assets/%5c..%5c..%5csecret.json',
-    'app://desk/index.html%00',
-    'app://desk/index.html%00.js',
-    'app://desk//index.html',
-    'app://desk//etc/passwd',
-    'app://desk/C:/Windows/win.ini',
-    'app://desk/index.html?x=1',
-    'app://desk:8080/index.html',
-    'app://desk.example/index.html',
+    'app://tokendesk/',
+    'app://tokendesk',
+    'app://tokendesk/missing.js',
+    'app://tokendesk/notes.bin',
+    'app://tokendesk/../secret.json',
+    'app://tokendesk/%2e%2e/secret.json',
+    'app://tokendesk/%2e%2e%2fsecret.json',
+    'app://tokendesk/assets/..%2f..%2fsecret.json',
+    'app://tokendesk/..%5csecret.json',
+    'app://tokendesk/..\\secret.json',
+    'app://tokendesk/assets/%5c..%5c..%5csecret.json',
+    'app://tokendesk/index.html%00',
+    'app://tokendesk/index.html%00.js',
+    'app://tokendesk//index.html',
+    'app://tokendesk//etc/passwd',
+    'app://tokendesk/C:/Windows/win.ini',
+    'app://tokendesk/index.html?x=1',
+    'app://tokendesk:8080/index.html',
+    'app://tokendesk.example/index.html',
     'app://DESK.example/index.html',
     'app://other/index.html',
     'app://user@other/index.html',
@@ -93,6 +93,6 @@ describe('anything else is not there', () => {
 
   test.each(['POST', 'PUT', 'DELETE', 'HEAD'])('%s', async (method) => {
     const get = await served();
-    expect((await get('app://desk/index.html', method)).status).toBe(405);
+    expect((await get('app://tokendesk/index.html', method)).status).toBe(405);
   });
 });

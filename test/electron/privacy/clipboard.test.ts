@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { createBriefClipboard } from '../../../electron/privacy/clipboard.ts';
-import { fakeClock } from './fake-clock.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 function room() {
   const clock = fakeClock();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openLock, type UnlockTries, type VerifierVault } from '../../../electron/privacy/lock.ts';
-import { fakeClock } from './fake-clock.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 const minute = 60_000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { createReveals } from '../../../electron/privacy/reveals.ts';
-import { fakeClock } from './fake-clock.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 function room(seconds = 20) {
   const clock = fakeClock();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openLock, watchAway } from '../../../electron/privacy/lock.ts';
 import { failed, done } from '../../../electron/contract/errors.ts';
 import type { AwaySignal } from '../../../electron/platform/platform.ts';
-import { fakeClock } from './fake-clock.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 async function app() {
   const steps: string[] = [];

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { calls, type CallName } from '../../../electron/contract/calls.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { createRouter, type Handlers } from '../../../electron/ipc/router.ts';
-import { fitting, optionalMembers, spoil, spoils, type Json } from './payloads.ts';
+import { fitting, optionalMembers, spoil, spoils, type Json } from '../../support/payloads.ts';
 
-const origin = 'app://desk';
+const origin = 'app://tokendesk';
 const sender = { origin, isMainFrame: true };
 const names = Object.keys(calls) as CallName[];
 const payloadsPerCall = 10_000;

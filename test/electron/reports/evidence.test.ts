@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { AuditIntent } from '../../../electron/audit/audit.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
-import { auditKey, openRoom, value } from './reports-room.ts';
+import { auditKey, openRoom, value } from '../../support/reports.ts';
 
 type Room = Awaited<ReturnType<typeof openRoom>>;
 

@@ -4,7 +4,7 @@ import { portalAccount } from '../../../electron/credentials/keychain.ts';
 import { createPortalTokens } from '../../../electron/reports/sign-in.ts';
 import type { Connection, ConnectionDraft } from '../../../electron/contract/models/connection.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
-import { memoryKeychain, value } from './reports-room.ts';
+import { memoryKeychain, value } from '../../support/reports.ts';
 
 const connection: Connection = {
   id: 'acme',

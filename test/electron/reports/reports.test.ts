@@ -7,7 +7,7 @@ import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import type { PortalHttp } from '../../../electron/reports/portal-http.ts';
 import { checkToolServer } from '../../../electron/reports/tool-server.ts';
-import { november, openRoom, value } from './reports-room.ts';
+import { november, openRoom, value } from '../../support/reports.ts';
 
 type Room = Awaited<ReturnType<typeof openRoom>>;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AuditEnd, AuditIntent } from '../../../electron/audit/audit.ts';
 import { calls } from '../../../electron/contract/calls.ts';
-import { november, openRoom, value } from './reports-room.ts';
+import { november, openRoom, value } from '../../support/reports.ts';
 
 test('the workstation’s figures are what its log says, apart from the account’s', async () => {
   const room = await openRoom();

@@ -8,8 +8,8 @@ import { PatternTest } from '../../../src/features/batch/draft/pattern-test.svel
 import { buildPattern, noPattern } from '../../../src/features/batch/draft/pattern.ts';
 import { samplesFor } from '../../../src/features/batch/draft/samples.ts';
 import { formatMatches, formatSum } from '../../../src/features/batch/labels.ts';
-import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
-import * as data from '../fake-data.ts';
+import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
+import * as data from '../support/fake-data.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);

@@ -6,9 +6,9 @@ import { ActivityController } from '../../../src/features/activity/activity.svel
 import { ConnectionsController } from '../../../src/features/connections/connections.svelte.ts';
 import { LockController } from '../../../src/features/lock/lock.svelte.ts';
 import { SettingsController } from '../../../src/features/settings/settings.svelte.ts';
-import { obscuredOf } from '../../obscured-text.ts';
-import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
-import * as data from '../fake-data.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
+import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
+import * as data from '../support/fake-data.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { openApi } from '../../../src/api.ts';
 import { AppStore } from '../../../src/app-store.svelte.ts';
 import { LookupController } from '../../../src/features/lookup/lookup.svelte.ts';
-import { obscuredOf } from '../../obscured-text.ts';
-import { createFakeBridge, type FakeOptions } from '../fake-bridge.ts';
-import * as data from '../fake-data.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
+import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
+import * as data from '../support/fake-data.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge({ lookups: structuredClone(data.lookups), ...options });

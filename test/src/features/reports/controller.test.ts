@@ -5,9 +5,9 @@ import { AppStore } from '../../../../src/app-store.svelte.ts';
 import { ReportsController } from '../../../../src/features/reports/reports.svelte.ts';
 import type { Retry } from '../../../../src/features/reports/failure-help.ts';
 import { done, failed } from '../../../../electron/contract/errors.ts';
-import { createFakeBridge, type FakeOptions } from '../../fake-bridge.ts';
-import * as data from '../../fake-data.ts';
-import { failures, figuresOf, reportAnswers, signedOut } from '../../fake-reports.ts';
+import { createFakeBridge, type FakeOptions } from '../../support/fake-bridge.ts';
+import * as data from '../../support/fake-data.ts';
+import { failures, figuresOf, reportAnswers, signedOut } from '../../support/fake-reports.ts';
 
 const obscured = (text: string) => {
   const xorKey = newXorKey();

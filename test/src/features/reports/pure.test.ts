@@ -14,7 +14,7 @@ import {
 } from '../../../../src/features/reports/dates.ts';
 import { failureHelp } from '../../../../src/features/reports/failure-help.ts';
 import { changeOf, formatRate } from '../../../../src/features/reports/labels.ts';
-import { figuresOf } from '../../fake-reports.ts';
+import { figuresOf } from '../../support/fake-reports.ts';
 
 const now = Date.parse('2026-11-21T23:30:00Z');
 

@@ -1,4 +1,4 @@
-/** Runs a command with a keyring of its own: `node test/keyring/under-keyring.ts COMMAND ARGUMENTS…`. */
+/** Runs a command with a keyring of its own: `node test/support/under-keyring.ts COMMAND ARGUMENTS…`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { missingTools, startKeyring } from './private-keyring.ts';

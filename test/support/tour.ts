@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import Papa from 'papaparse';
-import type { OpenApp } from '../desk.ts';
-import { choose, chooseFile, exportRows, go, map, readSum, run, startBuiltIn } from '../hands.ts';
+import type { OpenApp } from './app-fixture.ts';
+import { choose, chooseFile, exportRows, go, map, readSum, run, startBuiltIn } from './page-actions.ts';
 
 /*
  * What a person does in a day, without the test ever putting a secret or a card number into the page: whatever goes

@@ -1,4 +1,4 @@
-import type { KeyringBackend } from '../../../electron/credentials/keytar.ts';
+import type { KeyringBackend } from '../../electron/credentials/keytar.ts';
 
 export type Mood = 'open' | 'locked' | 'hanging' | 'gone';
 

@@ -1,6 +1,12 @@
-import { restoreText } from '../../electron/contract/obscured.ts';
-import { done, failed } from '../../electron/contract/errors.ts';
-import type { FailedRequest, Figures, MetricsQuery, MetricsRow, PortalSession } from '../../electron/contract/models/report.ts';
+import { restoreText } from '../../../electron/contract/obscured.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
+import type {
+  FailedRequest,
+  Figures,
+  MetricsQuery,
+  MetricsRow,
+  PortalSession,
+} from '../../../electron/contract/models/report.ts';
 import type { Answers } from './fake-bridge.ts';
 
 const day = 86_400_000;

@@ -1,8 +1,8 @@
-import type { AuditEntry } from '../../electron/contract/models/activity.ts';
-import type { Job, ResultRow, Tally, Preview } from '../../electron/contract/models/batch.ts';
-import type { ConnectionView } from '../../electron/contract/models/connection.ts';
-import type { AppState, Settings } from '../../electron/contract/models/app.ts';
-import type { Lookup } from '../../electron/contract/models/lookup.ts';
+import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
+import type { Job, ResultRow, Tally, Preview } from '../../../electron/contract/models/batch.ts';
+import type { ConnectionView } from '../../../electron/contract/models/connection.ts';
+import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
+import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 
 /** Made-up people and cards, the same on every run: every figure follows from a row number. */
 export const startOfDay = Date.parse('2026-11-20T14:00:00.000Z');

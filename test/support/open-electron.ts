@@ -3,9 +3,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { _electron } from 'playwright-core';
 import { electronOrigin } from '../../electron/platform/protocol.ts';
-import type { OpenApp } from './desk.ts';
+import type { OpenApp } from './app-fixture.ts';
 import { tapMain, type Tap, type TapOptions } from './electron-tap.ts';
-import { systemDialogs } from './hands.ts';
+import { systemDialogs } from './page-actions.ts';
 
 /** The folder Electron is started with, as `npm start` does: its package.json names the built main bundle. */
 const project = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,4 +1,4 @@
-import type { Mapping } from '../../electron/contract/models/batch.ts';
+import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
 import { nothingReported, reportAnswers, signedOut } from './fake-reports.ts';

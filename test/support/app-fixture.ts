@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test as base, expect, type Page, type TestDetails } from '@playwright/test';
 import { loadKeytar } from '../../electron/credentials/keytar.ts';
-import { missingTools, startKeyring } from '../keyring/private-keyring.ts';
+import { missingTools, startKeyring } from './private-keyring.ts';
 import type * as Built from '../../dev/chromium-platform/main.ts';
 import { chromiumOrigin } from '../../dev/chromium-platform/chromium-platform.ts';
 import type { Interruption } from './electron-tap.ts';

@@ -1,5 +1,5 @@
-import type { Bridge } from '../../electron/contract/bridge.ts';
-import { obscureText, restoreText } from '../../electron/contract/obscured.ts';
+import type { Bridge } from '../../../electron/contract/bridge.ts';
+import { obscureText, restoreText } from '../../../electron/contract/obscured.ts';
 import {
   calls,
   type CallInput,
@@ -8,11 +8,11 @@ import {
   events,
   type EventName,
   type EventPayload,
-} from '../../electron/contract/calls.ts';
-import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
-import type { DamagedJob, Job, Mapping } from '../../electron/contract/models/batch.ts';
-import type { AppState } from '../../electron/contract/models/app.ts';
-import type { Lookup } from '../../electron/contract/models/lookup.ts';
+} from '../../../electron/contract/calls.ts';
+import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
+import type { DamagedJob, Job, Mapping } from '../../../electron/contract/models/batch.ts';
+import type { AppState } from '../../../electron/contract/models/app.ts';
+import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
 import { reportAnswers } from './fake-reports.ts';
 

@@ -1,4 +1,4 @@
-import { obscureText, newXorKey, type ObscuredText } from '../electron/contract/obscured.ts';
+import { obscureText, newXorKey, type ObscuredText } from '../../electron/contract/obscured.ts';
 
 /** As the window covers what was typed. */
 export function obscuredOf(text: string): ObscuredText {

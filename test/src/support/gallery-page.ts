@@ -11,4 +11,4 @@ declare global {
 const scene = new URL(location.href).searchParams.get('scene') ?? 'busy';
 window.fake = createFakeBridge(scenes[scene] ?? {});
 Object.defineProperty(window, 'desk', { value: window.fake.bridge });
-await import('../../src/main.ts');
+await import('../../../src/main.ts');

@@ -2,9 +2,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Audit, openAudit, type AuditParts } from '../../../electron/audit/audit.ts';
-import { checkpointFile } from '../../../electron/audit/checkpoint.ts';
-import { done, type Outcome } from '../../../electron/contract/errors.ts';
+import { type Audit, openAudit, type AuditParts } from '../../electron/audit/audit.ts';
+import { checkpointFile } from '../../electron/audit/checkpoint.ts';
+import { done, type Outcome } from '../../electron/contract/errors.ts';
 
 export const testKey = new Uint8Array(32).fill(7);
 

@@ -4,8 +4,8 @@ import { createRequire, registerHooks } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import pkg from '../../../package.json' with { type: 'json' };
-import { findChromium } from '../../../dev/chromium-platform/launch.ts';
+import pkg from '../../package.json' with { type: 'json' };
+import { findChromium } from '../../dev/chromium-platform/launch.ts';
 import type { FakeElectron } from './fake-electron.ts';
 
 /*

@@ -1,12 +1,26 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AuditEnd, AuditIntent } from '../../../electron/audit/audit.ts';
-import { type Batch, openBatch, type BatchParts } from '../../../electron/batch/batch.ts';
-import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
-import type { ColumnPlan, ExportChoice, Job, Mapping, Plan, Preflight } from '../../../electron/contract/models/batch.ts';
-import type { Connection } from '../../../electron/contract/models/connection.ts';
-import type { BatchAnswer, BatchCall, CallContext, Element, ElementAnswer, ServiceClient } from '../../../electron/service/client.ts';
+import type { AuditEnd, AuditIntent } from '../../electron/audit/audit.ts';
+import { type Batch, openBatch, type BatchParts } from '../../electron/batch/batch.ts';
+import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
+import type {
+  ColumnPlan,
+  ExportChoice,
+  Job,
+  Mapping,
+  Plan,
+  Preflight,
+} from '../../electron/contract/models/batch.ts';
+import type { Connection } from '../../electron/contract/models/connection.ts';
+import type {
+  BatchAnswer,
+  BatchCall,
+  CallContext,
+  Element,
+  ElementAnswer,
+  ServiceClient,
+} from '../../electron/service/client.ts';
 
 /** What the fake service makes of a value: reversible, so that a test can tell right from wrong. */
 export const cleartextOf = (token: string): string => `<${token}>`;
@@ -194,7 +208,7 @@ export async function openApp(
       }
     },
     sampleFile: () =>
-      Promise.resolve(done(join(import.meta.dirname, '../../../resources/samples/disputes.csv'))),
+      Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
     ...over,
   };
   const app: TestApp = {

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { build, mergeConfig, type InlineConfig } from 'vite';
-import { chromiumPreload, electronPreload } from '../../../vite.preload.config.ts';
+import { chromiumPreload, electronPreload } from '../../vite.preload.config.ts';
 
 const preloads = {
   electron: { config: electronPreload, file: 'preload.cjs' },

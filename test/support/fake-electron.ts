@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import vm from 'node:vm';
 import type * as Electron from 'electron';
-import type { ElectronParts } from '../../../electron/platform/electron-platform.ts';
+import type { ElectronParts } from '../../electron/platform/electron-platform.ts';
 
 /*
  * Enough of Electron to open a window on paper. Each part is checked against electron.d.ts where it is written
