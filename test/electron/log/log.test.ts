@@ -143,7 +143,7 @@ describe('what an error holds', () => {
       'a stack that was set',
       Object.assign(new Error('x'), { stack: `Error: ${secret}\n    at ${secret} (${own}:1:1)` }),
     ],
-    ['the name of a function', computed[secret]?.()],
+    ['the name of a function', computed[secret]()],
     ['a circular cause', circular],
     ['a proxy that throws', hostile],
     ['getters that throw', throwing],
