@@ -107,7 +107,12 @@ const directions = [
     except: ['./contract', './storage', './util'],
     message: 'Storage depends on no domain module.',
   },
-  { target: './electron/util', from: './electron', except: ['./util'], message: 'Utilities depend on nothing.' },
+  {
+    target: './electron/util',
+    from: './electron',
+    except: ['./util'],
+    message: 'Utilities depend on nothing.',
+  },
   {
     target: './electron/log',
     from: './electron',
