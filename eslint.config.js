@@ -53,7 +53,11 @@ const directions = [
       message: 'The product does not depend on tools, tests or the development platform.',
     })),
   ),
-  { target: './scripts', from: './test', message: 'Scripts do not depend on tests.' },
+  ...['dev', 'test'].map((tool) => ({
+    target: './scripts',
+    from: `./${tool}`,
+    message: 'Scripts do not depend on tests or the development platform.',
+  })),
   {
     target: './electron/contract',
     from: './electron',

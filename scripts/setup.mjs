@@ -118,7 +118,7 @@ function build() {
     'vite.main.config.ts',
     'vite.preload.config.ts',
   ];
-  const folders = ['electron', 'src', 'resources'].filter((folder) => fs.existsSync(folder));
+  const folders = ['electron', 'src', 'dev', 'resources'].filter((folder) => fs.existsSync(folder));
   const wanted = hashOf([...single, ...folders.flatMap(filesIn)], '');
   if (readOr(stamp, '') === wanted) return;
   step('Building', () => run(toolNode(), ['scripts/build.ts']));
