@@ -51,7 +51,7 @@ export class DeskIsOpenError extends Error {
 
 /**
  * The desk's window in the system's Chromium, through Playwright and a pipe: no port listens. The page can load its
- * bundle and nothing else: every request is answered from the bundle or aborted, and no host name resolves.
+ * bundle and nothing else: every request is answered from the bundle or aborted, and Chromium has no way out.
  * Rejects with `DeskIsOpenError` when another process has the same home.
  */
 export async function openChromium(options: ChromiumOptions): Promise<ChromiumHost> {
