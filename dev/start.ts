@@ -38,6 +38,7 @@ async function start(): Promise<number> {
     if (code !== null) return code;
     say("Electron does not start here; the app opens in the system's Chromium.");
   }
+  if (process.getuid?.() === 0) say('As root, Chromium starts without its own sandbox: for trying out only.');
   try {
     await showApp({ headless: false });
     return 0;

@@ -48,7 +48,7 @@ export class AlreadyRunningError extends Error {
 
 /**
  * The app's window in the system's Chromium, through Playwright and a pipe: no port listens. The page can load its
- * bundle and nothing else: every request is answered from the bundle or aborted, and no host name resolves.
+ * bundle and nothing else: every request is answered from the bundle or aborted, and Chromium has no way out.
  * Rejects with `AlreadyRunningError` when another process has the same home.
  */
 export async function openChromium(options: ChromiumOptions): Promise<ChromiumPlatform> {

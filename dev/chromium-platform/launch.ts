@@ -36,22 +36,25 @@ export class NoChromiumError extends Error {
   override readonly name = 'NoChromiumError';
 }
 
-/** Nothing is asked of the network, whatever a page or Chromium itself may want. */
+/**
+ * A proxy that nobody answers, for every address including the loopback's: no connection of the page, of WebRTC or of
+ * Chromium itself leaves. Port 9 is the discard port. `--host-resolver-rules` would do as well, but Chromium warns of
+ * it in a banner over the window.
+ */
 const flags = [
-  '--host-resolver-rules=MAP * ~NOTFOUND',
-  '--no-proxy-server',
+  '--proxy-server=http://127.0.0.1:9',
+  '--proxy-bypass-list=<-loopback>',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--no-pings',
   '--disable-domain-reliability',
-  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--disk-cache-dir=/dev/null',
 ];
 
-const contextOptions = {
-  serviceWorkers: 'block',
-  acceptDownloads: false,
-} as const;
+/** WebRTC resolves the names of its servers and peers past the proxy: names are resolved over the dead HTTPS only. */
+const localState = { dns_over_https: { mode: 'secure', templates: 'https://127.0.0.1:9/dns-query' } };
 
-/** A profile that remembers nothing a person types, where one must exist. */
-const forgetful = {
+/** The profile remembers nothing a person types. */
+const preferences = {
   autofill: { enabled: false, profile_enabled: false, credit_card_enabled: false },
   browser: { enable_spellchecking: false },
   credentials_enable_service: false,
@@ -59,9 +62,8 @@ const forgetful = {
 };
 
 /**
- * Starts the system's Chromium over a pipe. Headless: a private context, nothing on disk. With a display: a window
- * of its own without tabs or address bar, which Chromium gives only to a profile on disk; that one is temporary,
- * private to the user and removed at the end.
+ * Starts the system's Chromium over a pipe, in a temporary profile that is private to the user and removed at the end.
+ * With a display: a window of its own without tabs or address bar.
  * Rejects with `NoChromiumError` when there is none.
  */
 export async function launchChromium(
@@ -70,45 +72,49 @@ export async function launchChromium(
 ): Promise<Launched> {
   const executablePath = findChromium(env);
   if (executablePath === null) throw new NoChromiumError('No Chromium was found.');
-  const launchOptions = {
-    executablePath,
-    headless,
-    // Chromium's own sandbox does not start as root; nobody but a container or CI runs as root.
-    chromiumSandbox: process.getuid?.() !== 0,
-    handleSIGINT: false,
-    handleSIGTERM: false,
-    handleSIGHUP: false,
-    env: { ...env },
-  };
-
-  if (headless) {
-    const browser = await chromium.launch({ ...launchOptions, args: flags });
-    const context = await browser.newContext({ ...contextOptions, viewport: { width: 1280, height: 800 } });
-    return { context, page: await context.newPage(), quit: () => browser.close() };
+  const profile = await createProfile();
+  const remove = (): Promise<void> => fs.rm(profile, { recursive: true, force: true });
+  // Chromium's own sandbox does not start as root; nobody but a container or CI runs as root.
+  const asRoot = process.getuid?.() === 0;
+  try {
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath,
+      headless,
+      chromiumSandbox: !asRoot,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+      env: { ...env },
+      serviceWorkers: 'block',
+      acceptDownloads: false,
+      viewport: headless ? { width: 1280, height: 800 } : null,
+      args: [
+        ...flags,
+        // No banner about the missing sandbox: ChromeDriver's own flag. `npm start` says it in the terminal.
+        ...(asRoot ? ['--test-type=webdriver'] : []),
+        ...(headless ? [] : ['--app=data:text/html,<title>Tokendesk</title>', '--window-size=1280,800']),
+      ],
+    });
+    return {
+      context,
+      page: context.pages()[0] ?? (await context.waitForEvent('page')),
+      async quit() {
+        await context.close();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    throw error;
   }
+}
 
+async function createProfile(): Promise<string> {
   const profile = await fs.mkdtemp(path.join(os.tmpdir(), 'tokendesk-'));
+  const write = (name: string, value: object): Promise<void> =>
+    fs.writeFile(path.join(profile, name), JSON.stringify(value), { mode: 0o600 });
   await fs.mkdir(path.join(profile, 'Default'));
-  await fs.writeFile(path.join(profile, 'Default', 'Preferences'), JSON.stringify(forgetful), {
-    mode: 0o600,
-  });
-  const context = await chromium.launchPersistentContext(profile, {
-    ...launchOptions,
-    ...contextOptions,
-    viewport: null,
-    args: [
-      ...flags,
-      '--app=data:text/html,<title>Tokendesk</title>',
-      '--window-size=1280,800',
-      '--disk-cache-dir=/dev/null',
-    ],
-  });
-  return {
-    context,
-    page: context.pages()[0] ?? (await context.waitForEvent('page')),
-    async quit() {
-      await context.close();
-      await fs.rm(profile, { recursive: true, force: true });
-    },
-  };
+  await write('Local State', localState);
+  await write(path.join('Default', 'Preferences'), preferences);
+  return profile;
 }

@@ -349,7 +349,7 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Reports');
       await page.getByText('Definition', { exact: true }).first().click();
-      await page.getByRole('list', { name: 'Requests, the most first' }).waitFor();
+      await page.getByRole('region', { name: 'Requests by definition' }).waitFor();
     },
   },
   {

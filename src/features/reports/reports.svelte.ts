@@ -1,6 +1,13 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
-import type { Evidence, FailedRequest, Metrics, PortalSession, ToolServer, Workstation } from '../../../electron/contract/models/report.ts';
+import type {
+  Evidence,
+  FailedRequest,
+  Metrics,
+  PortalSession,
+  ToolServer,
+  Workstation,
+} from '../../../electron/contract/models/report.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { retryOf, type Retry } from './failure-help.ts';
 import { FailuresView } from './failures-view.svelte.ts';

@@ -137,7 +137,11 @@ describe.skipIf(findChromium(process.env) === null)('in the system Chromium', ()
   });
 
   test('navigation ends where it began', async () => {
-    for (const url of ['https://example.com/', 'https://tokendesk.invalid/missing.html', 'http://127.0.0.1:1/'])
+    for (const url of [
+      'https://example.com/',
+      'https://tokendesk.invalid/missing.html',
+      'http://127.0.0.1:1/',
+    ])
       await expect(page.goto(url)).rejects.toThrow('ERR_ABORTED');
     await page.evaluate((url) => (window.location.href = url), 'https://example.com/');
     expect(page.url()).toBe('https://tokendesk.invalid/index.html');

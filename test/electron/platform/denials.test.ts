@@ -19,7 +19,11 @@ function denied() {
 /** Whether the event's default was prevented. */
 function prevented(emitter: NodeJS.EventEmitter, name: string, ...rest: unknown[]): boolean {
   let prevented = false;
-  emitter.emit(name, { preventDefault: () => (prevented = true), url: 'app://tokendesk/index.html' }, ...rest);
+  emitter.emit(
+    name,
+    { preventDefault: () => (prevented = true), url: 'app://tokendesk/index.html' },
+    ...rest,
+  );
   return prevented;
 }
 
@@ -48,9 +52,9 @@ describe('what a page may not do', () => {
 
   test('use a device, or capture the screen', () => {
     const { asked } = denied().session;
-    expect(asked.device?.({ deviceType: 'usb', origin: 'app://tokendesk', device: {} as never } as never)).toBe(
-      false,
-    );
+    expect(
+      asked.device?.({ deviceType: 'usb', origin: 'app://tokendesk', device: {} as never } as never),
+    ).toBe(false);
     const streams: unknown[] = [];
     asked.displayMedia?.({} as never, (given) => streams.push(given));
     expect(streams).toEqual([null]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyExpiry } from '../../../../electron/contract/key-expiry.ts';
-import { chartModel } from '../../../../src/features/reports/chart-model.ts';
+import { chartData } from '../../../../src/features/reports/chart-data.ts';
 import {
   addDays,
   daysIn,
@@ -75,30 +75,55 @@ describe('a chart', () => {
 
   it('has every day, also those without requests', () => {
     const figures = figuresOf({ ...query, grouping: 'day' }, definitions);
-    const model = chartModel({ ...figures, rows: figures.rows.slice(3) }, label);
-    if (model.kind !== 'days') throw new Error(model.kind);
+    const model = chartData({ ...figures, rows: figures.rows.slice(3) }, label, '2026-11-21');
+    if (model?.kind !== 'days') throw new Error(model?.kind);
     expect(model.points.map(({ day }) => day)).toEqual(daysOf(query));
     expect(model.points.slice(0, 3).every(({ requests }) => requests === 0)).toBe(true);
   });
 
+  it('marks today as not complete, and no day before it', () => {
+    const model = chartData(figuresOf({ ...query, grouping: 'day' }, definitions), label, '2026-11-21');
+    if (model?.kind !== 'days') throw new Error(model?.kind);
+    expect(model.points.filter(({ isPartial }) => isPartial).map(({ day }) => day)).toEqual(['2026-11-21']);
+  });
+
+  it('of a year has weeks, and loses no request', () => {
+    const year = { from: '2025-11-22', to: '2026-11-21', grouping: 'day' } as const;
+    const figures = figuresOf(year, definitions);
+    const model = chartData(figures, label, '2026-11-21');
+    if (model?.kind !== 'days') throw new Error(model?.kind);
+    expect(model.points).toHaveLength(53);
+    expect(model.points.reduce((sum, { requests }) => sum + requests, 0)).toBe(figures.requests);
+    expect(model.points.reduce((sum, { failed }) => sum + failed, 0)).toBe(figures.failed);
+    // The first week is cut by the range, the last one is not over.
+    expect(model.points.map(({ isPartial }) => isPartial)).toEqual([
+      true,
+      ...Array<boolean>(51).fill(false),
+      true,
+    ]);
+    expect(model.points[1]).toMatchObject({ day: '2025-11-24', name: 'Week 24 Nov – 30 Nov 2025' });
+  });
+
   it('ranks groups, and says how many it leaves to the table', () => {
-    const model = chartModel(figuresOf({ ...query, grouping: 'definition' }, definitions), label);
-    if (model.kind !== 'ranked') throw new Error(model.kind);
-    expect(model.bars).toHaveLength(12);
+    const model = chartData(
+      figuresOf({ ...query, grouping: 'definition' }, definitions),
+      label,
+      '2026-11-21',
+    );
+    if (model?.kind !== 'ranked') throw new Error(model?.kind);
+    expect(model.rows).toHaveLength(12);
     expect(model.rest).toBe(8);
-    expect(model.bars[0]?.label).toBe('DEFINITION-0');
-    const counts = model.bars.map(({ requests }) => requests);
+    expect(model.rows[0]?.label).toBe('DEFINITION-0');
+    const counts = model.rows.map(({ requests }) => requests);
     expect(counts).toEqual(counts.toSorted((one, other) => other - one));
   });
 
   it('of everything combined loses no request', () => {
     const figures = figuresOf({ ...query, grouping: 'all' }, definitions);
-    const model = chartModel(figures, label);
-    if (model.kind !== 'series') throw new Error(model.kind);
-    expect(model.series).toHaveLength(20);
-    const drawn = model.series
-      .flatMap(({ points }) => points)
-      .reduce((sum, { requests }) => sum + requests, 0);
+    const model = chartData(figures, label, '2026-11-21');
+    if (model?.kind !== 'series') throw new Error(model?.kind);
+    expect(model.rows).toHaveLength(20);
+    const drawn = model.rows.flatMap(({ points }) => points).reduce((sum, { requests }) => sum + requests, 0);
     expect(drawn).toBe(figures.requests);
   });
 
@@ -107,12 +132,12 @@ describe('a chart', () => {
     const rows = [
       { day: null, definition: null, operation: null, requests: 5, failed: null, more: { lane: 'x' } },
     ];
-    expect(chartModel({ ...figures, rows }, label)).toEqual({
+    expect(chartData({ ...figures, rows }, label, '2026-11-21')).toEqual({
       kind: 'ranked',
-      bars: [{ label: 'Everything', requests: 5, failed: 0 }],
+      rows: [{ label: 'Everything', requests: 5, failed: 0 }],
       rest: 0,
     });
-    expect(chartModel({ ...figures, rows: [] }, label)).toEqual({ kind: 'nothing' });
+    expect(chartData({ ...figures, rows: [] }, label, '2026-11-21')).toBeNull();
   });
 });
 

@@ -1,0 +1,85 @@
+import type { Figures } from '../../../electron/contract/models/report.ts';
+import type { ChartData, ChartPoint, ChartRow } from '../../ui/chart.ts';
+import { addDays, daysOf, formatDay, formatRange } from './dates.ts';
+import { rowLabel } from './labels.ts';
+
+const maxBars = 12;
+const maxSeries = 40;
+/** More days than these are drawn as weeks. */
+const maxDays = 120;
+
+type Row = Figures['rows'][number];
+
+/** What there is to draw; null without a row. `today`, YYYY-MM-DD in UTC, is not complete. */
+export function chartData(
+  { rows, query }: Figures,
+  label: (definition: string) => string,
+  today: string,
+): ChartData | null {
+  if (rows.length === 0) return null;
+  const days = daysOf(query);
+  const hasDays = rows.some(({ day }) => day !== null);
+  if (query.grouping === 'day') return { kind: 'days', points: pointsOf(rows, days, today) };
+  if (query.grouping === 'all' && hasDays) {
+    const byDefinition = Map.groupBy(rows, ({ definition }) => definition ?? '');
+    const series = [...byDefinition].map(([definition, own]) => ({
+      label: definition === '' ? 'No definition' : label(definition),
+      ...sumOf(own),
+      own,
+    }));
+    const { rows: ranked, rest } = rank(series, maxSeries);
+    return {
+      kind: 'series',
+      rows: ranked.map(({ own, ...row }) => ({ ...row, points: pointsOf(own, days, today) })),
+      rest,
+    };
+  }
+  const bars = rows.map((row) => ({ label: rowLabel(row, label), ...sumOf([row]) }));
+  return { kind: 'ranked', ...rank(bars, maxBars) };
+}
+
+function sumOf(rows: readonly Pick<Row, 'requests' | 'failed'>[]): { requests: number; failed: number } {
+  return {
+    requests: rows.reduce((sum, { requests }) => sum + requests, 0),
+    failed: rows.reduce((sum, { failed }) => sum + (failed ?? 0), 0),
+  };
+}
+
+/** The most requests first. Rows of one name are told apart by a number. */
+function rank<R extends ChartRow>(rows: R[], max: number): { rows: R[]; rest: number } {
+  const ranked = rows.toSorted(
+    (one, other) => other.requests - one.requests || one.label.localeCompare(other.label),
+  );
+  const seen = new Map<string, number>();
+  const named = ranked.slice(0, max).map((row) => {
+    const times = (seen.get(row.label) ?? 0) + 1;
+    seen.set(row.label, times);
+    return times === 1 ? row : { ...row, label: `${row.label} (${times})` };
+  });
+  return { rows: named, rest: Math.max(0, ranked.length - max) };
+}
+
+/** Days without requests are days too. */
+function pointsOf(rows: readonly Row[], days: readonly string[], today: string): ChartPoint[] {
+  const byDay = Map.groupBy(rows, ({ day }) => day ?? '');
+  const points = days.map((day) => ({
+    day,
+    name: formatDay(day),
+    tick: formatDay(day, false),
+    ...sumOf(byDay.get(day) ?? []),
+    isPartial: day >= today,
+  }));
+  return days.length > maxDays ? weeksOf(points) : points;
+}
+
+/** Weeks from Monday to Sunday; those that the range cuts, and that with today in it, are partial. */
+export function weeksOf(points: readonly ChartPoint[]): ChartPoint[] {
+  const monday = (day: string): string => addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
+  return [...Map.groupBy(points, ({ day }) => monday(day))].map(([from, days]) => ({
+    day: from,
+    name: `Week ${formatRange({ from, to: addDays(from, 6) })}`,
+    tick: formatDay(from, false),
+    ...sumOf(days),
+    isPartial: days.length < 7 || days.some(({ isPartial }) => isPartial),
+  }));
+}
