@@ -1,5 +1,5 @@
 /*
- * Runs the built-in tokenization service on its own: npm run sandbox -- [options]
+ * Runs the built-in tokenization service on its own: npm run built-in-service -- [options]
  * Prints everything a client needs, credentials included, to the terminal it was started from.
  */
 import { randomBytes } from 'node:crypto';
@@ -25,7 +25,7 @@ import {
   type BuiltInServiceOptions,
 } from '../electron/built-in-service/start.ts';
 
-const USAGE = `npm run sandbox -- [options]
+const USAGE = `npm run built-in-service -- [options]
   --port N                 the port on 127.0.0.1 (a free one if absent)
   --seed FILE              account, API keys, definitions, policies (resources/built-in-service-seed.json if absent)
   --data FOLDER            keeps secret, records and CA file here; without it they end with the service
@@ -114,7 +114,7 @@ function readOptions(): Run | null {
   };
   const seedOut = values['write-seed'];
   if (values.data === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'tokendesk-sandbox-'));
+    const folder = mkdtempSync(join(tmpdir(), 'tokendesk-service-'));
     return { options: { ...options, secret: randomBytes(32) }, folder, keep: false, seedOut };
   }
   const folder = resolve(values.data);
@@ -140,10 +140,10 @@ function fullSeed(seed: ReadSeed, { apiKeys, policies, portalUsers }: RunningBui
 
 const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-function describe(sandbox: RunningBuiltInService, caFile: string): string {
-  const { baseUrl, accountId, tenantId, apiKeys, policies, definitions, portalUsers } = sandbox;
+function describe(service: RunningBuiltInService, caFile: string): string {
+  const { baseUrl, accountId, tenantId, apiKeys, policies, definitions, portalUsers } = service;
   const policy = policies.find(({ grants }) => grants.length > 0) ?? policies[0];
-  const body = { apiKey: sandbox.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
+  const body = { apiKey: service.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
   const url = `${baseUrl}/api/services/evtservice/createsession?pretty`;
   const grantsOf = ({ grants }: RunningBuiltInService['policies'][number]) =>
     grants.map((grant) => `${grant.operations.join(', ')} on ${grant.definitions.join(', ')}`).join('; ');
@@ -168,17 +168,17 @@ function describe(sandbox: RunningBuiltInService, caFile: string): string {
 
 async function run({ options, folder, keep, seedOut }: Run): Promise<void> {
   try {
-    const sandbox = await startBuiltInService(options);
+    const service = await startBuiltInService(options);
     const caFile = join(folder, 'ca.pem');
-    writePrivate(caFile, sandbox.caPem);
+    writePrivate(caFile, service.caPem);
     if (seedOut !== undefined) {
-      writePrivate(seedOut, `${JSON.stringify(fullSeed(options.seed, sandbox), null, 2)}\n`);
+      writePrivate(seedOut, `${JSON.stringify(fullSeed(options.seed, service), null, 2)}\n`);
     }
-    const stop = () => void sandbox.stop();
+    const stop = () => void service.stop();
     // Before the address is printed: who reads it may stop the service at once.
     process.on('SIGINT', stop).on('SIGTERM', stop);
-    console.log(describe(sandbox, caFile));
-    await sandbox.ended;
+    console.log(describe(service, caFile));
+    await service.ended;
   } finally {
     if (!keep) rmSync(folder, { recursive: true, force: true });
   }

@@ -36,11 +36,11 @@ function readValues() {
 
 async function runBuiltIn(): Promise<Result[]> {
   const { start, options } = builtInTarget(randomBytes(32), defaultSeed as Seed);
-  const sandbox = await startBuiltInService(start);
+  const service = await startBuiltInService(start);
   try {
-    return await runConformance(options(sandbox));
+    return await runConformance(options(service));
   } finally {
-    await sandbox.stop();
+    await service.stop();
   }
 }
 

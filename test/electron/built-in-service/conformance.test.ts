@@ -6,17 +6,17 @@ import { builtInTarget } from '../../conformance/built-in-target.ts';
 import { check, STATEMENTS } from '../../conformance/run-conformance.ts';
 import { Target } from '../../conformance/target.ts';
 
-let sandbox: RunningBuiltInService;
+let service: RunningBuiltInService;
 let target: Target;
 
 beforeAll(async () => {
   const { start, options } = builtInTarget(new Uint8Array(32).fill(8), defaultSeed as Seed);
-  sandbox = await startBuiltInService(start);
-  target = new Target(options(sandbox));
+  service = await startBuiltInService(start);
+  target = new Target(options(service));
 });
 afterAll(async () => {
   await target.close();
-  await sandbox.stop();
+  await service.stop();
 });
 
 /** The same as npm run conformance, one test for each statement, in its order. */

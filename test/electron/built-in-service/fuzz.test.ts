@@ -9,11 +9,11 @@ import { startBuiltInService, type RunningBuiltInService } from '../../../electr
 import { connect, type Client } from '../../support/service-client.ts';
 
 const REQUESTS = 10_000;
-let sandbox: RunningBuiltInService;
+let service: RunningBuiltInService;
 let client: Client;
 
 beforeAll(async () => {
-  sandbox = await startBuiltInService({
+  service = await startBuiltInService({
     secret: new Uint8Array(32).fill(7),
     worker: new URL('../../../electron/built-in-service/worker.ts', import.meta.url),
     limits: { requestsPerSecond: 1_000_000, transfersPerDay: 1_000_000_000 },
@@ -21,11 +21,11 @@ beforeAll(async () => {
     toolServer: true,
     maxBodyBytes: 100_000,
   });
-  client = connect(sandbox);
+  client = connect(service);
 });
 afterAll(async () => {
   await client.close();
-  await sandbox.stop();
+  await service.stop();
 });
 
 function requests(good: Readonly<Record<string, string>>, jwt: string) {
@@ -195,7 +195,7 @@ describe(`${REQUESTS} requests of every kind of nonsense`, () => {
       );
     }
     const { apiKey, policyPassword } = client.credentials('analyst');
-    const admin = sandbox.portalUsers.find(({ name }) => name === 'admin');
+    const admin = service.portalUsers.find(({ name }) => name === 'admin');
     const signedIn = await client.send(
       'POST',
       '/api/services/portal/authenticate',
@@ -207,8 +207,8 @@ describe(`${REQUESTS} requests of every kind of nonsense`, () => {
       numRuns: REQUESTS,
       seed: 20_261_121,
     });
-    const pool = new Pool(sandbox.baseUrl, {
-      connect: { ca: sandbox.caPem },
+    const pool = new Pool(service.baseUrl, {
+      connect: { ca: service.caPem },
       connections: 24,
       pipelining: 1,
     });

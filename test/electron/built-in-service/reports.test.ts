@@ -37,7 +37,7 @@ const stop = async () => {
 };
 beforeEach(async () => {
   time.now = Date.parse('2026-11-20T12:00:00Z');
-  folder = mkdtempSync(join(tmpdir(), 'sandbox-reports-'));
+  folder = mkdtempSync(join(tmpdir(), 'service-reports-'));
   await start();
 });
 afterEach(async () => {

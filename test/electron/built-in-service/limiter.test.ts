@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLimiter, type Party } from '../../../../electron/built-in-service/limiter.ts';
+import { createLimiter, type Party } from '../../../electron/built-in-service/limiter.ts';
 
 const DAY = 86_400_000;
 const parties = fc.subarray<Party>(['ip:1', 'ip:2', 'client:a', 'client:b', 'account:x'], { minLength: 1 });

@@ -1,6 +1,6 @@
 /*
  * 2,000 requests a second for ten seconds against the built-in service, whose limit is 600:
- * node test/bench/sandbox-load.ts
+ * node test/bench/built-in-load.ts
  * Exits 1 unless no second had more than 600 successes and every header was right.
  */
 import { randomBytes } from 'node:crypto';
@@ -19,11 +19,11 @@ interface Seen {
   readonly headersRight: boolean;
 }
 
-const sandbox = await startBuiltInService({
+const service = await startBuiltInService({
   secret: randomBytes(32),
   worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
 });
-const pool = new Pool(sandbox.baseUrl, { connect: { ca: sandbox.caPem }, connections: 64 });
+const pool = new Pool(service.baseUrl, { connect: { ca: service.caPem }, connections: 64 });
 const post = (operation: string, body: object) =>
   pool.request({
     method: 'POST',
@@ -64,9 +64,9 @@ function busiestSecond(successes: readonly Seen[]): number {
   return most;
 }
 
-const policy = sandbox.policies.find(({ name }) => name === 'intake');
+const policy = service.policies.find(({ name }) => name === 'intake');
 const session = await post('createsession', {
-  apiKey: sandbox.apiKey.value,
+  apiKey: service.apiKey.value,
   policy: policy?.name,
   policyPassword: policy?.password,
 });
@@ -86,7 +86,7 @@ await new Promise<void>((resolve) => {
 });
 const seen = await Promise.all(pending);
 await pool.close();
-await sandbox.stop();
+await service.stop();
 
 const successes = seen.filter(({ status }) => status === 200);
 const refused = seen.filter(({ status }) => status === 429);

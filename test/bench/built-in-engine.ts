@@ -1,6 +1,6 @@
 /*
  * Values a second in batches of 1,000, by definition: the engine alone, and the whole service over HTTPS.
- * node test/bench/sandbox-engine.ts
+ * node test/bench/built-in-engine.ts
  */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
@@ -33,12 +33,12 @@ const cases: readonly (readonly [label: string, tokenName: string, value: (i: nu
 const seed = seedSchema.parse(defaultSeed);
 const secret = randomBytes(32);
 const { definitions } = createAccount(seed, secret, 0);
-const sandbox = await startBuiltInService({
+const service = await startBuiltInService({
   secret,
   worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
   limits: { requestsPerSecond: 100_000, transfersPerDay: 1e12 },
 });
-const pool = new Pool(sandbox.baseUrl, { connect: { ca: sandbox.caPem } });
+const pool = new Pool(service.baseUrl, { connect: { ca: service.caPem } });
 const post = async (operation: string, body: object) => {
   const response = await pool.request({
     method: 'POST',
@@ -48,8 +48,8 @@ const post = async (operation: string, body: object) => {
   });
   return (await response.body.json()) as { sessionToken?: string; elements?: { Value?: string }[] };
 };
-const policy = sandbox.policies.find(({ name }) => name === 'analyst');
-const credentials = { apiKey: sandbox.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
+const policy = service.policies.find(({ name }) => name === 'analyst');
+const credentials = { apiKey: service.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
 const { sessionToken } = await post('createsession', credentials);
 
 const format = (perSecond: number): string => Math.round(perSecond).toLocaleString('en').padStart(9);
@@ -91,11 +91,11 @@ for (const [label, tokenName, value] of cases) {
   const detokenize = rateOfCore(() => {
     detokenizeAll(engine, tokens);
   });
-  const service = await rate(async () => {
+  const overHttps = await rate(async () => {
     const { elements: done } = await post('batchdetokenize', { sessionToken, tokenName, elements });
     if (done?.[0]?.Value !== values[0]) throw new Error(`${label}: wrong answer`);
   });
-  console.log(`${label.padEnd(20)}  ${tokenize}   ${detokenize}         ${service}`);
+  console.log(`${label.padEnd(20)}  ${tokenize}   ${detokenize}         ${overHttps}`);
 }
 await pool.close();
-await sandbox.stop();
+await service.stop();
