@@ -18,14 +18,14 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import defaultSeed from '../resources/built-in-service-seed.json' with { type: 'json' };
-import { seedSchema, type ReadSeed, type Seed } from '../electron/built-in-service/seed.ts';
+import { seedSchema, type ParsedSeed, type Seed } from '../electron/built-in-service/seed.ts';
 import {
   startBuiltInService,
   type RunningBuiltInService,
   type BuiltInServiceOptions,
 } from '../electron/built-in-service/start.ts';
 
-const USAGE = `npm run built-in-service -- [options]
+const usage = `npm run built-in-service -- [options]
   --port N                 the port on 127.0.0.1 (a free one if absent)
   --seed FILE              account, API keys, definitions, policies (resources/built-in-service-seed.json if absent)
   --data FOLDER            keeps secret, records and CA file here; without it they end with the service
@@ -39,7 +39,7 @@ const USAGE = `npm run built-in-service -- [options]
   --help`;
 
 interface Run {
-  readonly options: Omit<BuiltInServiceOptions, 'seed'> & { readonly seed: ReadSeed };
+  readonly options: Omit<BuiltInServiceOptions, 'seed'> & { readonly seed: ParsedSeed };
   readonly folder: string;
   readonly keep: boolean;
   readonly seedOut: string | undefined;
@@ -69,7 +69,7 @@ function wholeNumbers<K extends string>(
     if (text === undefined) continue;
     const value = Number(text);
     if (!Number.isSafeInteger(value) || value < least || value > most) {
-      throw new Error(`--${name} wants a whole number from ${least} to ${most}.`);
+      throw new Error(`--${name} must be a whole number from ${least} to ${most}.`);
     }
     found[key] = value;
   }
@@ -128,7 +128,7 @@ function readOptions(): Run | null {
 }
 
 /** The seed with every credential in it, as the running service has them. */
-function fullSeed(seed: ReadSeed, { apiKeys, policies, portalUsers }: RunningBuiltInService): Seed {
+function fullSeed(seed: ParsedSeed, { apiKeys, policies, portalUsers }: RunningBuiltInService): Seed {
   const passwords = new Map(policies.map(({ name, password }) => [name, password]));
   return {
     ...seed,
@@ -192,7 +192,7 @@ function sentence(error: unknown): string {
 try {
   const chosen = readOptions();
   if (chosen) await run(chosen);
-  else console.log(USAGE);
+  else console.log(usage);
 } catch (error) {
   console.error(sentence(error));
   process.exitCode = 1;

@@ -1,5 +1,5 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { seedSchema, type ReadSeed, type Seed } from '../../electron/built-in-service/seed.ts';
+import { seedSchema, type ParsedSeed, type Seed } from '../../electron/built-in-service/seed.ts';
 
 export interface TargetOptions {
   readonly baseUrl: string;
@@ -26,8 +26,8 @@ export interface SendOptions {
   readonly waitOut429?: boolean;
 }
 
-type Operation = ReadSeed['policies'][number]['grants'][number]['operations'][number];
-export type Kind = ReadSeed['definitions'][number]['kind'];
+type Operation = ParsedSeed['policies'][number]['grants'][number]['operations'][number];
+export type Kind = ParsedSeed['definitions'][number]['kind'];
 
 /** Two values of each kind, in the definition's own form. */
 const SAMPLES: Readonly<Record<Kind, readonly [string, string]>> = {
@@ -42,7 +42,7 @@ const EVT = '/api/services/evtservice/';
 /** A service under test, as the suite sees it: an address, credentials, and what travels over the wire. */
 export class Target {
   readonly options: TargetOptions;
-  readonly seed: ReadSeed;
+  readonly seed: ParsedSeed;
   readonly agent: Agent;
   /** Every status that was seen, for the statements about the run as a whole. */
   readonly statuses = new Map<number, number>();
@@ -114,7 +114,7 @@ export class Target {
     return { apiKey: this.apiKey, policy, policyPassword };
   }
 
-  grants(policy: ReadSeed['policies'][number], operation: Operation, definition: string): boolean {
+  grants(policy: ParsedSeed['policies'][number], operation: Operation, definition: string): boolean {
     return policy.grants.some(
       (one) => one.definitions.includes(definition) && one.operations.includes(operation),
     );
@@ -123,7 +123,7 @@ export class Target {
   /** A policy that grants all of the operations on a definition, and that definition. */
   grantee(...operations: readonly Operation[]): {
     policy: string;
-    definition: ReadSeed['definitions'][number];
+    definition: ParsedSeed['definitions'][number];
   } {
     for (const policy of this.seed.policies) {
       for (const definition of this.seed.definitions) {

@@ -84,7 +84,7 @@ describe('npm run built-in-service', () => {
   });
 
   it.each([
-    [['--port', '70000'], /--port wants a whole number from 0 to 65535/],
+    [['--port', '70000'], /--port must be a whole number from 0 to 65535/],
     [['--nonsense'], /--nonsense/],
     [['--seed', 'missing.json'], /missing\.json/],
     [['--seed', script('../package.json')], /The seed file is wrong[^]*account/],
