@@ -28,17 +28,17 @@ import {
 const usage = `npm run built-in-service -- [options]
   --port N                 the port on 127.0.0.1 (a free one if absent)
   --seed FILE              account, API keys, definitions, policies (resources/built-in-service-seed.json if absent)
-  --data FOLDER            keeps secret, records and CA file here; without it they end with the service
-  --session-seconds N      how long a session token is good for (900)
-  --portal-seconds N       how long a portal token is good for (3600)
+  --data FOLDER            keeps secret, request log and CA file here; without it they end with the service
+  --session-seconds N      lifetime of a session token (900)
+  --portal-seconds N       lifetime of a portal token (3600)
   --requests-per-second N  (600)
   --transfers-per-day N    (10000000)
-  --max-elements N         most elements of a batch (1000)
+  --max-elements N         maximum number of elements in a batch (1000)
   --tool-server            enables the tool server at /mcp
   --write-seed FILE        writes the seed with all its credentials, for npm run conformance
   --help`;
 
-interface Run {
+interface RunOptions {
   readonly options: Omit<BuiltInServiceOptions, 'seed'> & { readonly seed: ParsedSeed };
   readonly folder: string;
   readonly keep: boolean;
@@ -59,25 +59,25 @@ function secretIn(folder: string): Uint8Array {
   return readFileSync(file);
 }
 
-function wholeNumbers<K extends string>(
+function readIntegers<K extends string>(
   values: Readonly<Record<string, string | boolean | undefined>>,
-  names: Readonly<Record<string, readonly [key: K, least: number, most: number]>>,
+  names: Readonly<Record<string, readonly [key: K, min: number, max: number]>>,
 ): Partial<Record<K, number>> {
-  const found: Partial<Record<K, number>> = {};
-  for (const [name, [key, least, most]] of Object.entries(names)) {
+  const numbers: Partial<Record<K, number>> = {};
+  for (const [name, [key, min, max]] of Object.entries(names)) {
     const text = values[name];
     if (text === undefined) continue;
     const value = Number(text);
-    if (!Number.isSafeInteger(value) || value < least || value > most) {
-      throw new Error(`--${name} must be a whole number from ${least} to ${most}.`);
+    if (!Number.isSafeInteger(value) || value < min || value > max) {
+      throw new Error(`--${name} must be a whole number from ${min} to ${max}.`);
     }
-    found[key] = value;
+    numbers[key] = value;
   }
-  return found;
+  return numbers;
 }
 
-/** Null where help was asked for. */
-function readOptions(): Run | null {
+/** Null with --help. */
+function readOptions(): RunOptions | null {
   const { values } = parseArgs({
     options: {
       port: { type: 'string' },
@@ -100,13 +100,13 @@ function readOptions(): Run | null {
   const options = {
     worker: new URL('../electron/built-in-service/worker.ts', import.meta.url),
     seed: seedSchema.parse(seed),
-    ...wholeNumbers(values, {
+    ...readIntegers(values, {
       port: ['port', 0, 65_535],
       'session-seconds': ['sessionSeconds', 1, 31_536_000],
       'portal-seconds': ['portalSeconds', 1, 31_536_000],
       'max-elements': ['maxElements', 1, 100_000],
     }),
-    limits: wholeNumbers(values, {
+    limits: readIntegers(values, {
       'requests-per-second': ['requestsPerSecond', 1, 1_000_000],
       'transfers-per-day': ['transfersPerDay', 1, Number.MAX_SAFE_INTEGER],
     }),
@@ -138,7 +138,7 @@ function fullSeed(seed: ParsedSeed, { apiKeys, policies, portalUsers }: RunningB
   };
 }
 
-const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function describe(service: RunningBuiltInService, caFile: string): string {
   const { baseUrl, accountId, tenantId, apiKeys, policies, definitions, portalUsers } = service;
@@ -159,14 +159,14 @@ function describe(service: RunningBuiltInService, caFile: string): string {
     ...portalUsers.map((one) => `Portal user  ${one.name}   password ${one.password}   ${one.role}`),
     '',
     'A first session:',
-    `curl --cacert ${inShell(caFile)} ${inShell(url)} \\`,
-    `  -H 'Content-Type: application/json' -d ${inShell(JSON.stringify(body))}`,
+    `curl --cacert ${quoteForShell(caFile)} ${quoteForShell(url)} \\`,
+    `  -H 'Content-Type: application/json' -d ${quoteForShell(JSON.stringify(body))}`,
     '',
     'Ctrl+C stops it.',
   ].join('\n');
 }
 
-async function run({ options, folder, keep, seedOut }: Run): Promise<void> {
+async function run({ options, folder, keep, seedOut }: RunOptions): Promise<void> {
   try {
     const service = await startBuiltInService(options);
     const caFile = join(folder, 'ca.pem');
@@ -175,7 +175,7 @@ async function run({ options, folder, keep, seedOut }: Run): Promise<void> {
       writePrivate(seedOut, `${JSON.stringify(fullSeed(options.seed, service), null, 2)}\n`);
     }
     const stop = () => void service.stop();
-    // Before the address is printed: who reads it may stop the service at once.
+    // Before the address is printed, because a caller may stop the service as soon as it has read it.
     process.on('SIGINT', stop).on('SIGTERM', stop);
     console.log(describe(service, caFile));
     await service.ended;
@@ -184,7 +184,7 @@ async function run({ options, folder, keep, seedOut }: Run): Promise<void> {
   }
 }
 
-function sentence(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof z.ZodError) return `The seed file is wrong.\n${z.prettifyError(error)}`;
   return error instanceof Error ? error.message : String(error);
 }
@@ -194,6 +194,6 @@ try {
   if (chosen) await run(chosen);
   else console.log(usage);
 } catch (error) {
-  console.error(sentence(error));
+  console.error(messageOf(error));
   process.exitCode = 1;
 }

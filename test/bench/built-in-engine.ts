@@ -11,8 +11,8 @@ import { luhnDigitBetween } from '../../electron/built-in-service/engine/card-nu
 import { seedSchema } from '../../electron/built-in-service/seed.ts';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 
-const SECONDS = 2;
-const BATCH = 1000;
+const seconds = 2;
+const batchSize = 1000;
 
 const card = (length: number) => (i: number) => {
   const before = `411111${String(i * 7919)
@@ -62,15 +62,15 @@ function rateOfCore(work: () => void): string {
     return (user + system) / 1e6;
   };
   let batches = 0;
-  for (; used() < SECONDS; batches++) work();
-  return format((batches * BATCH) / used());
+  for (; used() < seconds; batches++) work();
+  return format((batches * batchSize) / used());
 }
 
 async function rate(work: () => Promise<void>): Promise<string> {
   const start = performance.now();
   let batches = 0;
-  for (; performance.now() - start < SECONDS * 1000; batches++) await work();
-  return format((batches * BATCH) / ((performance.now() - start) / 1000));
+  for (; performance.now() - start < seconds * 1000; batches++) await work();
+  return format((batches * batchSize) / ((performance.now() - start) / 1000));
 }
 
 console.log('                        by processor time        by the clock');
@@ -78,7 +78,7 @@ console.log('values/s               tokenize  detokenize        over HTTPS');
 for (const [label, tokenName, value] of cases) {
   const engine = definitions.get(tokenName)?.format;
   if (!engine) throw new Error(tokenName);
-  const values = Array.from({ length: BATCH }, (_, i) => value(i));
+  const values = Array.from({ length: batchSize }, (_, i) => value(i));
   const tokens = values.map((one) => {
     const outcome = engine.tokenize(one);
     if (!outcome.ok) throw new Error(`${label}: ${outcome.code}`);

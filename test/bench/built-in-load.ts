@@ -7,10 +7,10 @@ import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 
-const RATE = 2000;
-const SECONDS = 10;
-const LIMIT = 600;
-const TICK_MS = 5;
+const rate = 2000;
+const seconds = 10;
+const limit = 600;
+const tickMs = 5;
 
 interface Seen {
   readonly sent: number;
@@ -41,10 +41,10 @@ async function once(body: object): Promise<Seen> {
   const remaining = Number(headers['x-rate-limit-remaining']);
   const reset = Date.parse(String(headers['x-rate-limit-reset'])) - Date.now();
   const headersRight =
-    headers['x-rate-limit-limit'] === String(LIMIT) &&
+    headers['x-rate-limit-limit'] === String(limit) &&
     Number.isInteger(remaining) &&
     remaining >= 0 &&
-    remaining < LIMIT &&
+    remaining < limit &&
     Math.abs(reset) <= 2000 &&
     typeof headers['x-requestid'] === 'string' &&
     (status === 200 || (status === 429 && remaining === 0 && title === 'Too Many Requests'));
@@ -77,12 +77,12 @@ const pending: Promise<Seen>[] = [];
 const start = performance.now();
 await new Promise<void>((resolve) => {
   const timer = setInterval(() => {
-    const elapsed = Math.min(performance.now() - start, SECONDS * 1000);
-    while (pending.length < (elapsed / 1000) * RATE) pending.push(once(body));
-    if (elapsed < SECONDS * 1000) return;
+    const elapsed = Math.min(performance.now() - start, seconds * 1000);
+    while (pending.length < (elapsed / 1000) * rate) pending.push(once(body));
+    if (elapsed < seconds * 1000) return;
     clearInterval(timer);
     resolve();
-  }, TICK_MS);
+  }, tickMs);
 });
 const seen = await Promise.all(pending);
 await pool.close();
@@ -94,13 +94,13 @@ const busiest = busiestSecond(successes);
 const wrongHeaders = seen.filter(({ headersRight }) => !headersRight).length;
 const latencies = seen.map(({ sent, done }) => done - sent).sort((a, b) => a - b);
 const percentile = (p: number) => (latencies[Math.floor(latencies.length * p)] ?? 0).toFixed(1);
-const right = busiest <= LIMIT && wrongHeaders === 0 && successes.length + refused.length === seen.length;
+const right = busiest <= limit && wrongHeaders === 0 && successes.length + refused.length === seen.length;
 
 console.log(
   [
     `${seen.length} requests in ${((performance.now() - start) / 1000).toFixed(1)} s`,
     `${successes.length} × 200, ${refused.length} × 429`,
-    `busiest second: ${busiest} successes (limit ${LIMIT})`,
+    `busiest second: ${busiest} successes (limit ${limit})`,
     `answers with wrong headers: ${wrongHeaders}`,
     `latency p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms`,
     right ? 'as promised' : 'NOT as promised',

@@ -90,9 +90,9 @@ describe('npm run built-in-service', () => {
     [['--seed', script('../package.json')], /The seed file is wrong[^]*account/],
   ])('says in a sentence what is wrong with %j', async (args, sentence) => {
     const { child, exit } = run('built-in-service.ts', ...args);
-    const said = await readAll(child.stderr);
+    const printed = await readAll(child.stderr);
     expect(await exit).toBe(1);
-    expect(said).toMatch(sentence);
-    expect(said).not.toMatch(/^\s+at /m);
+    expect(printed).toMatch(sentence);
+    expect(printed).not.toMatch(/^\s+at /m);
   });
 });
