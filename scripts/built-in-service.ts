@@ -1,5 +1,5 @@
 /*
- * Runs the built-in tokenization service on its own: npm run sandbox -- [options]
+ * Runs the built-in tokenization service on its own: npm run built-in-service -- [options]
  * Prints everything a client needs, credentials included, to the terminal it was started from.
  */
 import { randomBytes } from 'node:crypto';
@@ -18,28 +18,28 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import defaultSeed from '../resources/built-in-service-seed.json' with { type: 'json' };
-import { seedSchema, type ReadSeed, type Seed } from '../electron/built-in-service/seed.ts';
+import { seedSchema, type ParsedSeed, type Seed } from '../electron/built-in-service/seed.ts';
 import {
   startBuiltInService,
   type RunningBuiltInService,
   type BuiltInServiceOptions,
 } from '../electron/built-in-service/start.ts';
 
-const USAGE = `npm run sandbox -- [options]
+const usage = `npm run built-in-service -- [options]
   --port N                 the port on 127.0.0.1 (a free one if absent)
   --seed FILE              account, API keys, definitions, policies (resources/built-in-service-seed.json if absent)
-  --data FOLDER            keeps secret, records and CA file here; without it they end with the service
-  --session-seconds N      how long a session token is good for (900)
-  --portal-seconds N       how long a portal token is good for (3600)
+  --data FOLDER            keeps secret, request log and CA file here; without it they end with the service
+  --session-seconds N      lifetime of a session token (900)
+  --portal-seconds N       lifetime of a portal token (3600)
   --requests-per-second N  (600)
   --transfers-per-day N    (10000000)
-  --max-elements N         most elements of a batch (1000)
+  --max-elements N         maximum number of elements in a batch (1000)
   --tool-server            enables the tool server at /mcp
   --write-seed FILE        writes the seed with all its credentials, for npm run conformance
   --help`;
 
-interface Run {
-  readonly options: Omit<BuiltInServiceOptions, 'seed'> & { readonly seed: ReadSeed };
+interface RunOptions {
+  readonly options: Omit<BuiltInServiceOptions, 'seed'> & { readonly seed: ParsedSeed };
   readonly folder: string;
   readonly keep: boolean;
   readonly seedOut: string | undefined;
@@ -59,25 +59,25 @@ function secretIn(folder: string): Uint8Array {
   return readFileSync(file);
 }
 
-function wholeNumbers<K extends string>(
+function readIntegers<K extends string>(
   values: Readonly<Record<string, string | boolean | undefined>>,
-  names: Readonly<Record<string, readonly [key: K, least: number, most: number]>>,
+  names: Readonly<Record<string, readonly [key: K, min: number, max: number]>>,
 ): Partial<Record<K, number>> {
-  const found: Partial<Record<K, number>> = {};
-  for (const [name, [key, least, most]] of Object.entries(names)) {
+  const numbers: Partial<Record<K, number>> = {};
+  for (const [name, [key, min, max]] of Object.entries(names)) {
     const text = values[name];
     if (text === undefined) continue;
     const value = Number(text);
-    if (!Number.isSafeInteger(value) || value < least || value > most) {
-      throw new Error(`--${name} wants a whole number from ${least} to ${most}.`);
+    if (!Number.isSafeInteger(value) || value < min || value > max) {
+      throw new Error(`--${name} must be a whole number from ${min} to ${max}.`);
     }
-    found[key] = value;
+    numbers[key] = value;
   }
-  return found;
+  return numbers;
 }
 
-/** Null where help was asked for. */
-function readOptions(): Run | null {
+/** Null with --help. */
+function readOptions(): RunOptions | null {
   const { values } = parseArgs({
     options: {
       port: { type: 'string' },
@@ -100,13 +100,13 @@ function readOptions(): Run | null {
   const options = {
     worker: new URL('../electron/built-in-service/worker.ts', import.meta.url),
     seed: seedSchema.parse(seed),
-    ...wholeNumbers(values, {
+    ...readIntegers(values, {
       port: ['port', 0, 65_535],
       'session-seconds': ['sessionSeconds', 1, 31_536_000],
       'portal-seconds': ['portalSeconds', 1, 31_536_000],
       'max-elements': ['maxElements', 1, 100_000],
     }),
-    limits: wholeNumbers(values, {
+    limits: readIntegers(values, {
       'requests-per-second': ['requestsPerSecond', 1, 1_000_000],
       'transfers-per-day': ['transfersPerDay', 1, Number.MAX_SAFE_INTEGER],
     }),
@@ -114,7 +114,7 @@ function readOptions(): Run | null {
   };
   const seedOut = values['write-seed'];
   if (values.data === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'tokendesk-sandbox-'));
+    const folder = mkdtempSync(join(tmpdir(), 'tokendesk-service-'));
     return { options: { ...options, secret: randomBytes(32) }, folder, keep: false, seedOut };
   }
   const folder = resolve(values.data);
@@ -128,7 +128,7 @@ function readOptions(): Run | null {
 }
 
 /** The seed with every credential in it, as the running service has them. */
-function fullSeed(seed: ReadSeed, { apiKeys, policies, portalUsers }: RunningBuiltInService): Seed {
+function fullSeed(seed: ParsedSeed, { apiKeys, policies, portalUsers }: RunningBuiltInService): Seed {
   const passwords = new Map(policies.map(({ name, password }) => [name, password]));
   return {
     ...seed,
@@ -138,12 +138,12 @@ function fullSeed(seed: ReadSeed, { apiKeys, policies, portalUsers }: RunningBui
   };
 }
 
-const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-function describe(sandbox: RunningBuiltInService, caFile: string): string {
-  const { baseUrl, accountId, tenantId, apiKeys, policies, definitions, portalUsers } = sandbox;
+function describe(service: RunningBuiltInService, caFile: string): string {
+  const { baseUrl, accountId, tenantId, apiKeys, policies, definitions, portalUsers } = service;
   const policy = policies.find(({ grants }) => grants.length > 0) ?? policies[0];
-  const body = { apiKey: sandbox.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
+  const body = { apiKey: service.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
   const url = `${baseUrl}/api/services/evtservice/createsession?pretty`;
   const grantsOf = ({ grants }: RunningBuiltInService['policies'][number]) =>
     grants.map((grant) => `${grant.operations.join(', ')} on ${grant.definitions.join(', ')}`).join('; ');
@@ -159,32 +159,32 @@ function describe(sandbox: RunningBuiltInService, caFile: string): string {
     ...portalUsers.map((one) => `Portal user  ${one.name}   password ${one.password}   ${one.role}`),
     '',
     'A first session:',
-    `curl --cacert ${inShell(caFile)} ${inShell(url)} \\`,
-    `  -H 'Content-Type: application/json' -d ${inShell(JSON.stringify(body))}`,
+    `curl --cacert ${quoteForShell(caFile)} ${quoteForShell(url)} \\`,
+    `  -H 'Content-Type: application/json' -d ${quoteForShell(JSON.stringify(body))}`,
     '',
     'Ctrl+C stops it.',
   ].join('\n');
 }
 
-async function run({ options, folder, keep, seedOut }: Run): Promise<void> {
+async function run({ options, folder, keep, seedOut }: RunOptions): Promise<void> {
   try {
-    const sandbox = await startBuiltInService(options);
+    const service = await startBuiltInService(options);
     const caFile = join(folder, 'ca.pem');
-    writePrivate(caFile, sandbox.caPem);
+    writePrivate(caFile, service.caPem);
     if (seedOut !== undefined) {
-      writePrivate(seedOut, `${JSON.stringify(fullSeed(options.seed, sandbox), null, 2)}\n`);
+      writePrivate(seedOut, `${JSON.stringify(fullSeed(options.seed, service), null, 2)}\n`);
     }
-    const stop = () => void sandbox.stop();
-    // Before the address is printed: who reads it may stop the service at once.
+    const stop = () => void service.stop();
+    // Before the address is printed, because a caller may stop the service as soon as it has read it.
     process.on('SIGINT', stop).on('SIGTERM', stop);
-    console.log(describe(sandbox, caFile));
-    await sandbox.ended;
+    console.log(describe(service, caFile));
+    await service.ended;
   } finally {
     if (!keep) rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function sentence(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof z.ZodError) return `The seed file is wrong.\n${z.prettifyError(error)}`;
   return error instanceof Error ? error.message : String(error);
 }
@@ -192,8 +192,8 @@ function sentence(error: unknown): string {
 try {
   const chosen = readOptions();
   if (chosen) await run(chosen);
-  else console.log(USAGE);
+  else console.log(usage);
 } catch (error) {
-  console.error(sentence(error));
+  console.error(messageOf(error));
   process.exitCode = 1;
 }

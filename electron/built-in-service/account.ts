@@ -1,12 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { createCardNumber } from './engine/card-number.ts';
 import { createEmail } from './engine/email.ts';
 import { expandAesKey } from './engine/ff1.ts';
-import { type Format, derive, derivePassword } from './engine/format.ts';
+import type { Format } from './engine/format.ts';
 import { createFreeText } from './engine/free-text.ts';
 import { createSsn } from './engine/ssn.ts';
 import type { GrantableOperation } from './operations.ts';
-import type { DefinitionKind, DefinitionSeed, PortalRole, ReadSeed } from './seed.ts';
+import type { DefinitionKind, DefinitionSeed, ParsedSeed, PortalRole } from './seed.ts';
 
 export interface Definition {
   readonly name: string;
@@ -24,7 +24,10 @@ export interface Policy {
   }[];
 }
 
-export interface ApiKey {
+export const isGranted = (policy: Policy, operation: GrantableOperation, definition: string): boolean =>
+  policy.grants.some((one) => one.definitions.includes(definition) && one.operations.includes(operation));
+
+interface ApiKey {
   readonly title: string;
   readonly value: string;
   /** Milliseconds since 1970; from then on the key opens no session (spec §3). */
@@ -46,9 +49,41 @@ export interface Account {
   readonly apiKeys: ApiKey[];
 }
 
+/** Creates the account of a seed. The same secret gives the same keys, passwords and tokens each time. */
+export function createAccount(seed: ParsedSeed, secret: Uint8Array, startedAt: number): Account {
+  const byName = <T extends { readonly name: string }>(items: readonly T[]): Map<string, T> =>
+    new Map(items.map((item) => [item.name, item]));
+  return {
+    ...seed.account,
+    definitions: byName(
+      seed.definitions.map((definition) => {
+        const { name, label, kind } = definition;
+        return { name, label, kind, format: createFormat(secret, definition) };
+      }),
+    ),
+    policies: byName(
+      seed.policies.map((policy) => ({
+        ...policy,
+        password: policy.password ?? derivePassword(secret, `policy/${policy.name}`),
+      })),
+    ),
+    portalUsers: byName(
+      seed.portalUsers.map((user) => ({
+        ...user,
+        password: user.password ?? derivePassword(secret, `portal-user/${user.name}`),
+      })),
+    ),
+    apiKeys: seed.apiKeys.map(({ title, value, expires, expiresInDays = 0 }) => ({
+      title,
+      value: value ?? deriveApiKey(secret, title),
+      expires: expires === undefined ? startedAt + expiresInDays * 86_400_000 : Date.parse(expires),
+    })),
+  };
+}
+
 function createFormat(secret: Uint8Array, seed: DefinitionSeed): Format {
-  // The key depends on kind and name alone: a changed mask or label leaves every token what it was.
-  const key = expandAesKey(derive(secret, `definition/${seed.kind}/${seed.name}`));
+  // The key depends on kind and name alone: tokens stay the same when a mask or label changes.
+  const key = expandAesKey(deriveKey(secret, `definition/${seed.kind}/${seed.name}`));
   switch (seed.kind) {
     case 'card-number':
       return createCardNumber(key, { luhn: seed.luhn, mask: seed.masking });
@@ -61,48 +96,26 @@ function createFormat(secret: Uint8Array, seed: DefinitionSeed): Format {
   }
 }
 
-export const apiKeyValue = (secret: Uint8Array, title: string): string =>
-  `tdk_${derivePassword(secret, `api-key/${title}`)}`;
+const salt = 'tokendesk embedded service v1';
 
-/** Brings a seed to life. The same secret gives the same keys, passwords and tokens each time. */
-export function createAccount(seed: ReadSeed, secret: Uint8Array, startedAt: number): Account {
-  const byName = <T extends { readonly name: string }>(items: readonly T[]): Map<string, T> =>
-    new Map(items.map((item) => [item.name, item]));
-  return {
-    ...seed.account,
-    definitions: byName(
-      seed.definitions.map((one) => ({
-        name: one.name,
-        label: one.label,
-        kind: one.kind,
-        format: createFormat(secret, one),
-      })),
-    ),
-    policies: byName(
-      seed.policies.map((one) => ({
-        ...one,
-        password: one.password ?? derivePassword(secret, `policy/${one.name}`),
-      })),
-    ),
-    portalUsers: byName(
-      seed.portalUsers.map((one) => ({
-        ...one,
-        password: one.password ?? derivePassword(secret, `portal-user/${one.name}`),
-      })),
-    ),
-    apiKeys: seed.apiKeys.map(({ title, value, expires, expiresInDays = 0 }) => ({
-      title,
-      value: value ?? apiKeyValue(secret, title),
-      expires: expires === undefined ? startedAt + expiresInDays * 86_400_000 : Date.parse(expires),
-    })),
-  };
+/**
+ * A key for one purpose, from the service's secret (32 bytes or more). The same secret and purpose always give the
+ * same bytes: tokens and credentials survive a restart, and nothing secret is shipped.
+ */
+export function deriveKey(secret: Uint8Array, purpose: string, bytes = 32): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, salt, purpose, bytes));
 }
 
-/** Compares in a time that tells nothing of either side. */
+/** A password that a person can copy: 120 bits in letters, digits, `-` and `_`. */
+function derivePassword(secret: Uint8Array, purpose: string): string {
+  return deriveKey(secret, `password/${purpose}`, 15).toString('base64url');
+}
+
+export const deriveApiKey = (secret: Uint8Array, title: string): string =>
+  `tdk_${derivePassword(secret, `api-key/${title}`)}`;
+
+/** Compares in a time that does not depend on how much of the two is the same. */
 export function isSame(given: string, expected: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(expected));
 }
-
-export const grants = (policy: Policy, operation: GrantableOperation, definition: string): boolean =>
-  policy.grants.some((one) => one.definitions.includes(definition) && one.operations.includes(operation));

@@ -12,29 +12,29 @@ import {
 } from '@peculiar/x509';
 
 export interface ServerIdentity {
-  /** The authority's certificate, for clients to trust. Its private key is gone once the leaf is signed. */
+  /** The authority's certificate, for clients to trust. Its private key is dropped once the leaf is signed. */
   readonly caPem: string;
   readonly certificatePem: string;
   readonly privateKeyPem: string;
 }
 
-const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-const HOUR = 3_600_000;
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const hourMs = 3_600_000;
 
-/** An authority and a certificate for localhost, 127.0.0.1 and ::1, made anew at each start and kept in memory. */
+/** Creates an authority and a certificate for localhost, 127.0.0.1 and ::1, in memory only. */
 export async function createServerIdentity(): Promise<ServerIdentity> {
   cryptoProvider.set(webcrypto);
   const [caKeys, keys] = await Promise.all([
-    webcrypto.subtle.generateKey(ALGORITHM, false, ['sign', 'verify']),
-    webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']),
+    webcrypto.subtle.generateKey(algorithm, false, ['sign', 'verify']),
+    webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']),
   ]);
-  // The real time whatever the service's clock says: clients judge it by theirs.
+  // The real time, not the service's clock: clients check the validity by theirs.
   const now = Date.now();
-  const validity = { notBefore: new Date(now - HOUR), notAfter: new Date(now + 397 * 24 * HOUR) };
+  const validity = { notBefore: new Date(now - hourMs), notAfter: new Date(now + 397 * 24 * hourMs) };
   const ca = await X509CertificateGenerator.createSelfSigned({
     name: 'CN=Tokendesk built-in service authority',
     keys: caKeys,
-    signingAlgorithm: ALGORITHM,
+    signingAlgorithm: algorithm,
     ...validity,
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
@@ -46,7 +46,7 @@ export async function createServerIdentity(): Promise<ServerIdentity> {
     issuer: ca.subject,
     publicKey: keys.publicKey,
     signingKey: caKeys.privateKey,
-    signingAlgorithm: ALGORITHM,
+    signingAlgorithm: algorithm,
     ...validity,
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),

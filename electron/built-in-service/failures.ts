@@ -1,8 +1,10 @@
+import type { z } from 'zod';
+
 /**
- * The service's error codes. The specification shows where a code stands (§7), not which there are.
- * An element of a batch fails alone, with the code of a 400.
+ * The service's error codes with their statuses. The specification shows where a code stands (§7), not which there
+ * are. An element of a batch fails alone, with the code of a 400.
  */
-export const CODES = {
+const statusByCode = {
   RequestInvalid: 400,
   BodyMalformed: 400,
   TokenDefinitionUnknown: 400,
@@ -34,11 +36,11 @@ export const CODES = {
   HeadersTooLarge: 431,
   Internal: 500,
 } as const;
-export type Code = keyof typeof CODES;
+export type Code = keyof typeof statusByCode;
 
 export interface Failure {
   readonly code: Code;
-  /** Names of the members that are wrong: never their content. */
+  /** Names of the members that are wrong, never their content. */
   readonly fields: readonly string[];
 }
 export type Outcome<T> =
@@ -53,30 +55,34 @@ export const refuse = (
   failure: { code, fields },
 });
 
-/** How a member is called in a Validation message: `elements[3].Value`. */
-export const fieldOf = (path: readonly PropertyKey[]): string =>
+/** Refuses a body that does not fit its schema, naming each member that is wrong once. */
+export const refuseInvalid = (error: z.ZodError): Outcome<never> =>
+  refuse('RequestInvalid', ...new Set(error.issues.map(({ path }) => memberName(path))));
+
+/** The name of a member in a Validation message: `elements[3].Value`. */
+const memberName = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
     return text === '' ? String(part) : `${text}.${String(part)}`;
   }, '') || 'body';
 
-const RFC9110 = 'https://www.rfc-editor.org/rfc/rfc9110#section-';
-const RFC6585 = 'https://www.rfc-editor.org/rfc/rfc6585#section-';
-const STATUS = {
-  400: { title: 'Bad Request', type: `${RFC9110}15.5.1` },
-  401: { title: 'Unauthorized', type: `${RFC9110}15.5.2` },
-  403: { title: 'Forbidden', type: `${RFC9110}15.5.4` },
-  404: { title: 'Not Found', type: `${RFC9110}15.5.5` },
-  405: { title: 'Method Not Allowed', type: `${RFC9110}15.5.6` },
-  408: { title: 'Request Timeout', type: `${RFC9110}15.5.9` },
-  413: { title: 'Content Too Large', type: `${RFC9110}15.5.14` },
-  415: { title: 'Unsupported Media Type', type: `${RFC9110}15.5.16` },
-  429: { title: 'Too Many Requests', type: `${RFC6585}4` },
-  431: { title: 'Request Header Fields Too Large', type: `${RFC6585}5` },
-  500: { title: 'Internal Server Error', type: `${RFC9110}15.6.1` },
+const rfc9110 = 'https://www.rfc-editor.org/rfc/rfc9110#section-';
+const rfc6585 = 'https://www.rfc-editor.org/rfc/rfc6585#section-';
+const descriptions = {
+  400: { title: 'Bad Request', type: `${rfc9110}15.5.1` },
+  401: { title: 'Unauthorized', type: `${rfc9110}15.5.2` },
+  403: { title: 'Forbidden', type: `${rfc9110}15.5.4` },
+  404: { title: 'Not Found', type: `${rfc9110}15.5.5` },
+  405: { title: 'Method Not Allowed', type: `${rfc9110}15.5.6` },
+  408: { title: 'Request Timeout', type: `${rfc9110}15.5.9` },
+  413: { title: 'Content Too Large', type: `${rfc9110}15.5.14` },
+  415: { title: 'Unsupported Media Type', type: `${rfc9110}15.5.16` },
+  429: { title: 'Too Many Requests', type: `${rfc6585}4` },
+  431: { title: 'Request Header Fields Too Large', type: `${rfc6585}5` },
+  500: { title: 'Internal Server Error', type: `${rfc9110}15.6.1` },
 } as const;
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly errors?: string | { readonly code: readonly string[]; readonly Validation: readonly string[] };
   readonly type: string;
   readonly title: string;
@@ -84,14 +90,14 @@ export interface ErrorBody {
   readonly traceId: string;
 }
 
-export const statusOf = (failure: Failure): number => CODES[failure.code];
+export const statusOf = (failure: Failure): number => statusByCode[failure.code];
 
-/** The body of spec §7: 400 with code and Validation, 401, 403 and 429 with one code, all others like 404 with none. */
+/** The body of spec §7: a 400 with code and Validation; a 401, 403 and 429 with one code; all others without. */
 export function errorBody({ code, fields }: Failure, traceId: string): ErrorBody {
-  const status = CODES[code];
+  const status = statusByCode[code];
   const expired = code === 'SessionExpired' || code === 'PortalTokenExpired';
-  const { type } = STATUS[status];
-  const title = expired ? 'Unauthorized; expired token' : STATUS[status].title;
+  const { type } = descriptions[status];
+  const title = expired ? 'Unauthorized; expired token' : descriptions[status].title;
   const common = { type, title, status, traceId };
   if (status === 400) {
     return { errors: { code: [code], Validation: fields.map((field) => `${field} is invalid`) }, ...common };

@@ -1,59 +1,67 @@
 import { z } from 'zod';
-import { OPERATION_NAMES, OPERATIONS, pathOf } from './operations.ts';
-import { PORTAL_OPERATION_NAMES, PORTAL_OPERATIONS } from './portal-operations.ts';
+import { operationNames, operations, pathOf } from './operations.ts';
+import {
+  portalOperationNames,
+  portalOperations,
+  reportingOperations,
+  sessionCookie,
+  type PortalOperationName,
+} from './portal.ts';
 
-const TAGS = [
-  { name: 'Tokenization', description: 'CreateSession, and what a session token opens.' },
-  { name: 'Reporting', description: 'What a portal token opens.' },
-  { name: 'Portal', description: 'Signing in, and the little of a portal that the service needs.' },
+const tags = [
+  { name: 'Tokenization', description: 'CreateSession, and the operations with a session token.' },
+  { name: 'Reporting', description: 'Reports, with a portal token.' },
+  { name: 'Portal', description: 'Signing in, API keys and the tool server.' },
 ];
 
-const errorCommon = {
+const errorMembers = {
   type: z.url().describe('The definition of the status.'),
   title: z.string(),
   status: z.int(),
   traceId: z.string().describe('The same as the header x-requestid.'),
 };
-const ERRORS = {
+const errorSchemas = {
   ValidationError: z.object({
     errors: z.object({
       code: z.array(z.string()).describe('Error codes.'),
       Validation: z.array(z.string()).describe('One message for each invalid field.'),
     }),
-    ...errorCommon,
+    ...errorMembers,
   }),
-  CodedError: z.object({ errors: z.string().describe('The error code.'), ...errorCommon }),
-  PlainError: z.object(errorCommon),
+  CodedError: z.object({ errors: z.string().describe('The error code.'), ...errorMembers }),
+  PlainError: z.object(errorMembers),
 };
-type ErrorName = keyof typeof ERRORS;
+type ErrorName = keyof typeof errorSchemas;
 
-const RESPONSES: Readonly<Record<string, readonly [number, string, ErrorName]>> = {
+const errorResponses: Readonly<Record<string, readonly [number, string, ErrorName]>> = {
   BadRequest: [400, 'The information provided is wrong.', 'ValidationError'],
   Unauthorized: [401, 'The token is unknown or has expired.', 'CodedError'],
   Forbidden: [403, 'The credentials are wrong, or do not grant this.', 'CodedError'],
-  NotFound: [404, 'There is nothing here.', 'PlainError'],
-  MethodNotAllowed: [405, 'Not with this method.', 'PlainError'],
+  NotFound: [404, 'There is nothing at this path.', 'PlainError'],
+  MethodNotAllowed: [405, 'The path has other methods.', 'PlainError'],
   TooLarge: [413, 'The body or the batch is too large.', 'PlainError'],
   MediaTypeUnsupported: [415, 'Not application/json.', 'PlainError'],
   TooManyRequests: [429, 'A limit is exceeded: wait, then try again.', 'CodedError'],
 };
 
-const HEADERS = {
+const responseHeaders = {
   'x-requestid': { description: 'Identifies the request.', schema: { type: 'string' } },
   'x-rate-limit-limit': { description: 'The most restrictive limit.', schema: { type: 'integer' } },
-  'x-rate-limit-remaining': { description: 'What is left of it.', schema: { type: 'integer' } },
+  'x-rate-limit-remaining': { description: 'How much of it is left.', schema: { type: 'integer' } },
   'x-rate-limit-reset': {
-    description: 'When it is whole again.',
+    description: 'When it is entirely free again.',
     schema: { type: 'string', format: 'date-time' },
   },
 };
 
 const refTo = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
-const headerRefs = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, refTo('headers', name)]));
+const headerRefs = Object.fromEntries(
+  Object.keys(responseHeaders).map((name) => [name, refTo('headers', name)]),
+);
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
   const described = z.toJSONSchema(schema, { io });
-  // OpenAPI 3.1 has the dialect by itself; and unknown members are welcome on both sides (spec §9).
+  // OpenAPI 3.1 implies the dialect. Unknown members are allowed in both directions (spec §9).
   delete described.$schema;
   delete described.additionalProperties;
   return described;
@@ -61,7 +69,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
 
 const json = (schema: object) => ({ 'application/json': { schema } });
 
-interface Described {
+interface Endpoint {
   readonly name: string;
   readonly path: string;
   readonly tag: string;
@@ -71,26 +79,26 @@ interface Described {
   readonly security: readonly Record<string, readonly string[]>[];
 }
 
-const PORTAL_SECURITY = [{ portalBearer: [] }, { portalCookie: [] }];
-const REPORTING = new Set<string>(['AggregateApiRequestMetrics', 'QueryLastFailedRequests']);
+const portalSecurity = [{ portalBearer: [] }, { portalCookie: [] }];
+const isReporting = (name: PortalOperationName) => reportingOperations.some((one) => one === name);
 
-const described: readonly Described[] = [
-  ...OPERATION_NAMES.map((name) => ({
+const endpoints: readonly Endpoint[] = [
+  ...operationNames.map((name) => ({
     name,
     path: pathOf(name),
     tag: 'Tokenization',
-    ...OPERATIONS[name],
+    ...operations[name],
     security: [],
   })),
-  ...PORTAL_OPERATION_NAMES.map((name) => ({
+  ...portalOperationNames.map((name) => ({
     name,
-    ...PORTAL_OPERATIONS[name],
-    tag: REPORTING.has(name) ? 'Reporting' : 'Portal',
-    security: PORTAL_OPERATIONS[name].role === null ? [] : PORTAL_SECURITY,
+    ...portalOperations[name],
+    tag: isReporting(name) ? 'Reporting' : 'Portal',
+    security: portalOperations[name].role === null ? [] : portalSecurity,
   })),
 ];
 
-const operationOf = ({ name, tag, summary, security }: Described) => ({
+const describeOperation = ({ name, tag, summary, security }: Endpoint) => ({
   operationId: name,
   tags: [tag],
   summary,
@@ -100,12 +108,12 @@ const operationOf = ({ name, tag, summary, security }: Described) => ({
   responses: {
     200: { description: 'Success.', headers: headerRefs, content: json(refTo('schemas', `${name}Response`)) },
     ...Object.fromEntries(
-      Object.entries(RESPONSES).map(([key, [status]]) => [status, refTo('responses', key)]),
+      Object.entries(errorResponses).map(([key, [status]]) => [status, refTo('responses', key)]),
     ),
   },
 });
 
-/** The OpenAPI 3.1 document of the service, made from the schemas that its routes read with (spec §1). */
+/** The OpenAPI 3.1 document of the service, made from the schemas that validate its requests (spec §1). */
 export function openApiDocument(baseUrl: string): object {
   return {
     openapi: '3.1.0',
@@ -118,10 +126,10 @@ export function openApiDocument(baseUrl: string): object {
       license: { name: 'Proprietary', url: `${baseUrl}/openapi.json` },
     },
     servers: [{ url: baseUrl }],
-    tags: TAGS,
+    tags,
     security: [],
     paths: {
-      ...Object.fromEntries(described.map((one) => [one.path, { post: operationOf(one) }])),
+      ...Object.fromEntries(endpoints.map((one) => [one.path, { post: describeOperation(one) }])),
       '/openapi.json': {
         get: {
           operationId: 'GetOpenApi',
@@ -137,19 +145,19 @@ export function openApiDocument(baseUrl: string): object {
     },
     components: {
       schemas: Object.fromEntries([
-        ...described.flatMap(({ name, input, output }) => [
+        ...endpoints.flatMap(({ name, input, output }) => [
           [`${name}Request`, schemaOf(input, 'input')],
           [`${name}Response`, schemaOf(output, 'output')],
         ]),
-        ...Object.entries(ERRORS).map(([name, schema]) => [name, schemaOf(schema, 'output')]),
+        ...Object.entries(errorSchemas).map(([name, schema]) => [name, schemaOf(schema, 'output')]),
       ]) as object,
       responses: Object.fromEntries(
-        Object.entries(RESPONSES).map(([name, [, description, error]]) => [
+        Object.entries(errorResponses).map(([name, [, description, error]]) => [
           name,
           { description, headers: headerRefs, content: json(refTo('schemas', error)) },
         ]),
       ),
-      headers: HEADERS,
+      headers: responseHeaders,
       parameters: {
         pretty: {
           name: 'pretty',
@@ -167,7 +175,7 @@ export function openApiDocument(baseUrl: string): object {
       },
       securitySchemes: {
         portalBearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        portalCookie: { type: 'apiKey', in: 'cookie', name: 'portal_session' },
+        portalCookie: { type: 'apiKey', in: 'cookie', name: sessionCookie },
       },
     },
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What a policy can grant: the tokenization operations of spec §4, without CreateSession. */
-export const GRANTABLE = [
+export const grantableOperations = [
   'Tokenize',
   'Detokenize',
   'GetMasked',
@@ -11,26 +11,26 @@ export const GRANTABLE = [
   'BatchTranslate',
   'PatternMatch',
 ] as const;
-export type GrantableOperation = (typeof GRANTABLE)[number];
+export type GrantableOperation = (typeof grantableOperations)[number];
 
 const sessionToken = z.string().min(1).describe('The session token of CreateSession.');
 const tokenName = z.string().min(1).describe('The name of a token definition.');
 const tokenValue = z.string().describe('The token.');
 
-const element = z
+const batchElement = z
   .object({
     RefId: z.string().optional().describe('Caller-chosen correlation identifier.'),
     Value: z.string().describe('The value or token to process.'),
   })
   .describe('A batch element.');
-const elements = z.array(element).describe('The batch.');
+const elements = z.array(batchElement).describe('The batch.');
 
-const doneElement = z.object({
+const batchResult = z.object({
   RefId: z.string().optional().describe('As it came in; absent where it was absent.'),
   Value: z.string().optional().describe('The result. Absent where Error is present.'),
   Error: z.string().optional().describe('Why this element could not be processed.'),
 });
-const doneElements = z.object({ elements: z.array(doneElement) });
+const batchOutput = z.object({ elements: z.array(batchResult) });
 
 const twoSessions = {
   sourceSessionToken: sessionToken,
@@ -39,11 +39,18 @@ const twoSessions = {
   targetTokenName: tokenName,
 };
 
+interface Operation {
+  readonly summary: string;
+  readonly input: z.ZodObject;
+  readonly output: z.ZodObject;
+}
+
 /**
- * Every operation behind a session, with the schema of its body and of its answer (spec §4). The HTTP routes,
- * the tool server and the OpenAPI document are made from this table. Unknown members of a body are ignored.
+ * CreateSession and the operations with a session token, each with the schemas of its body and its answer (spec §4).
+ * The HTTP routes, the tool server and the OpenAPI document are made from this table. Unknown members of a body are
+ * ignored.
  */
-export const OPERATIONS = {
+export const operations = {
   CreateSession: {
     summary: 'Authenticates the caller and yields a session token.',
     input: z.object({
@@ -76,17 +83,17 @@ export const OPERATIONS = {
   BatchTokenize: {
     summary: 'Tokenizes many values with one token definition.',
     input: z.object({ sessionToken, tokenName, elements }),
-    output: doneElements,
+    output: batchOutput,
   },
   BatchDetokenize: {
     summary: 'Detokenizes many tokens.',
     input: z.object({ sessionToken, tokenName, elements }),
-    output: doneElements,
+    output: batchOutput,
   },
   BatchTranslate: {
     summary: 'Translates many tokens between token definitions.',
     input: z.object({ ...twoSessions, elements }),
-    output: doneElements,
+    output: batchOutput,
   },
   PatternMatch: {
     summary: 'Detokenizes a batch and returns the elements whose cleartext matches a regular expression.',
@@ -96,22 +103,16 @@ export const OPERATIONS = {
       regex: z.string().min(1).describe('An RE2 expression; it matches anywhere in the cleartext.'),
       elements,
     }),
-    output: doneElements,
+    output: batchOutput,
   },
 } as const satisfies Record<'CreateSession' | GrantableOperation, Operation>;
 
-interface Operation {
-  readonly summary: string;
-  readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
-}
+export type OperationName = keyof typeof operations;
+export type OperationInput<N extends OperationName> = z.output<(typeof operations)[N]['input']>;
+export type BatchElement = z.output<typeof batchElement>;
+export type BatchResult = z.output<typeof batchResult>;
 
-export type OperationName = keyof typeof OPERATIONS;
-export type OperationInput<N extends OperationName> = z.output<(typeof OPERATIONS)[N]['input']>;
-export type Element = z.output<typeof element>;
-export type DoneElement = z.output<typeof doneElement>;
+export const operationNames = Object.keys(operations) as OperationName[];
 
-export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
-
-/** Where an operation lives under the base address. CreateSession and Tokenize: spec §4; the rest follow them. */
+/** The path of an operation. The specification shows those of CreateSession and Tokenize (§4); the others follow them. */
 export const pathOf = (operation: string): string => `/api/services/evtservice/${operation.toLowerCase()}`;

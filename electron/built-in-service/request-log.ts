@@ -1,10 +1,10 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as Sqlite from 'node:sqlite';
-import type { CallFacts } from './dispatch.ts';
+import type { CallMetadata } from './dispatch.ts';
 import type { Code } from './failures.ts';
 
-export interface RecordedCall extends CallFacts {
+export interface LoggedCall extends CallMetadata {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly requestId: string;
@@ -12,7 +12,7 @@ export interface RecordedCall extends CallFacts {
   readonly code: Code | null;
 }
 
-export interface FailedCall {
+interface FailedCall {
   readonly at: number;
   readonly requestId: string;
   readonly operation: string;
@@ -22,9 +22,9 @@ export interface FailedCall {
   readonly code: string | null;
 }
 
-export type Grouping = 'Day' | 'TokenDefinition' | 'Operation' | 'All';
+type Grouping = 'Day' | 'TokenDefinition' | 'Operation' | 'All';
 
-export interface MetricsRow {
+interface MetricsRow {
   readonly day?: string;
   readonly tokenName?: string;
   readonly operation?: string;
@@ -34,9 +34,9 @@ export interface MetricsRow {
   readonly transfers: number;
 }
 
-/** What the reporting operations answer from: one account and tenant at a time, days in UTC. */
+/** The calls of one account and tenant, for the reporting operations. Days are in UTC. */
 export interface RequestLog {
-  record(call: RecordedCall): void;
+  record(call: LoggedCall): void;
   /** `from` and `to` are days written YYYY-MM-DD, both included. */
   metrics(from: string, to: string, grouping: Grouping): MetricsRow[];
   /** The transfers of the last 24 hours, by client and minute, the oldest first. */
@@ -46,7 +46,7 @@ export interface RequestLog {
   close(): void;
 }
 
-export interface RequestLogOptions {
+interface RequestLogOptions {
   /** Where the file lives, readable by its owner alone; memory if absent. */
   readonly folder?: string | undefined;
   readonly accountId: string;
@@ -54,21 +54,21 @@ export interface RequestLogOptions {
   readonly now: () => number;
 }
 
-export const METRICS_DAYS = 400;
-export const FAILURE_DAYS = 90;
-export const MOST_FAILURES = 10_000;
-/** Stands for "no token definition", which a name can't look like. */
-export const NO_DEFINITION = '(none)';
+const metricsDays = 400;
+const failureDays = 90;
+const maxFailures = 10_000;
+/** Stands for "no token definition". No name can be the same. */
+const noDefinition = '(none)';
 
-const FILE = 'requests.sqlite';
-/** SQLITE_CORRUPT and SQLITE_NOTADB: anything else may pass, a lock for one. */
-const DAMAGED = [11, 26];
-const MINUTE = 60_000;
-const DAY = 1440 * MINUTE;
-const FLUSH_AT = 5000;
-const FLUSH_MS = 500;
+const fileName = 'requests.sqlite';
+/** SQLITE_CORRUPT and SQLITE_NOTADB. Other errors, like a lock, may be temporary. */
+const damagedCodes = [11, 26];
+const minuteMs = 60_000;
+const dayMs = 1440 * minuteMs;
+const flushCount = 5000;
+const flushMs = 500;
 
-const SCHEMA = `
+const schema = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   CREATE TABLE IF NOT EXISTS metrics (
@@ -87,7 +87,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS failures_by_account ON failures (account, tenant, id);
 `;
 
-const GROUPED: Readonly<Record<Grouping, string>> = {
+const groupColumns: Readonly<Record<Grouping, string>> = {
   Day: 'day',
   TokenDefinition: 'token_name AS tokenName',
   Operation: 'operation',
@@ -99,7 +99,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 function openFile(sqlite: typeof Sqlite, file: string): Sqlite.DatabaseSync {
   const database = new sqlite.DatabaseSync(file, { timeout: 2000 });
   try {
-    database.exec(SCHEMA);
+    database.exec(schema);
     return database;
   } catch (error) {
     database.close();
@@ -108,9 +108,9 @@ function openFile(sqlite: typeof Sqlite, file: string): Sqlite.DatabaseSync {
 }
 
 function openIn(sqlite: typeof Sqlite, folder: string): Sqlite.DatabaseSync {
-  const file = join(folder, FILE);
+  const file = join(folder, fileName);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // SQLite gives its journal the mode of the file it finds.
+  // SQLite gives its journal the mode of the database file.
   const touch = () => {
     closeSync(openSync(file, 'a', 0o600));
   };
@@ -118,8 +118,8 @@ function openIn(sqlite: typeof Sqlite, folder: string): Sqlite.DatabaseSync {
   try {
     return openFile(sqlite, file);
   } catch (error) {
-    if (!DAMAGED.includes((error as { errcode?: number }).errcode ?? 0)) throw error;
-    // Kept for whoever wants to look, but no reason for the service not to run.
+    if (!damagedCodes.includes((error as { errcode?: number }).errcode ?? 0)) throw error;
+    // The damaged file is kept for inspection; the service starts with an empty one.
     renameSync(file, `${file}.damaged`);
     for (const side of ['-wal', '-shm']) rmSync(file + side, { force: true });
     touch();
@@ -128,9 +128,9 @@ function openIn(sqlite: typeof Sqlite, folder: string): Sqlite.DatabaseSync {
 }
 
 /**
- * Opens the log, or gives null where the host was built without SQLite (then there is nothing to report from).
- * Sums are kept for 400 days, failures for 90 and 10,000 of them. Calls are written in batches, and before any
- * question is answered; a crash loses half a second at most.
+ * Opens the log; null where Node was built without SQLite, then there are no reports. Sums are kept for 400 days,
+ * failures for 90 days and 10,000 of them at most. Calls are written in batches, and before any report is read; a
+ * crash loses those of half a second at most.
  */
 export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogOptions): RequestLog | null {
   const sqlite = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;
@@ -152,58 +152,56 @@ export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogO
     SELECT at, request_id AS requestId, operation, token_name AS tokenName, policy, status, code
     FROM failures WHERE account = ? AND tenant = ? ORDER BY id DESC LIMIT ?`);
 
-  const forget = () => {
-    database.prepare('DELETE FROM metrics WHERE day < ?').run(dayOf(now() - METRICS_DAYS * DAY));
-    database.prepare('DELETE FROM transfers WHERE minute < ?').run(now() - DAY - MINUTE);
-    database.prepare('DELETE FROM failures WHERE at < ?').run(now() - FAILURE_DAYS * DAY);
-    database
-      .prepare('DELETE FROM failures WHERE id <= (SELECT max(id) FROM failures) - ?')
-      .run(MOST_FAILURES);
+  const deleteOld = () => {
+    database.prepare('DELETE FROM metrics WHERE day < ?').run(dayOf(now() - metricsDays * dayMs));
+    database.prepare('DELETE FROM transfers WHERE minute < ?').run(now() - dayMs - minuteMs);
+    database.prepare('DELETE FROM failures WHERE at < ?').run(now() - failureDays * dayMs);
+    database.prepare('DELETE FROM failures WHERE id <= (SELECT max(id) FROM failures) - ?').run(maxFailures);
   };
-  forget();
+  deleteOld();
 
-  const write = (call: RecordedCall) => {
+  const write = (call: LoggedCall) => {
     const { at, operation, clientId, tokenName, policy, status, code, requestId, transfers } = call;
     const succeeded = status < 400 ? 1 : 0;
     const counts = [succeeded, 1 - succeeded, succeeded * transfers] as const;
-    addMetrics.run(...account, dayOf(at), operation, tokenName ?? NO_DEFINITION, ...counts);
+    addMetrics.run(...account, dayOf(at), operation, tokenName ?? noDefinition, ...counts);
     if (clientId !== null && transfers > 0) {
-      addTransfers.run(...account, Math.floor(at / MINUTE) * MINUTE, clientId, transfers);
+      addTransfers.run(...account, Math.floor(at / minuteMs) * minuteMs, clientId, transfers);
     }
     if (!succeeded) addFailure.run(...account, at, requestId, operation, tokenName, policy, status, code);
   };
 
-  let waiting: RecordedCall[] = [];
+  let pending: LoggedCall[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let lastForgotten = dayOf(now());
+  let lastDeletedDay = dayOf(now());
 
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    const calls = waiting;
-    waiting = [];
+    const calls = pending;
+    pending = [];
     if (calls.length === 0) return;
     try {
       database.exec('BEGIN');
       for (const call of calls) write(call);
-      if (lastForgotten !== dayOf(now())) forget();
-      lastForgotten = dayOf(now());
+      if (lastDeletedDay !== dayOf(now())) deleteOld();
+      lastDeletedDay = dayOf(now());
       database.exec('COMMIT');
     } catch {
-      // A full disk must not stop the service: these calls go unreported.
+      // A full disk must not stop the service: these calls are missing from the reports.
       if (database.isTransaction) database.exec('ROLLBACK');
     }
   };
 
   return {
     record(call) {
-      waiting.push({ ...call });
-      if (waiting.length >= FLUSH_AT) flush();
-      else timer ??= setTimeout(flush, FLUSH_MS).unref();
+      pending.push({ ...call });
+      if (pending.length >= flushCount) flush();
+      else timer ??= setTimeout(flush, flushMs).unref();
     },
     metrics(from, to, grouping) {
       flush();
-      const columns = GROUPED[grouping];
+      const columns = groupColumns[grouping];
       const names = columns.replaceAll(/\w+ AS /g, '');
       const rows = database
         .prepare(
@@ -222,7 +220,7 @@ export function openRequestLog({ folder, accountId, tenantId, now }: RequestLogO
           `SELECT minute AS at, client, transfers FROM transfers
           WHERE account = ? AND tenant = ? AND minute >= ? ORDER BY minute`,
         )
-        .all(...account, now() - DAY - MINUTE);
+        .all(...account, now() - dayMs - minuteMs);
       return rows as unknown as ReturnType<RequestLog['transfers']>;
     },
     lastFailed(max) {

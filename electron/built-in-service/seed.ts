@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GRANTABLE } from './operations.ts';
+import { grantableOperations } from './operations.ts';
 
 const name = z
   .string()
@@ -7,11 +7,11 @@ const name = z
 const label = z.string().min(1).max(80);
 const password = z.string().min(12).max(200);
 const character = z.string().length(1).default('*');
-const common = { name, label };
 
 const definition = z.discriminatedUnion('kind', [
   z.object({
-    ...common,
+    name,
+    label,
     kind: z.literal('card-number'),
     luhn: z.enum(['valid', 'invalid', 'any']).default('invalid'),
     masking: z
@@ -23,17 +23,20 @@ const definition = z.discriminatedUnion('kind', [
       .prefault({}),
   }),
   z.object({
-    ...common,
+    name,
+    label,
     kind: z.literal('ssn'),
     masking: z.object({ keepLast: z.int().min(0).max(4).default(4), character }).prefault({}),
   }),
   z.object({
-    ...common,
+    name,
+    label,
     kind: z.literal('email'),
     masking: z.object({ keepFirst: z.int().min(0).max(3).default(1), character }).prefault({}),
   }),
   z.object({
-    ...common,
+    name,
+    label,
     kind: z.literal('free-text'),
     maxBytes: z.int().min(1).max(4096).default(512),
     masking: z
@@ -48,10 +51,10 @@ const definition = z.discriminatedUnion('kind', [
 
 const grant = z.object({
   definitions: z.array(name).min(1),
-  operations: z.array(z.enum(GRANTABLE)).min(1),
+  operations: z.array(z.enum(grantableOperations)).min(1),
 });
 
-const unique = <T>(items: readonly T[], key: (item: T) => string): boolean =>
+const isUnique = <T>(items: readonly T[], key: (item: T) => string): boolean =>
   new Set(items.map(key)).size === items.length;
 
 /**
@@ -75,36 +78,35 @@ export const seedSchema = z
           }),
       )
       .min(1)
-      .refine((keys) => unique(keys, (key) => key.title), { error: 'titles must differ' }),
+      .refine((keys) => isUnique(keys, (key) => key.title), { error: 'titles must differ' }),
     definitions: z
       .array(definition)
       .min(1)
-      .refine((all) => unique(all, (one) => one.name), { error: 'names must differ' }),
+      .refine((all) => isUnique(all, (one) => one.name), { error: 'names must differ' }),
     policies: z
       .array(z.object({ name, password: password.optional(), grants: z.array(grant) }))
       .min(1)
-      .refine((all) => unique(all, (one) => one.name), { error: 'names must differ' }),
+      .refine((all) => isUnique(all, (one) => one.name), { error: 'names must differ' }),
     portalUsers: z
       .array(z.object({ name, password: password.optional(), role: z.enum(['AccountAdmin', 'AccountUser']) }))
       .default([])
-      .refine((all) => unique(all, (one) => one.name), { error: 'names must differ' }),
+      .refine((all) => isUnique(all, (one) => one.name), { error: 'names must differ' }),
   })
   .superRefine((seed, context) => {
     const known = new Set(seed.definitions.map((one) => one.name));
     for (const policy of seed.policies) {
-      for (const missing of policy.grants
-        .flatMap((one) => one.definitions)
-        .filter((one) => !known.has(one))) {
-        context.addIssue({
-          code: 'custom',
-          message: `policy ${policy.name} grants ${missing}, which is not defined`,
-        });
+      for (const definition of policy.grants.flatMap((grant) => grant.definitions)) {
+        if (known.has(definition)) continue;
+        const message = `policy ${policy.name} grants ${definition}, which is not defined`;
+        context.addIssue({ code: 'custom', message });
       }
     }
   });
 
+/** A seed as it is written in a file. */
 export type Seed = z.input<typeof seedSchema>;
-export type ReadSeed = z.output<typeof seedSchema>;
-export type DefinitionSeed = ReadSeed['definitions'][number];
+/** A seed with its defaults filled in. */
+export type ParsedSeed = z.output<typeof seedSchema>;
+export type DefinitionSeed = ParsedSeed['definitions'][number];
 export type DefinitionKind = DefinitionSeed['kind'];
-export type PortalRole = ReadSeed['portalUsers'][number]['role'];
+export type PortalRole = ParsedSeed['portalUsers'][number]['role'];

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Policy } from './account.ts';
 import { done, refuse, type Outcome } from './failures.ts';
 
-export interface Session {
+interface Session {
   readonly policy: Policy;
-  /** The API key that opened it: the Client ID that limits are measured by (spec §8). */
+  /** The title of the API key that opened it: the Client ID that limits are measured by (spec §8). */
   readonly clientId: string;
   readonly expires: number;
 }
@@ -14,26 +14,26 @@ export interface Sessions {
   find(token: string): Outcome<Session>;
 }
 
-const MOST = 20_000;
-const REMEMBERED_MS = 3_600_000;
+const maxSessions = 20_000;
+const expiredKeptMs = 3_600_000;
 
 /**
- * Session tokens (spec §3): random, in memory only, good until their time is over. An expired one is remembered
- * for an hour, to be told from one that never was; beyond 20,000 the oldest give way.
+ * Session tokens (spec §3): random, in memory only. An expired one is kept for an hour, so that it is refused as
+ * expired, not as unknown. Beyond 20,000 sessions the oldest are dropped.
  */
 export function createSessions(lifetimeSeconds: number, now: () => number): Sessions {
   const sessions = new Map<string, Session>();
 
-  const makeRoom = () => {
+  const dropOldest = () => {
     for (const [token, { expires }] of sessions) {
-      if (sessions.size < MOST && expires + REMEMBERED_MS > now()) return;
+      if (sessions.size < maxSessions && expires + expiredKeptMs > now()) return;
       sessions.delete(token);
     }
   };
 
   return {
     open(policy, clientId) {
-      makeRoom();
+      dropOldest();
       const token = randomBytes(32).toString('base64url');
       sessions.set(token, { policy, clientId, expires: now() + lifetimeSeconds * 1000 });
       return token;

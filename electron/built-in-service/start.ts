@@ -1,29 +1,29 @@
 import { Worker } from 'node:worker_threads';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
-import type { ServiceFacts, ServiceOptions } from './run-service.ts';
 import type { Seed } from './seed.ts';
-import type { FromService } from './worker.ts';
+import type { ServiceFacts, ServiceOptions } from './service.ts';
+import type { WorkerMessage } from './worker.ts';
 
 export interface BuiltInServiceOptions extends Omit<ServiceOptions, 'seed'> {
   /** The thread's entry: this folder's `worker.ts` under Node, its bundle in the application. */
   readonly worker: URL;
-  /** What the portal would hold; the built-in seed if absent. */
+  /** What a portal would hold; the shipped seed if absent. */
   readonly seed?: Seed;
 }
 
 export interface RunningBuiltInService extends ServiceFacts {
-  /** Ends connections, thread and port; safe to call twice. */
+  /** Ends connections, thread and port. A second call waits for the first. */
   stop(): Promise<void>;
-  /** Settles when the thread is gone, asked for or not. */
+  /** Resolves when the thread has ended, stopped or not. */
   readonly ended: Promise<void>;
 }
 
-const STOP_MS = 5000;
+const stopTimeoutMs = 5000;
 
 /**
- * Starts the embedded tokenization service in a thread of its own, on a loopback port. The answer holds its
- * credentials: keep it in memory or a keychain. Rejects where the port is taken or the seed doesn't hold.
- * Each start has a new certificate authority; everything else stays as long as secret and seed do.
+ * Starts the built-in tokenization service in a thread of its own, on a loopback port. The result holds its
+ * credentials: keep it in memory or a keychain. Rejects where the port is taken or the seed is wrong.
+ * Each start has a new certificate authority; everything else stays the same with the same secret and seed.
  */
 export async function startBuiltInService({
   worker,
@@ -39,23 +39,22 @@ export async function startBuiltInService({
   });
 
   const facts = await new Promise<ServiceFacts>((resolve, reject) => {
-    thread.once('message', (message: FromService) => {
+    thread.once('message', (message: WorkerMessage) => {
       if (message.kind === 'ready') resolve(message.facts);
-      else
-        reject(new Error(message.kind === 'failed' ? message.message : 'The service ended before it began.'));
+      else reject(new Error(message.message));
     });
     thread.once('error', reject);
     thread.once('exit', () => {
       reject(new Error('The service ended before it began.'));
     });
   });
-  // Later on, an error is the thread's end, which `ended` tells; without a listener it would end the host too.
+  // From here on an error ends the thread, which `ended` reports. Without a listener it would end this process too.
   thread.on('error', () => undefined);
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     thread.postMessage('stop');
-    const timer = setTimeout(() => void thread.terminate(), STOP_MS);
+    const timer = setTimeout(() => void thread.terminate(), stopTimeoutMs);
     await ended;
     clearTimeout(timer);
   };

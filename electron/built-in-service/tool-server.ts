@@ -1,3 +1,5 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- Server: McpServer would validate the input with errors of its
+   own. SSE: the transport that the specification names (§4). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
@@ -6,109 +8,52 @@ import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {
   CallToolRequestSchema,
+  isInitializeRequest,
   ListToolsRequestSchema,
   type CallToolResult,
   type Tool,
-  isInitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { PortalUser } from './account.ts';
-import { dispatch, noFacts, type CallFacts, type ServiceState } from './dispatch.ts';
-import { errorBody, refuse, statusOf, type Code, type Outcome } from './failures.ts';
+import { createCallMetadata, dispatch, type CallMetadata, type ServiceState } from './dispatch.ts';
+import { errorBody, refuse, statusOf, type Outcome } from './failures.ts';
+import { answer, limitHeaders, type CallAnswer, type HttpServer } from './http-server.ts';
 import type { Party } from './limiter.ts';
-import { OPERATION_NAMES, OPERATIONS, type OperationName } from './operations.ts';
-import { performPortal, type Portal, PORTAL_OPERATIONS, REPORTING } from './portal-operations.ts';
-import { admitAccount, signedIn } from './portal-routes.ts';
-import { answer, limitHeaders, type HttpServer } from './server.ts';
+import { operationNames, operations, type OperationName } from './operations.ts';
+import {
+  admitAccount,
+  authenticate,
+  performPortal,
+  portalOperations,
+  reportingOperations,
+  type Portal,
+} from './portal.ts';
 
-/* eslint-disable @typescript-eslint/no-deprecated -- McpServer would read the input itself, with errors of its own. */
-
-export interface ToolServerOptions {
+interface ToolServerOptions {
   readonly state: ServiceState;
   readonly portal: Portal;
-  readonly onCall: (
-    facts: CallFacts,
-    answer: { requestId: string; status: number; code: Code | null },
-  ) => void;
+  readonly onCall: (metadata: CallMetadata, answer: CallAnswer) => void;
 }
-
-/** What the HTTP side knows of a message, handed through the SDK's `authInfo.extra`. */
-export interface MessageContext extends Record<string, unknown> {
-  readonly requestId: string;
-  readonly parties: readonly Party[];
-}
-
-const schemaOf = (schema: z.ZodObject, io: 'input' | 'output') =>
-  z.toJSONSchema(schema, { io, target: 'draft-7' }) as Tool['inputSchema'];
-
-/** The eleven tools of spec §4, under the names and parameter names of the operations. */
-const TOOLS: Tool[] = [
-  ...OPERATION_NAMES.map((name) => ({ name, ...OPERATIONS[name] })),
-  ...REPORTING.map((name) => ({ name, ...PORTAL_OPERATIONS[name] })),
-].map(({ name, summary, input, output }) => ({
-  name,
-  description: summary,
-  inputSchema: schemaOf(input, 'input'),
-  outputSchema: schemaOf(output, 'output'),
-}));
-
-const isOperation = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name);
-
-function asResult(outcome: Outcome<object>, requestId: string): CallToolResult {
-  const body = outcome.ok ? outcome.value : errorBody(outcome.failure, requestId);
-  const content = [{ type: 'text' as const, text: JSON.stringify(body) }];
-  return outcome.ok ? { content, structuredContent: { ...outcome.value } } : { content, isError: true };
-}
-
-/**
- * One MCP server for one connected client of a signed-in user. A tool call goes the way of an HTTP request:
- * same schemas, sessions, grants, limits and records; a refusal is a tool error with the body of spec §7.
- */
-export function createToolServer({ state, portal, onCall }: ToolServerOptions, user: PortalUser): Server {
-  const server = new Server(
-    { name: 'tokenization-service', version: '1.0.0' },
-    { capabilities: { tools: {} } },
-  );
-
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { authInfo }) => {
-    const context = authInfo?.extra as MessageContext | undefined;
-    const requestId = context?.requestId ?? randomUUID();
-    const parties = [...(context?.parties ?? [])];
-    const { name, arguments: input = {} } = params;
-
-    if (isOperation(name)) {
-      const facts = noFacts(name);
-      const outcome = dispatch(state, facts, input, parties);
-      onCall(facts, {
-        requestId,
-        status: outcome.ok ? 200 : statusOf(outcome.failure),
-        code: outcome.ok ? null : outcome.failure.code,
-      });
-      return asResult(outcome, requestId);
-    }
-    const reporting = REPORTING.find((one) => one === name);
-    if (!reporting) return asResult(refuse('NotFound'), requestId);
-    return asResult(await performPortal(portal, reporting, user, input), requestId);
-  });
-  return server;
-}
-
-/* eslint-disable @typescript-eslint/no-deprecated -- SSE is the transport that the specification names (§4). */
 
 type Connection = (
   | { readonly kind: 'sse'; readonly transport: SSEServerTransport }
   | { readonly kind: 'streamable'; readonly transport: StreamableHTTPServerTransport }
 ) & { readonly user: string };
 
-const PATH = '/mcp';
-const MOST_CONNECTIONS = 100;
+/** What the HTTP side knows of a message, handed through the SDK's `authInfo.extra`. */
+interface MessageContext extends Record<string, unknown> {
+  readonly requestId: string;
+  readonly parties: readonly Party[];
+}
+
+const path = '/mcp';
+const maxConnections = 100;
 
 /**
  * The tool server at /mcp (spec §4): HTTP with Server-Sent Events (GET opens the stream, messages are posted to
- * /mcp?sessionId=…) and Streamable HTTP (the mcp-session-id header) on one address. Not there until enabled.
- * Only a bearer token opens it: a cookie would let any web page speak for the user.
+ * /mcp?sessionId=…) and Streamable HTTP (the mcp-session-id header) at one address. 404 until it is enabled.
+ * Only a bearer token opens it: with a cookie any web page could act as the user.
  */
 export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions): void {
   const { state, portal } = options;
@@ -120,15 +65,14 @@ export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions)
     await connection?.transport.close();
   };
   const open = async (id: string, connection: Connection, user: PortalUser) => {
-    for (const oldest of [...connections.keys()].slice(0, connections.size + 1 - MOST_CONNECTIONS))
+    for (const oldest of [...connections.keys()].slice(0, connections.size + 1 - maxConnections))
       await close(oldest);
     connections.set(id, connection);
     connection.transport.onclose = () => connections.delete(id);
-    const server = createToolServer(options, user);
-    await server.connect(connection.transport);
+    await createToolServer(options, user).connect(connection.transport);
   };
 
-  /** Hands the request over to the SDK, with what this service owes every answer. */
+  /** Hands the request over to the SDK, with the headers and context that this service adds. */
   const handOver = (request: FastifyRequest, reply: FastifyReply, user: PortalUser) => {
     const extra: MessageContext = { requestId: request.id, parties: [...request.parties] };
     const auth: AuthInfo = { token: '', clientId: user.name, scopes: [], extra };
@@ -139,34 +83,34 @@ export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions)
     return raw;
   };
 
+  const openConnection = async (request: FastifyRequest, reply: FastifyReply, user: PortalUser) => {
+    if (request.method === 'GET') {
+      const raw = handOver(request, reply, user);
+      const transport = new SSEServerTransport(path, reply.raw);
+      raw.socket.setTimeout(0);
+      await open(transport.sessionId, { kind: 'sse', transport, user: user.name }, user);
+      return reply;
+    }
+    if (request.method !== 'POST' || !isInitializeRequest(request.body)) {
+      return answer(request, reply, refuse('RequestInvalid', 'body'));
+    }
+    const id = randomUUID();
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => id });
+    await open(id, { kind: 'streamable', transport, user: user.name }, user);
+    await transport.handleRequest(handOver(request, reply, user), reply.raw, request.body);
+    return reply;
+  };
+
   const serve = async (request: FastifyRequest, reply: FastifyReply, user: PortalUser) => {
     const { body, method } = request;
     const { sessionId } = request.query as { sessionId?: unknown };
     const streamId = request.headers['mcp-session-id'];
-    const id =
-      typeof streamId === 'string' ? streamId : typeof sessionId === 'string' ? sessionId : undefined;
-
-    if (id === undefined) {
-      if (method === 'GET') {
-        const raw = handOver(request, reply, user);
-        const transport = new SSEServerTransport(PATH, reply.raw);
-        raw.socket.setTimeout(0);
-        await open(transport.sessionId, { kind: 'sse', transport, user: user.name }, user);
-        return reply;
-      }
-      if (method !== 'POST' || !isInitializeRequest(body)) {
-        return answer(request, reply, refuse('RequestInvalid', 'body'));
-      }
-      const newId = randomUUID();
-      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => newId });
-      await open(newId, { kind: 'streamable', transport, user: user.name }, user);
-      await transport.handleRequest(handOver(request, reply, user), reply.raw, body);
-      return reply;
-    }
+    const id = typeof streamId === 'string' ? streamId : sessionId;
+    if (typeof id !== 'string') return openConnection(request, reply, user);
 
     const connection = connections.get(id);
     if (connection?.user !== user.name) return answer(request, reply, refuse('NotFound'));
-    // One message a request: a list of calls would slip past the count of requests.
+    // One message a request: a list of calls would get past the limit of requests.
     if (Array.isArray(body)) return answer(request, reply, refuse('RequestInvalid', 'body'));
     if (connection.kind === 'streamable') {
       await connection.transport.handleRequest(handOver(request, reply, user), reply.raw, body);
@@ -179,7 +123,7 @@ export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions)
 
   app.route({
     method: ['GET', 'POST', 'DELETE'],
-    url: PATH,
+    url: path,
     handler: async (request, reply) => {
       if (!portal.toolServer.enabled) {
         for (const id of connections.keys()) await close(id);
@@ -187,7 +131,7 @@ export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions)
       }
       const authorization = request.headers.authorization;
       const user =
-        authorization === undefined ? refuse('PortalTokenMissing') : await signedIn(portal, request);
+        authorization === undefined ? refuse('PortalTokenMissing') : await authenticate(portal, request);
       if (!user.ok) return answer(request, reply.header('www-authenticate', 'Bearer'), user);
       if (!admitAccount(portal, state.limiter, request)) {
         return answer(request, reply, refuse('TooManyRequests'));
@@ -198,4 +142,60 @@ export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions)
   app.addHook('preClose', async () => {
     for (const id of connections.keys()) await close(id);
   });
+}
+
+const toJsonSchema = (schema: z.ZodObject, io: 'input' | 'output') =>
+  z.toJSONSchema(schema, { io, target: 'draft-7' }) as Tool['inputSchema'];
+
+/** The eleven tools of spec §4, under the names and parameter names of the operations. */
+const tools: Tool[] = [
+  ...operationNames.map((name) => ({ name, ...operations[name] })),
+  ...reportingOperations.map((name) => ({ name, ...portalOperations[name] })),
+].map(({ name, summary, input, output }) => ({
+  name,
+  description: summary,
+  inputSchema: toJsonSchema(input, 'input'),
+  outputSchema: toJsonSchema(output, 'output'),
+}));
+
+/**
+ * One MCP server for one connected client of a signed-in user. A tool call is handled like an HTTP request: same
+ * schemas, sessions, grants, limits and log; a refusal is a tool error with the body of spec §7.
+ */
+function createToolServer({ state, portal, onCall }: ToolServerOptions, user: PortalUser): Server {
+  const server = new Server(
+    { name: 'tokenization-service', version: '1.0.0' },
+    { capabilities: { tools: {} } },
+  );
+
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { authInfo }) => {
+    const context = authInfo?.extra as MessageContext | undefined;
+    const requestId = context?.requestId ?? randomUUID();
+    const parties = [...(context?.parties ?? [])];
+    const { name, arguments: input = {} } = params;
+
+    if (isOperation(name)) {
+      const metadata = createCallMetadata(name);
+      const outcome = dispatch(state, metadata, input, parties);
+      onCall(metadata, {
+        requestId,
+        status: outcome.ok ? 200 : statusOf(outcome.failure),
+        code: outcome.ok ? null : outcome.failure.code,
+      });
+      return toToolResult(outcome, requestId);
+    }
+    const reporting = reportingOperations.find((one) => one === name);
+    if (!reporting) return toToolResult(refuse('NotFound'), requestId);
+    return toToolResult(await performPortal(portal, reporting, user, input), requestId);
+  });
+  return server;
+}
+
+const isOperation = (name: string): name is OperationName => Object.hasOwn(operations, name);
+
+function toToolResult(outcome: Outcome<object>, requestId: string): CallToolResult {
+  const body = outcome.ok ? outcome.value : errorBody(outcome.failure, requestId);
+  const content = [{ type: 'text' as const, text: JSON.stringify(body) }];
+  return outcome.ok ? { content, structuredContent: { ...outcome.value } } : { content, isError: true };
 }

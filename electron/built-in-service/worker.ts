@@ -1,28 +1,29 @@
+/*
+ * The entry of the service's thread: `start.ts` creates it with ServiceOptions as its data, gets one WorkerMessage,
+ * and posts any message to stop it.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
-import { runService, type ServiceFacts, type ServiceOptions } from './run-service.ts';
+import { runService, type ServiceFacts, type ServiceOptions } from './service.ts';
 
-/** What the service's thread tells its host, in this order: one of the first two, then `stopped`. */
-export type FromService =
+export type WorkerMessage =
   | { readonly kind: 'ready'; readonly facts: ServiceFacts }
-  | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'stopped' };
+  | { readonly kind: 'failed'; readonly message: string };
 
-const host = parentPort;
-if (!host) throw new Error('This module is the entry of a worker thread.');
-const tell = (message: FromService) => {
-  host.postMessage(message);
+if (!parentPort) throw new Error('This module is the entry of a worker thread.');
+const port = parentPort;
+const post = (message: WorkerMessage) => {
+  port.postMessage(message);
 };
 
 try {
   const service = await runService(workerData as ServiceOptions);
-  host.once('message', () => {
+  port.once('message', () => {
     void service.stop().then(() => {
-      tell({ kind: 'stopped' });
-      host.close();
+      port.close();
     });
   });
-  tell({ kind: 'ready', facts: service.facts });
+  post({ kind: 'ready', facts: service.facts });
 } catch (error) {
-  tell({ kind: 'failed', message: error instanceof Error ? error.message : 'unknown' });
-  host.close();
+  post({ kind: 'failed', message: error instanceof Error ? error.message : 'unknown' });
+  port.close();
 }

@@ -1,5 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { seedSchema, type ReadSeed, type Seed } from '../../electron/built-in-service/seed.ts';
+import { seedSchema, type ParsedSeed, type Seed } from '../../electron/built-in-service/seed.ts';
+import { NotShown } from './statement.ts';
 
 export interface TargetOptions {
   readonly baseUrl: string;
@@ -7,7 +8,7 @@ export interface TargetOptions {
   readonly ca?: string | undefined;
   /** The account with its credentials: key values and passwords included. */
   readonly seed: Seed;
-  /** The lifetime of a session where it is known; expiry is tried out if it is five seconds or less. */
+  /** The lifetime of a session where it is known. Expiry is checked if it is five seconds or less. */
   readonly sessionSeconds?: number | undefined;
 }
 
@@ -18,33 +19,31 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly method?: Dispatcher.HttpMethod;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A 429 is waited out and tried again unless it is what is looked for. */
-  readonly waitOut429?: boolean;
+  /** Whether a 429 is repeated until it passes; true if absent. */
+  readonly retry429?: boolean;
 }
 
-type Operation = ReadSeed['policies'][number]['grants'][number]['operations'][number];
-export type Kind = ReadSeed['definitions'][number]['kind'];
+type Operation = ParsedSeed['policies'][number]['grants'][number]['operations'][number];
+type Kind = ParsedSeed['definitions'][number]['kind'];
 
 /** Two values of each kind, in the definition's own form. */
-const SAMPLES: Readonly<Record<Kind, readonly [string, string]>> = {
+const samples: Readonly<Record<Kind, readonly [string, string]>> = {
   'card-number': ['4111111111111111', '5555555555554444'],
   ssn: ['123-45-6789', '219-09-9999'],
   email: ['jane.doe@example.com', 'max@example.org'],
   'free-text': ['Jane Doe, 12 High Street', 'Grüße aus Köln'],
 };
 
-const EVT = '/api/services/evtservice/';
-
-/** A service under test, as the suite sees it: an address, credentials, and what travels over the wire. */
+/** The service under test: its address, the credentials of the seed, and the requests that checks send. */
 export class Target {
   readonly options: TargetOptions;
-  readonly seed: ReadSeed;
+  readonly seed: ParsedSeed;
   readonly agent: Agent;
-  /** Every status that was seen, for the statements about the run as a whole. */
+  /** How often each status was received, for the statements about the run as a whole. */
   readonly statuses = new Map<number, number>();
   readonly requestIds: string[] = [];
   withoutRequestId = 0;
@@ -61,7 +60,7 @@ export class Target {
 
   async send(
     path: string,
-    { method = 'POST', headers = {}, body, waitOut429 = true }: SendOptions = {},
+    { method = 'POST', headers = {}, body, retry429 = true }: SendOptions = {},
   ): Promise<Answer> {
     for (let attempt = 0; ; attempt++) {
       const response = await request(new URL(path, this.options.baseUrl), {
@@ -71,8 +70,8 @@ export class Target {
         body: body ?? null,
       });
       const text = await response.body.text();
-      this.#see(response.statusCode, response.headers['x-requestid']);
-      if (response.statusCode === 429 && waitOut429 && attempt < 20) {
+      this.#count(response.statusCode, response.headers['x-requestid']);
+      if (response.statusCode === 429 && retry429 && attempt < 20) {
         await new Promise((resolve) => setTimeout(resolve, 250));
         continue;
       }
@@ -80,14 +79,14 @@ export class Target {
     }
   }
 
-  #see(status: number, requestId: string | string[] | undefined): void {
+  #count(status: number, requestId: string | string[] | undefined): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     if (typeof requestId === 'string' && requestId !== '') this.requestIds.push(requestId);
     else this.withoutRequestId += 1;
   }
 
   path(operation: string): string {
-    return EVT + operation.toLowerCase();
+    return `/api/services/evtservice/${operation.toLowerCase()}`;
   }
 
   call(operation: string, body: unknown, options: SendOptions = {}): Promise<Answer> {
@@ -114,7 +113,7 @@ export class Target {
     return { apiKey: this.apiKey, policy, policyPassword };
   }
 
-  grants(policy: ReadSeed['policies'][number], operation: Operation, definition: string): boolean {
+  grants(policy: ParsedSeed['policies'][number], operation: Operation, definition: string): boolean {
     return policy.grants.some(
       (one) => one.definitions.includes(definition) && one.operations.includes(operation),
     );
@@ -123,7 +122,7 @@ export class Target {
   /** A policy that grants all of the operations on a definition, and that definition. */
   grantee(...operations: readonly Operation[]): {
     policy: string;
-    definition: ReadSeed['definitions'][number];
+    definition: ParsedSeed['definitions'][number];
   } {
     for (const policy of this.seed.policies) {
       for (const definition of this.seed.definitions) {
@@ -142,7 +141,7 @@ export class Target {
   }
 
   samples(kind: Kind): readonly [string, string] {
-    return SAMPLES[kind];
+    return samples[kind];
   }
 
   /** A session, a definition, and tokens of two values under it, granted all that is asked and Tokenize. */
@@ -168,9 +167,6 @@ export class Target {
     return typeof answer.body.token === 'string' ? answer.body.token : textOf(answer);
   }
 }
-
-/** Thrown by a check where the specification doesn't say, or the seed doesn't reach. */
-export class NotShown extends Error {}
 
 function asObject(text: string): Readonly<Record<string, unknown>> {
   try {

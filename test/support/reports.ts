@@ -10,7 +10,7 @@ import type { Connection } from '../../electron/contract/models/connection.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { openPortalHttp } from '../../electron/reports/portal-http.ts';
 import { type ReportParts, openReports } from '../../electron/reports/reports.ts';
-import { runService, type ServiceOptions } from '../../electron/built-in-service/run-service.ts';
+import { runService, type ServiceOptions } from '../../electron/built-in-service/service.ts';
 import type { Seed } from '../../electron/built-in-service/seed.ts';
 import { defaultReporting } from '../../electron/service/profile.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';

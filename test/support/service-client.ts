@@ -1,5 +1,5 @@
 import { Pool, type Dispatcher } from 'undici';
-import type { ServiceFacts } from '../../electron/built-in-service/run-service.ts';
+import type { ServiceFacts } from '../../electron/built-in-service/service.ts';
 
 export interface Answer {
   readonly status: number;

@@ -2,14 +2,14 @@ import type { AesKey } from './ff1.ts';
 import {
   bad,
   good,
+  maskDigits,
+  replaceDigits,
+  type DigitMask,
   type Format,
   type FormatFailure,
   type FormatOutcome,
-  maskDigits,
-  refillDigits,
-  type DigitMask,
 } from './format.ts';
-import { createPermutation, type Permutation } from './free-text.ts';
+import { createPermutation, type Permutation } from './permutation.ts';
 
 /** Whether a string of digits passes the Luhn check (ISO/IEC 7812-1). */
 export function isLuhnValid(digits: string): boolean {
@@ -21,133 +21,162 @@ export function isLuhnValid(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** The one digit which, between `before` and `after`, makes the whole pass the Luhn check. */
+/** The one digit that makes a number pass the Luhn check, standing between `before` and `after`. */
 export function luhnDigitBetween(before: string, after: string): number {
   for (let digit = 0; digit < 9; digit++) if (isLuhnValid(`${before}${digit}${after}`)) return digit;
   return 9;
 }
 
-/** What the Luhn check says of every token. `invalid` can never be mistaken for a card. */
-export type LuhnOutcome = 'valid' | 'invalid' | 'any';
-
-export interface CardNumberOptions {
-  readonly luhn: LuhnOutcome;
+interface CardNumberOptions {
+  /** Whether tokens pass the Luhn check. A token of `invalid` can't be mistaken for a card. */
+  readonly luhn: 'valid' | 'invalid' | 'any';
   /** `keepFirst` at most 6, `keepLast` at most 4. */
   readonly mask: DigitMask;
 }
 
-const BIN = 6;
-const LAST = 4;
-const SHAPE = /^\d(?:[ -]?\d){13,18}$/;
+const binLength = 6;
+const lastLength = 4;
+const shape = /^\d(?:[ -]?\d){13,18}$/;
+
+interface Card {
+  readonly digits: string;
+  readonly bin: string;
+  readonly middle: string;
+  readonly last: string;
+  readonly tweak: Buffer;
+}
+
+function parseCard(text: string): Card {
+  const digits = text.replace(/[ -]/g, '');
+  const bin = digits.slice(0, binLength);
+  const middle = digits.slice(binLength, -lastLength);
+  const last = digits.slice(-lastLength);
+  return { digits, bin, middle, last, tweak: Buffer.from(bin + last, 'latin1') };
+}
+
+/*
+ * The middle of a card is a rank, all its digits but the last, and a Luhn distance: how far the last digit lies above
+ * the one that would pass the check.
+ */
+const rankOf = (card: Card): number => Number(card.middle.slice(0, -1));
+
+function luhnDistanceOf(card: Card): number {
+  const valid = luhnDigitBetween(card.bin + card.middle.slice(0, -1), card.last);
+  return (Number(card.middle.at(-1)) - valid + 10) % 10;
+}
+
+function formatMiddle(card: Card, rank: number, luhnDistance: number): string {
+  const before = String(rank).padStart(card.middle.length - 1, '0');
+  return before + String((luhnDigitBetween(card.bin + before, card.last) + luhnDistance) % 10);
+}
+
+/** One direction: how text becomes the integer that is permuted, and how the permuted one becomes text. */
+interface Conversion {
+  readonly parse: (text: string) => { readonly card: Card; readonly x: number } | FormatFailure;
+  readonly permute: 'encrypt' | 'decrypt';
+  readonly permuteBatch: 'encryptBatch' | 'decryptBatch';
+  /** The new middle, or null where the integer is none of a value. */
+  readonly format: (card: Card, y: number) => string | null;
+}
 
 /**
  * 14 to 19 digits, single spaces or hyphens between them allowed and kept. The first six and the last four
- * digits stay; those between are permuted, under a tweak of the ten that stay.
+ * digits stay; the middle is permuted, with the ten that stay as the tweak.
  *
- * With n digits between, a valid card has only 10^(n-1) of them, as the last follows from Luhn. What is permuted:
- * `valid`: that rank, again spelled as a Luhn-valid middle. `invalid`: nine places for each rank, one for each
- * wrong last digit, the value at the first, so 8 of 9 strings made up by hand are refused. `any`: all 10^n, and
- * values needn't pass Luhn either. 13-digit cards are refused: with ten digits kept, a hundred would be left.
+ * Of the middles with n digits only 10^(n-1) belong to valid cards, as the last digit follows from Luhn. What is
+ * permuted: `valid`: their ranks. `invalid`: nine integers for each rank, one for each wrong last digit, the value
+ * being the first of them, so 8 of 9 strings that are no tokens are refused. `any`: all 10^n middles, and values
+ * needn't pass Luhn either. 13-digit cards are refused: with ten digits kept, a hundred would be left.
  */
 export function createCardNumber(key: AesKey, { luhn, mask }: CardNumberOptions): Format {
   const permutations = new Map<number, Permutation>();
   const permutationFor = (middleLength: number): Permutation => {
-    let found = permutations.get(middleLength);
-    if (!found) {
+    let permutation = permutations.get(middleLength);
+    if (!permutation) {
       const size = { valid: 1, invalid: 9, any: 10 }[luhn] * 10 ** (middleLength - 1);
-      found = createPermutation(key, size, BIN + LAST);
-      permutations.set(middleLength, found);
+      permutation = createPermutation(key, size, binLength + lastLength);
+      permutations.set(middleLength, permutation);
     }
-    return found;
+    return permutation;
   };
 
-  const take = (text: string) => {
-    const digits = text.replace(/[ -]/g, '');
-    const bin = digits.slice(0, BIN);
-    const last = digits.slice(-LAST);
-    return { digits, bin, last, middle: digits.slice(BIN, -LAST), tweak: Buffer.from(bin + last, 'latin1') };
-  };
-  type Taken = ReturnType<typeof take>;
-
-  /** Digits between, from a rank and the distance of their last digit to the one Luhn asks for. */
-  const spell = (card: Taken, rank: number, distance: number): string => {
-    const before = String(rank).padStart(card.middle.length - 1, '0');
-    return before + String((luhnDigitBetween(card.bin + before, card.last) + distance) % 10);
-  };
-  const rankOf = (card: Taken): number => Number(card.middle.slice(0, -1));
-  const distanceOf = (card: Taken): number => {
-    const asked = luhnDigitBetween(card.bin + card.middle.slice(0, -1), card.last);
-    return (Number(card.middle.at(-1)) - asked + 10) % 10;
-  };
-  const rejoin = (template: string, card: Taken, middle: string) =>
-    good(refillDigits(template, card.bin + middle + card.last));
-  const whole = (card: Taken, number: number) => String(number).padStart(card.middle.length, '0');
-
-  /** A way through: what is permuted of a text, or why nothing is, and the text that comes of it. */
-  interface Way {
-    readonly enter: (text: string) => (Taken & { readonly x: number }) | FormatFailure;
-    readonly leave: (template: string, card: Taken, y: number) => FormatOutcome;
-    readonly one: 'forward' | 'backward';
-    readonly all: 'forwardAll' | 'backwardAll';
-  }
-  const tokenizing: Way = {
-    one: 'forward',
-    all: 'forwardAll',
-    enter(value) {
+  const formatAny = (card: Card, x: number) => String(x).padStart(card.middle.length, '0');
+  const tokenizing: Conversion = {
+    permute: 'encrypt',
+    permuteBatch: 'encryptBatch',
+    parse(value) {
       if (value === '') return 'ValueEmpty';
-      if (!SHAPE.test(value)) return 'ValueInvalid';
-      const card = take(value);
-      if (luhn === 'any') return { ...card, x: Number(card.middle) };
+      if (!shape.test(value)) return 'ValueInvalid';
+      const card = parseCard(value);
+      if (luhn === 'any') return { card, x: Number(card.middle) };
       if (!isLuhnValid(card.digits)) return 'ValueInvalid';
-      return { ...card, x: luhn === 'valid' ? rankOf(card) : rankOf(card) * 9 };
+      return { card, x: luhn === 'valid' ? rankOf(card) : rankOf(card) * 9 };
     },
-    leave(template, card, y) {
-      if (luhn === 'any') return rejoin(template, card, whole(card, y));
-      if (luhn === 'valid') return rejoin(template, card, spell(card, y, 0));
-      return rejoin(template, card, spell(card, Math.floor(y / 9), (y % 9) + 1));
+    format(card, y) {
+      if (luhn === 'any') return formatAny(card, y);
+      if (luhn === 'valid') return formatMiddle(card, y, 0);
+      return formatMiddle(card, Math.floor(y / 9), (y % 9) + 1);
     },
   };
-  const detokenizing: Way = {
-    one: 'backward',
-    all: 'backwardAll',
-    enter(token) {
-      if (!SHAPE.test(token)) return 'TokenInvalid';
-      const card = take(token);
-      if (luhn === 'any') return { ...card, x: Number(card.middle) };
-      const distance = distanceOf(card);
+  const detokenizing: Conversion = {
+    permute: 'decrypt',
+    permuteBatch: 'decryptBatch',
+    parse(token) {
+      if (!shape.test(token)) return 'TokenInvalid';
+      const card = parseCard(token);
+      if (luhn === 'any') return { card, x: Number(card.middle) };
+      const distance = luhnDistanceOf(card);
       if ((distance === 0) !== (luhn === 'valid')) return 'TokenInvalid';
-      return { ...card, x: luhn === 'valid' ? rankOf(card) : rankOf(card) * 9 + distance - 1 };
+      return { card, x: luhn === 'valid' ? rankOf(card) : rankOf(card) * 9 + distance - 1 };
     },
-    leave(template, card, x) {
-      if (luhn === 'any') return rejoin(template, card, whole(card, x));
-      if (luhn === 'valid') return rejoin(template, card, spell(card, x, 0));
-      return x % 9 === 0 ? rejoin(template, card, spell(card, x / 9, 0)) : bad('TokenInvalid');
+    format(card, x) {
+      if (luhn === 'any') return formatAny(card, x);
+      if (luhn === 'valid') return formatMiddle(card, x, 0);
+      return x % 9 === 0 ? formatMiddle(card, x / 9, 0) : null;
     },
   };
 
-  const through = ({ enter, leave, one }: Way, text: string): FormatOutcome => {
-    const card = enter(text);
-    if (typeof card === 'string') return bad(card);
-    return leave(text, card, permutationFor(card.middle.length)[one](card.tweak, card.x));
+  const finish = (template: string, card: Card, middle: string | null): FormatOutcome =>
+    middle === null ? bad('TokenInvalid') : good(replaceDigits(template, card.bin + middle + card.last));
+
+  const convert = ({ parse, permute, format }: Conversion, text: string): FormatOutcome => {
+    const parsed = parse(text);
+    if (typeof parsed === 'string') return bad(parsed);
+    const { card, x } = parsed;
+    return finish(text, card, format(card, permutationFor(card.middle.length)[permute](card.tweak, x)));
   };
-  const allThrough = ({ enter, leave, all }: Way, texts: readonly string[]): FormatOutcome[] => {
-    const entered = texts.map(enter);
-    const outcomes = entered.map((card) => bad(typeof card === 'string' ? card : 'ValueInvalid'));
-    const cards = entered.flatMap((card, at) => (typeof card === 'string' ? [] : [{ card, at }]));
-    for (const [length, group] of Map.groupBy(cards, ({ card }) => card.middle.length)) {
-      const [tweaks, xs] = [group.map(({ card }) => card.tweak), group.map(({ card }) => card.x)];
-      const ys = permutationFor(length)[all](tweaks, xs);
-      for (const [index, { card, at }] of group.entries())
-        outcomes[at] = leave(texts[at] ?? '', card, ys[index] ?? 0);
+
+  const convertAll = (
+    { parse, permuteBatch, format }: Conversion,
+    texts: readonly string[],
+  ): FormatOutcome[] => {
+    const outcomes: FormatOutcome[] = [];
+    const valid: {
+      readonly index: number;
+      readonly text: string;
+      readonly card: Card;
+      readonly x: number;
+    }[] = [];
+    for (const [index, text] of texts.entries()) {
+      const parsed = parse(text);
+      if (typeof parsed === 'string') outcomes[index] = bad(parsed);
+      else valid.push({ index, text, ...parsed });
+    }
+    for (const [middleLength, group] of Map.groupBy(valid, ({ card }) => card.middle.length)) {
+      const tweaks = group.map(({ card }) => card.tweak);
+      const xs = group.map(({ x }) => x);
+      const ys = permutationFor(middleLength)[permuteBatch](tweaks, xs);
+      for (const [at, { index, text, card }] of group.entries())
+        outcomes[index] = finish(text, card, format(card, ys[at] ?? 0));
     }
     return outcomes;
   };
 
   return {
-    tokenize: (value) => through(tokenizing, value),
-    detokenize: (token) => through(detokenizing, token),
-    tokenizeAll: (values) => allThrough(tokenizing, values),
-    detokenizeAll: (tokens) => allThrough(detokenizing, tokens),
+    tokenize: (value) => convert(tokenizing, value),
+    detokenize: (token) => convert(detokenizing, token),
+    tokenizeAll: (values) => convertAll(tokenizing, values),
+    detokenizeAll: (tokens) => convertAll(detokenizing, tokens),
     mask: (value) => maskDigits(value, mask),
   };
 }

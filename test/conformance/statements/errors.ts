@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { statement, unshown, type Statement } from '../statement.ts';
-import { NotShown, type Answer, type Target } from '../target.ts';
+import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import type { Answer, Target } from '../target.ts';
 
-const COMMON = ['status', 'title', 'traceId', 'type'];
+const commonMembers = ['status', 'title', 'traceId', 'type'];
 
 /** The members that every failure has, with what they must hold. */
 function assertFailure({ status, headers, body }: Answer, expected: number, title: string | null): void {
@@ -31,7 +31,7 @@ export const errors: readonly Statement[] = [
   statement('7', '400: errors with code and Validation, type, title, status, traceId', async (target) => {
     const answer = await target.call('CreateSession', { apiKey: 'x' });
     assertFailure(answer, 400, null);
-    assert.deepEqual(Object.keys(answer.body).sort(), ['errors', ...COMMON]);
+    assert.deepEqual(Object.keys(answer.body).sort(), ['errors', ...commonMembers]);
     const { code, Validation } = answer.body.errors as Record<string, unknown>;
     for (const list of [code, Validation]) {
       assert.ok(Array.isArray(list) && list.length > 0 && list.every((text) => typeof text === 'string'));
@@ -67,14 +67,14 @@ export const errors: readonly Statement[] = [
   statement('7', '403: errors is one code; type, title, status, traceId', async (target) => {
     const answer = await refusedByPolicy(target);
     assertFailure(answer, 403, 'Forbidden');
-    assert.deepEqual(Object.keys(answer.body).sort(), ['errors', ...COMMON]);
+    assert.deepEqual(Object.keys(answer.body).sort(), ['errors', ...commonMembers]);
     assert.equal(typeof answer.body.errors, 'string');
     return undefined;
   }),
   statement('7', '404: type, title, status, traceId and no errors', async (target) => {
     const answer = await target.send('/api/services/evtservice/no-such-operation', { body: '{}' });
     assertFailure(answer, 404, 'Not Found');
-    assert.deepEqual(Object.keys(answer.body).sort(), COMMON);
+    assert.deepEqual(Object.keys(answer.body).sort(), commonMembers);
     return undefined;
   }),
   statement('7', '4xx, never 5xx, for information that is wrong', async (target) => {
@@ -104,5 +104,5 @@ export const errors: readonly Statement[] = [
     const { status } = await target.call('BatchDetokenize', { ...base, elements });
     throw new NotShown(`here the batch is answered with ${status}`);
   }),
-  unshown('7', 'The set of error codes'),
+  notShown('7', 'The set of error codes'),
 ];

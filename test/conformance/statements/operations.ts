@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { statement, unshown, type Statement } from '../statement.ts';
-import { elementsOf, NotShown, textOf, type Target } from '../target.ts';
+import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import { elementsOf, textOf, type Target } from '../target.ts';
 
 /** A body that an operation accepts, for taking members away from. */
 async function bodyOf(target: Target, operation: string): Promise<Record<string, unknown>> {
@@ -192,6 +192,6 @@ export const operations: readonly Statement[] = [
     assert.deepEqual(new Set(done.map(({ RefId }) => RefId)), new Set(elements.map(({ RefId }) => RefId)));
     return undefined;
   }),
-  unshown('4', 'HTTP paths of the operations other than CreateSession and Tokenize'),
-  unshown('4', 'Request and response bodies beyond the parameter names'),
+  notShown('4', 'HTTP paths of the operations other than CreateSession and Tokenize'),
+  notShown('4', 'Request and response bodies beyond the parameter names'),
 ];

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { fetch as undiciFetch } from 'undici';
-import { statement, unshown, type Statement } from '../statement.ts';
-import { NotShown, textOf, type Answer, type Target } from '../target.ts';
+import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import { textOf, type Answer, type Target } from '../target.ts';
 
-const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+const parameters: Readonly<Record<string, readonly string[]>> = {
   CreateSession: ['apiKey', 'policy', 'policyPassword'],
   Tokenize: ['sessionToken', 'tokenName', 'value'],
   Detokenize: ['sessionToken', 'tokenName', 'tokenValue'],
@@ -70,7 +70,7 @@ export const portal: readonly Statement[] = [
     }
     return undefined;
   }),
-  unshown('4', 'AggregateApiRequestMetrics: literal values of groupBy and the response shape'),
+  notShown('4', 'AggregateApiRequestMetrics: literal values of groupBy and the response shape'),
   statement('4', 'QueryLastFailedRequests: max from 1 to 100, default 15', async (target) => {
     for (let i = 0; i < 16; i++) await target.call('Tokenize', {});
     assert.equal(listIn(await report(target, 'QueryLastFailedRequests', {})).length, 15);
@@ -97,7 +97,7 @@ export const portal: readonly Statement[] = [
       const client = await tools(target);
       const { tools: found } = await client.listTools();
       await client.close();
-      assert.deepEqual(found.map(({ name }) => name).sort(), Object.keys(PARAMETERS).sort());
+      assert.deepEqual(found.map(({ name }) => name).sort(), Object.keys(parameters).sort());
       return `${found.length} tools`;
     },
   ),
@@ -108,7 +108,7 @@ export const portal: readonly Statement[] = [
     for (const { name, inputSchema } of found) {
       assert.deepEqual(
         Object.keys(inputSchema.properties ?? {}).sort(),
-        [...(PARAMETERS[name] ?? [])].sort(),
+        [...(parameters[name] ?? [])].sort(),
         name,
       );
     }
@@ -219,6 +219,6 @@ export const portal: readonly Statement[] = [
       return undefined;
     },
   ),
-  unshown('5', 'Lifetime of a session token and of a portal JWT'),
-  unshown('6', 'Webhooks: event kinds, payloads, delivery and signing'),
+  notShown('5', 'Lifetime of a session token and of a portal JWT'),
+  notShown('6', 'Webhooks: event kinds, payloads, delivery and signing'),
 ];

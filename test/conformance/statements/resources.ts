@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'undici';
-import { statement, unshown, type Statement } from '../statement.ts';
-import { NotShown, textOf, type Target } from '../target.ts';
+import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import { textOf, type Target } from '../target.ts';
 
 const refused = (status: number) => status === 401 || status === 403;
 
@@ -78,7 +78,7 @@ export const resources: readonly Statement[] = [
     assert.equal((await create('AccountAdmin')).status, 200);
     return undefined;
   }),
-  unshown('2', 'API key: other fields of the record'),
+  notShown('2', 'API key: other fields of the record'),
   statement('2', 'Token definition: identified in API calls by its name (tokenName)', async (target) => {
     const { base, values } = await target.tokens();
     const { status } = await target.call('Tokenize', {
@@ -96,7 +96,7 @@ export const resources: readonly Statement[] = [
     assert.notEqual(mask, tokens[0]);
     return undefined;
   }),
-  unshown('2', 'Token definition: individual fields and allowed values'),
+  notShown('2', 'Token definition: individual fields and allowed values'),
   statement('2', 'Security policy: has a name and a password', async (target) => {
     const right = target.credentials(target.grantee('Tokenize').policy);
     assert.equal((await target.call('CreateSession', right)).status, 200);
@@ -141,7 +141,7 @@ export const resources: readonly Statement[] = [
       return `${tried} combinations`;
     },
   ),
-  unshown('2', 'Security policy: other fields'),
+  notShown('2', 'Security policy: other fields'),
   statement('2', 'Session token: an opaque string, sent in the field sessionToken', async (target) => {
     const token = await target.session(target.grantee('Tokenize').policy);
     assert.ok(token.length >= 16, 'too short to be unguessable');
@@ -163,7 +163,7 @@ export const resources: readonly Statement[] = [
     assert.equal(status, 400);
     return undefined;
   }),
-  unshown('2', 'Reporting records: fields of the metrics and of the failed requests'),
+  notShown('2', 'Reporting records: fields of the metrics and of the failed requests'),
 
   statement(
     '3',
@@ -208,6 +208,6 @@ export const resources: readonly Statement[] = [
       return undefined;
     },
   ),
-  unshown('3', 'Lifetime of a session token'),
-  unshown('3', 'Transitions of token definitions and security policies'),
+  notShown('3', 'Lifetime of a session token'),
+  notShown('3', 'Transitions of token definitions and security policies'),
 ];

@@ -12,7 +12,7 @@ const running: ChildProcess[] = [];
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sandbox-command-'));
+  folder = mkdtempSync(join(tmpdir(), 'service-command-'));
 });
 afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL');
@@ -39,11 +39,19 @@ const untilStarted = async ({ child }: ReturnType<typeof run>): Promise<string> 
 const after = (printed: string, label: string): string =>
   new RegExp(`^${label} +(\\S+)`, 'm').exec(printed)?.[1] ?? '';
 
-describe('npm run sandbox', () => {
+describe('npm run built-in-service', () => {
   it('prints what a client needs, serves, keeps its data private, and stops when asked', async () => {
     const seedFile = join(folder, 'seed.json');
     const data = join(folder, 'data');
-    const started = run('sandbox.ts', '--data', data, '--write-seed', seedFile, '--session-seconds', '30');
+    const started = run(
+      'built-in-service.ts',
+      '--data',
+      data,
+      '--write-seed',
+      seedFile,
+      '--session-seconds',
+      '30',
+    );
     const printed = await untilStarted(started);
     const seed = seedSchema.parse(JSON.parse(readFileSync(seedFile, 'utf8')) as Seed);
     const caFile = after(printed, 'CA file');
@@ -62,12 +70,12 @@ describe('npm run sandbox', () => {
 
     started.child.kill('SIGINT');
     expect(await started.exit).toBe(0);
-    const again = run('sandbox.ts', '--data', data);
+    const again = run('built-in-service.ts', '--data', data);
     expect(after(await untilStarted(again), 'API key')).toBe(after(printed, 'API key'));
   });
 
   it('leaves nothing behind without a data folder', async () => {
-    const started = run('sandbox.ts');
+    const started = run('built-in-service.ts');
     const caFile = after(await untilStarted(started), 'CA file');
     expect(existsSync(caFile)).toBe(true);
     started.child.kill('SIGTERM');
@@ -76,15 +84,15 @@ describe('npm run sandbox', () => {
   });
 
   it.each([
-    [['--port', '70000'], /--port wants a whole number from 0 to 65535/],
+    [['--port', '70000'], /--port must be a whole number from 0 to 65535/],
     [['--nonsense'], /--nonsense/],
     [['--seed', 'missing.json'], /missing\.json/],
     [['--seed', script('../package.json')], /The seed file is wrong[^]*account/],
   ])('says in a sentence what is wrong with %j', async (args, sentence) => {
-    const { child, exit } = run('sandbox.ts', ...args);
-    const said = await readAll(child.stderr);
+    const { child, exit } = run('built-in-service.ts', ...args);
+    const printed = await readAll(child.stderr);
     expect(await exit).toBe(1);
-    expect(said).toMatch(sentence);
-    expect(said).not.toMatch(/^\s+at /m);
+    expect(printed).toMatch(sentence);
+    expect(printed).not.toMatch(/^\s+at /m);
   });
 });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { runService, type RunningService } from '../../../electron/built-in-service/run-service.ts';
+import { runService, type RunningService } from '../../../electron/built-in-service/service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { connect, type Answer, type Client } from '../../support/service-client.ts';
 
-const CARD = '4111111111111111';
+const card = '4111111111111111';
 const time = { now: Date.parse('2026-11-21T10:00:00Z') };
 const clock = { now: () => time.now, monotonic: () => performance.now() };
 const here: { service?: RunningService; client?: Client } = {};
 const elsewhere: { service?: RunningService; client?: Client } = {};
-const AUTHENTICATE = '/api/services/portal/authenticate';
+const authenticatePath = '/api/services/portal/authenticate';
 
 const open = async (into: typeof here, secret: number) => {
   const options = { secret: new Uint8Array(32).fill(secret), seed: defaultSeed as Seed, toolServer: true };
@@ -24,7 +24,7 @@ const portalToken = async (side: typeof here, name = 'admin') => {
   const password = side.service?.facts.portalUsers.find((user) => user.name === name)?.password;
   const { body } = await clientOf(side).send(
     'POST',
-    AUTHENTICATE,
+    authenticatePath,
     JSON.stringify({ userName: name, password }),
   );
   return String(body.token);
@@ -53,16 +53,16 @@ function expectRefusal(answer: Answer, status: number, code: string): void {
 }
 
 const operations: readonly (readonly [string, object])[] = [
-  ['Tokenize', { value: CARD }],
-  ['Detokenize', { tokenValue: CARD }],
-  ['GetMasked', { tokenValue: CARD }],
-  ['BatchTokenize', { elements: [{ Value: CARD }] }],
-  ['BatchDetokenize', { elements: [{ Value: CARD }] }],
-  ['PatternMatch', { regex: '.', elements: [{ Value: CARD }] }],
+  ['Tokenize', { value: card }],
+  ['Detokenize', { tokenValue: card }],
+  ['GetMasked', { tokenValue: card }],
+  ['BatchTokenize', { elements: [{ Value: card }] }],
+  ['BatchDetokenize', { elements: [{ Value: card }] }],
+  ['PatternMatch', { regex: '.', elements: [{ Value: card }] }],
 ];
 const translations: readonly (readonly [string, object])[] = [
-  ['Translate', { tokenValue: CARD }],
-  ['BatchTranslate', { elements: [{ Value: CARD }] }],
+  ['Translate', { tokenValue: card }],
+  ['BatchTranslate', { elements: [{ Value: card }] }],
 ];
 
 describe.each(operations)('%s', (operation, body) => {
@@ -125,7 +125,7 @@ describe.each(translations)('%s', (operation, body) => {
 
   it('never has the cleartext in its answer', async () => {
     const session = await clientOf(here).signIn('analyst');
-    const tokenized = { sessionToken: session, tokenName: 'card-number', value: CARD };
+    const tokenized = { sessionToken: session, tokenName: 'card-number', value: card };
     const tokenValue = (await clientOf(here).call('Tokenize', tokenized)).body.token;
     for (const targetTokenName of ['free-text', 'ssn', 'card-number', 'email']) {
       const answer = await clientOf(here).call(operation, {
@@ -136,7 +136,7 @@ describe.each(translations)('%s', (operation, body) => {
         tokenValue,
         elements: [{ RefId: '1', Value: tokenValue }],
       });
-      expect(answer.text).not.toContain(CARD);
+      expect(answer.text).not.toContain(card);
     }
   });
 });

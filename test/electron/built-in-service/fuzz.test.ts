@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { OPERATION_NAMES, pathOf } from '../../../electron/built-in-service/operations.ts';
-import { PORTAL_OPERATIONS } from '../../../electron/built-in-service/portal-operations.ts';
+import { operationNames, pathOf } from '../../../electron/built-in-service/operations.ts';
+import { portalOperations } from '../../../electron/built-in-service/portal.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { startBuiltInService, type RunningBuiltInService } from '../../../electron/built-in-service/start.ts';
 import { connect, type Client } from '../../support/service-client.ts';
 
-const REQUESTS = 10_000;
-let sandbox: RunningBuiltInService;
+const requestCount = 10_000;
+let service: RunningBuiltInService;
 let client: Client;
 
 beforeAll(async () => {
-  sandbox = await startBuiltInService({
+  service = await startBuiltInService({
     secret: new Uint8Array(32).fill(7),
     worker: new URL('../../../electron/built-in-service/worker.ts', import.meta.url),
     limits: { requestsPerSecond: 1_000_000, transfersPerDay: 1_000_000_000 },
@@ -21,17 +21,17 @@ beforeAll(async () => {
     toolServer: true,
     maxBodyBytes: 100_000,
   });
-  client = connect(sandbox);
+  client = connect(service);
 });
 afterAll(async () => {
   await client.close();
-  await sandbox.stop();
+  await service.stop();
 });
 
 function requests(good: Readonly<Record<string, string>>, jwt: string) {
   const paths = [
-    ...OPERATION_NAMES.map(pathOf),
-    ...Object.values(PORTAL_OPERATIONS).map(({ path }) => path),
+    ...operationNames.map(pathOf),
+    ...Object.values(portalOperations).map(({ path }) => path),
     '/mcp',
   ];
   const path = fc.oneof(
@@ -179,7 +179,7 @@ function requests(good: Readonly<Record<string, string>>, jwt: string) {
   return fc.record({ path, query, method, body, headers });
 }
 
-describe(`${REQUESTS} requests of every kind of nonsense`, () => {
+describe(`${requestCount} requests of every kind of nonsense`, () => {
   it('meet no 5xx, an x-requestid each, and a service that goes on', { timeout: 120_000 }, async () => {
     const sessionToken = await client.signIn('analyst');
     const tokens: Record<string, string> = {};
@@ -195,7 +195,7 @@ describe(`${REQUESTS} requests of every kind of nonsense`, () => {
       );
     }
     const { apiKey, policyPassword } = client.credentials('analyst');
-    const admin = sandbox.portalUsers.find(({ name }) => name === 'admin');
+    const admin = service.portalUsers.find(({ name }) => name === 'admin');
     const signedIn = await client.send(
       'POST',
       '/api/services/portal/authenticate',
@@ -204,11 +204,11 @@ describe(`${REQUESTS} requests of every kind of nonsense`, () => {
     const jwt = String(signedIn.body.token);
 
     const script = fc.sample(requests({ ...tokens, sessionToken, apiKey, policyPassword }, jwt), {
-      numRuns: REQUESTS,
+      numRuns: requestCount,
       seed: 20_261_121,
     });
-    const pool = new Pool(sandbox.baseUrl, {
-      connect: { ca: sandbox.caPem },
+    const pool = new Pool(service.baseUrl, {
+      connect: { ca: service.caPem },
       connections: 24,
       pipelining: 1,
     });
@@ -241,7 +241,7 @@ describe(`${REQUESTS} requests of every kind of nonsense`, () => {
     await pool.destroy();
 
     expect(wrong).toEqual([]);
-    expect([...statuses.values()].reduce((sum, n) => sum + n)).toBe(REQUESTS);
+    expect([...statuses.values()].reduce((sum, n) => sum + n)).toBe(requestCount);
     // The nonsense reached every kind of answer, success included.
     for (const status of [200, 400, 401, 403, 404, 405, 413, 415])
       expect(statuses.get(status), String(status)).toBeGreaterThan(20);

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { OPERATION_NAMES, OPERATIONS, pathOf } from '../../../electron/built-in-service/operations.ts';
-import { PORTAL_OPERATIONS } from '../../../electron/built-in-service/portal-operations.ts';
-import { runService, type RunningService } from '../../../electron/built-in-service/run-service.ts';
+import { operationNames, operations, pathOf } from '../../../electron/built-in-service/operations.ts';
+import { portalOperations } from '../../../electron/built-in-service/portal.ts';
+import { runService, type RunningService } from '../../../electron/built-in-service/service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { connect, type Client } from '../../support/service-client.ts';
 
@@ -62,13 +62,13 @@ describe('the OpenAPI document', () => {
   it('names this server, every operation, and what each one takes', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.servers[0]?.url).toBe(service.facts.baseUrl);
-    const portal = Object.values(PORTAL_OPERATIONS).map(({ path }) => path);
+    const portal = Object.values(portalOperations).map(({ path }) => path);
     expect(Object.keys(document.paths).sort()).toEqual(
-      [...OPERATION_NAMES.map(pathOf), ...portal, '/openapi.json'].sort(),
+      [...operationNames.map(pathOf), ...portal, '/openapi.json'].sort(),
     );
-    for (const name of OPERATION_NAMES) {
+    for (const name of operationNames) {
       const { properties } = document.components.schemas[`${name}Request`] ?? {};
-      expect(Object.keys(properties ?? {})).toEqual(Object.keys(OPERATIONS[name].input.shape));
+      expect(Object.keys(properties ?? {})).toEqual(Object.keys(operations[name].input.shape));
     }
     expect(document.components.schemas.CreateSessionRequest?.required).toEqual([
       'apiKey',

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { openRequestLog, type RecordedCall } from '../../../electron/built-in-service/request-log.ts';
+import { openRequestLog, type LoggedCall } from '../../../electron/built-in-service/request-log.ts';
 import {
   runService,
   type RunningService,
   type ServiceOptions,
-} from '../../../electron/built-in-service/run-service.ts';
+} from '../../../electron/built-in-service/service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { connect, type Client } from '../../support/service-client.ts';
 
-const DAY = 86_400_000;
+const dayMs = 86_400_000;
 const time = { now: 0 };
 let folder: string;
 let service: RunningService;
@@ -37,7 +37,7 @@ const stop = async () => {
 };
 beforeEach(async () => {
   time.now = Date.parse('2026-11-20T12:00:00Z');
-  folder = mkdtempSync(join(tmpdir(), 'sandbox-reports-'));
+  folder = mkdtempSync(join(tmpdir(), 'service-reports-'));
   await start();
 });
 afterEach(async () => {
@@ -84,7 +84,7 @@ async function traffic() {
 describe('AggregateApiRequestMetrics', () => {
   it('sums up what really happened, in each grouping', async () => {
     await traffic();
-    time.now += DAY;
+    time.now += dayMs;
     await client.signIn('analyst');
     const ok = (requests: number, transfers = 0) => ({ requests, succeeded: requests, failed: 0, transfers });
     expect(await metrics('Day')).toEqual([
@@ -153,7 +153,7 @@ describe('the transfers of 24 hours', () => {
     const refused = await tokenize('123-45-6789');
     expect(refused).toMatchObject({ status: 429, body: { errors: 'TooManyTransfers' } });
     expect(refused.headers['x-rate-limit-reset']).toBe('2026-11-21T12:01:00.000Z');
-    time.now += DAY + 60_000;
+    time.now += dayMs + 60_000;
     expect((await tokenize('123-45-6789')).status).toBe(200);
   });
 });
@@ -189,7 +189,7 @@ describe('QueryLastFailedRequests', () => {
 });
 
 describe('the record', () => {
-  const call: RecordedCall = {
+  const call: LoggedCall = {
     at: 0,
     requestId: 'r',
     operation: 'Tokenize',
@@ -236,11 +236,11 @@ describe('the record', () => {
   it('forgets failures after 90 days and sums after 400', () => {
     const log = open('one');
     log.record({ ...call, at: clock.now });
-    clock.now += 91 * DAY;
+    clock.now += 91 * dayMs;
     log.record({ ...call, at: clock.now, status: 200 });
     expect(log.lastFailed(100)).toEqual([]);
     expect(log.metrics('2000-01-01', '2100-01-01', 'Day')).toHaveLength(2);
-    clock.now += 310 * DAY;
+    clock.now += 310 * dayMs;
     log.record({ ...call, at: clock.now, status: 200 });
     expect(log.metrics('2000-01-01', '2100-01-01', 'Day').map(({ day }) => day)).toEqual([
       '2026-04-02',

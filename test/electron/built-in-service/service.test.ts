@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { runService, type RunningService } from '../../../electron/built-in-service/run-service.ts';
+import { runService, type RunningService } from '../../../electron/built-in-service/service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { connect, type Client } from '../../support/service-client.ts';
 
-const SECRET = new Uint8Array(32).fill(5);
-const CARD = '4111111111111111';
+const secret = new Uint8Array(32).fill(5);
+const card = '4111111111111111';
 const time = { now: Date.parse('2026-11-21T10:00:00Z') };
 let service: RunningService;
 let client: Client;
 
 beforeAll(async () => {
   service = await runService(
-    { secret: SECRET, seed: defaultSeed as Seed, sessionSeconds: 60, maxElements: 50, maxBodyBytes: 65_536 },
+    { secret: secret, seed: defaultSeed as Seed, sessionSeconds: 60, maxElements: 50, maxBodyBytes: 65_536 },
     { now: () => time.now, monotonic: () => performance.now() },
   );
   client = connect(service.facts);
@@ -30,7 +30,7 @@ const token = async (tokenName: string, value: string) => {
 
 describe('operations', () => {
   it.each([
-    ['card-number', CARD, '411111******1111'],
+    ['card-number', card, '411111******1111'],
     ['ssn', '123-45-6789', '***-**-6789'],
     ['email', 'jane.doe@example.com', 'j***@example.com'],
     ['free-text', 'Grüße 🙂', '********'],
@@ -44,7 +44,7 @@ describe('operations', () => {
   });
 
   it('translates under two sessions without the cleartext in the answer', async () => {
-    const { sessionToken, token: tokenValue } = await token('card-number', CARD);
+    const { sessionToken, token: tokenValue } = await token('card-number', card);
     const targetSessionToken = await client.signIn('dispute-desk');
     const answer = await client.call('Translate', {
       sourceSessionToken: sessionToken,
@@ -54,13 +54,13 @@ describe('operations', () => {
       tokenValue,
     });
     expect(answer.status).toBe(200);
-    expect(answer.text).not.toContain(CARD);
+    expect(answer.text).not.toContain(card);
     const back = await client.call('Detokenize', {
       sessionToken,
       tokenName: 'free-text',
       tokenValue: answer.body.token,
     });
-    expect(back.body).toEqual({ value: CARD });
+    expect(back.body).toEqual({ value: card });
     const refused = await client.call('Translate', {
       sourceSessionToken: sessionToken,
       targetSessionToken,
@@ -73,9 +73,9 @@ describe('operations', () => {
 
   it('answers a batch element by element, in order, with the RefId as it came', async () => {
     const sessionToken = await client.signIn('analyst');
-    const elements = [{ RefId: 'a', Value: CARD }, { Value: CARD }, { RefId: 'a', Value: 'no card' }];
+    const elements = [{ RefId: 'a', Value: card }, { Value: card }, { RefId: 'a', Value: 'no card' }];
     const batch = await client.call('BatchTokenize', { sessionToken, tokenName: 'card-number', elements });
-    const tokenOf = (await token('card-number', CARD)).token;
+    const tokenOf = (await token('card-number', card)).token;
     expect(batch.body).toEqual({
       elements: [{ RefId: 'a', Value: tokenOf }, { Value: tokenOf }, { RefId: 'a', Error: 'ValueInvalid' }],
     });
@@ -89,7 +89,7 @@ describe('operations', () => {
     });
     expect(back.body).toEqual({
       elements: [
-        { RefId: '1', Value: CARD },
+        { RefId: '1', Value: card },
         { RefId: '2', Error: 'TokenInvalid' },
       ],
     });
@@ -102,7 +102,7 @@ describe('operations', () => {
   });
 
   it('translates a batch', async () => {
-    const { sessionToken, token: Value } = await token('card-number', CARD);
+    const { sessionToken, token: Value } = await token('card-number', card);
     const { body } = await client.call('BatchTranslate', {
       sourceSessionToken: sessionToken,
       targetSessionToken: sessionToken,
@@ -197,13 +197,13 @@ describe('credentials', () => {
   });
 
   it('holds a policy to its grants', async () => {
-    const { token: tokenValue } = await token('card-number', CARD);
+    const { token: tokenValue } = await token('card-number', card);
     const sessionToken = await client.signIn('mask-only');
     const base = { sessionToken, tokenName: 'card-number' };
     expect((await client.call('GetMasked', { ...base, tokenValue })).status).toBe(200);
     const refused = { status: 403, body: { errors: 'OperationNotGranted' } };
     expect(await client.call('Detokenize', { ...base, tokenValue })).toMatchObject(refused);
-    expect(await client.call('Tokenize', { ...base, value: CARD })).toMatchObject(refused);
+    expect(await client.call('Tokenize', { ...base, value: card })).toMatchObject(refused);
     expect(await client.call('BatchDetokenize', { ...base, elements: [] })).toMatchObject(refused);
     expect(await client.call('PatternMatch', { ...base, regex: '1', elements: [] })).toMatchObject(refused);
     expect(await client.call('GetMasked', { ...base, tokenName: 'nope', tokenValue })).toMatchObject({
@@ -214,7 +214,7 @@ describe('credentials', () => {
 });
 
 describe('the protocol', () => {
-  const CREATE = '/api/services/evtservice/createsession';
+  const createPath = '/api/services/evtservice/createsession';
   const json = { 'content-type': 'application/json' };
   const notFound = {
     type: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.5',
@@ -258,7 +258,7 @@ describe('the protocol', () => {
     ['a prototype', '{"__proto__":{"apiKey":"x","policy":"y","policyPassword":"z"}}', 400],
     ['a body over the limit', JSON.stringify({ apiKey: 'x'.repeat(70_000) }), 413],
   ])('refuses %s', async (_name, body, status) => {
-    const answer = await client.send('POST', CREATE, body);
+    const answer = await client.send('POST', createPath, body);
     expect(answer.status).toBe(status);
     expect(answer.body).toMatchObject({ status, traceId: answer.headers['x-requestid'] });
   });
@@ -276,17 +276,24 @@ describe('the protocol', () => {
   });
 
   it('refuses other media types, methods and paths', async () => {
-    expect((await client.send('POST', CREATE, 'a=b', { 'content-type': 'text/plain' })).status).toBe(415);
-    expect((await client.send('POST', CREATE, '{}', {})).status).toBe(415);
-    const wrongMethod = await client.send('GET', `${CREATE}?pretty`);
+    expect((await client.send('POST', createPath, 'a=b', { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await client.send('POST', createPath, '{}', {})).status).toBe(415);
+    const wrongMethod = await client.send('GET', `${createPath}?pretty`);
     expect(wrongMethod).toMatchObject({ status: 405, headers: { allow: 'POST' } });
-    for (const path of ['/', '/nope', '/api/services/evtservice/nope', `${CREATE}/`, '/%2e%2e/x', '//x']) {
+    for (const path of [
+      '/',
+      '/nope',
+      '/api/services/evtservice/nope',
+      `${createPath}/`,
+      '/%2e%2e/x',
+      '//x',
+    ]) {
       const missing = await client.send('POST', path, 'not json', { 'content-type': 'text/plain' });
       expect(missing.body, path).toEqual({ ...notFound, traceId: missing.headers['x-requestid'] });
     }
     for (const body of ['{', 'x'.repeat(100_000)]) {
       expect((await client.send('POST', '/nope', body)).status).toBe(404);
-      expect((await client.send('PUT', CREATE, body)).status).toBe(405);
+      expect((await client.send('PUT', createPath, body)).status).toBe(405);
     }
     expect((await client.send('GET', '/%zz')).status).toBe(400);
   });
@@ -302,11 +309,11 @@ describe('the protocol', () => {
     const minified = await client.call('CreateSession', client.credentials('intake'));
     expect(minified.text).not.toContain('\n');
     const body = JSON.stringify(client.credentials('intake'));
-    expect((await client.send('POST', `${CREATE}?pretty`, body)).text).toContain('\n  "sessionToken"');
-    expect((await client.send('POST', CREATE, body, { ...json, 'x-printpretty': '' })).text).toContain(
+    expect((await client.send('POST', `${createPath}?pretty`, body)).text).toContain('\n  "sessionToken"');
+    expect((await client.send('POST', createPath, body, { ...json, 'x-printpretty': '' })).text).toContain(
       '\n  "',
     );
-    expect((await client.send('POST', `${CREATE}?pretty`, '{}')).text).toContain('\n  "errors"');
+    expect((await client.send('POST', `${createPath}?pretty`, '{}')).text).toContain('\n  "errors"');
   });
 
   it('gives every answer a request ID of its own and the rate-limit headers', async () => {
@@ -315,7 +322,7 @@ describe('the protocol', () => {
       await client.call('CreateSession', {}),
       await client.send('GET', '/nope'),
       await client.send('GET', '/%zz'),
-      await client.send('POST', CREATE, '{'),
+      await client.send('POST', createPath, '{'),
     ];
     const ids = answers.map(({ headers }) => headers['x-requestid']);
     expect(new Set(ids).size).toBe(answers.length);

@@ -10,11 +10,11 @@ import {
   runService,
   type RunningService,
   type ServiceOptions,
-} from '../../../electron/built-in-service/run-service.ts';
+} from '../../../electron/built-in-service/service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { connect, type Client } from '../../support/service-client.ts';
 
-const ELEVEN = [
+const toolNames = [
   'AggregateApiRequestMetrics',
   'BatchDetokenize',
   'BatchTokenize',
@@ -77,7 +77,7 @@ describe.each(['SSE', 'Streamable HTTP'])('a stock client over %s', (kind) => {
   it('lists the eleven tools and detokenizes a batch', async () => {
     const mcp = await openClient(kind, await jwt());
     const { tools } = await mcp.listTools();
-    expect(tools.map(({ name }) => name).sort()).toEqual(ELEVEN);
+    expect(tools.map(({ name }) => name).sort()).toEqual(toolNames);
     const parameters = Object.fromEntries(
       tools.map((tool) => [tool.name, Object.keys(tool.inputSchema.properties ?? {})]),
     );

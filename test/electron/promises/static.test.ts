@@ -144,7 +144,7 @@ test('connections are made in one place', () => {
   ]);
   // Who else sends, sends over a connection it was handed.
   const senders = /^import \{[^}]*\} from '(undici|node:https?|node:http2)'/m;
-  const outside = sources.filter((file) => senders.test(read(file)) && !file.startsWith('electron/sandbox/'));
+  const outside = sources.filter((file) => senders.test(read(file)) && !file.startsWith('electron/built-in-service/'));
   expect(outside.sort()).toEqual(['electron/reports/portal-http.ts', 'electron/service/http/transport.ts']);
 });
 

@@ -5,7 +5,7 @@ import {
   runService,
   type RunningService,
   type ServiceOptions,
-} from '../../../electron/built-in-service/run-service.ts';
+} from '../../../electron/built-in-service/service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { systemClock } from '../../../electron/privacy/clock.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';

@@ -3,23 +3,23 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expandAesKey, createFf1, createSmallFf1 } from '../../../../electron/built-in-service/engine/ff1.ts';
 
-const AES128 = '2B7E151628AED2A6ABF7158809CF4F3C';
-const AES192 = `${AES128}EF4359D8D580AA4F`;
-const AES256 = `${AES192}7F036D6F04FC6A94`;
-const DIGITS_TWEAK = '39383736353433323130';
-const LETTERS_TWEAK = '3737373770717273373737';
+const aes128 = '2B7E151628AED2A6ABF7158809CF4F3C';
+const aes192 = `${aes128}EF4359D8D580AA4F`;
+const aes256 = `${aes192}7F036D6F04FC6A94`;
+const digitsTweak = '39383736353433323130';
+const lettersTweak = '3737373770717273373737';
 
 /** NIST, "SP 800-38G examples with intermediate values", FF1 samples 1 to 9. */
 const samples = [
-  [AES128, 10, '', '0123456789', '2433477484'],
-  [AES128, 10, DIGITS_TWEAK, '0123456789', '6124200773'],
-  [AES128, 36, LETTERS_TWEAK, '0123456789abcdefghi', 'a9tv40mll9kdu509eum'],
-  [AES192, 10, '', '0123456789', '2830668132'],
-  [AES192, 10, DIGITS_TWEAK, '0123456789', '2496655549'],
-  [AES192, 36, LETTERS_TWEAK, '0123456789abcdefghi', 'xbj3kv35jrawxv32ysr'],
-  [AES256, 10, '', '0123456789', '6657667009'],
-  [AES256, 10, DIGITS_TWEAK, '0123456789', '1001623463'],
-  [AES256, 36, LETTERS_TWEAK, '0123456789abcdefghi', 'xs8a0azh2avyalyzuwd'],
+  [aes128, 10, '', '0123456789', '2433477484'],
+  [aes128, 10, digitsTweak, '0123456789', '6124200773'],
+  [aes128, 36, lettersTweak, '0123456789abcdefghi', 'a9tv40mll9kdu509eum'],
+  [aes192, 10, '', '0123456789', '2830668132'],
+  [aes192, 10, digitsTweak, '0123456789', '2496655549'],
+  [aes192, 36, lettersTweak, '0123456789abcdefghi', 'xbj3kv35jrawxv32ysr'],
+  [aes256, 10, '', '0123456789', '6657667009'],
+  [aes256, 10, digitsTweak, '0123456789', '1001623463'],
+  [aes256, 36, lettersTweak, '0123456789abcdefghi', 'xs8a0azh2avyalyzuwd'],
 ] as const;
 
 const toInteger = (digits: readonly number[], radix: number): bigint =>
@@ -77,7 +77,7 @@ describe('FF1', () => {
   });
 
   it('gives the same with plain numbers as with BigInt', () => {
-    const key = Buffer.from(AES256, 'hex');
+    const key = Buffer.from(aes256, 'hex');
     fc.assert(
       fc.property(
         fc.integer({ min: 6, max: 12 }),
@@ -97,7 +97,7 @@ describe('FF1', () => {
   });
 
   it('refuses plain numbers where they would lose digits', () => {
-    const aes = expandAesKey(Buffer.from(AES128, 'hex'));
+    const aes = expandAesKey(Buffer.from(aes128, 'hex'));
     expect(() => createSmallFf1(aes, { radix: 10, length: 14, tweakLength: 0 })).toThrow(RangeError);
   });
 });

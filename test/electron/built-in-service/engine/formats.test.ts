@@ -13,7 +13,7 @@ import { createFreeText } from '../../../../electron/built-in-service/engine/fre
 import { isLuhnValid } from '../../../../electron/built-in-service/engine/card-number.ts';
 import { seedSchema, type Seed } from '../../../../electron/built-in-service/seed.ts';
 
-const SECRET = new Uint8Array(32).fill(9);
+const secret = new Uint8Array(32).fill(9);
 const seed = {
   account: { accountId: 'a', tenantId: 't' },
   apiKeys: [{ title: 'k', expiresInDays: 1 }],
@@ -32,7 +32,7 @@ const seed = {
 } satisfies Seed;
 
 const build = (secret: Uint8Array) => createAccount(seedSchema.parse(seed), secret, 0).definitions;
-const definitions = build(SECRET);
+const definitions = build(secret);
 const format = (name: string, from = definitions): Definition['format'] => {
   const found = from.get(name);
   if (!found) throw new Error(name);
@@ -88,16 +88,16 @@ const texts = fc
   )
   .filter((text) => text !== '' && Buffer.byteLength(text) <= 512 && text.isWellFormed());
 
-const SSN = /^(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}$/;
-const EMAIL = /^[0-9a-z]{14,64}@[A-Za-z0-9.-]+$/;
+const ssnPattern = /^(?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\1(?!0000)\d{4}$/;
+const emailPattern = /^[0-9a-z]{14,64}@[A-Za-z0-9.-]+$/;
 const shapeOf = (text: string) => text.replace(/\d/g, '9');
 
 const kinds: [string, fc.Arbitrary<string>, (token: string, value: string) => boolean][] = [
   ['card-invalid', cards, (t, v) => shapeOf(t) === shapeOf(v) && !isLuhnValid(t.replace(/\D/g, ''))],
   ['card-valid', cards, (t, v) => shapeOf(t) === shapeOf(v) && isLuhnValid(t.replace(/\D/g, ''))],
   ['card-any', cards, (t, v) => shapeOf(t) === shapeOf(v)],
-  ['ssn', ssns, (t, v) => SSN.test(t) && shapeOf(t) === shapeOf(v)],
-  ['email', emails, (t, v) => EMAIL.test(t) && t.split('@')[1] === v.split('@')[1]],
+  ['ssn', ssns, (t, v) => ssnPattern.test(t) && shapeOf(t) === shapeOf(v)],
+  ['email', emails, (t, v) => emailPattern.test(t) && t.split('@')[1] === v.split('@')[1]],
   ['text', texts, (t) => /^txt_[A-Za-z0-9_-]+$/.test(t)],
 ];
 
@@ -114,7 +114,7 @@ describe.each(kinds)('%s', (name, values, isWellFormed) => {
   });
 
   it('gives the same token after a restart and another one under another secret', () => {
-    const again = build(SECRET);
+    const again = build(secret);
     const other = build(new Uint8Array(32).fill(10));
     let differing = 0;
     fc.assert(

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLimiter, type Party } from '../../../../electron/built-in-service/limiter.ts';
+import { createLimiter, type Party } from '../../../electron/built-in-service/limiter.ts';
 
-const DAY = 86_400_000;
+const dayMs = 86_400_000;
 const parties = fc.subarray<Party>(['ip:1', 'ip:2', 'client:a', 'client:b', 'account:x'], { minLength: 1 });
 
 /** The largest count in any window of the given length, wherever it starts. */
@@ -85,7 +85,7 @@ describe('the transfers of 24 hours', () => {
     );
     clock.now += minute - 1;
     expect(limiter.transfer(['client:a'], 10)).toBe(true);
-    clock.now += DAY - 1;
+    clock.now += dayMs - 1;
     expect(limiter.transfer(['client:a'], 1)).toBe(false);
     expect(limiter.report(['client:a'])).toMatchObject({ limit: 10, remaining: 0, resetAt: clock.now + 2 });
     clock.now += 2;
@@ -94,7 +94,7 @@ describe('the transfers of 24 hours', () => {
 
   it('never lets more than the limit through in any 24 hours, and gives back within a minute of them', () => {
     const script = fc.array(
-      fc.tuple(fc.integer({ min: 0, max: DAY / 3 }), fc.integer({ min: 1, max: 60 }), parties),
+      fc.tuple(fc.integer({ min: 0, max: dayMs / 3 }), fc.integer({ min: 1, max: 60 }), parties),
       { maxLength: 60 },
     );
     fc.assert(
@@ -111,11 +111,12 @@ describe('the transfers of 24 hours', () => {
             );
           const may = limiter.transfer(who, count);
           if (may) spent.push({ at: time.now, count, parties: who });
-          else expect(who.some((party) => sumSince(party, time.now - DAY - 60_000) + count > 100)).toBe(true);
+          else
+            expect(who.some((party) => sumSince(party, time.now - dayMs - 60_000) + count > 100)).toBe(true);
         }
         for (const party of ['ip:1', 'ip:2', 'client:a', 'client:b', 'account:x'] as const) {
           const events = spent.filter((one) => one.parties.includes(party));
-          expect(busiest(events, DAY)).toBeLessThanOrEqual(100);
+          expect(busiest(events, dayMs)).toBeLessThanOrEqual(100);
         }
       }),
       { numRuns: 200 },

@@ -1,6 +1,6 @@
 /*
  * Values a second in batches of 1,000, by definition: the engine alone, and the whole service over HTTPS.
- * node test/bench/sandbox-engine.ts
+ * node test/bench/built-in-engine.ts
  */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
@@ -11,8 +11,8 @@ import { luhnDigitBetween } from '../../electron/built-in-service/engine/card-nu
 import { seedSchema } from '../../electron/built-in-service/seed.ts';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 
-const SECONDS = 2;
-const BATCH = 1000;
+const seconds = 2;
+const batchSize = 1000;
 
 const card = (length: number) => (i: number) => {
   const before = `411111${String(i * 7919)
@@ -33,12 +33,12 @@ const cases: readonly (readonly [label: string, tokenName: string, value: (i: nu
 const seed = seedSchema.parse(defaultSeed);
 const secret = randomBytes(32);
 const { definitions } = createAccount(seed, secret, 0);
-const sandbox = await startBuiltInService({
+const service = await startBuiltInService({
   secret,
   worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
   limits: { requestsPerSecond: 100_000, transfersPerDay: 1e12 },
 });
-const pool = new Pool(sandbox.baseUrl, { connect: { ca: sandbox.caPem } });
+const pool = new Pool(service.baseUrl, { connect: { ca: service.caPem } });
 const post = async (operation: string, body: object) => {
   const response = await pool.request({
     method: 'POST',
@@ -48,8 +48,8 @@ const post = async (operation: string, body: object) => {
   });
   return (await response.body.json()) as { sessionToken?: string; elements?: { Value?: string }[] };
 };
-const policy = sandbox.policies.find(({ name }) => name === 'analyst');
-const credentials = { apiKey: sandbox.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
+const policy = service.policies.find(({ name }) => name === 'analyst');
+const credentials = { apiKey: service.apiKey.value, policy: policy?.name, policyPassword: policy?.password };
 const { sessionToken } = await post('createsession', credentials);
 
 const format = (perSecond: number): string => Math.round(perSecond).toLocaleString('en').padStart(9);
@@ -62,15 +62,15 @@ function rateOfCore(work: () => void): string {
     return (user + system) / 1e6;
   };
   let batches = 0;
-  for (; used() < SECONDS; batches++) work();
-  return format((batches * BATCH) / used());
+  for (; used() < seconds; batches++) work();
+  return format((batches * batchSize) / used());
 }
 
 async function rate(work: () => Promise<void>): Promise<string> {
   const start = performance.now();
   let batches = 0;
-  for (; performance.now() - start < SECONDS * 1000; batches++) await work();
-  return format((batches * BATCH) / ((performance.now() - start) / 1000));
+  for (; performance.now() - start < seconds * 1000; batches++) await work();
+  return format((batches * batchSize) / ((performance.now() - start) / 1000));
 }
 
 console.log('                        by processor time        by the clock');
@@ -78,7 +78,7 @@ console.log('values/s               tokenize  detokenize        over HTTPS');
 for (const [label, tokenName, value] of cases) {
   const engine = definitions.get(tokenName)?.format;
   if (!engine) throw new Error(tokenName);
-  const values = Array.from({ length: BATCH }, (_, i) => value(i));
+  const values = Array.from({ length: batchSize }, (_, i) => value(i));
   const tokens = values.map((one) => {
     const outcome = engine.tokenize(one);
     if (!outcome.ok) throw new Error(`${label}: ${outcome.code}`);
@@ -91,11 +91,11 @@ for (const [label, tokenName, value] of cases) {
   const detokenize = rateOfCore(() => {
     detokenizeAll(engine, tokens);
   });
-  const service = await rate(async () => {
+  const overHttps = await rate(async () => {
     const { elements: done } = await post('batchdetokenize', { sessionToken, tokenName, elements });
     if (done?.[0]?.Value !== values[0]) throw new Error(`${label}: wrong answer`);
   });
-  console.log(`${label.padEnd(20)}  ${tokenize}   ${detokenize}         ${service}`);
+  console.log(`${label.padEnd(20)}  ${tokenize}   ${detokenize}         ${overHttps}`);
 }
 await pool.close();
-await sandbox.stop();
+await service.stop();

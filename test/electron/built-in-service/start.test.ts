@@ -10,39 +10,39 @@ import { connect } from '../../support/service-client.ts';
 const worker = new URL('../../../electron/built-in-service/worker.ts', import.meta.url);
 const running: RunningBuiltInService[] = [];
 const start = async (options: Partial<BuiltInServiceOptions> = {}) => {
-  const sandbox = await startBuiltInService({ secret: new Uint8Array(32).fill(1), worker, ...options });
-  running.push(sandbox);
-  return sandbox;
+  const service = await startBuiltInService({ secret: new Uint8Array(32).fill(1), worker, ...options });
+  running.push(service);
+  return service;
 };
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((sandbox) => sandbox.stop()));
+  await Promise.all(running.splice(0).map((service) => service.stop()));
 });
 
 describe('the service in its thread', () => {
   it('serves over HTTPS, trusted through its own authority only, under all three loopback names', async () => {
-    const sandbox = await start();
-    const client = connect(sandbox);
+    const service = await start();
+    const client = connect(service);
     expect(await client.signIn('analyst')).toMatch(/^\S{40,}$/);
     await client.close();
 
-    const { port } = new URL(sandbox.baseUrl);
-    const named = connect({ ...sandbox, baseUrl: `https://localhost:${port}` });
+    const { port } = new URL(service.baseUrl);
+    const named = connect({ ...service, baseUrl: `https://localhost:${port}` });
     expect(await named.signIn('analyst')).toBeTruthy();
     await named.close();
 
     const other = await start();
-    expect(other.caPem).not.toBe(sandbox.caPem);
-    const distrusting = connect({ ...sandbox, caPem: other.caPem });
+    expect(other.caPem).not.toBe(service.caPem);
+    const distrusting = connect({ ...service, caPem: other.caPem });
     await expect(distrusting.signIn('analyst')).rejects.toThrow(/certificate/);
     await distrusting.close();
-    const plain = connect({ ...sandbox, baseUrl: `http://127.0.0.1:${port}` });
+    const plain = connect({ ...service, baseUrl: `http://127.0.0.1:${port}` });
     await expect(plain.signIn('analyst')).rejects.toThrow();
     await plain.close();
   });
 
   it('keeps credentials and tokens over a restart with the same secret, and changes all with another', async () => {
-    const tokenOf = async (sandbox: RunningBuiltInService) => {
-      const client = connect(sandbox);
+    const tokenOf = async (service: RunningBuiltInService) => {
+      const client = connect(service);
       const sessionToken = await client.signIn('analyst');
       const { body } = await client.call('Tokenize', {
         sessionToken,
@@ -66,11 +66,11 @@ describe('the service in its thread', () => {
   });
 
   it('ends its thread and port when stopped, with a connection open, twice if asked', async () => {
-    const sandbox = await start();
-    const client = connect(sandbox);
+    const service = await start();
+    const client = connect(service);
     await client.signIn('analyst');
-    await Promise.all([sandbox.stop(), sandbox.stop()]);
-    await sandbox.ended;
+    await Promise.all([service.stop(), service.stop()]);
+    await service.ended;
     await expect(client.signIn('analyst')).rejects.toThrow();
     await client.close();
   });

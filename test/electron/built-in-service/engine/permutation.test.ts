@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createSmallFf1, expandAesKey } from '../../../../electron/built-in-service/engine/ff1.ts';
 import {
-  expandAesKey,
-  createSmallFf1,
-  createLanes,
-} from '../../../../electron/built-in-service/engine/ff1.ts';
-import { createPermutation } from '../../../../electron/built-in-service/engine/free-text.ts';
+  createBatchCipher,
+  createPermutation,
+} from '../../../../electron/built-in-service/engine/permutation.ts';
 
 const keys = fc.constantFrom(16, 24, 32).chain((n) => fc.uint8Array({ minLength: n, maxLength: n }));
 
@@ -33,15 +32,15 @@ const batches = fc
     }),
   );
 
-describe('FF1 side by side', () => {
-  it('gives each value what it gets alone, there and back', () => {
+describe('a batch of FF1', () => {
+  it('encrypts each value as alone, and decrypts it again', () => {
     fc.assert(
       fc.property(batches, ({ key, size, tweakLength, tweaks, xs }) => {
         const permutation = createPermutation(expandAesKey(key), size, tweakLength);
-        const ys = permutation.forwardAll(tweaks, xs);
-        const alone = xs.map((x, at) => permutation.forward(tweaks[at] ?? new Uint8Array(), x));
+        const ys = permutation.encryptBatch(tweaks, xs);
+        const alone = xs.map((x, at) => permutation.encrypt(tweaks[at] ?? new Uint8Array(), x));
         expect(ys).toEqual(alone);
-        expect(permutation.backwardAll(tweaks, ys)).toEqual(xs);
+        expect(permutation.decryptBatch(tweaks, ys)).toEqual(xs);
       }),
       { numRuns: 60 },
     );
@@ -51,32 +50,34 @@ describe('FF1 side by side', () => {
     const permutation = createPermutation(expandAesKey(new Uint8Array(32).fill(3)), 9_000, 10);
     const all = Array.from({ length: 9_000 }, (_, x) => x);
     const tweaks = all.map(() => Buffer.from('4111111111'));
-    expect(permutation.forwardAll(tweaks, all).sort((a, b) => a - b)).toEqual(all);
+    expect(permutation.encryptBatch(tweaks, all).sort((a, b) => a - b)).toEqual(all);
   });
 
   it('matches the published sample of AES-256 with a tweak', () => {
     const key = Buffer.from('2B7E151628AED2A6ABF7158809CF4F3CEF4359D8D580AA4F7F036D6F04FC6A94', 'hex');
     const shape = { radix: 10, length: 10, tweakLength: 10 };
     const aes = expandAesKey(key);
-    const lanes = createLanes(aes, shape, 10 ** 10, createSmallFf1(aes, shape));
+    const batch = createBatchCipher(aes, { shape, size: 10 ** 10, single: createSmallFf1(aes, shape) });
     const tweaks = Array.from({ length: 8 }, () => Buffer.from('39383736353433323130', 'hex'));
     expect(
-      lanes.encrypt(
+      batch.encrypt(
         tweaks,
         tweaks.map(() => 123456789),
       ),
     ).toEqual(tweaks.map(() => 1001623463));
     expect(
-      lanes.decrypt(
+      batch.decrypt(
         tweaks,
         tweaks.map(() => 1001623463),
       ),
     ).toEqual(tweaks.map(() => 123456789));
   });
 
-  it('refuses what does not fit a block', () => {
+  it('refuses a tweak that does not fit a block', () => {
     const aes = expandAesKey(new Uint8Array(16));
     const shape = { radix: 10, length: 6, tweakLength: 13 };
-    expect(() => createLanes(aes, shape, 10, createSmallFf1(aes, shape))).toThrow(RangeError);
+    expect(() => createBatchCipher(aes, { shape, size: 10, single: createSmallFf1(aes, shape) })).toThrow(
+      RangeError,
+    );
   });
 });

@@ -1,16 +1,16 @@
 /*
  * 2,000 requests a second for ten seconds against the built-in service, whose limit is 600:
- * node test/bench/sandbox-load.ts
+ * node test/bench/built-in-load.ts
  * Exits 1 unless no second had more than 600 successes and every header was right.
  */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 
-const RATE = 2000;
-const SECONDS = 10;
-const LIMIT = 600;
-const TICK_MS = 5;
+const rate = 2000;
+const seconds = 10;
+const limit = 600;
+const tickMs = 5;
 
 interface Seen {
   readonly sent: number;
@@ -19,11 +19,11 @@ interface Seen {
   readonly headersRight: boolean;
 }
 
-const sandbox = await startBuiltInService({
+const service = await startBuiltInService({
   secret: randomBytes(32),
   worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
 });
-const pool = new Pool(sandbox.baseUrl, { connect: { ca: sandbox.caPem }, connections: 64 });
+const pool = new Pool(service.baseUrl, { connect: { ca: service.caPem }, connections: 64 });
 const post = (operation: string, body: object) =>
   pool.request({
     method: 'POST',
@@ -41,10 +41,10 @@ async function once(body: object): Promise<Seen> {
   const remaining = Number(headers['x-rate-limit-remaining']);
   const reset = Date.parse(String(headers['x-rate-limit-reset'])) - Date.now();
   const headersRight =
-    headers['x-rate-limit-limit'] === String(LIMIT) &&
+    headers['x-rate-limit-limit'] === String(limit) &&
     Number.isInteger(remaining) &&
     remaining >= 0 &&
-    remaining < LIMIT &&
+    remaining < limit &&
     Math.abs(reset) <= 2000 &&
     typeof headers['x-requestid'] === 'string' &&
     (status === 200 || (status === 429 && remaining === 0 && title === 'Too Many Requests'));
@@ -64,9 +64,9 @@ function busiestSecond(successes: readonly Seen[]): number {
   return most;
 }
 
-const policy = sandbox.policies.find(({ name }) => name === 'intake');
+const policy = service.policies.find(({ name }) => name === 'intake');
 const session = await post('createsession', {
-  apiKey: sandbox.apiKey.value,
+  apiKey: service.apiKey.value,
   policy: policy?.name,
   policyPassword: policy?.password,
 });
@@ -77,16 +77,16 @@ const pending: Promise<Seen>[] = [];
 const start = performance.now();
 await new Promise<void>((resolve) => {
   const timer = setInterval(() => {
-    const elapsed = Math.min(performance.now() - start, SECONDS * 1000);
-    while (pending.length < (elapsed / 1000) * RATE) pending.push(once(body));
-    if (elapsed < SECONDS * 1000) return;
+    const elapsed = Math.min(performance.now() - start, seconds * 1000);
+    while (pending.length < (elapsed / 1000) * rate) pending.push(once(body));
+    if (elapsed < seconds * 1000) return;
     clearInterval(timer);
     resolve();
-  }, TICK_MS);
+  }, tickMs);
 });
 const seen = await Promise.all(pending);
 await pool.close();
-await sandbox.stop();
+await service.stop();
 
 const successes = seen.filter(({ status }) => status === 200);
 const refused = seen.filter(({ status }) => status === 429);
@@ -94,13 +94,13 @@ const busiest = busiestSecond(successes);
 const wrongHeaders = seen.filter(({ headersRight }) => !headersRight).length;
 const latencies = seen.map(({ sent, done }) => done - sent).sort((a, b) => a - b);
 const percentile = (p: number) => (latencies[Math.floor(latencies.length * p)] ?? 0).toFixed(1);
-const right = busiest <= LIMIT && wrongHeaders === 0 && successes.length + refused.length === seen.length;
+const right = busiest <= limit && wrongHeaders === 0 && successes.length + refused.length === seen.length;
 
 console.log(
   [
     `${seen.length} requests in ${((performance.now() - start) / 1000).toFixed(1)} s`,
     `${successes.length} × 200, ${refused.length} × 429`,
-    `busiest second: ${busiest} successes (limit ${LIMIT})`,
+    `busiest second: ${busiest} successes (limit ${limit})`,
     `answers with wrong headers: ${wrongHeaders}`,
     `latency p50 ${percentile(0.5)} ms, p99 ${percentile(0.99)} ms`,
     right ? 'as promised' : 'NOT as promised',

@@ -1,43 +1,41 @@
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { createAccount } from './account.ts';
+import { createAccount, deriveKey, type Account } from './account.ts';
 import { createServerIdentity } from './certificate.ts';
-import { derive } from './engine/format.ts';
-import type { ServiceState } from './dispatch.ts';
+import type { CallMetadata, ServiceState } from './dispatch.ts';
 import { done } from './failures.ts';
-import { addPortalRoutes, createPortalTokens } from './portal-routes.ts';
-import { answer, createHttpServer, type HttpOptions } from './server.ts';
-import { addToolServerRoutes } from './tool-server.ts';
-import { createLimiter, DEFAULT_LIMITS, systemClock, type Clock, type Limits } from './limiter.ts';
+import { answer, createHttpServer, type CallAnswer } from './http-server.ts';
+import { createLimiter, defaultLimits, systemClock, type Clock, type Limits } from './limiter.ts';
 import { openApiDocument } from './openapi.ts';
-import type { Portal } from './portal-operations.ts';
+import { addPortalRoutes, createPortalTokens, type Portal } from './portal.ts';
 import { openRequestLog } from './request-log.ts';
 import { seedSchema, type DefinitionKind, type PortalRole, type Seed } from './seed.ts';
 import { createSessions } from './sessions.ts';
+import { addToolServerRoutes } from './tool-server.ts';
 
-/** What crosses to the service's thread: data only. */
+/** What is passed to the service's thread: data only. */
 export interface ServiceOptions {
-  /** 32 bytes or more. Tokens, passwords and keys follow from it; kept by the host. */
+  /** 32 bytes or more. Tokens, passwords and keys are derived from it. The caller keeps it. */
   readonly secret: Uint8Array;
   readonly seed: Seed;
   /** A loopback port; 0 or absent: one that is free. */
   readonly port?: number;
-  /** How long a session token is good for; 900 if absent. */
+  /** Lifetime of a session token; 900 if absent. */
   readonly sessionSeconds?: number;
   readonly limits?: Partial<Limits>;
-  /** Most elements of a batch; 1,000 if absent. */
+  /** Maximum number of elements in a batch; 1,000 if absent. */
   readonly maxElements?: number;
-  /** Most bytes of a request body; 4 MiB if absent. */
+  /** Maximum size of a request body; 4 MiB if absent. */
   readonly maxBodyBytes?: number;
-  /** How long a portal token is good for; 3,600 if absent. */
+  /** Lifetime of a portal token; 3,600 if absent. */
   readonly portalSeconds?: number;
-  /** Whether the tool server answers from the start; an AccountAdmin can enable it later. */
+  /** Whether the tool server is enabled from the start; an AccountAdmin can enable it later. */
   readonly toolServer?: boolean;
-  /** Where the record of requests is kept over restarts; it ends with the service if absent. */
+  /** Where the log of requests is kept over restarts; it ends with the service if absent. */
   readonly dataFolder?: string;
 }
 
-/** What a client needs to be told, secrets included: for the host's memory and keychain, never for a log. */
+/** What a client needs to know, secrets included: for memory and keychain, never for a log. */
 export interface ServiceFacts {
   readonly baseUrl: string;
   readonly caPem: string;
@@ -71,47 +69,57 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Runs the service in this thread. Throws where the seed is wrong or the port is taken: nothing runs then. */
+/** Runs the service in this thread. Rejects where the seed is wrong or the port is taken; nothing runs then. */
 export async function runService(
   options: ServiceOptions,
   clock: Clock = systemClock,
 ): Promise<RunningService> {
-  if (options.secret.length < 32) throw new RangeError('The secret must have at least 32 bytes.');
+  const { secret, dataFolder: folder } = options;
+  const { now } = clock;
+  if (secret.length < 32) throw new RangeError('The secret must have at least 32 bytes.');
   const seed = seedSchema.safeParse(options.seed);
   if (!seed.success) throw new Error(`The seed is wrong.\n${z.prettifyError(seed.error)}`);
-  const account = createAccount(seed.data, options.secret, clock.now());
-  const identity = await createServerIdentity();
-  const limiter = createLimiter({ ...DEFAULT_LIMITS, ...options.limits }, clock);
+  const account = createAccount(seed.data, secret, now());
   const { accountId, tenantId } = account;
-  const log = openRequestLog({ folder: options.dataFolder, accountId, tenantId, now: clock.now });
+  const identity = await createServerIdentity();
+
+  const limiter = createLimiter({ ...defaultLimits, ...options.limits }, clock);
+  const log = openRequestLog({ folder, accountId, tenantId, now });
   for (const { at, client, transfers } of log?.transfers() ?? []) {
     limiter.restore(`client:${client}`, at, transfers);
     limiter.restore(`account:${accountId}`, at, transfers);
   }
+
   const state: ServiceState = {
     account,
-    sessions: createSessions(options.sessionSeconds ?? 900, clock.now),
-    now: clock.now,
+    sessions: createSessions(options.sessionSeconds ?? 900, now),
+    now,
     limiter,
     maxElements: options.maxElements ?? 1000,
   };
-  const onCall: HttpOptions['onCall'] = (facts, result) => {
-    log?.record({ ...facts, ...result, at: clock.now() });
+  const onCall = (metadata: CallMetadata, callAnswer: CallAnswer) => {
+    log?.record({ ...metadata, ...callAnswer, at: now() });
   };
-  const app = createHttpServer({
-    state,
-    identity,
-    maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
-    onCall,
-  });
-  const key = derive(options.secret, 'portal/jwt');
-  const tokens = createPortalTokens(account, key, options.portalSeconds ?? 3600, clock.now);
-  const toolServer = { enabled: options.toolServer ?? false };
-  const portal: Portal = { account, secret: options.secret, now: clock.now, tokens, log, toolServer };
+  const maxBodyBytes = options.maxBodyBytes ?? 4 * 1024 * 1024;
+  const app = createHttpServer({ state, identity, maxBodyBytes, onCall });
+
+  const portal: Portal = {
+    account,
+    secret,
+    now,
+    tokens: createPortalTokens({
+      account,
+      key: deriveKey(secret, 'portal/jwt'),
+      lifetimeSeconds: options.portalSeconds ?? 3600,
+      now,
+    }),
+    log,
+    toolServer: { enabled: options.toolServer ?? false },
+  };
   await addPortalRoutes(app, portal, limiter);
+  addToolServerRoutes(app, { state, portal, onCall });
   const baseUrl = () => `https://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   app.get('/openapi.json', (request, reply) => answer(request, reply, done(openApiDocument(baseUrl()))));
-  addToolServerRoutes(app, { state, portal, onCall });
 
   const stop = async () => {
     await app.close();
@@ -119,31 +127,29 @@ export async function runService(
   };
   try {
     await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
+    return { facts: { baseUrl: baseUrl(), caPem: identity.caPem, ...accountFacts(account, now()) }, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
 
+function accountFacts(account: Account, now: number): Omit<ServiceFacts, 'baseUrl' | 'caPem'> {
   const apiKeys = account.apiKeys.map(({ title, value, expires }) => ({
     title,
     value,
     expires: new Date(expires).toISOString(),
   }));
-  const usable = account.apiKeys.findIndex((key) => key.expires > clock.now());
+  const usable = account.apiKeys.findIndex((key) => key.expires > now);
   const apiKey = apiKeys[Math.max(usable, 0)];
   if (!apiKey) throw new Error('The seed has no API key.');
   return {
-    facts: {
-      baseUrl: baseUrl(),
-      caPem: identity.caPem,
-      accountId,
-      tenantId,
-      apiKey: { value: apiKey.value, expires: apiKey.expires },
-      apiKeys,
-      policies: [...account.policies.values()],
-      definitions: [...account.definitions.values()].map(({ name, label, kind }) => ({ name, label, kind })),
-      portalUsers: [...account.portalUsers.values()],
-    },
-    stop,
+    accountId: account.accountId,
+    tenantId: account.tenantId,
+    apiKey: { value: apiKey.value, expires: apiKey.expires },
+    apiKeys,
+    policies: [...account.policies.values()],
+    definitions: [...account.definitions.values()].map(({ name, label, kind }) => ({ name, label, kind })),
+    portalUsers: [...account.portalUsers.values()],
   };
 }

@@ -1,0 +1,199 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:https';
+import type { Socket } from 'node:net';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import type { ServerIdentity } from './certificate.ts';
+import { createCallMetadata, dispatch, type CallMetadata, type ServiceState } from './dispatch.ts';
+import { errorBody, refuse, statusOf, type Code, type Outcome } from './failures.ts';
+import type { Limiter, Party } from './limiter.ts';
+import { operationNames, pathOf } from './operations.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whom the request counts against, as far as known. */
+    parties: Party[];
+    /** Null on the routes that are not operations. */
+    metadata: CallMetadata | null;
+    failureCode: Code | null;
+  }
+  interface FastifyContextConfig {
+    metadata?: () => CallMetadata;
+  }
+}
+
+export interface CallAnswer {
+  readonly requestId: string;
+  readonly status: number;
+  readonly code: Code | null;
+}
+
+interface HttpServerOptions {
+  readonly state: ServiceState;
+  readonly identity: ServerIdentity;
+  readonly maxBodyBytes: number;
+  /** Called once for each call of an operation, before its answer is sent, so that a report made after it has it. */
+  readonly onCall: (metadata: CallMetadata, answer: CallAnswer) => void;
+}
+
+export type HttpServer = ReturnType<typeof createHttpServer>;
+
+/**
+ * The service over HTTPS: general conventions (spec §4), errors (§7) and limits (§8) for every route, and a route
+ * for each operation. Logs nothing.
+ */
+export function createHttpServer({ state, identity, maxBodyBytes, onCall }: HttpServerOptions) {
+  const app = fastify<Server>({
+    https: { key: identity.privateKeyPem, cert: identity.certificatePem, minVersion: 'TLSv1.2' },
+    logger: false,
+    bodyLimit: maxBodyBytes,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 60_000,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    genReqId: () => randomUUID(),
+    clientErrorHandler: answerClientError,
+    // Fastify runs no hooks for these errors.
+    frameworkErrors: (error, request, reply) => {
+      prepare(request, reply);
+      const failure = state.limiter.admit(request.parties) ? failureOf(error) : refuse('TooManyRequests');
+      request.failureCode = failure.failure.code;
+      setLimitHeaders(request, reply);
+      void answer(request, reply, failure);
+    },
+  });
+
+  // Fastify's own look-up throws on some paths.
+  const methodsByPath = new Map<string, string>();
+  app.addHook('onRoute', ({ url, method }) => {
+    methodsByPath.set(url, [method].flat().join(', '));
+  });
+
+  const prepare = (request: FastifyRequest, reply: FastifyReply) => {
+    void reply.header('x-requestid', request.id).header('cache-control', 'no-store');
+    request.parties = [`ip:${request.ip}`];
+    request.metadata = request.routeOptions.config.metadata?.() ?? null;
+  };
+
+  const setLimitHeaders = (request: FastifyRequest, reply: FastifyReply) => {
+    void reply.headers(limitHeaders(state.limiter, request.parties));
+    // The window may have moved on since the refusal; the answer must not contradict itself.
+    if (request.failureCode === 'TooManyRequests') void reply.header('x-rate-limit-remaining', '0');
+  };
+
+  const answerNotFound = (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = methodsByPath.get(path);
+    if (!allowed) return answer(request, reply, refuse('NotFound'));
+    return answer(request, reply.header('allow', allowed), refuse('MethodNotAllowed'));
+  };
+
+  app.decorateRequest('parties');
+  app.decorateRequest('metadata', null);
+  app.decorateRequest('failureCode', null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJson);
+
+  app.addHook('onRequest', async (request, reply) => {
+    prepare(request, reply);
+    if (!state.limiter.admit(request.parties)) return answer(request, reply, refuse('TooManyRequests'));
+    // Before the body is parsed: a path that doesn't exist is 404 whatever the media type.
+    if (request.is404) return answerNotFound(request, reply);
+    return undefined;
+  });
+  app.addHook('onSend', async (request, reply) => {
+    setLimitHeaders(request, reply);
+    const { metadata, failureCode, id } = request;
+    if (metadata) onCall(metadata, { requestId: id, status: reply.statusCode, code: failureCode });
+  });
+  app.setErrorHandler((error, request, reply) => answer(request, reply, failureOf(error)));
+  app.setNotFoundHandler((request, reply) => answerNotFound(request, reply));
+
+  for (const operation of operationNames) {
+    app.route({
+      method: 'POST',
+      url: pathOf(operation),
+      config: { metadata: () => createCallMetadata(operation) },
+      handler: (request, reply) => {
+        const metadata = request.metadata ?? createCallMetadata(operation);
+        return answer(request, reply, dispatch(state, metadata, request.body, request.parties));
+      },
+    });
+  }
+  return app;
+}
+
+/** Sends a JSON body, or a failure in the service's form. Every route answers through this. */
+export function answer(request: FastifyRequest, reply: FastifyReply, outcome: Outcome<object>): FastifyReply {
+  const body = outcome.ok ? outcome.value : errorBody(outcome.failure, request.id);
+  request.failureCode = outcome.ok ? null : outcome.failure.code;
+  return reply
+    .status(outcome.ok ? 200 : statusOf(outcome.failure))
+    .type('application/json; charset=utf-8')
+    .send(isPretty(request) ? JSON.stringify(body, null, 2) : JSON.stringify(body));
+}
+
+/** Indented where the query has `pretty` or the headers have `x-printpretty` (spec §4); minified otherwise. */
+function isPretty(request: FastifyRequest): boolean {
+  const query = request.query as Record<string, unknown> | null;
+  return [query?.pretty, request.headers['x-printpretty']].some(
+    (value) => value !== undefined && value !== 'false' && value !== '0',
+  );
+}
+
+/** The three headers of spec §8, of the rule with the least left. */
+export function limitHeaders(limiter: Limiter, parties: readonly Party[]): Record<string, string> {
+  const { limit, remaining, resetAt } = limiter.report(parties);
+  return {
+    'x-rate-limit-limit': String(limit),
+    'x-rate-limit-remaining': String(remaining),
+    'x-rate-limit-reset': new Date(resetAt).toISOString(),
+  };
+}
+
+class MalformedBody extends Error {}
+
+function parseJson(
+  _request: FastifyRequest,
+  body: Buffer,
+  done: (error: Error | null, body?: unknown) => void,
+) {
+  try {
+    // Decoding would put U+FFFD in the place of broken bytes: a value silently changed.
+    if (!isUtf8(body)) throw new MalformedBody();
+    done(null, JSON.parse(body.toString('utf8')));
+  } catch {
+    done(new MalformedBody());
+  }
+}
+
+/** The service's codes for those of Node's HTTP parser and of fastify. */
+const codeByErrorCode: Readonly<Record<string, Code>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'RequestTimeout',
+  HPE_HEADER_OVERFLOW: 'HeadersTooLarge',
+  FST_ERR_BAD_URL: 'RequestInvalid',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'BodyTooLarge',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'MediaTypeUnsupported',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BodyMalformed',
+  FST_ERR_NOT_FOUND: 'NotFound',
+};
+
+const failureOf = (error: unknown) =>
+  error instanceof MalformedBody
+    ? refuse('BodyMalformed', 'body')
+    : refuse(codeByErrorCode[(error as { code?: string }).code ?? ''] ?? 'Internal');
+
+/** Answers what Node's parser could not read as HTTP: there is no request, but the answer needs a request ID. */
+function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code !== 'ECONNRESET' && socket.writable) {
+    const requestId = randomUUID();
+    const { failure } = refuse(codeByErrorCode[error.code ?? ''] ?? 'BodyMalformed');
+    const body = errorBody(failure, requestId);
+    const text = JSON.stringify(body);
+    socket.write(
+      `HTTP/1.1 ${statusOf(failure)} ${body.title}\r\nx-requestid: ${requestId}\r\nConnection: close\r\n` +
+        `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    );
+  }
+  socket.destroy();
+}

@@ -1,0 +1,49 @@
+import type { Seed } from '../../electron/built-in-service/seed.ts';
+import { startBuiltInService } from '../../electron/built-in-service/start.ts';
+import type { Statement } from './statement.ts';
+import { conventions } from './statements/conventions.ts';
+import { errors } from './statements/errors.ts';
+import { limits } from './statements/limits.ts';
+import { operations } from './statements/operations.ts';
+import { portal } from './statements/portal.ts';
+import { resources } from './statements/resources.ts';
+import type { TargetOptions } from './target.ts';
+
+/** In the order of the specification, but limits last: they leave the window of a second full. */
+export const statements: readonly Statement[] = [
+  ...resources,
+  ...conventions,
+  ...operations,
+  ...portal,
+  ...errors,
+  ...limits,
+];
+
+/** Starts the built-in service as a target of the suite: all enabled, short sessions, limits low enough to reach. */
+export async function startBuiltInTarget(
+  secret: Uint8Array,
+  seed: Seed,
+): Promise<{ options: TargetOptions; stop: () => Promise<void> }> {
+  const sessionSeconds = 5;
+  const service = await startBuiltInService({
+    secret,
+    seed,
+    worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
+    toolServer: true,
+    sessionSeconds,
+    limits: { requestsPerSecond: 300 },
+  });
+  const { baseUrl, caPem, apiKeys, policies, portalUsers } = service;
+  const credentials = {
+    apiKeys: [...apiKeys],
+    policies: seed.policies.map((policy) => ({
+      ...policy,
+      password: policies.find(({ name }) => name === policy.name)?.password,
+    })),
+    portalUsers: [...portalUsers],
+  };
+  return {
+    options: { baseUrl, ca: caPem, sessionSeconds, seed: { ...seed, ...credentials } },
+    stop: () => service.stop(),
+  };
+}
