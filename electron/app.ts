@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import os from 'node:os';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { openAppAudit } from './app-audit.ts';
 import { openAppBatch } from './app-batch.ts';
 import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
+import { createAudit } from './audit/audit.ts';
+import { createCheckpointFile, createKeychainAnchor, readChainKey } from './audit/checkpoint.ts';
 import { builtInId, createBuiltIn } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
 import { createClients, createClientFor } from './clients.ts';
@@ -75,7 +77,14 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     certificates: openClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
     newId: randomUUID,
   });
-  const audit = openAppAudit({ platform, keychain });
+  const audit = createAudit({
+    folder: path.join(platform.home, 'audit'),
+    checkpoint: createCheckpointFile(path.join(platform.home, 'checkpoints', 'audit')),
+    anchor: createKeychainAnchor(keychain),
+    key: () => readChainKey(keychain),
+    actor: os.userInfo().username,
+    now: () => new Date(clock.now()),
+  });
   const lock = await openLock({
     clock,
     idleMs: () => settings().lockAfterMinutes * 60_000,
