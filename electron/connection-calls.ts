@@ -56,8 +56,6 @@ export function connectionHandlers(parts: ConnectionHandlerParts): Handlers<'con
     },
     'connections.storeSecret': ({ id, secret, value }) =>
       nothing(act('StoreSecret', id, () => connections.storeSecret(id, secret, restoreText(value)))),
-    'connections.forgetSecret': ({ id, secret }) =>
-      nothing(act('ForgetSecret', id, () => connections.forgetSecret(id, secret))),
     'connections.chooseCertificate': async ({ id, passphrase }) => {
       const known = connections.find(id);
       if (!known.ok) return known;

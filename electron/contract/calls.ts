@@ -89,7 +89,6 @@ export const calls = {
   'connections.remove': call(z.strictObject({ id }), nothing),
   'connections.choose': call(z.strictObject({ id, policy: name }), nothing),
   'connections.storeSecret': call(z.strictObject({ id, secret: secretName, value: obscuredText }), nothing),
-  'connections.forgetSecret': call(z.strictObject({ id, secret: secretName }), nothing),
   /** Asks for a PKCS #12 file of at most 1 MiB that the passphrase opens; null when the person changed their mind. */
   'connections.chooseCertificate': call(
     z.strictObject({ id, passphrase: obscuredText }),
