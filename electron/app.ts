@@ -14,9 +14,9 @@ import { connectionHandlers } from './connection-calls.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
-import { openClientCertificates } from './credentials/client-certificates.ts';
-import { openConnections } from './credentials/connections.ts';
-import { openKeychain } from './credentials/keychain.ts';
+import { createClientCertificates } from './credentials/client-certificates.ts';
+import { createConnections } from './credentials/connections.ts';
+import { createKeychain } from './credentials/keychain.ts';
 import type { KeyringBackend } from './credentials/keytar.ts';
 import { createRouter } from './ipc/router.ts';
 import { openLookup, type ActiveConnection } from './lookup/lookup.ts';
@@ -26,7 +26,7 @@ import { systemClock } from './privacy/clock.ts';
 import { openLock, watchAway } from './privacy/lock.ts';
 import { createReveals } from './privacy/reveals.ts';
 import { settingsDocument, documentMigrations, documentVersion } from './settings/settings.ts';
-import { openStore, type ConfLike, type ConfOptions } from './settings/store.ts';
+import { createStore, type ConfLike, type ConfOptions } from './settings/store.ts';
 
 export interface AppOptions {
   /** `new Conf(options)` under Node, `new ElectronStore(options)` in Electron: the same interface. */
@@ -53,7 +53,7 @@ const builtInAfterMs = 1_000;
 export async function openApp(platform: Platform, parts: AppOptions): Promise<App> {
   settleHeap();
   const clock = systemClock;
-  const store = openStore({
+  const store = createStore({
     folder: platform.home,
     name: 'desk',
     shape: settingsDocument,
@@ -63,7 +63,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     now: () => new Date(clock.now()),
   });
   const settings = () => store.read('settings');
-  const keychain = openKeychain({
+  const keychain = createKeychain({
     load: parts.loadKeytar,
     clock,
     index: {
@@ -71,10 +71,10 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
       write: (names) => store.write('keychainIndex', [...names]),
     },
   });
-  const connections = openConnections({
+  const connections = createConnections({
     store,
     keychain,
-    certificates: openClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
+    certificates: createClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
     newId: randomUUID,
   });
   const audit = createAudit({

@@ -42,7 +42,7 @@ export interface Store<S extends Shape> {
   readonly damage: Damage | null;
 }
 
-export interface StoreParts<S extends Shape> {
+export interface StoreOptions<S extends Shape> {
   /** An existing folder of this user. */
   readonly folder: string;
   /** File name without `.json`. */
@@ -60,7 +60,7 @@ export interface StoreParts<S extends Shape> {
  * only the elements that don't fit are left out). A file written by a newer version is copied aside too, since
  * writing to it would lose what this version doesn't know. Throws when the folder or file can't be read at all.
  */
-export function openStore<S extends Shape>(parts: StoreParts<S>): Store<S> {
+export function createStore<S extends Shape>(parts: StoreOptions<S>): Store<S> {
   const { folder, name, shape, version, migrations } = parts;
   const file = path.join(folder, `${name}.json`);
   const aside = path.join(

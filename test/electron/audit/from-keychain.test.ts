@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { readChainKey, createKeychainAnchor } from '../../../electron/audit/checkpoint.ts';
-import { openKeychain } from '../../../electron/credentials/keychain.ts';
+import { createKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeKeyring } from '../../support/fake-keyring.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { everything, logFolder, value } from '../../support/audit-folder.ts';
@@ -13,7 +13,7 @@ function app(keyring = fakeKeyring()) {
   const names: string[] = [];
   /** A start of the app: the keychain is opened anew, what is on the disk stays. */
   function start() {
-    const keychain = openKeychain({
+    const keychain = createKeychain({
       load: () => Promise.resolve(keyring),
       index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
       clock: fakeClock(),

@@ -11,7 +11,7 @@ import {
   documentMigrations,
   documentVersion,
 } from '../../../electron/settings/settings.ts';
-import { openStore, type ConfOptions, type Migrations } from '../../../electron/settings/store.ts';
+import { createStore, type ConfOptions, type Migrations } from '../../../electron/settings/store.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -25,7 +25,7 @@ const mode = (name: string) => (fs.statSync(name).mode & 0o777).toString(8);
 const onDisk = () => JSON.parse(fs.readFileSync(file(), 'utf8')) as Record<string, unknown>;
 
 function open(version = documentVersion, migrations: Migrations = documentMigrations) {
-  return openStore({
+  return createStore({
     folder,
     name: 'desk',
     shape: settingsDocument,
@@ -137,7 +137,7 @@ test('a file of a newer version is kept before this one writes its own', () => {
 
 test('a write that does not reach the disk says so and changes nothing', () => {
   const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
-  const store = openStore({
+  const store = createStore({
     folder,
     name: 'desk',
     shape: settingsDocument,
