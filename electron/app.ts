@@ -21,10 +21,11 @@ import type { KeyringBackend } from './credentials/keytar.ts';
 import { createRouter } from './ipc/router.ts';
 import { openLookup, type ActiveConnection } from './lookup/lookup.ts';
 import type { Platform } from './platform/platform.ts';
-import { createBriefClipboard } from './privacy/clipboard.ts';
+import { createAutoClearClipboard } from './privacy/clipboard.ts';
 import { systemClock } from './privacy/clock.ts';
-import { openLock, watchAway } from './privacy/lock.ts';
+import { openLock } from './privacy/lock.ts';
 import { createReveals } from './privacy/reveals.ts';
+import { watchAway } from './privacy/watch-away.ts';
 import { settingsDocument, documentMigrations, documentVersion } from './settings/settings.ts';
 import { createStore, type ConfLike, type ConfOptions } from './settings/store.ts';
 
@@ -88,8 +89,11 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
   const lock = await openLock({
     clock,
     idleMs: () => settings().lockAfterMinutes * 60_000,
-    vault: keychain,
-    tries: { read: () => store.read('unlock'), write: (tries) => store.write('unlock', tries) },
+    secrets: keychain,
+    attempts: {
+      read: () => store.read('unlock'),
+      write: (attempts) => store.write('unlock', attempts),
+    },
   });
   const reveals = createReveals({
     clock,
@@ -98,7 +102,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     emit: (ended) => platform.send('reveal.ended', ended),
     protectContent: (on) => platform.protectContent(on),
   });
-  const clipboard = createBriefClipboard({
+  const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,
     clock,
     clearMs: () => settings().clipboardSeconds * 1_000,

@@ -79,8 +79,11 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
   const lock = await openLock({
     clock,
     idleMs: () => 60_000,
-    vault: keychain,
-    tries: { read: () => store.read('unlock'), write: (tries) => store.write('unlock', tries) },
+    secrets: keychain,
+    attempts: {
+      read: () => store.read('unlock'),
+      write: (attempts) => store.write('unlock', attempts),
+    },
     cost: 10,
   });
   await lock.setPassphrase('', secrets[2] ?? '');
