@@ -134,6 +134,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     clients: () => clients,
     lock: () => lock.state(),
     settings,
+    settingsDamage: store.damage,
   });
 
   async function active(): Promise<Outcome<ActiveConnection>> {
