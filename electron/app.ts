@@ -7,10 +7,10 @@ import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
 import { createAudit } from './audit/audit.ts';
 import { createCheckpointFile, createKeychainAnchor, readChainKey } from './audit/checkpoint.ts';
-import { builtInId, createBuiltIn } from './built-in-connection.ts';
+import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
 import { createClients, createClientFor } from './clients.ts';
-import { connectionHandlers } from './connection-calls.ts';
+import { createConnectionHandlers } from './connection-calls.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
@@ -108,7 +108,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     clearMs: () => settings().clipboardSeconds * 1_000,
   });
 
-  const builtIn = createBuiltIn({
+  const builtIn = createBuiltInConnection({
     connections,
     keychain,
     start: ({ secret }) =>
@@ -164,7 +164,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
     'app.about': async () => done(await readAbout(platform, parts.licences)),
-    ...connectionHandlers({
+    ...createConnectionHandlers({
       platform,
       connections,
       clients,
