@@ -60,10 +60,10 @@ export function createConnectionHandlers({
     'connections.save': (draft) => change('SaveConnection', draft.id, () => connections.save(draft)),
     'connections.remove': ({ id }) =>
       withoutValue(change('RemoveConnection', id, () => connections.remove(id))),
-    'connections.choose': async ({ id, policy }) => {
+    'connections.choose': ({ id, policy }) => {
       const chosen = connections.choose(id, policy);
       changed();
-      return chosen.ok ? done({}) : chosen;
+      return Promise.resolve(chosen.ok ? done({}) : chosen);
     },
     'connections.storeSecret': ({ id, secret, value }) =>
       withoutValue(change('StoreSecret', id, () => connections.storeSecret(id, secret, restoreText(value)))),
