@@ -16,13 +16,13 @@ import {
 import { defaultReporting } from './service/profile.ts';
 import type { SharedTransport } from './service/http/transport.ts';
 import type { Platform } from './platform/platform.ts';
-import { builtInId, type BuiltIn } from './built-in-connection.ts';
+import { builtInId, type BuiltInConnection } from './built-in-connection.ts';
 import { loadProfile, openTransport } from './clients.ts';
 
 export interface AppReportsOptions {
   readonly platform: Platform;
   readonly connections: Connections;
-  readonly builtIn: Pick<BuiltIn, 'start' | 'portalUser'>;
+  readonly builtIn: Pick<BuiltInConnection, 'start' | 'portalUser'>;
   readonly audit: Audit;
   readonly keychain: Keychain;
   readonly clipboard: ReportParts['clipboard'];

@@ -15,6 +15,7 @@ export interface StateParts {
   readonly clients: () => Clients;
   readonly lock: () => LockState;
   readonly settings: () => Settings;
+  readonly settingsDamage: AppState['settingsDamage'];
 }
 
 /** Changes that come close together reach the window as one. */
@@ -29,7 +30,7 @@ export interface CurrentState {
 }
 
 export function createState(parts: StateParts): CurrentState {
-  const { platform, connections, keychain, audit, clients, lock, settings } = parts;
+  const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage } = parts;
   let timer: NodeJS.Timeout | undefined;
 
   async function read(): Promise<AppState> {
@@ -45,6 +46,7 @@ export function createState(parts: StateParts): CurrentState {
       audit: audit.state(),
       lock: lock(),
       settings: settings(),
+      settingsDamage,
     };
   }
 

@@ -1,29 +1,33 @@
 import { randomUUID } from 'node:crypto';
+import os from 'node:os';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { openAppAudit } from './app-audit.ts';
 import { openAppBatch } from './app-batch.ts';
 import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
-import { builtInId, createBuiltIn } from './built-in-connection.ts';
+import { createAudit } from './audit/audit.ts';
+import { createCheckpointFile, createKeychainAnchor, readChainKey } from './audit/checkpoint.ts';
+import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
 import { createClients, createClientFor } from './clients.ts';
-import { connectionHandlers } from './connection-calls.ts';
+import { createConnectionHandlers } from './connection-calls.ts';
+import type { Handlers } from './contract/calls.ts';
 import { done, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
-import { openClientCertificates } from './credentials/client-certificates.ts';
-import { openConnections } from './credentials/connections.ts';
-import { openKeychain } from './credentials/keychain.ts';
+import { createClientCertificates } from './credentials/client-certificates.ts';
+import { createConnections } from './credentials/connections.ts';
+import { createKeychain } from './credentials/keychain.ts';
 import type { KeyringBackend } from './credentials/keytar.ts';
-import { type Handlers, createRouter } from './ipc/router.ts';
+import { createRouter } from './ipc/router.ts';
 import { openLookup, type ActiveConnection } from './lookup/lookup.ts';
 import type { Platform } from './platform/platform.ts';
-import { createBriefClipboard } from './privacy/clipboard.ts';
+import { createAutoClearClipboard } from './privacy/clipboard.ts';
 import { systemClock } from './privacy/clock.ts';
-import { openLock, watchAway } from './privacy/lock.ts';
+import { openLock } from './privacy/lock.ts';
 import { createReveals } from './privacy/reveals.ts';
+import { watchAway } from './privacy/watch-away.ts';
 import { settingsDocument, documentMigrations, documentVersion } from './settings/settings.ts';
-import { openStore, type ConfLike, type ConfOptions } from './settings/store.ts';
+import { createStore, type ConfLike, type ConfOptions } from './settings/store.ts';
 
 export interface AppOptions {
   /** `new Conf(options)` under Node, `new ElectronStore(options)` in Electron: the same interface. */
@@ -50,7 +54,7 @@ const builtInAfterMs = 1_000;
 export async function openApp(platform: Platform, parts: AppOptions): Promise<App> {
   settleHeap();
   const clock = systemClock;
-  const store = openStore({
+  const store = createStore({
     folder: platform.home,
     name: 'desk',
     shape: settingsDocument,
@@ -60,7 +64,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     now: () => new Date(clock.now()),
   });
   const settings = () => store.read('settings');
-  const keychain = openKeychain({
+  const keychain = createKeychain({
     load: parts.loadKeytar,
     clock,
     index: {
@@ -68,18 +72,28 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
       write: (names) => store.write('keychainIndex', [...names]),
     },
   });
-  const connections = openConnections({
+  const connections = createConnections({
     store,
     keychain,
-    certificates: openClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
+    certificates: createClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
     newId: randomUUID,
   });
-  const audit = openAppAudit({ platform, keychain });
+  const audit = createAudit({
+    folder: path.join(platform.home, 'audit'),
+    checkpoint: createCheckpointFile(path.join(platform.home, 'checkpoints', 'audit')),
+    anchor: createKeychainAnchor(keychain),
+    key: () => readChainKey(keychain),
+    actor: os.userInfo().username,
+    now: () => new Date(clock.now()),
+  });
   const lock = await openLock({
     clock,
     idleMs: () => settings().lockAfterMinutes * 60_000,
-    vault: keychain,
-    tries: { read: () => store.read('unlock'), write: (tries) => store.write('unlock', tries) },
+    secrets: keychain,
+    attempts: {
+      read: () => store.read('unlock'),
+      write: (attempts) => store.write('unlock', attempts),
+    },
   });
   const reveals = createReveals({
     clock,
@@ -88,13 +102,13 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     emit: (ended) => platform.send('reveal.ended', ended),
     protectContent: (on) => platform.protectContent(on),
   });
-  const clipboard = createBriefClipboard({
+  const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,
     clock,
     clearMs: () => settings().clipboardSeconds * 1_000,
   });
 
-  const builtIn = createBuiltIn({
+  const builtIn = createBuiltInConnection({
     connections,
     keychain,
     start: ({ secret }) =>
@@ -120,6 +134,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     clients: () => clients,
     lock: () => lock.state(),
     settings,
+    settingsDamage: store.damage,
   });
 
   async function active(): Promise<Outcome<ActiveConnection>> {
@@ -149,7 +164,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
     'app.about': async () => done(await readAbout(platform, parts.licences)),
-    ...connectionHandlers({
+    ...createConnectionHandlers({
       platform,
       connections,
       clients,

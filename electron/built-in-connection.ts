@@ -2,26 +2,9 @@ import { done, failed, type Outcome } from './contract/errors.ts';
 import type { Connection, DefinitionKind } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
-import type { RunningBuiltInService, BuiltInServiceOptions } from './built-in-service/start.ts';
+import type { startBuiltInService, RunningBuiltInService } from './built-in-service/start.ts';
 
 export const builtInId = 'built-in';
-
-export interface BuiltInParts {
-  readonly connections: Connections;
-  readonly keychain: Pick<Keychain, 'key'>;
-  readonly start: (options: Pick<BuiltInServiceOptions, 'secret'>) => Promise<RunningBuiltInService>;
-  /** The address and certificate are new: clients of the former one are of no use. */
-  readonly onStarted: () => Promise<void>;
-}
-
-/** The embedded service and its connection. Its tokens outlive a restart: they hang on a key in the keychain alone. */
-export interface BuiltIn {
-  /** Runs from the first call on; those that ask meanwhile share it. */
-  start(): Promise<Outcome<{ id: string }>>;
-  /** Who may read the reports in its portal; starts it first. For the main process alone. */
-  portalUser(): Promise<Outcome<{ user: string; password: string }>>;
-  stop(): Promise<void>;
-}
 
 const kinds: Record<RunningBuiltInService['definitions'][number]['kind'], DefinitionKind> = {
   'card-number': 'card',
@@ -30,69 +13,96 @@ const kinds: Record<RunningBuiltInService['definitions'][number]['kind'], Defini
   'free-text': 'text',
 };
 
-function describe(sandbox: RunningBuiltInService): Omit<Connection, 'builtIn' | 'clientCertificate'> {
+function describeConnection(
+  service: RunningBuiltInService,
+): Omit<Connection, 'builtIn' | 'clientCertificate'> {
   return {
     id: builtInId,
     name: 'Built-in service',
     environment: 'development',
-    baseUrl: sandbox.baseUrl,
-    extraCa: sandbox.caPem,
+    baseUrl: service.baseUrl,
+    extraCa: service.caPem,
     proxyUser: '',
-    policies: sandbox.policies.map(({ name }) => name),
-    definitions: sandbox.definitions.map(({ name, label, kind }) => ({ name, label, kind: kinds[kind] })),
-    accountId: sandbox.accountId,
-    tenantId: sandbox.tenantId,
-    apiKeyExpires: sandbox.apiKey.expires.slice(0, 10),
+    policies: service.policies.map(({ name }) => name),
+    definitions: service.definitions.map(({ name, label, kind }) => ({ name, label, kind: kinds[kind] })),
+    accountId: service.accountId,
+    tenantId: service.tenantId,
+    apiKeyExpires: service.apiKey.expires.slice(0, 10),
     requestsPerSecond: 600,
     transfersPerDay: 10_000_000,
   };
 }
 
-export function createBuiltIn({ connections, keychain, start, onStarted }: BuiltInParts): BuiltIn {
+interface BuiltInConnectionOptions {
+  readonly connections: Pick<Connections, 'saveBuiltIn' | 'storeSecret'>;
+  readonly keychain: Pick<Keychain, 'key'>;
+  readonly start: (
+    options: Pick<Parameters<typeof startBuiltInService>[0], 'secret'>,
+  ) => Promise<RunningBuiltInService>;
+  /** The address and certificate are new: clients of the one before are of no use. */
+  readonly onStarted: () => Promise<void>;
+}
+
+/** The built-in service and its connection. Its tokens outlive a restart: they depend only on a key in the keychain. */
+export interface BuiltInConnection {
+  /** Runs from the first call on; calls made meanwhile share it. Answers the connection and its first policy. */
+  start(): Promise<Outcome<{ id: string; policy: string }>>;
+  /** Who may read the reports in its portal; starts it first. For the main process only. */
+  portalUser(): Promise<Outcome<{ user: string; password: string }>>;
+  stop(): Promise<void>;
+}
+
+export function createBuiltInConnection({
+  connections,
+  keychain,
+  start,
+  onStarted,
+}: BuiltInConnectionOptions): BuiltInConnection {
   let running: Promise<Outcome<RunningBuiltInService>> | undefined;
 
   async function launch(): Promise<Outcome<RunningBuiltInService>> {
     const secret = await keychain.key('built-in.service');
     if (!secret.ok) return secret;
-    const sandbox = await start({ secret: secret.value });
-    const saved = await connections.saveBuiltIn(describe(sandbox));
+    const service = await start({ secret: secret.value });
+    const saved = await connections.saveBuiltIn(describeConnection(service));
     if (!saved.ok) return saved;
     const secrets = [
-      connections.storeSecret(builtInId, { kind: 'apiKey' }, sandbox.apiKey.value),
-      ...sandbox.policies.map(({ name, password }) =>
+      connections.storeSecret(builtInId, { kind: 'apiKey' }, service.apiKey.value),
+      ...service.policies.map(({ name, password }) =>
         connections.storeSecret(builtInId, { kind: 'policyPassword', policy: name }, password),
       ),
     ];
     for (const stored of await Promise.all(secrets)) if (!stored.ok) return stored;
     await onStarted();
-    // A thread that ended unasked is started again by whoever needs it next.
-    void sandbox.ended.then(() => {
+    // A thread that ended by itself is started again by the next call.
+    void service.ended.then(() => {
       running = undefined;
     });
-    return done(sandbox);
+    return done(service);
   }
 
-  async function started(): Promise<Outcome<RunningBuiltInService>> {
+  async function ensureRunning(): Promise<Outcome<RunningBuiltInService>> {
     running ??= launch().catch(() => failed('service.unreachable', { subject: 'Built-in service' }));
-    const sandbox = await running;
-    if (!sandbox.ok) running = undefined;
-    return sandbox;
+    const service = await running;
+    if (!service.ok) running = undefined;
+    return service;
   }
 
   return {
     async start() {
-      const sandbox = await started();
-      return sandbox.ok ? done({ id: builtInId }) : sandbox;
+      const service = await ensureRunning();
+      if (!service.ok) return service;
+      return done({ id: builtInId, policy: service.value.policies[0]?.name ?? '' });
     },
     async portalUser() {
-      const sandbox = await started();
-      if (!sandbox.ok) return sandbox;
-      const user = sandbox.value.portalUsers.find(({ role }) => role === 'AccountUser');
+      const service = await ensureRunning();
+      if (!service.ok) return service;
+      const user = service.value.portalUsers.find(({ role }) => role === 'AccountUser');
       return user ? done({ user: user.name, password: user.password }) : failed('portal.credentials');
     },
     async stop() {
-      const sandbox = await running;
-      if (sandbox?.ok) await sandbox.value.stop();
+      const service = await running;
+      if (service?.ok) await service.value.stop();
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from '../electron/contract/errors.ts';
+import type { SettingsDamage } from '../electron/contract/models/app.ts';
 
 /** Whether trying again helps: at once, only after a while, or not before something was changed. */
 export type Again = 'now' | 'later' | 'no';
@@ -367,3 +368,14 @@ export function reasonFor(code: FailureCode): string {
 }
 
 export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(sentences, code);
+
+/** What a person is told after a start with a settings file that could not be used as it was. */
+export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
+  const lost = {
+    unreadable: 'The settings could not be read and were reset.',
+    unfit: 'Some settings could not be read and were reset.',
+    newer:
+      'The settings were saved by a newer version of Tokendesk. What this version does not know is not used.',
+  };
+  return `${lost[reason]} The file as it was is kept as ${keptAs}.`;
+}

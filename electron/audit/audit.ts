@@ -1,8 +1,9 @@
-import { type Outcome, done, failed } from '../contract/errors.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { AuditPage } from '../contract/models/activity.ts';
-import type { CheckpointStore } from './checkpoint.ts';
-import { begun, ended, type EntryContent, listEntries } from './entries.ts';
-import { createLogWriter, type AuditKey, type LogWriter } from './log-writer.ts';
+import type { AppState } from '../contract/models/app.ts';
+import { createEmitter } from '../util/emitter.ts';
+import { beginEntry, endEntry, listEntries, type EntryContent, type ListQuery } from './entries.ts';
+import { openLogWriter, type AuditKey, type LogWriter, type LogWriterOptions } from './log-writer.ts';
 
 /** What is about to be done. Names and numbers; there is no member a value could go in. */
 export interface AuditIntent {
@@ -26,145 +27,144 @@ export interface AuditEnd {
   readonly note?: string;
 }
 
-/** Writes how it ended. Not awaited by callers: order in the log is the order of these calls. */
+/** Writes how it ended. Not awaited by callers: the order in the log is the order of these calls. */
 export type AuditClose = (end: AuditEnd) => void;
 
 /**
- * The log that comes first: append-only, HMAC-chained lines, each synced before `begin` answers. Lines that arrive
- * together share one sync. When a line can't be written, `begin` answers `audit.unwritable` and nothing may be done;
- * each further `begin` tries again, so it recovers by itself.
+ * The audit log: append-only lines, chained by HMAC. A line is synced before `begin` answers; lines that arrive
+ * together share one sync. When a line can't be written, `begin` answers `audit.unwritable` and nothing may be done.
+ * Each further `begin` tries again.
  *
- * Texts are cut at 500 characters, and card numbers and SSNs that people typed into them are masked.
+ * Texts are cut at 500 characters. Card numbers and SSNs in them are masked.
  */
 export interface Audit {
   begin(intent: AuditIntent): Promise<Outcome<AuditClose>>;
   /**
-   * Newest first, after what changed on the disk was verified again. `before` is a sequence; `caseReference` must
-   * be equal, and `total` then counts that case alone.
+   * Newest first, after what changed on the disk was verified again. `before` is a sequence. With `caseReference`
+   * only entries of that very case are listed, and `total` counts them.
    */
-  list(query: { before: number | null; limit: number; caseReference: string | null }): Promise<AuditPage>;
+  list(query: ListQuery): Promise<AuditPage>;
   /**
-   * `unwritable`: nothing can be begun now (disk, folder, or the key can't be had). `broken`: what is on the disk is
-   * not what was written; it goes on in a new file that says so, and stays `broken`.
+   * `unwritable`: nothing can be begun now (disk, folder or key not available). `broken`: the files are not what was
+   * written. The log then continues in a new file that says so, and stays `broken`. `ready` until `opened`.
    */
-  state(): 'ready' | 'unwritable' | 'broken';
+  state(): AppState['audit'];
   onState(listener: () => void): () => void;
-  /** Writes what waits. An end that still can't be written is lost; its beginning then stands without one. */
+  /** Resolves when what was there has been verified. Never rejects: see `state`. */
+  readonly opened: Promise<void>;
+  /** Writes what is pending. An end that still can't be written is lost; its beginning then has no end. */
   close(): Promise<void>;
 }
 
-export interface AuditParts {
-  /** Folder of the log, made 0700 when missing. */
-  readonly folder: string;
-  /** The key of the chain, from the keychain; asked again while it can't be had. */
+export interface AuditOptions extends Omit<LogWriterOptions, 'key' | 'rotateBytes'> {
+  /** The key of the chain, from the keychain. Asked again while it is not available. */
   readonly key: () => Promise<Outcome<AuditKey>>;
-  /** The operating system's user. */
-  readonly actor: string;
-  readonly now: () => Date;
-  /** Written after every sync, in another folder than the log. */
-  readonly checkpoint: CheckpointStore;
-  /** Written at start, rotation and end only, where every write costs: the keychain. */
-  readonly anchor?: CheckpointStore;
-  /** A file is closed and the next one begun above this; 8 MiB unless told. */
+  /** Above this size the next file is begun; 8 MiB by default. */
   readonly rotateBytes?: number;
 }
 
-interface Waiting {
+const defaultRotateBytes = 8 * 1_024 * 1_024;
+
+interface PendingEntry {
   readonly content: EntryContent;
-  /** An end is kept until it is written; a beginning is refused when it can't be. */
+  /** Null for an end: it stays pending until it is written. A beginning that can't be written is refused. */
   readonly settle: ((sequence: number | null) => void) | null;
 }
 
-/** The contract is in `audit.ts`. Opens what is there, verifies all of it, and never rejects: see `state`. */
-export async function openAudit(parts: AuditParts): Promise<Audit> {
-  const { folder, actor, now } = parts;
-  const listeners = new Set<() => void>();
-  let waiting: Waiting[] = [];
-  let pumping: Promise<void> | null = null;
+/**
+ * Opens the log in the background: verifying a long one takes seconds. The window doesn't wait for that; whatever is to
+ * be recorded does.
+ */
+export function createAudit(options: AuditOptions): Audit {
+  const { folder, actor, now, rotateBytes = defaultRotateBytes } = options;
+  const changes = createEmitter();
+  let pending: PendingEntry[] = [];
+  let flushing: Promise<void> | null = null;
+  let opening: Promise<LogWriter> | null = null;
   let writer: LogWriter | null = null;
   let unwritable = false;
-  let lastState = 'ready';
+  let reportedState = state();
 
-  function state() {
+  function state(): AppState['audit'] {
     if (unwritable) return 'unwritable';
     return writer === null || writer.brokenAt() === null ? 'ready' : 'broken';
   }
 
-  function tell() {
-    if (state() === lastState) return;
-    lastState = state();
-    for (const listener of listeners) listener();
+  function reportState(): void {
+    if (state() === reportedState) return;
+    reportedState = state();
+    changes.emit();
   }
 
   async function openWriter(): Promise<LogWriter> {
-    const key = await parts.key();
+    const key = await options.key();
     if (!key.ok) throw new Error(key.failure.code);
-    return createLogWriter({ ...parts, rotateBytes: parts.rotateBytes ?? 8 * 1_024 * 1_024 }, key.value);
+    writer = await openLogWriter({ ...options, key: key.value, rotateBytes });
+    return writer;
   }
 
-  /** Writes all that waits, one sync for each lot. */
-  async function pump() {
-    while (waiting.length > 0) {
-      const lot = waiting;
-      waiting = [];
+  /** A failed attempt is made again by the next caller. */
+  function open(): Promise<LogWriter> {
+    opening ??= openWriter().finally(() => (opening = null));
+    return opening;
+  }
+
+  async function writePending(): Promise<void> {
+    while (pending.length > 0) {
+      const batch = pending;
+      pending = [];
       try {
-        writer ??= await openWriter();
-        const first = await writer.append(lot.map(({ content }) => content));
+        const first = await (writer ?? (await open())).append(batch.map(({ content }) => content));
         unwritable = false;
-        for (const [place, { settle }] of lot.entries()) settle?.(first + place);
+        for (const [position, { settle }] of batch.entries()) settle?.(first + position);
       } catch {
         unwritable = true;
-        waiting = [...lot.filter(({ settle }) => settle === null), ...waiting];
-        for (const { settle } of lot) settle?.(null);
-        tell();
-        if (waiting.every(({ settle }) => settle === null)) break;
+        pending = [...batch.filter(({ settle }) => settle === null), ...pending];
+        for (const { settle } of batch) settle?.(null);
       }
-      tell();
+      reportState();
+      // Ends that could not be written wait for the next beginning.
+      if (unwritable && pending.every(({ settle }) => settle === null)) break;
     }
   }
 
   function flush(): Promise<void> {
-    pumping ??= pump().finally(() => (pumping = null));
-    return pumping;
+    flushing ??= writePending().finally(() => (flushing = null));
+    return flushing;
   }
 
-  function write(content: EntryContent): Promise<number | null> {
-    return new Promise((settle) => {
-      waiting.push({ content, settle });
-      void flush();
-    });
-  }
-
-  function closer(content: EntryContent, sequence: number): AuditClose {
-    let open = true;
-    return (end: AuditEnd) => {
-      if (!open) return;
-      open = false;
-      waiting.push({ content: ended(content, sequence, end, now()), settle: null });
+  function createClose(begun: EntryContent, sequence: number): AuditClose {
+    let closed = false;
+    return (end) => {
+      if (closed) return;
+      closed = true;
+      pending.push({ content: endEntry({ begun, sequence, end, at: now() }), settle: null });
       void flush();
     };
   }
 
-  try {
-    writer = await openWriter();
-  } catch {
+  const opened = open().then(reportState, () => {
     unwritable = true;
-  }
-  lastState = state();
+    reportState();
+  });
 
   return {
+    opened,
     async begin(intent) {
-      const content = begun(intent, now(), actor);
-      const sequence = await write(content);
-      return sequence === null ? failed('audit.unwritable') : done(closer(content, sequence));
+      const content = beginEntry(intent, now(), actor);
+      const sequence = await new Promise<number | null>((settle) => {
+        pending.push({ content, settle });
+        void flush();
+      });
+      return sequence === null ? failed('audit.unwritable') : done(createClose(content, sequence));
     },
-
     async list(query) {
+      await opened;
       await flush();
       if (writer === null) return { entries: [], total: 0, chain: { state: 'intact', checked: 0 } };
       const { segments, checked } = await writer.verify();
-      tell();
-      const { entries, total } = await listEntries(folder, writer.key, segments, query);
+      reportState();
+      const { entries, total } = await listEntries({ folder, key: writer.key, segments, query });
       const sequence = writer.brokenAt();
       return {
         entries,
@@ -172,13 +172,10 @@ export async function openAudit(parts: AuditParts): Promise<Audit> {
         chain: sequence === null ? { state: 'intact', checked } : { state: 'broken', sequence },
       };
     },
-
     state,
-    onState(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onState: (listener) => changes.on(listener),
     async close() {
+      await opened;
       await flush();
       await writer?.close();
       writer = null;

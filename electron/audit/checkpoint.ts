@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { done, type Outcome } from '../contract/errors.ts';
 import { count } from '../contract/models/fields.ts';
 import type { Keychain } from '../credentials/keychain.ts';
-import { fingerprint, hmac } from './lines.ts';
+import { errorCode } from '../storage/file-failures.ts';
+import { hmac, keyIdOf } from './lines.ts';
 import type { AuditKey } from './log-writer.ts';
 
-/** How far the log had got, kept apart from it: a log that ends earlier, or elsewhere, was cut. */
+/** How far the log had got, stored apart from it: a log that ends earlier, or differently, was cut. */
 const checkpoint = z.strictObject({
   checkpoint: z.literal(1),
   segment: z.int().positive(),
@@ -19,46 +20,46 @@ const checkpoint = z.strictObject({
 });
 export type Checkpoint = z.infer<typeof checkpoint>;
 
-/** A place for checkpoints outside the log's folder. Texts are under 400 bytes. */
+/** Stores checkpoints outside the log's folder. Texts are under 400 bytes. */
 export interface CheckpointStore {
-  /** All that is there, also what may be torn; empty when there never was one. */
+  /** All that is there, some of it possibly half-written; empty when there never was one. */
   read(): Promise<readonly string[]>;
   /** Rejects when it could not be written. */
   write(text: string): Promise<void>;
   close?(): Promise<void>;
 }
 
-export function sealCheckpoint(
+export function signCheckpoint(
   key: Uint8Array,
   at: Pick<Checkpoint, 'segment' | 'size' | 'sequence' | 'head'>,
 ): string {
-  const body = { checkpoint: 1, ...at, key: fingerprint(key) };
+  const body = { checkpoint: 1, ...at, key: keyIdOf(key) };
   return JSON.stringify({ ...body, mac: hmac(key, JSON.stringify(body)) });
 }
 
-/** The furthest one that holds; `foreign` ones are under a key that is gone. */
+/** The furthest valid one; `foreign` is the furthest under another key. */
 export function readCheckpoints(
   key: Uint8Array,
   texts: readonly string[],
 ): { newest: Checkpoint | null; foreign: Checkpoint | null } {
-  const print = fingerprint(key);
+  const keyId = keyIdOf(key);
   let newest: Checkpoint | null = null;
   let foreign: Checkpoint | null = null;
   for (const text of texts) {
     const found = parse(text);
     if (found === null) continue;
-    if (found.key !== print) {
-      if (foreign === null || further(found, foreign)) foreign = found;
+    if (found.key !== keyId) {
+      if (foreign === null || isFurther(found, foreign)) foreign = found;
       continue;
     }
     const { mac, ...body } = found;
     if (hmac(key, JSON.stringify(body)) !== mac) continue;
-    if (newest === null || further(found, newest)) newest = found;
+    if (newest === null || isFurther(found, newest)) newest = found;
   }
   return { newest, foreign };
 }
 
-const further = (one: Checkpoint, other: Checkpoint) =>
+const isFurther = (one: Checkpoint, other: Checkpoint) =>
   one.segment > other.segment || (one.segment === other.segment && one.size > other.size);
 
 function parse(text: string): Checkpoint | null {
@@ -73,17 +74,17 @@ function parse(text: string): Checkpoint | null {
 const slotSize = 4_096;
 
 /**
- * Checkpoints in a file of two places, a disk block each, written in turn: a crash in the middle of one leaves the
- * other, and a full disk does not matter, since the file does not grow. Not synced each time: the log is, before, so
- * that a checkpoint is never ahead of it.
+ * Checkpoints in a file of two slots, a disk block each, written alternately: a crash during a write leaves the other
+ * slot, and a full disk does not matter, since the file does not grow. It is not synced at each write. The log is
+ * synced before, so a checkpoint is never ahead of it.
  */
-export function checkpointFile(file: string): CheckpointStore {
+export function createCheckpointFile(file: string): CheckpointStore {
   let handle: fs.FileHandle | null = null;
-  let turn = 0;
+  let nextSlot = 0;
   return {
     async read() {
       const bytes = await fs.readFile(file).catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+        if (errorCode(error) === 'ENOENT') return Buffer.alloc(0);
         throw error;
       });
       return [bytes.subarray(0, slotSize), bytes.subarray(slotSize, 2 * slotSize)]
@@ -104,8 +105,8 @@ export function checkpointFile(file: string): CheckpointStore {
         }
         handle = opened;
       }
-      await handle.write(Buffer.from(text.padEnd(slotSize)), 0, slotSize, turn * slotSize);
-      turn = 1 - turn;
+      await handle.write(Buffer.from(text.padEnd(slotSize)), 0, slotSize, nextSlot * slotSize);
+      nextSlot = 1 - nextSlot;
     },
     async close() {
       await handle?.datasync();
@@ -118,17 +119,17 @@ export function checkpointFile(file: string): CheckpointStore {
 const keyAccount = 'audit:key';
 const anchorAccount = 'audit:anchor';
 
-/** The chain's key. `kept` is false where the machine has no keyring and the key ends with this run. */
-export async function chainKey(keychain: Pick<Keychain, 'key' | 'peek'>): Promise<Outcome<AuditKey>> {
+/** The chain's key. Not persistent where the machine has no keyring and the key ends with this run. */
+export async function readChainKey(keychain: Pick<Keychain, 'key' | 'peek'>): Promise<Outcome<AuditKey>> {
   const key = await keychain.key(keyAccount);
-  return key.ok ? done({ bytes: key.value, kept: keychain.peek(keyAccount) !== 'memory' }) : key;
+  return key.ok ? done({ bytes: key.value, persistent: keychain.peek(keyAccount) !== 'memory' }) : key;
 }
 
 /**
- * The log's end in the keychain: whoever can change every file of this user still has to get into the keyring to
- * have a log taken away unnoticed. Written rarely, so it may be behind; the checkpoint's file is not.
+ * The log's end in the keychain: who can change every file of this user still needs the keyring to remove a log
+ * unnoticed. Written rarely, so it may be behind the checkpoint file.
  */
-export function keychainAnchor(keychain: Pick<Keychain, 'read' | 'store'>): CheckpointStore {
+export function createKeychainAnchor(keychain: Pick<Keychain, 'read' | 'store'>): CheckpointStore {
   return {
     async read() {
       const found = await keychain.read(anchorAccount);

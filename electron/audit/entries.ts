@@ -1,20 +1,21 @@
 import fs from 'node:fs/promises';
 import { z } from 'zod';
+import type { CallInput } from '../contract/calls.ts';
 import { type AuditEntry, auditEntry } from '../contract/models/activity.ts';
-import { mask } from '../privacy/masking.ts';
+import { maskNumbers } from '../privacy/masking.ts';
 import type { AuditEnd, AuditIntent } from './audit.ts';
-import { readLine, type EntryLine, linesBackward, segmentFile } from './lines.ts';
+import { linesBackward, readLine, segmentFile, type EntryLine } from './lines.ts';
 import type { SegmentReport } from './verify.ts';
 
-/** An entry before it has its place in the chain. */
+/** An entry before it has its position in the chain. */
 export type EntryContent = Omit<AuditEntry, 'sequence'>;
 
-const longestText = 500;
+const maxTextLength = 500;
 
 const text = (value: string | undefined) =>
-  value === undefined ? null : withoutNumbers(value.slice(0, longestText));
+  value === undefined ? null : maskNumbers(value.slice(0, maxTextLength));
 
-export function begun(intent: AuditIntent, at: Date, actor: string): EntryContent {
+export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryContent {
   return {
     at: at.toISOString(),
     actor,
@@ -36,97 +37,82 @@ export function begun(intent: AuditIntent, at: Date, actor: string): EntryConten
 }
 
 /** Repeats what was begun, so that a line can be read, and found by its case, without the other. */
-export function ended(of: EntryContent, sequence: number, end: AuditEnd, at: Date): EntryContent {
+export function endEntry({
+  begun,
+  sequence,
+  end,
+  at,
+}: {
+  readonly begun: EntryContent;
+  readonly sequence: number;
+  readonly end: AuditEnd;
+  readonly at: Date;
+}): EntryContent {
   return {
-    ...of,
+    ...begun,
     at: at.toISOString(),
     phase: end.ok ? 'ok' : 'failed',
     of: sequence,
-    rows: end.rows ?? of.rows,
+    rows: end.rows ?? begun.rows,
     requestId: text(end.requestId),
     code: text(end.code),
-    note: text(end.note) ?? of.note,
+    note: text(end.note) ?? begun.note,
   };
 }
 
-/** What the log says of itself. */
-export function noted(action: string, note: string, at: Date, actor: string): EntryContent {
-  return { ...begun({ action, note }, at, actor), phase: 'ok' };
-}
-
-const cardLike = /(?<![0-9])[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])/g;
-const ssnLike = /(?<![0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])/g;
-
-/**
- * Reasons, cases and notes are typed by people, and people paste the wrong thing: what looks like a card number
- * (with its check digit) or an SSN is masked before it can get into a log that is kept for years.
- */
-export function withoutNumbers(text: string): string {
-  return text
-    .replaceAll(cardLike, (number) => (passesLuhn(number) ? mask('card', number) : number))
-    .replaceAll(ssnLike, (number) => mask('ssn', number));
-}
-
-function passesLuhn(number: string): boolean {
-  const digits = Array.from(number.replaceAll(/[ -]/g, ''), Number).reverse();
-  const sum = digits.reduce((total, digit, place) => {
-    const weighted = place % 2 === 1 ? digit * 2 : digit;
-    return total + (weighted > 9 ? weighted - 9 : weighted);
-  }, 0);
-  return sum % 10 === 0;
-}
-
 /** Without the chain's own members. */
-const listed = z.object(auditEntry.shape);
+const listedEntry = z.object(auditEntry.shape);
 
-export interface ListQuery {
-  readonly before: number | null;
-  readonly limit: number;
-  readonly caseReference: string | null;
+export type ListQuery = CallInput<'activity.list'>;
+
+interface LogFiles {
+  readonly folder: string;
+  readonly key: Uint8Array;
 }
 
 /**
  * Entries newest first, read from the end a block at a time. A line that is not what was written is left out: its
- * place in the sequence stays empty. With a case, `total` counts that case's entries, which takes a pass over the log.
+ * sequence is then missing. With a case, `total` counts that case's entries, which takes a pass over the log.
  */
-export async function listEntries(
-  folder: string,
-  key: Uint8Array,
-  segments: readonly SegmentReport[],
-  query: ListQuery,
-): Promise<{ entries: AuditEntry[]; total: number }> {
+export async function listEntries({
+  segments,
+  query,
+  ...log
+}: LogFiles & {
+  readonly segments: readonly SegmentReport[];
+  readonly query: ListQuery;
+}): Promise<{ entries: AuditEntry[]; total: number }> {
   const { limit } = query;
   const before = query.before ?? Number.POSITIVE_INFINITY;
-  const wanted = query.caseReference === null ? null : withoutNumbers(query.caseReference.trim());
+  const caseReference = query.caseReference === null ? null : maskNumbers(query.caseReference.trim());
   const entries: AuditEntry[] = [];
   let ofCase = 0;
 
   for (const report of segments.toReversed()) {
-    if (wanted === null && (entries.length >= limit || (report.head?.next ?? 0) >= before)) continue;
-    for await (const line of entriesBackward(folder, key, report, wanted)) {
+    if (caseReference === null && (entries.length >= limit || (report.head?.next ?? 0) >= before)) continue;
+    for await (const line of entriesBackward(log, report, caseReference)) {
       ofCase++;
-      if (line.sequence < before && entries.length < limit) entries.push(listed.parse(line));
-      if (wanted === null && entries.length >= limit) break;
+      if (line.sequence < before && entries.length < limit) entries.push(listedEntry.parse(line));
+      if (caseReference === null && entries.length >= limit) break;
     }
   }
   const total = segments.reduce((sum, report) => sum + report.entries, 0);
-  return { entries, total: wanted === null ? total : ofCase };
+  return { entries, total: caseReference === null ? total : ofCase };
 }
 
 async function* entriesBackward(
-  folder: string,
-  key: Uint8Array,
+  { folder, key }: LogFiles,
   report: SegmentReport,
-  wanted: string | null,
+  caseReference: string | null,
 ): AsyncGenerator<EntryLine> {
-  const mark = wanted === null ? null : Buffer.from(JSON.stringify(wanted));
+  const needle = caseReference === null ? null : Buffer.from(JSON.stringify(caseReference));
   const file = segmentFile(folder, report.segment);
-  // Behind a break there may be lines that still hold each for itself.
+  // Behind a break there may be lines that are still valid by themselves.
   const size = report.broken === null ? report.size : (await fs.stat(file)).size;
   for await (const bytes of linesBackward(file, size)) {
-    if (mark !== null && !bytes.includes(mark)) continue;
+    if (needle !== null && !bytes.includes(needle)) continue;
     const line = readLine(report.foreign ? null : key, bytes);
     if (line?.kind !== 'entry') continue;
-    if (wanted === null || line.caseReference === wanted) yield line;
+    if (caseReference === null || line.caseReference === caseReference) yield line;
   }
 }

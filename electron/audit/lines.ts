@@ -5,35 +5,35 @@ import { z } from 'zod';
 import { auditEntry } from '../contract/models/activity.ts';
 import { count, instant } from '../contract/models/fields.ts';
 
-/** `mac` of the line before a log's first. */
-export const noLine = '0'.repeat(64);
+/** `prev` of a log's first line. */
+export const zeroMac = '0'.repeat(64);
 /** Far above any line written here; longer ones are not read. */
-export const longestLine = 65_536;
+const maxLineBytes = 65_536;
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** The first line of a file. */
-export const segmentLine = z.strictObject({
+const segmentLine = z.strictObject({
   v: z.literal(1),
   kind: z.literal('segment'),
   segment: z.int().positive(),
   at: instant,
   /** Sequence of the file's first entry. */
   next: count,
-  /** Tells keys apart without giving any away. */
+  /** See `keyIdOf`. */
   key: z.string().regex(/^[0-9a-f]{16}$/),
-  /** False for a key that lives no longer than its run, since the machine has no keyring. */
+  /** False for a key that was gone after its run, since the machine has no keyring. */
   kept: z.boolean(),
-  /** Why the chain starts anew here; null where it goes on from the file before. */
+  /** Why a new chain starts here; null where it continues the file before. */
   after: z.enum(['break', 'other-key']).nullable(),
-  /** SHA-256 of the file before, where its key is gone and nothing else can vouch for it. */
+  /** SHA-256 of the file before, where its key is gone and its lines can't be verified. */
   seals: hex.nullable(),
   prev: hex,
   mac: hex,
 });
 export type SegmentLine = z.infer<typeof segmentLine>;
 
-export const entryLine = auditEntry.extend({
+const entryLine = auditEntry.extend({
   v: z.literal(1),
   kind: z.literal('entry'),
   prev: hex,
@@ -44,19 +44,14 @@ export type EntryLine = z.infer<typeof entryLine>;
 const anyLine = z.discriminatedUnion('kind', [segmentLine, entryLine]);
 export type AuditLine = z.infer<typeof anyLine>;
 
-type Unsealed<L> = L extends unknown ? Omit<L, 'prev' | 'mac'> : never;
-export type LineContent = Unsealed<AuditLine>;
-
-export interface SealedLine {
-  readonly bytes: Buffer;
-  readonly mac: string;
-}
+type Unsigned<L> = L extends unknown ? Omit<L, 'prev' | 'mac'> : never;
 
 export function hmac(key: Uint8Array, text: string | Buffer): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }
 
-export function fingerprint(key: Uint8Array): string {
+/** Tells keys apart without giving any of them away. */
+export function keyIdOf(key: Uint8Array): string {
   return hmac(key, 'tokendesk audit key').slice(0, 16);
 }
 
@@ -64,7 +59,11 @@ export function fingerprint(key: Uint8Array): string {
  * One line: the JSON of `content` with `prev`, the MAC of the line before, and `mac` as its last members. `mac` is the
  * HMAC-SHA256 of every byte of the line before `,"mac"`.
  */
-export function sealLine(key: Uint8Array, content: LineContent, prev: string): SealedLine {
+export function signLine(
+  key: Uint8Array,
+  content: Unsigned<AuditLine>,
+  prev: string,
+): { readonly bytes: Buffer; readonly mac: string } {
   const body = JSON.stringify({ ...content, prev }).slice(0, -1);
   const mac = hmac(key, body);
   return { bytes: Buffer.from(`${body},"mac":"${mac}"}\n`), mac };
@@ -72,21 +71,16 @@ export function sealLine(key: Uint8Array, content: LineContent, prev: string): S
 
 const suffixLength = ',"mac":"'.length + 64 + '"}'.length;
 
-/** Null unless the line is one of ours, byte for byte. Without a key its MAC is taken as it stands. */
+/** Null unless the line is one of ours, byte for byte. Without a key its MAC is not verified. */
 export function readLine(key: Uint8Array | null, bytes: Buffer): AuditLine | null {
-  const at = bytes.length - suffixLength;
-  if (at < 0) return null;
-  if (key === null) return parseLine(bytes, true);
-  const mac = hmac(key, bytes.subarray(0, at));
-  if (bytes.subarray(at).toString('latin1') !== `,"mac":"${mac}"}`) return null;
-  // Written here, as its MAC shows: years of a log are verified at start, so it is not taken apart a second time.
-  return parseLine(bytes, false);
-}
-
-function parseLine(bytes: Buffer, strange: boolean): AuditLine | null {
+  const bodyLength = bytes.length - suffixLength;
+  if (bodyLength < 0) return null;
   try {
-    const line: unknown = JSON.parse(bytes.toString('utf8'));
-    return strange ? anyLine.parse(line) : (line as AuditLine);
+    if (key === null) return anyLine.parse(JSON.parse(bytes.toString('utf8')));
+    const mac = hmac(key, bytes.subarray(0, bodyLength));
+    if (bytes.subarray(bodyLength).toString('latin1') !== `,"mac":"${mac}"}`) return null;
+    // Its MAC shows that it was written here. Checking its members too would slow the start with a log of years.
+    return JSON.parse(bytes.toString('utf8')) as AuditLine;
   } catch {
     return null;
   }
@@ -95,16 +89,16 @@ function parseLine(bytes: Buffer, strange: boolean): AuditLine | null {
 const blockSize = 65_536;
 const newline = 0x0a;
 
-export interface FoundLine {
+interface FoundLine {
   /** Without its newline. */
   readonly bytes: Buffer;
   /** Offset of what follows it. */
   readonly end: number;
-  /** False for what stands behind the last newline, and for a line too long to be one. */
+  /** False for what is behind the last newline, and for a line that is too long. */
   readonly whole: boolean;
 }
 
-/** The lines of a file in order, a block in memory at a time. */
+/** The lines of a file in order, with one block in memory at a time. */
 export async function* linesForward(file: string): AsyncGenerator<FoundLine> {
   const handle = await fs.open(file, 'r');
   try {
@@ -114,14 +108,14 @@ export async function* linesForward(file: string): AsyncGenerator<FoundLine> {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(blockSize), 0, blockSize, null);
       if (bytesRead === 0) break;
       const block = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
-      let from = 0;
-      for (let at = block.indexOf(newline, from); at !== -1; at = block.indexOf(newline, from)) {
-        end += at + 1 - from;
-        yield { bytes: block.subarray(from, at), end, whole: at - from <= longestLine };
-        from = at + 1;
+      let start = 0;
+      for (let at = block.indexOf(newline); at !== -1; at = block.indexOf(newline, start)) {
+        end += at + 1 - start;
+        yield { bytes: block.subarray(start, at), end, whole: at - start <= maxLineBytes };
+        start = at + 1;
       }
-      rest = block.subarray(from);
-      if (rest.length > longestLine) break;
+      rest = block.subarray(start);
+      if (rest.length > maxLineBytes) break;
     }
     if (rest.length > 0) yield { bytes: rest, end: end + rest.length, whole: false };
   } finally {
@@ -129,7 +123,7 @@ export async function* linesForward(file: string): AsyncGenerator<FoundLine> {
   }
 }
 
-/** The whole lines that end at or before `size`, last one first. */
+/** The complete lines that end at or before `size`, last one first. */
 export async function* linesBackward(file: string, size: number): AsyncGenerator<Buffer> {
   const handle = await fs.open(file, 'r');
   try {
@@ -141,10 +135,10 @@ export async function* linesBackward(file: string, size: number): AsyncGenerator
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset);
       if (bytesRead < length) return;
       const block = Buffer.concat([buffer, rest]);
-      // What stands before the block's first newline may begin in the block before.
+      // A line at the start of this block may begin in the block before.
       const first = offset === 0 ? -1 : block.indexOf(newline);
       if (offset > 0 && first === -1) {
-        if (block.length > longestLine) return;
+        if (block.length > maxLineBytes) return;
         rest = block;
         continue;
       }
@@ -166,23 +160,23 @@ function* splitBackward(block: Buffer): Generator<Buffer> {
   }
 }
 
-const pattern = /^audit-([0-9]{6,})\.jsonl$/;
+const segmentPattern = /^audit-([0-9]{6,})\.jsonl$/;
 
 export function segmentFile(folder: string, segment: number): string {
   return path.join(folder, `audit-${String(segment).padStart(6, '0')}.jsonl`);
 }
 
-/** Numbers of the files there are, in order. */
+/** The numbers of the files, in order. */
 export async function listSegments(folder: string): Promise<number[]> {
   const names = await fs.readdir(folder);
   return names
-    .map((name) => Number(pattern.exec(name)?.[1] ?? Number.NaN))
+    .map((name) => Number(segmentPattern.exec(name)?.[1] ?? Number.NaN))
     .filter((segment) => Number.isSafeInteger(segment))
     .sort((one, other) => one - other);
 }
 
-/** Changes whenever the file was written to or replaced. The change time can't be set back by `touch`. */
-export async function signature(file: string): Promise<string> {
+/** Another text whenever the file was written to or replaced. `touch` can't set the change time back. */
+export async function fileVersion(file: string): Promise<string> {
   const { ino, size, mtimeNs, ctimeNs } = await fs.stat(file, { bigint: true });
   return `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }

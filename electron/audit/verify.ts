@@ -6,25 +6,25 @@ import {
   type AuditLine,
   type SegmentLine,
   linesForward,
-  noLine,
+  zeroMac,
   linesBackward,
   listSegments,
   segmentFile,
-  signature,
+  fileVersion,
 } from './lines.ts';
 
-/** One file of the log, as far as it stands for itself. */
+/** One file of the log, as far as it can be verified by itself. */
 export interface SegmentReport {
   readonly segment: number;
-  /** Null when not even the first line holds. */
+  /** Null when not even the first line is valid. */
   readonly head: SegmentLine | null;
-  /** Under a key of an earlier run that is gone: read, but vouched for by nothing but a later seal. */
+  /** Under a key of an earlier run that is gone: only the next file's SHA-256 of it can be verified. */
   readonly foreign: boolean;
   readonly entries: number;
-  /** Of the last entry that holds; one less than the first's when there is none. */
+  /** Sequence of the last valid entry; one less than the first's when there is none. */
   readonly last: number;
   readonly mac: string;
-  /** Bytes up to the end of the last line that holds. */
+  /** Bytes up to the end of the last valid line. */
   readonly size: number;
   /** Sequence at which a line is not what it should be. */
   readonly broken: number | null;
@@ -32,11 +32,13 @@ export interface SegmentReport {
   readonly tail: number;
 }
 
-export async function verifySegment(
-  file: string,
-  segment: number,
-  key: { readonly bytes: Uint8Array; readonly print: string },
-): Promise<SegmentReport> {
+/** The chain's key and its `keyIdOf`. */
+interface VerifierKey {
+  readonly bytes: Uint8Array;
+  readonly id: string;
+}
+
+async function verifySegment(file: string, segment: number, key: VerifierKey): Promise<SegmentReport> {
   let head: SegmentLine | null = null;
   let foreign = false;
   let report = { entries: 0, last: 0, mac: '', size: 0 };
@@ -58,7 +60,7 @@ export async function verifySegment(
         break;
       }
       head = line;
-      foreign = line.key !== key.print;
+      foreign = line.key !== key.id;
       report = { entries: 0, last: line.next - 1, mac: line.mac, size: end };
       continue;
     }
@@ -74,7 +76,7 @@ export async function verifySegment(
   function readLineOfOther(bytes: Buffer): AuditLine | null {
     if (head !== null) return null;
     const line = readLine(null, bytes);
-    return line?.kind === 'segment' && line.key !== key.print ? line : null;
+    return line?.kind === 'segment' && line.key !== key.id ? line : null;
   }
 }
 
@@ -91,28 +93,25 @@ export interface LogReport {
   readonly breaks: readonly ChainBreak[];
 }
 
-/** Verifies what changed since it was asked last; the first time, everything. */
+/** Verifies what changed since the last call; the first time, everything. */
 export interface LogVerifier {
   verify(checkpoints: readonly Checkpoint[]): Promise<LogReport>;
-  /** What was just appended here needs no second look. */
+  /** Takes over a report of what was just appended, so that it is not read again. */
   trust(report: SegmentReport): Promise<void>;
-  /** Whether a file is as it was left by the last `verify` or `trust`, and the log's last. */
-  unchanged(segment: number): Promise<boolean>;
+  /** Whether a file is as the last `verify` or `trust` left it, and still the log's last. */
+  isUnchanged(segment: number): Promise<boolean>;
 }
 
-export function createLogVerifier(
-  folder: string,
-  key: { readonly bytes: Uint8Array; readonly print: string },
-): LogVerifier {
-  const known = new Map<number, { signature: string; report: SegmentReport }>();
+export function createLogVerifier(folder: string, key: VerifierKey): LogVerifier {
+  const known = new Map<number, { version: string; report: SegmentReport }>();
 
   async function reportOf(segment: number): Promise<SegmentReport> {
     const file = segmentFile(folder, segment);
-    const before = await signature(file);
+    const version = await fileVersion(file);
     const cached = known.get(segment);
-    if (cached?.signature === before) return cached.report;
+    if (cached?.version === version) return cached.report;
     const report = await verifySegment(file, segment, key);
-    known.set(segment, { signature: before, report });
+    known.set(segment, { version, report });
     return report;
   }
 
@@ -121,75 +120,84 @@ export function createLogVerifier(
       const segments: SegmentReport[] = [];
       for (const segment of await listSegments(folder)) segments.push(await reportOf(segment));
       const breaks = [...linkBreaks(segments)];
-      for (const [at, report] of segments.entries()) {
+      for (const [position, report] of segments.entries()) {
         const broken =
-          report.broken ?? (report.tail > 0 && at < segments.length - 1 ? report.last + 1 : null);
-        if (broken !== null) breaks.push(found(report.segment, broken));
-        const seals = segments[at + 1]?.head?.seals;
-        if (report.foreign && seals && seals !== (await sha256(segmentFile(folder, report.segment)))) {
-          breaks.push(found(report.segment, report.head?.next ?? 0));
+          report.broken ?? (report.tail > 0 && position < segments.length - 1 ? report.last + 1 : null);
+        if (broken !== null) breaks.push(chainBreak(report.segment, broken));
+        const hash = segments[position + 1]?.head?.seals;
+        if (report.foreign && hash && hash !== (await sha256(segmentFile(folder, report.segment)))) {
+          breaks.push(chainBreak(report.segment, report.head?.next ?? 0));
         }
       }
       for (const checkpoint of checkpoints) {
-        if (!(await reaches(folder, key.bytes, segments, checkpoint))) {
-          breaks.push(found(checkpoint.segment, checkpoint.sequence));
+        if (!(await reachesCheckpoint({ folder, key: key.bytes, segments, checkpoint }))) {
+          breaks.push(chainBreak(checkpoint.segment, checkpoint.sequence));
         }
       }
       return { segments, breaks };
     },
 
     async trust(report) {
-      const left = await signature(segmentFile(folder, report.segment)).catch(() => null);
-      if (left === null) known.delete(report.segment);
-      else known.set(report.segment, { signature: left, report });
+      const version = await fileVersion(segmentFile(folder, report.segment)).catch(() => null);
+      if (version === null) known.delete(report.segment);
+      else known.set(report.segment, { version, report });
     },
 
-    async unchanged(segment) {
-      const found = await signature(segmentFile(folder, segment)).catch(() => null);
-      const next = await signature(segmentFile(folder, segment + 1)).catch(() => null);
-      return found !== null && next === null && known.get(segment)?.signature === found;
+    async isUnchanged(segment) {
+      const version = await fileVersion(segmentFile(folder, segment)).catch(() => null);
+      const next = await fileVersion(segmentFile(folder, segment + 1)).catch(() => null);
+      return version !== null && next === null && known.get(segment)?.version === version;
     },
   };
 }
 
-const found = (segment: number, sequence: number): ChainBreak => ({ segment, sequence, recorded: false });
+const chainBreak = (segment: number, sequence: number): ChainBreak => ({
+  segment,
+  sequence,
+  recorded: false,
+});
 
-/** Each file goes on where the one before ended, or says why it does not. */
+/** Each file continues where the one before ended, or says why it does not. */
 function* linkBreaks(segments: readonly SegmentReport[]): Generator<ChainBreak> {
   let before: SegmentReport | null = null;
   for (const report of segments) {
     const { segment, head, foreign } = report;
     const sequence = head?.next ?? (before?.last ?? 0) + 1;
     const expected = (before?.segment ?? 0) + 1;
-    if (segment !== expected) yield found(expected, (before?.last ?? 0) + 1);
+    if (segment !== expected) yield chainBreak(expected, (before?.last ?? 0) + 1);
     if (head === null) {
       // An empty file is what a crash leaves; anywhere but at the end it is not.
-      if (report !== segments.at(-1)) yield found(segment, sequence);
+      if (report !== segments.at(-1)) yield chainBreak(segment, sequence);
     } else if (foreign) {
-      // A key that is kept can't be gone, and once one is kept no other run goes without.
-      if (head.kept || (before !== null && !before.foreign)) yield found(segment, sequence);
+      // A persistent key can't be gone, and a run without one can't follow a run with one.
+      if (head.kept || (before !== null && !before.foreign)) yield chainBreak(segment, sequence);
     } else if (head.after === 'break') {
       yield { segment, sequence, recorded: true };
     } else if (head.after === 'other-key') {
-      if (!before?.foreign) yield found(segment, sequence);
-    } else if (before === null ? head.prev !== noLine || head.next !== 1 : !goesOn(before, head)) {
-      yield found(segment, sequence);
+      if (!before?.foreign) yield chainBreak(segment, sequence);
+    } else if (before === null ? head.prev !== zeroMac || head.next !== 1 : !continues(before, head)) {
+      yield chainBreak(segment, sequence);
     }
     before = report;
   }
 }
 
-function goesOn(before: SegmentReport, head: { prev: string; next: number; key: string }): boolean {
+function continues(before: SegmentReport, head: Pick<SegmentLine, 'prev' | 'next' | 'key'>): boolean {
   return head.prev === before.mac && head.next === before.last + 1 && head.key === before.head?.key;
 }
 
-/** Whether the log has, at that place, the very line the checkpoint was taken at. */
-async function reaches(
-  folder: string,
-  key: Uint8Array,
-  segments: readonly SegmentReport[],
-  { segment, size, head }: Checkpoint,
-): Promise<boolean> {
+/** Whether the log has, at that position, the very line the checkpoint was taken at. */
+async function reachesCheckpoint({
+  folder,
+  key,
+  segments,
+  checkpoint: { segment, size, head },
+}: {
+  readonly folder: string;
+  readonly key: Uint8Array;
+  readonly segments: readonly SegmentReport[];
+  readonly checkpoint: Checkpoint;
+}): Promise<boolean> {
   const report = segments.find((candidate) => candidate.segment === segment);
   if (!report || report.size < size) return false;
   for await (const line of linesBackward(segmentFile(folder, segment), size)) {

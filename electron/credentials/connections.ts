@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { AppState } from '../contract/models/app.ts';
 import {
   type ClientCertificate,
   type Connection,
@@ -10,68 +11,59 @@ import {
   type SecretState,
   connectionDraft,
 } from '../contract/models/connection.ts';
-import { type ClientCertificates, type OpenCertificate, describePfx } from './client-certificates.ts';
-import { type Keychain, certificateAccount, portalAccount, secretAccount, secretsOf } from './keychain.ts';
+import { type ClientCertificates, type PfxWithPassphrase, describePfx } from './client-certificates.ts';
+import { accountsOf, certificateAccount, secretAccount, type Keychain } from './keychain.ts';
+import type { SettingsDocument } from '../settings/settings.ts';
+import type { Store } from '../settings/store.ts';
 import { trustedPem } from './trusted-pem.ts';
 
-export interface Active {
-  readonly connectionId: string;
-  readonly policy: string;
-}
-
-/** The connections of this app, what of them is secret in the keychain, and which one is in use. */
+/** The connections of this app with their secrets, and which one is in use. */
 export interface Connections {
   list(): readonly Connection[];
   find(id: string): Outcome<Connection>;
-  /** As the window may see them: of the secrets, only whether they are there. */
+  /** As the window may see them: of the secrets, only whether they are stored. */
   views(): ConnectionView[];
   /**
    * Adds a connection, or changes one when the draft has an id. HTTPS only; the extra CA must be PEM. When the
-   * address moves to another origin, or policies are taken away, the secrets that belonged there are forgotten first,
-   * and nothing is changed if they can't be. Failures: connection.invalid (`subject` names the field),
+   * address moves to another origin, or policies are removed, the secrets that belonged there are removed first; if
+   * they can't be, nothing is changed. Failures: connection.invalid (`subject` names the field),
    * certificate.invalid, connection.unknown, connection.built-in, keychain.*, file.*.
    */
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
-  /** Puts the built-in connection as it is now; its port is another at every start. Its secrets follow with `storeSecret`. */
+  /** Replaces the built-in connection; its port differs at every start. Its secrets follow with `storeSecret`. */
   saveBuiltIn(
     connection: Omit<Connection, 'builtIn' | 'clientCertificate'>,
   ): Promise<Outcome<{ id: string }>>;
   /** With its secrets; if those can't be removed it stays. Failures: connection.unknown, keychain.*, file.*. */
   remove(id: string): Promise<Outcome<null>>;
 
-  active(): Active | null;
+  active(): AppState['active'];
   /** Failures: connection.unknown, connection.invalid (no such policy), file.*. */
   choose(id: string, policy: string): Outcome<null>;
 
   storeSecret(id: string, secret: SecretName, value: string): Promise<Outcome<SecretState>>;
-  forgetSecret(id: string, secret: SecretName): Promise<Outcome<null>>;
   /** For the client, when it opens a session; never for the window. */
   secret(id: string, secret: SecretName): Promise<Outcome<string>>;
 
   /**
-   * Keeps a PKCS #12 file and its passphrase as one encrypted record, bound to the address's origin like the other
+   * Stores a PKCS #12 file and its passphrase as one encrypted record, bound to the address's origin like the other
    * secrets. Failures: certificate.invalid (with a subject), connection.unknown, connection.built-in,
    * keychain.*, file.*.
    */
   storeCertificate(id: string, pfx: Buffer, passphrase: string): Promise<Outcome<ClientCertificate>>;
   forgetCertificate(id: string): Promise<Outcome<null>>;
   /** For the transport; null when the connection has none. Failures: those of a secret, certificate.invalid, file.*. */
-  certificate(id: string): Promise<Outcome<OpenCertificate | null>>;
+  certificate(id: string): Promise<Outcome<PfxWithPassphrase | null>>;
 }
 
-export interface ConnectionsParts {
-  readonly store: {
-    read(key: 'connections'): Connection[];
-    read(key: 'active'): Active | null;
-    write(key: 'connections', value: Connection[]): Outcome<null>;
-    write(key: 'active', value: Active | null): Outcome<null>;
-  };
+export interface ConnectionsOptions {
+  readonly store: Pick<Store<Pick<SettingsDocument, 'connections' | 'active'>>, 'read' | 'write'>;
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
   readonly certificates: ClientCertificates;
   readonly newId: () => string;
 }
 
-export function openConnections({ store, keychain, certificates, newId }: ConnectionsParts): Connections {
+export function createConnections({ store, keychain, certificates, newId }: ConnectionsOptions): Connections {
   const list = () => store.read('connections');
 
   function find(id: string): Outcome<Connection> {
@@ -79,7 +71,7 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
     return found ? done(found) : failed('connection.unknown');
   }
 
-  /** The account of a secret the connection really has a place for. */
+  /** The account of a secret that this connection can have. */
   function accountOf(id: string, secret: SecretName): Outcome<string> {
     const found = find(id);
     if (!found.ok) return found;
@@ -89,9 +81,9 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
     return done(secretAccount(found.value, secret));
   }
 
-  async function forget(accounts: Iterable<string>): Promise<Outcome<null>> {
+  async function removeSecrets(accounts: Iterable<string>): Promise<Outcome<null>> {
     for (const account of accounts) {
-      // Asked of the index first: what was never stored must not stop anyone while the keyring is away.
+      // The index first: what was never stored needs no keyring, which may be unavailable.
       if (keychain.peek(account) === 'missing') continue;
       const removed = await keychain.remove(account);
       if (!removed.ok) return removed;
@@ -99,16 +91,11 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
     return done(null);
   }
 
-  function accountsOf(connection: Connection): string[] {
-    const stored = secretsOf(connection).map((secret) => secretAccount(connection, secret));
-    return [...stored, portalAccount(connection), certificateAccount(connection)];
-  }
-
-  /** Written whole again: another call may have been answered while the keychain was asked. */
-  function note(id: string, clientCertificate: ClientCertificate | null): Outcome<null> {
+  /** Reads the list again: another call may have changed it while the keychain was asked. */
+  function setCertificate(id: string, clientCertificate: ClientCertificate | null): Outcome<null> {
     return store.write(
       'connections',
-      list().map((kept) => (kept.id === id ? { ...kept, clientCertificate } : kept)),
+      list().map((connection) => (connection.id === id ? { ...connection, clientCertificate } : connection)),
     );
   }
 
@@ -116,10 +103,12 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
     const before = list().find(({ id }) => id === changed.id);
     const next: Connection = { ...changed, clientCertificate: null };
     if (before) {
-      const kept = new Set(accountsOf(next));
-      if (next.proxyUser === '') kept.delete(secretAccount(next, { kind: 'proxyPassword' }));
-      const forgotten = await forget(accountsOf(before).filter((account) => !kept.has(account)));
-      if (!forgotten.ok) return forgotten;
+      const needed = new Set(accountsOf(next));
+      if (next.proxyUser === '') needed.delete(secretAccount(next, { kind: 'proxyPassword' }));
+      const withoutSecrets = await removeSecrets(
+        accountsOf(before).filter((account) => !needed.has(account)),
+      );
+      if (!withoutSecrets.ok) return withoutSecrets;
       if (certificateAccount(before) !== certificateAccount(next)) {
         const removed = await certificates.remove(before);
         if (!removed.ok) return removed;
@@ -129,8 +118,8 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
     }
     // Read again: another call may have been answered while the keychain was asked.
     const others = list();
-    const place = others.findIndex(({ id }) => id === next.id);
-    const written = store.write('connections', place === -1 ? [...others, next] : others.with(place, next));
+    const index = others.findIndex(({ id }) => id === next.id);
+    const written = store.write('connections', index === -1 ? [...others, next] : others.with(index, next));
     if (!written.ok) return written;
     const active = store.read('active');
     if (active?.connectionId === next.id && !next.policies.includes(active.policy)) {
@@ -178,8 +167,8 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
     async remove(id) {
       const found = find(id);
       if (!found.ok) return found;
-      const forgotten = await forget(accountsOf(found.value));
-      if (!forgotten.ok) return forgotten;
+      const withoutSecrets = await removeSecrets(accountsOf(found.value));
+      if (!withoutSecrets.ok) return withoutSecrets;
       const removed = await certificates.remove(found.value);
       if (!removed.ok) return removed;
       if (store.read('active')?.connectionId === id) {
@@ -205,10 +194,6 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
       const account = accountOf(id, secret);
       return account.ok ? keychain.store(account.value, value) : account;
     },
-    async forgetSecret(id, secret) {
-      const account = accountOf(id, secret);
-      return account.ok ? keychain.remove(account.value) : account;
-    },
     async secret(id, secret) {
       const account = accountOf(id, secret);
       return account.ok ? keychain.read(account.value) : account;
@@ -218,20 +203,20 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
       const found = find(id);
       if (!found.ok) return found;
       if (found.value.builtIn) return failed('connection.built-in');
-      const named = describePfx(pfx, passphrase);
-      if (!named.ok) return named;
+      const description = describePfx(pfx, passphrase);
+      if (!description.ok) return description;
       const written = await certificates.write(found.value, { pfx, passphrase });
       if (!written.ok) return written;
-      const noted = note(id, named.value);
-      return noted.ok ? named : noted;
+      const saved = setCertificate(id, description.value);
+      return saved.ok ? description : saved;
     },
     async forgetCertificate(id) {
       const found = find(id);
       if (!found.ok) return found;
-      const forgotten = await forget([certificateAccount(found.value)]);
-      if (!forgotten.ok) return forgotten;
+      const withoutSecrets = await removeSecrets([certificateAccount(found.value)]);
+      if (!withoutSecrets.ok) return withoutSecrets;
       const removed = await certificates.remove(found.value);
-      return removed.ok ? note(id, null) : removed;
+      return removed.ok ? setCertificate(id, null) : removed;
     },
     async certificate(id) {
       const found = find(id);
@@ -239,20 +224,20 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
       if (found.value.clientCertificate === null) return done(null);
       const pair = await certificates.read(found.value);
       if (!pair.ok) return pair;
-      const named = describePfx(pair.value.pfx, pair.value.passphrase);
-      if (!named.ok) return named;
-      // The app ended between the pair and its name: what is presented is what the window says.
-      if (!isDeepStrictEqual(named.value, found.value.clientCertificate)) {
-        const noted = note(id, named.value);
-        if (!noted.ok) return noted;
+      const description = describePfx(pair.value.pfx, pair.value.passphrase);
+      if (!description.ok) return description;
+      // The app ended between writing the two: the window must show what is presented.
+      if (!isDeepStrictEqual(description.value, found.value.clientCertificate)) {
+        const saved = setCertificate(id, description.value);
+        if (!saved.ok) return saved;
       }
       return pair;
     },
   };
 }
 
-/** Brings what a person typed into the form it is kept in. `subject` of the failure names the field, never its value. */
-export function checkDraft(draft: ConnectionDraft, others: readonly Connection[]): Outcome<ConnectionDraft> {
+/** Normalizes what a person typed. `subject` of the failure names the field, never its value. */
+function checkDraft(draft: ConnectionDraft, others: readonly Connection[]): Outcome<ConnectionDraft> {
   const baseUrl = plainBaseUrl(draft.baseUrl);
   if (baseUrl === null) return failed('connection.invalid', { subject: 'baseUrl' });
   const extraCa = draft.extraCa?.trim() ? trustedPem(draft.extraCa) : done(null);
@@ -262,10 +247,10 @@ export function checkDraft(draft: ConnectionDraft, others: readonly Connection[]
   if (!checked.success) return failed('connection.invalid', { subject: firstField(checked.error) });
   const value = checked.data;
 
-  if (others.some((other) => sameName(other.name, value.name))) return twice('name');
-  if (new Set(value.policies).size < value.policies.length) return twice('policies');
+  if (others.some((other) => sameName(other.name, value.name))) return duplicate('name');
+  if (new Set(value.policies).size < value.policies.length) return duplicate('policies');
   if (new Set(value.definitions.map(({ name }) => name)).size < value.definitions.length)
-    return twice('definitions');
+    return duplicate('definitions');
   return done(value);
 }
 
@@ -282,5 +267,5 @@ function firstField(error: z.ZodError): string {
   return String(error.issues[0]?.path[0] ?? '');
 }
 
-const twice = (field: string) => failed('connection.invalid', { subject: field });
+const duplicate = (field: string) => failed('connection.invalid', { subject: field });
 const sameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();

@@ -3,51 +3,59 @@ import { type Outcome, done, failed } from '../contract/errors.ts';
 import type { KeychainState } from '../contract/models/app.ts';
 import type { Connection, SecretName, SecretState } from '../contract/models/connection.ts';
 import type { Clock } from '../privacy/clock.ts';
+import { createEmitter } from '../util/emitter.ts';
+import { createSerialQueue } from '../util/serial-queue.ts';
 import { createNativeCalls, type KeyringBackend, type NativeAnswer } from './keytar.ts';
 
+export type ConnectionOrigin = Pick<Connection, 'id' | 'baseUrl'>;
+
 /**
- * Where a connection's secret is kept in the keychain: CONNECTION:ORIGIN:KIND or CONNECTION:ORIGIN:policy-NAME,
- * origin and policy as the head of their SHA-256, since the keychain takes few characters and any policy name must
- * do. The origin is part of the name so that a secret typed for one host is not found for another, not even when the
- * settings file was edited behind the app's back: an address can't be changed to have the key sent there.
+ * The account of a connection's secret in the keychain: CONNECTION:ORIGIN:KIND or CONNECTION:ORIGIN:policy-NAME.
+ * Origin and policy are shortened SHA-256, since accounts allow few characters. The origin is part of the account so
+ * that a secret typed for one host is not found for another: editing the address in the settings file does not send the
+ * key there.
  */
-export function secretAccount(connection: Pick<Connection, 'id' | 'baseUrl'>, secret: SecretName): string {
-  const place = placeOf(connection);
+export function secretAccount(connection: ConnectionOrigin, secret: SecretName): string {
+  const prefix = accountPrefix(connection);
   return secret.kind === 'policyPassword'
-    ? `${place}:policy-${head(secret.policy)}`
-    : `${place}:${secret.kind}`;
+    ? `${prefix}:policy-${shortHash(secret.policy)}`
+    : `${prefix}:${secret.kind}`;
 }
 
-/** Where the key is kept that the client certificate and its passphrase are encrypted with: CONNECTION:ORIGIN:certificate. */
-export function certificateAccount(connection: Pick<Connection, 'id' | 'baseUrl'>): string {
-  return `${placeOf(connection)}:certificate`;
+/** The account of the key that encrypts the client certificate and its passphrase: CONNECTION:ORIGIN:certificate. */
+export function certificateAccount(connection: ConnectionOrigin): string {
+  return `${accountPrefix(connection)}:certificate`;
 }
 
-/** Where a connection's portal JWT is kept: CONNECTION:ORIGIN:portal. */
-export function portalAccount(connection: Pick<Connection, 'id' | 'baseUrl'>): string {
-  return `${placeOf(connection)}:portal`;
+/** The account of a connection's portal JWT: CONNECTION:ORIGIN:portal. */
+export function portalAccount(connection: ConnectionOrigin): string {
+  return `${accountPrefix(connection)}:portal`;
 }
 
-/** All the secrets a connection can have. */
-export function secretsOf(connection: Pick<Connection, 'policies'>): SecretName[] {
-  return [
+/** All accounts a connection can have in the keychain. */
+export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'policies'>): string[] {
+  const secrets: SecretName[] = [
     { kind: 'apiKey' },
     { kind: 'proxyPassword' },
     ...connection.policies.map((policy) => ({ kind: 'policyPassword' as const, policy })),
   ];
+  return [
+    ...secrets.map((secret) => secretAccount(connection, secret)),
+    portalAccount(connection),
+    certificateAccount(connection),
+  ];
 }
 
-const placeOf = ({ id, baseUrl }: Pick<Connection, 'id' | 'baseUrl'>) =>
-  `${id}:${head(new URL(baseUrl).origin)}`;
+const accountPrefix = ({ id, baseUrl }: ConnectionOrigin) => `${id}:${shortHash(new URL(baseUrl).origin)}`;
 
-const head = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 24);
+const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 24);
 
 /**
- * Secrets in the operating system's keychain, under one service name. Calls go one at a time with a limit of 5 s:
- * a keyring that hangs would otherwise take all of the thread pool with it. An index of what was stored (names
- * only) tells "locked" from "never stored", since the keyring answers `null` to both.
+ * Secrets in the operating system's keychain, under one service name. Calls go one at a time with a limit of 5 s,
+ * since a keyring that hangs would otherwise use up the thread pool. An index of what was stored (names only) tells
+ * "locked" from "never stored", since the keyring answers `null` to both.
  *
- * Without a keyring, secrets live in memory for this run; nothing is ever written to disk in clear.
+ * Without a keyring, secrets are in memory for this run. They are never written to the disk unencrypted.
  */
 export interface Keychain {
   /**
@@ -58,12 +66,15 @@ export interface Keychain {
   store(account: string, secret: string): Promise<Outcome<SecretState>>;
   /** Failures: credentials.missing, keychain.locked, keychain.stalled, keychain.unavailable (stored in a keyring that is gone). */
   read(account: string): Promise<Outcome<string>>;
-  /** Nothing there is fine. Failures: keychain.locked, keychain.stalled, keychain.unavailable; the secret may be there still. */
+  /**
+   * Succeeds where there is nothing. Failures: keychain.locked, keychain.stalled, keychain.unavailable; the secret may
+   * still be there.
+   */
   remove(account: string): Promise<Outcome<null>>;
   /** From the index, without asking the keyring for the secret. */
   peek(account: string): SecretState;
   /**
-   * A random 32-byte key kept under `account`, made at first use, and anew where the keyring has provably lost it.
+   * A random 32-byte key stored under `account`, made at first use, and again where the keyring has provably lost it.
    * In state `unavailable` it lasts for this run only. For the audit chain, result stores, the built-in service.
    */
   key(account: string): Promise<Outcome<Uint8Array>>;
@@ -71,94 +82,84 @@ export interface Keychain {
   onState(listener: () => void): () => void;
 }
 
-export interface KeychainParts {
+export interface KeychainOptions {
   /** Loads the native module at first use; a rejection means that there is no keyring here. */
   readonly load: () => Promise<KeyringBackend>;
-  /** Names of what was stored, kept between runs outside the keyring. Never a value. */
+  /** Names of what was stored, for the next run. Never a value. */
   readonly index: { read(): readonly string[]; write(names: readonly string[]): unknown };
   readonly clock: Clock;
   readonly timeoutMs?: number;
   readonly service?: string;
 }
 
-/** Windows' limit for one credential, CRED_MAX_CREDENTIAL_BLOB_SIZE; the same everywhere, so that none surprises. */
-const longestSecret = 2_560;
+/** Windows' limit for one credential, CRED_MAX_CREDENTIAL_BLOB_SIZE. The same on every system. */
+const maxSecretBytes = 2_560;
 const keyBytes = 32;
 const accountPattern = /^[A-Za-z0-9:_.-]{1,200}$/;
-/** Written and read back to learn whether the keyring is open; holds nothing. */
+/** Written and read back to learn whether the keyring is open. No secret. */
 const probe = 'probe';
 
-/** The contract is in `keychain.ts`. */
-export function openKeychain(parts: KeychainParts): Keychain {
-  const { load, clock, index, timeoutMs = 5_000, service = 'Tokendesk' } = parts;
+export function createKeychain({
+  load,
+  clock,
+  index,
+  timeoutMs = 5_000,
+  service = 'Tokendesk',
+}: KeychainOptions): Keychain {
   const memory = new Map<string, string>();
   const indexed = new Set(index.read());
-  const listeners = new Set<() => void>();
+  const changes = createEmitter();
+  const queue = createSerialQueue();
   let state: KeychainState = 'ready';
-  let queue: Promise<unknown> = Promise.resolve();
 
-  function become(next: KeychainState) {
+  function setState(next: KeychainState) {
     if (state === next) return;
     state = next;
-    for (const listener of listeners) listener();
+    changes.emit();
   }
 
   const calls = createNativeCalls({
     load,
     clock,
     timeoutMs,
-    onReturn: (kind) => become(kind === 'answered' ? 'ready' : kind),
+    onReturn: (kind) => setState(kind === 'answered' ? 'ready' : kind),
   });
 
-  /** "Nothing there" proves nothing: a locked keyring says it of everything. */
-  async function ask<T>(run: (backend: KeyringBackend) => Promise<T>): Promise<NativeAnswer<T>> {
+  /** An answer of "nothing there" does not prove that the keyring is open: a locked one gives it too. */
+  async function call<T>(run: (backend: KeyringBackend) => Promise<T>): Promise<NativeAnswer<T>> {
     const answer = await calls.call(run);
-    if (answer.kind !== 'answered') become(answer.kind);
-    else if (state !== 'locked' || (answer.value !== null && answer.value !== false)) become('ready');
+    if (answer.kind !== 'answered') setState(answer.kind);
+    else if (state !== 'locked' || (answer.value !== null && answer.value !== false)) setState('ready');
     return answer;
   }
 
-  /** One at a time, in the order asked for. */
   function inTurn<T>(account: string, task: () => Promise<T>): Promise<T> {
     if (!accountPattern.test(account)) throw new TypeError('Not an account name');
-    const turn = queue.then(task);
-    queue = turn.catch(() => undefined);
-    return turn;
+    return queue(task);
   }
 
-  function note(account: string, stored: boolean) {
+  function updateIndex(account: string, stored: boolean) {
     if (indexed.has(account) === stored) return;
     if (stored) indexed.add(account);
     else indexed.delete(account);
     index.write([...indexed].sort());
   }
 
-  // The index follows within the call itself: a call that was given up on may still succeed later.
-  const set = (account: string, secret: string) =>
-    ask(async (backend) => {
-      await backend.setPassword(service, account, secret);
-      note(account, true);
-      memory.delete(account);
-    });
-
-  /**
-   * Whether the keyring is open: it says "not there" of everything while it is locked, and when somebody removed
-   * the entry or made a new keyring.
-   */
+  /** Whether "not there" is true: a locked keyring answers it too. */
   async function isOpen(): Promise<boolean> {
-    const mark = randomBytes(8).toString('hex');
-    const written = await ask((backend) => backend.setPassword(service, probe, mark));
+    const nonce = randomBytes(8).toString('hex');
+    const written = await call((backend) => backend.setPassword(service, probe, nonce));
     if (written.kind !== 'answered') return false;
-    const read = await ask((backend) => backend.getPassword(service, probe));
-    return read.kind === 'answered' && read.value === mark;
+    const read = await call((backend) => backend.getPassword(service, probe));
+    return read.kind === 'answered' && read.value === nonce;
   }
 
   async function find(account: string): Promise<Outcome<string>> {
-    const kept = memory.get(account);
-    if (kept !== undefined) return done(kept);
-    const answer = await ask((backend) => backend.getPassword(service, account));
+    const inMemory = memory.get(account);
+    if (inMemory !== undefined) return done(inMemory);
+    const answer = await call((backend) => backend.getPassword(service, account));
     if (answer.kind === 'answered' && answer.value !== null) {
-      note(account, true);
+      updateIndex(account, true);
       return done(answer.value);
     }
     if (answer.kind === 'stalled') return failed('keychain.stalled');
@@ -166,10 +167,10 @@ export function openKeychain(parts: KeychainParts): Keychain {
     if (!indexed.has(account)) return failed('credentials.missing');
     if (answer.kind === 'unavailable') return failed('keychain.unavailable');
     if (await isOpen()) {
-      note(account, false);
+      updateIndex(account, false);
       return failed('credentials.missing');
     }
-    return failed(refusal());
+    return failed(failureCode());
   }
 
   async function findKey(account: string): Promise<Outcome<Uint8Array>> {
@@ -179,26 +180,31 @@ export function openKeychain(parts: KeychainParts): Keychain {
     return bytes.length === keyBytes ? done(new Uint8Array(bytes)) : failed('credentials.missing');
   }
 
-  /** What stands in the way, once a call was not answered or not believed. */
-  function refusal() {
+  /** The failure after a call that was not answered, or whose answer can't be relied on. */
+  function failureCode() {
     if (state === 'stalled') return 'keychain.stalled';
     if (state === 'unavailable') return 'keychain.unavailable';
-    become('locked');
+    setState('locked');
     return 'keychain.locked';
   }
 
   async function put(account: string, secret: string): Promise<Outcome<'stored' | 'memory'>> {
-    const answer = await set(account, secret);
+    const answer = await call(async (backend) => {
+      await backend.setPassword(service, account, secret);
+      // Within the call: one that was given up on may still succeed later.
+      updateIndex(account, true);
+      memory.delete(account);
+    });
     if (answer.kind === 'answered') return done('stored');
-    if (answer.kind !== 'unavailable') return failed(refusal());
+    if (answer.kind !== 'unavailable') return failed(failureCode());
     memory.set(account, secret);
     return done('memory');
   }
 
   return {
     async store(account, secret) {
-      if (Buffer.byteLength(secret) > longestSecret) {
-        return failed('credentials.too-long', { subject: `${longestSecret}` });
+      if (Buffer.byteLength(secret) > maxSecretBytes) {
+        return failed('credentials.too-long', { subject: `${maxSecretBytes}` });
       }
       if (secret === '') return failed('credentials.missing');
       return inTurn(account, () => put(account, secret));
@@ -211,19 +217,19 @@ export function openKeychain(parts: KeychainParts): Keychain {
     async remove(account) {
       return inTurn(account, async () => {
         const inMemory = memory.delete(account);
-        const answer = await ask(async (backend) => {
+        const answer = await call(async (backend) => {
           const removed = await backend.deletePassword(service, account);
-          if (removed) note(account, false);
+          if (removed) updateIndex(account, false);
           return removed;
         });
         if (!indexed.has(account)) {
           const unsure = answer.kind === 'stalled' || answer.kind === 'locked';
-          return unsure && !inMemory ? failed(refusal()) : done(null);
+          return unsure && !inMemory ? failed(failureCode()) : done(null);
         }
-        if (answer.kind !== 'answered') return failed(refusal());
-        // "Nothing to remove" of something indexed: the keyring is locked, or it went by another hand.
-        if (!(await isOpen())) return failed(refusal());
-        note(account, false);
+        if (answer.kind !== 'answered') return failed(failureCode());
+        // "Nothing to remove" of something indexed: the keyring is locked, or somebody else removed it.
+        if (!(await isOpen())) return failed(failureCode());
+        updateIndex(account, false);
         return done(null);
       });
     },
@@ -238,23 +244,20 @@ export function openKeychain(parts: KeychainParts): Keychain {
       return inTurn(account, async () => {
         const found = await findKey(account);
         if (found.ok || found.failure.code !== 'credentials.missing') return found;
-        // Not believed at once: with the index lost and the keyring locked, a new key would replace one in use.
+        // Checked: with the index lost and the keyring locked, a new key would replace one in use.
         if (await isOpen()) {
           const again = await findKey(account);
           if (again.ok) return again;
         } else if (state !== 'unavailable') {
-          return failed(refusal());
+          return failed(failureCode());
         }
         const made = randomBytes(keyBytes);
-        const kept = await put(account, made.toString('base64'));
-        return kept.ok ? done(new Uint8Array(made)) : kept;
+        const stored = await put(account, made.toString('base64'));
+        return stored.ok ? done(new Uint8Array(made)) : stored;
       });
     },
 
     state: () => state,
-    onState(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onState: (listener) => changes.on(listener),
   };
 }

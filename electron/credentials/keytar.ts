@@ -1,11 +1,5 @@
 import type { Clock } from '../privacy/clock.ts';
 
-/** The native module, loaded when first needed: where it can't be, the app still starts and says so. */
-export async function loadKeytar(): Promise<KeyringBackend> {
-  const { default: keytar } = await import('keytar');
-  return keytar;
-}
-
 /** What is used of keytar. `findCredentials` is left out on purpose: it crashes the process on a locked keyring. */
 export interface KeyringBackend {
   getPassword(service: string, account: string): Promise<string | null>;
@@ -13,25 +7,36 @@ export interface KeyringBackend {
   deletePassword(service: string, account: string): Promise<boolean>;
 }
 
-/** `stalled`: no answer in time, or a call before it has none yet. `locked`, `unavailable`: the keyring refused. */
+/** Loads the native module when it is first needed: where that fails, the app still starts and says so. */
+export async function loadKeytar(): Promise<KeyringBackend> {
+  const { default: keytar } = await import('keytar');
+  return keytar;
+}
+
+/** `stalled`: no answer in time, or an earlier call has none yet. `locked`, `unavailable`: the keyring refused. */
 export type NativeAnswer<T> =
   { readonly kind: 'answered'; readonly value: T } | { readonly kind: 'stalled' | 'locked' | 'unavailable' };
 
+/** Messages of Secret Service, macOS and Windows when there is a keyring, but a person has to unlock it first. */
+const lockedMessage = /locked collection|is locked|interaction is not allowed|cancell?ed/i;
+
+/**
+ * Calls into the native module, given up on after `timeoutMs`. A call that hangs occupies one of the four threads of
+ * libuv's pool and can't be cancelled. Until it returns no other call is made, so that file access goes on working.
+ * `onReturn` is called when a call that was given up on has returned.
+ */
 export interface NativeCalls {
   call<T>(run: (backend: KeyringBackend) => Promise<T>): Promise<NativeAnswer<T>>;
 }
 
-/** As Secret Service, macOS and Windows word it when there is a keyring, but it needs a person first. */
-const lockedMessage = /locked collection|is locked|interaction is not allowed|cancell?ed/i;
-
-/**
- * Calls into the native module, given up on after `timeoutMs`. A hanging call holds a thread of libuv's pool, which
- * has four, and can't be called off: until it returns no other one is made, so that it never holds more than one
- * and files go on working. `onReturn` is told when a call that was given up on came back after all.
- */
-export function createNativeCalls(parts: {
+export function createNativeCalls({
+  load,
+  clock,
+  timeoutMs,
+  onReturn,
+}: {
   readonly load: () => Promise<KeyringBackend>;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'after'>;
   readonly timeoutMs: number;
   readonly onReturn: (kind: NativeAnswer<unknown>['kind']) => void;
 }): NativeCalls {
@@ -40,10 +45,10 @@ export function createNativeCalls(parts: {
 
   async function attempt<T>(run: (backend: KeyringBackend) => Promise<T>): Promise<NativeAnswer<T>> {
     try {
-      backend ??= parts.load();
+      backend ??= load();
       return { kind: 'answered', value: await run(await backend) };
     } catch (error) {
-      // The message comes from the operating system; it is matched and goes no further.
+      // The operating system's message is only matched and never passed on.
       return { kind: lockedMessage.test(String(error)) ? 'locked' : 'unavailable' };
     }
   }
@@ -52,16 +57,16 @@ export function createNativeCalls(parts: {
     call(run) {
       if (hanging) return Promise.resolve({ kind: 'stalled' });
       return new Promise((resolve) => {
-        const callOff = parts.clock.after(parts.timeoutMs, () => {
+        const cancelTimer = clock.after(timeoutMs, () => {
           hanging = true;
           resolve({ kind: 'stalled' });
         });
         void attempt(run).then((answer) => {
-          callOff();
+          cancelTimer();
           resolve(answer);
           if (hanging) {
             hanging = false;
-            parts.onReturn(answer.kind);
+            onReturn(answer.kind);
           }
         });
       });

@@ -1,77 +1,78 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { PlatformClipboard } from '../platform/platform.ts';
+import { createSerialQueue } from '../util/serial-queue.ts';
 import type { Clock } from './clock.ts';
 
-/** The clipboard, for a while. What was put there is remembered as a keyed hash, never as text. */
-export interface BriefClipboard {
+/**
+ * The clipboard for revealed values: cleared after a time unless something else was copied meanwhile. What was written
+ * is remembered as a keyed hash, never as text.
+ */
+export interface AutoClearClipboard {
   /** Failure: clipboard.unavailable. `clearAfterMs` counts from now. */
   write(text: string): Promise<Outcome<{ clearAfterMs: number }>>;
-  /** Clears it now if it still holds what was written here. For lock and quit; never rejects. */
+  /** Clears it now if it still has what was written here. For lock and quit; never rejects. */
   clear(): Promise<void>;
 }
 
-export interface BriefClipboardParts {
+interface AutoClearClipboardOptions {
   readonly clipboard: PlatformClipboard;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'after'>;
   readonly clearMs: () => number;
 }
 
-export function createBriefClipboard({ clipboard, clock, clearMs }: BriefClipboardParts): BriefClipboard {
+export function createAutoClearClipboard({
+  clipboard,
+  clock,
+  clearMs,
+}: AutoClearClipboardOptions): AutoClearClipboard {
   const key = randomBytes(32);
-  let ours: Buffer | null = null;
-  let callOff = () => {};
-  let queue: Promise<unknown> = Promise.resolve();
+  const queue = createSerialQueue();
+  let writtenHash: Buffer | null = null;
+  let cancelTimer = () => {};
 
   // Windows gives line ends back as CRLF.
   const hash = (text: string) => createHmac('sha256', key).update(text.replaceAll('\r\n', '\n')).digest();
 
-  function inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const turn = queue.then(task);
-    queue = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async function holdsOurs(mark: Buffer): Promise<boolean> {
+  async function isUnchanged(expected: Buffer): Promise<boolean> {
     try {
-      return hash(await clipboard.read()).equals(mark);
+      return hash(await clipboard.read()).equals(expected);
     } catch {
-      // Can't be told apart: losing a copy of something else is the smaller harm.
+      // Unknown: losing a copy of something else is the smaller harm.
       return true;
     }
   }
 
   async function clearNow(): Promise<void> {
-    const mark = ours;
-    if (mark === null) return;
-    callOff();
+    if (writtenHash === null) return;
+    cancelTimer();
     try {
-      if (await holdsOurs(mark)) await clipboard.clear();
-      ours = null;
+      if (await isUnchanged(writtenHash)) await clipboard.clear();
+      writtenHash = null;
     } catch {
-      // Tried again in a while, and on lock and quit.
-      arm(clearMs());
+      // Tried again later, and on lock and quit.
+      startTimer(clearMs());
     }
   }
 
-  function arm(ms: number) {
-    callOff();
-    callOff = clock.after(ms, () => void inTurn(clearNow));
+  function startTimer(ms: number) {
+    cancelTimer();
+    cancelTimer = clock.after(ms, () => void queue(clearNow));
   }
 
   return {
     write: (text) =>
-      inTurn(async () => {
+      queue(async () => {
         const clearAfterMs = clearMs();
         try {
           await clipboard.write(text);
         } catch {
           return failed('clipboard.unavailable');
         }
-        ours = hash(text);
-        arm(clearAfterMs);
+        writtenHash = hash(text);
+        startTimer(clearAfterMs);
         return done({ clearAfterMs });
       }),
-    clear: () => inTurn(clearNow),
+    clear: () => queue(clearNow),
   };
 }

@@ -5,7 +5,7 @@ import { count, id, instant, name } from '../contract/models/fields.ts';
 import { defaultSettings, settings } from '../contract/models/app.ts';
 import type { Migrations } from './store.ts';
 
-/** Raised with every change of the shape below that older files have to be brought to. */
+/** Raised with every change of the shape below that older files have to be migrated to. */
 export const documentVersion = 2;
 
 /** From version n to n + 1. */
@@ -14,23 +14,23 @@ export const documentMigrations: Migrations = {
   1: (document) => ({
     ...document,
     ...(Array.isArray(document['connections']) && {
-      connections: document['connections'].map((kept: unknown) =>
-        typeof kept === 'object' && kept !== null
-          ? { clientCertificate: null, proxyUser: '', ...kept }
-          : kept,
+      connections: document['connections'].map((connection: unknown) =>
+        typeof connection === 'object' && connection !== null
+          ? { clientCertificate: null, proxyUser: '', ...connection }
+          : connection,
       ),
     }),
   }),
 };
 
-/** A key's schema and what it is before anybody wrote it. */
+/** A member's schema and its value before the first write. */
 function entry<S extends z.ZodType>(schema: S, initial: z.infer<S>) {
   return { schema, initial };
 }
 
 /**
- * All that the app keeps in its settings file. Nothing here is secret: the keychain's index has names only, the
- * unlock delays are numbers, and a passphrase or key has no member it could go in.
+ * All that is in the settings file. Nothing here is secret: the keychain's index has names only, and there is no member
+ * for a passphrase or key.
  */
 export const settingsDocument = {
   settings: entry(settings, defaultSettings),
@@ -50,7 +50,7 @@ export const settingsDocument = {
     ),
     {},
   ),
-  /** Wrong passphrases in a row, and until when the next try has to wait. */
+  /** Wrong passphrases in a row, and until when the next attempt has to wait. */
   unlock: entry(z.strictObject({ wrong: count, until: instant.nullable() }), { wrong: 0, until: null }),
 };
 export type SettingsDocument = typeof settingsDocument;

@@ -1,7 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { done, failed, type Outcome } from '../contract/errors.ts';
+import { done, type Outcome } from '../contract/errors.ts';
+import type { SettingsDamage } from '../contract/models/app.ts';
+import { errorCode, writeFailure } from '../storage/file-failures.ts';
 
 /** What is used of `conf` and of electron-store, which have the same interface. */
 export interface ConfLike {
@@ -25,24 +27,16 @@ export type Shape = Record<string, { readonly schema: z.ZodType; readonly initia
 type Value<S extends Shape, K extends keyof S> = z.infer<S[K]['schema']>;
 export type Migrations = Record<number, (document: Record<string, unknown>) => Record<string, unknown>>;
 
-/** What could not be read, and where the file as it was is kept. */
-export interface Damage {
-  readonly why: 'unreadable' | 'unfit' | 'newer';
-  readonly keptAs: string;
-  /** The members that did not fit. */
-  readonly keys: readonly string[];
-}
-
-/** A small validated document in one file. One process owns it; it is read once and written through. */
+/** A small validated document in one file. One process owns it. It is read once; each write goes to the disk. */
 export interface Store<S extends Shape> {
   read<K extends keyof S & string>(key: K): Value<S, K>;
-  /** On the disk when it answers. Failures: file.unwritable, file.disk-full; what was there before stays. */
+  /** On the disk when it answers. Failures: file.unwritable, file.disk-full; the value before stays. */
   write<K extends keyof S & string>(key: K, value: Value<S, K>): Outcome<null>;
-  /** Null when all was well. To be told to the person: defaults are in use for what was damaged. */
-  readonly damage: Damage | null;
+  /** What of the file could not be used at this start; null when all of it could. */
+  readonly damage: SettingsDamage | null;
 }
 
-export interface StoreParts<S extends Shape> {
+interface StoreOptions<S extends Shape> {
   /** An existing folder of this user. */
   readonly folder: string;
   /** File name without `.json`. */
@@ -55,22 +49,27 @@ export interface StoreParts<S extends Shape> {
 }
 
 /**
- * Opens the settings file, 0600. A file that is not JSON is moved aside as NAME.damaged-TIME.json; one in which
- * a member does not fit its schema is copied aside the same way and that member starts from its default (of a list,
- * only the elements that don't fit are left out). A file written by a newer version is copied aside too, since
- * writing to it would lose what this version doesn't know. Throws when the folder or file can't be read at all.
+ * Reads the settings file, 0600. A file that is not JSON is renamed to NAME.damaged-TIME.json. One in which a member
+ * does not fit its schema is copied to such a name, and that member starts from its default; of a list only the
+ * elements that don't fit are left out. A file of a newer version is copied too, since writing to it would lose what
+ * this version doesn't know. Throws when the folder or file can't be read at all.
  */
-export function openStore<S extends Shape>(parts: StoreParts<S>): Store<S> {
-  const { folder, name, shape, version, migrations } = parts;
+export function createStore<S extends Shape>({
+  folder,
+  name,
+  shape,
+  version,
+  migrations,
+  conf: createConf,
+  now,
+}: StoreOptions<S>): Store<S> {
   const file = path.join(folder, `${name}.json`);
-  const aside = path.join(
-    folder,
-    `${name}.damaged-${parts.now().toISOString().replaceAll(/[-:.]/g, '')}.json`,
-  );
+  const keptAs = `${name}.damaged-${now().toISOString().replaceAll(/[-:.]/g, '')}.json`;
+  const copy = path.join(folder, keptAs);
 
   const unreadable = !isReadable(file);
-  if (unreadable) fs.renameSync(file, aside);
-  const conf = parts.conf({
+  if (unreadable) fs.renameSync(file, copy);
+  const conf = createConf({
     cwd: folder,
     configName: name,
     fileExtension: 'json',
@@ -86,24 +85,24 @@ export function openStore<S extends Shape>(parts: StoreParts<S>): Store<S> {
   for (let step = foundVersion; step < version; step++) document = migrations[step]?.(document) ?? document;
 
   const values: Record<string, unknown> = {};
-  const keys: string[] = [];
+  let allFit = true;
   for (const [key, { schema, initial }] of Object.entries(shape)) {
-    const { value, whole } = salvage(schema, Object.hasOwn(document, key) ? document[key] : initial, initial);
+    const { value, fits } = salvage(schema, Object.hasOwn(document, key) ? document[key] : initial, initial);
     values[key] = value;
-    if (!whole) keys.push(key);
+    allFit &&= fits;
   }
 
-  const copyAside = keys.length > 0 || foundVersion > version;
-  if (copyAside) {
-    fs.copyFileSync(file, aside);
-    fs.chmodSync(aside, 0o600);
+  const isCopied = !allFit || foundVersion > version;
+  if (isCopied) {
+    fs.copyFileSync(file, copy);
+    fs.chmodSync(copy, 0o600);
   }
-  if (copyAside || foundVersion !== version) conf.set({ ...values, version });
+  if (isCopied || foundVersion !== version) conf.set({ ...values, version });
   if (fs.existsSync(file)) fs.chmodSync(file, 0o600);
 
-  const why = unreadable ? 'unreadable' : foundVersion > version ? 'newer' : 'unfit';
+  const reason = unreadable ? 'unreadable' : foundVersion > version ? 'newer' : 'unfit';
   return {
-    damage: unreadable || copyAside ? { why, keptAs: aside, keys } : null,
+    damage: unreadable || isCopied ? { reason, keptAs } : null,
     read: (key) => structuredClone(values[key]) as Value<S, typeof key>,
     write(key, value) {
       const checked = shape[key]?.schema.safeParse(value);
@@ -112,7 +111,7 @@ export function openStore<S extends Shape>(parts: StoreParts<S>): Store<S> {
       try {
         conf.set({ [key]: checked.data, version });
       } catch (error) {
-        return failed(isDiskFull(error) ? 'file.disk-full' : 'file.unwritable', { subject: `${name}.json` });
+        return writeFailure(error, `${name}.json`);
       }
       values[key] = structuredClone(checked.data);
       return done(null);
@@ -125,7 +124,7 @@ function isReadable(file: string): boolean {
   try {
     text = fs.readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
+    if (errorCode(error) === 'ENOENT') return true;
     throw error;
   }
   try {
@@ -136,23 +135,18 @@ function isReadable(file: string): boolean {
   }
 }
 
-/** What of a value fits its schema; a list keeps the elements that do. */
-function salvage(schema: z.ZodType, value: unknown, initial: unknown): { value: unknown; whole: boolean } {
+/** What of a value fits its schema; of a list, the elements that do. */
+function salvage(schema: z.ZodType, value: unknown, initial: unknown): { value: unknown; fits: boolean } {
   const checked = schema.safeParse(value);
-  if (checked.success) return { value: checked.data, whole: true };
+  if (checked.success) return { value: checked.data, fits: true };
   if (schema instanceof z.ZodArray && Array.isArray(value)) {
     const element = schema.element as z.ZodType;
     const fitting = value.flatMap((item) => {
       const parsed = element.safeParse(item);
       return parsed.success ? [parsed.data] : [];
     });
-    const rest = schema.safeParse(fitting);
-    if (rest.success) return { value: rest.data, whole: false };
+    const shorter = schema.safeParse(fitting);
+    if (shorter.success) return { value: shorter.data, fits: false };
   }
-  return { value: structuredClone(initial), whole: false };
-}
-
-function isDiskFull(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  return { value: structuredClone(initial), fits: false };
 }

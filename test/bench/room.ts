@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Audit, openAudit } from '../../electron/audit/audit.ts';
-import { checkpointFile } from '../../electron/audit/checkpoint.ts';
+import { type Audit, createAudit } from '../../electron/audit/audit.ts';
+import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { type Batch, openBatch } from '../../electron/batch/batch.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
@@ -133,14 +133,16 @@ const noLog = {
   close: () => Promise.resolve(),
 };
 
-function openLog(home: string): Promise<Audit> {
-  return openAudit({
+async function openLog(home: string): Promise<Audit> {
+  const audit = createAudit({
     folder: join(home, 'audit'),
-    checkpoint: checkpointFile(join(home, 'checkpoints', 'audit')),
-    key: () => Promise.resolve(done({ bytes: new Uint8Array(32).fill(7), kept: true })),
+    checkpoint: createCheckpointFile(join(home, 'checkpoints', 'audit')),
+    key: () => Promise.resolve(done({ bytes: new Uint8Array(32).fill(7), persistent: true })),
     actor: 'bench',
     now: () => new Date(),
   });
+  await audit.opened;
+  return audit;
 }
 
 export function untilDone(room: Room, jobId: string): Promise<Job> {

@@ -83,10 +83,12 @@ test('what the app recorded as broken stays broken', async () => {
   expect(said).toContain('audit-000002.jsonl: line 1 records that the app found the log before it broken');
 });
 
-test('entries under a key that is gone are counted apart, and vouched for by the seal', async () => {
+test('entries under a key that is gone are counted apart, and the hash of their file is verified', async () => {
   const log = logFolder();
-  const run = async (key: Uint8Array, kept: boolean) => {
-    const audit = await log.open({ key: () => Promise.resolve({ ok: true, value: { bytes: key, kept } }) });
+  const run = async (key: Uint8Array, persistent: boolean) => {
+    const audit = await log.open({
+      key: () => Promise.resolve({ ok: true, value: { bytes: key, persistent } }),
+    });
     value(await audit.begin(intent));
     await audit.close();
   };

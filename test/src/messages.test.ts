@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureCodes } from '../../electron/contract/errors.ts';
-import { isFailureCode, messageFor, reasonFor, sentenceFor } from '../../src/messages.ts';
+import { isFailureCode, messageFor, reasonFor, sentenceFor, settingsNotice } from '../../src/messages.ts';
 
 describe('messages', () => {
   it.each(failureCodes)('says what happened and what to do for %s', (code) => {
@@ -52,6 +52,16 @@ describe('messages', () => {
   it('says how long a limit lasts', () => {
     expect(messageFor({ code: 'service.busy', retryAfterMs: 2_100 }).next).toBe('Try again in 3 s.');
     expect(messageFor({ code: 'service.quota', retryAfterMs: 600_000 }).next).toBe('Try again in 10 min.');
+  });
+
+  it.each([
+    ['unreadable', /^The settings could not be read and were reset\./],
+    ['unfit', /^Some settings could not be read and were reset\./],
+    ['newer', /^The settings were saved by a newer version of Tokendesk\./],
+  ] as const)('says that settings were damaged (%s) and where the file is kept', (reason, start) => {
+    const notice = settingsNotice({ reason, keptAs: 'desk.damaged-1.json' });
+    expect(notice).toMatch(start);
+    expect(notice).toMatch(/kept as desk\.damaged-1\.json\.$/);
   });
 
   it('knows no code of another version', () => {

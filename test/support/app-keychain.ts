@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { loadKeytar } from '../../electron/credentials/keytar.ts';
-import { openKeychain } from '../../electron/credentials/keychain.ts';
+import { createKeychain } from '../../electron/credentials/keychain.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { missingTools, startKeyring, type PrivateKeyring } from './private-keyring.ts';
 
@@ -24,7 +24,7 @@ export function withKeyring(name: string, tests: (keyring: () => PrivateKeyring)
 /** The keychain as the app opens it; `names` is what an earlier run left in the settings. */
 export function appKeychain(names: string[] = []) {
   const index = { names };
-  const keychain = openKeychain({
+  const keychain = createKeychain({
     load: loadKeytar,
     index: { read: () => index.names, write: (next) => (index.names = [...next]) },
     clock: systemClock,

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Audit, openAudit, type AuditParts } from '../../electron/audit/audit.ts';
-import { checkpointFile } from '../../electron/audit/checkpoint.ts';
+import { type Audit, createAudit, type AuditOptions } from '../../electron/audit/audit.ts';
+import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { done, type Outcome } from '../../electron/contract/errors.ts';
 
 export const testKey = new Uint8Array(32).fill(7);
@@ -24,16 +24,17 @@ export function logFolder(root = fs.mkdtempSync(path.join(os.tmpdir(), 'audit-')
     checkpoint,
     file: (segment: number) => path.join(folder, `audit-${String(segment).padStart(6, '0')}.jsonl`),
     files: () => fs.readdirSync(folder).sort(),
-    async open(parts: Partial<AuditParts> = {}) {
-      const audit = await openAudit({
+    async open(options: Partial<AuditOptions> = {}) {
+      const audit = createAudit({
         folder,
-        key: () => Promise.resolve(done({ bytes: testKey, kept: true })),
+        key: () => Promise.resolve(done({ bytes: testKey, persistent: true })),
         actor: 'kim',
         now: () => new Date(Date.UTC(2026, 0, 2, 3, 4, second++)),
-        checkpoint: checkpointFile(checkpoint),
-        ...parts,
+        checkpoint: createCheckpointFile(checkpoint),
+        ...options,
       });
       opened.push(audit);
+      await audit.opened;
       return audit;
     },
   };

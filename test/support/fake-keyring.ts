@@ -1,45 +1,43 @@
 import type { KeyringBackend } from '../../electron/credentials/keytar.ts';
 
-export type Mood = 'open' | 'locked' | 'hanging' | 'gone';
-
 export interface FakeKeyring extends KeyringBackend {
   readonly entries: Map<string, string>;
-  mood: Mood;
+  mood: 'open' | 'locked' | 'hanging' | 'gone';
   /** Native calls made, and how many were under way at once at most. */
   readonly calls: string[];
-  readonly atOnce: { now: number; most: number };
+  readonly atOnce: { now: number; max: number };
   /** Lets the calls that hang return. */
   release(): void;
 }
 
-/** As a real one was seen to behave: locked, it answers "nothing" to questions and refuses to store. */
+/** Behaves as gnome-keyring does: a locked one answers "nothing" to reads and refuses to store. */
 export function fakeKeyring(entries: Record<string, string> = {}): FakeKeyring {
-  const kept = new Map(Object.entries(entries));
+  const stored = new Map(Object.entries(entries));
   let waiting: (() => void)[] = [];
   const keyring: FakeKeyring = {
-    entries: kept,
+    entries: stored,
     mood: 'open',
     calls: [],
-    atOnce: { now: 0, most: 0 },
+    atOnce: { now: 0, max: 0 },
     release() {
       for (const go of waiting) go();
       waiting = [];
     },
     getPassword: (_service, account) =>
-      native(`get ${account}`, () => (keyring.mood === 'locked' ? null : (kept.get(account) ?? null))),
+      native(`get ${account}`, () => (keyring.mood === 'locked' ? null : (stored.get(account) ?? null))),
     setPassword: (_service, account, secret) =>
       native(`set ${account}`, () => {
         if (keyring.mood === 'locked') throw new Error('Cannot create an item in a locked collection');
-        kept.set(account, secret);
+        stored.set(account, secret);
       }),
     deletePassword: (_service, account) =>
-      native(`delete ${account}`, () => (keyring.mood === 'locked' ? false : kept.delete(account))),
+      native(`delete ${account}`, () => (keyring.mood === 'locked' ? false : stored.delete(account))),
   };
 
   async function native<T>(call: string, run: () => T): Promise<T> {
     keyring.calls.push(call);
     keyring.atOnce.now++;
-    keyring.atOnce.most = Math.max(keyring.atOnce.most, keyring.atOnce.now);
+    keyring.atOnce.max = Math.max(keyring.atOnce.max, keyring.atOnce.now);
     try {
       await new Promise<void>((resolve) => {
         if (keyring.mood === 'hanging') waiting.push(resolve);

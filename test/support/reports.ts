@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
-import { openAudit } from '../../electron/audit/audit.ts';
-import { checkpointFile } from '../../electron/audit/checkpoint.ts';
+import { createAudit } from '../../electron/audit/audit.ts';
+import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
@@ -86,12 +86,12 @@ export async function openRoom(options: Partial<ServiceOptions> = {}, over: Part
   };
   const transport = createTransport({ baseUrl: facts.baseUrl, ca: [facts.caPem], clock: systemClock });
   const auditFolder = path.join(folder, 'audit');
-  const audit = await openAudit({
+  const audit = createAudit({
     folder: auditFolder,
-    key: () => Promise.resolve(done({ bytes: auditKey, kept: true })),
+    key: () => Promise.resolve(done({ bytes: auditKey, persistent: true })),
     actor: 'kim',
     now: () => new Date(time.now),
-    checkpoint: checkpointFile(path.join(folder, 'checkpoint')),
+    checkpoint: createCheckpointFile(path.join(folder, 'checkpoint')),
   });
   onTestFinished(async () => {
     await client.close();

@@ -54,6 +54,15 @@ export const defaultSettings: Settings = {
   theme: 'system',
 };
 
+/** What of the settings file could not be used at this start; defaults are in use for it. */
+export const settingsDamage = z.strictObject({
+  /** `unreadable`: all of it. `unfit`: parts of it. `newer`: it was written by a newer version. */
+  reason: z.enum(['unreadable', 'unfit', 'newer']),
+  /** Name of the copy of the file as it was, in the same folder. */
+  keptAs: z.string(),
+});
+export type SettingsDamage = z.infer<typeof settingsDamage>;
+
 /** All that the frame around the pages needs. Sent whole when any of it changes. */
 export const appState = z.strictObject({
   version: z.string(),
@@ -65,6 +74,7 @@ export const appState = z.strictObject({
   audit: z.enum(['ready', 'unwritable', 'broken']),
   lock: lockState,
   settings,
+  settingsDamage: settingsDamage.nullable(),
 });
 export type AppState = z.infer<typeof appState>;
 

@@ -1,7 +1,12 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { CallOutput } from '../../../electron/contract/calls.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
-import type { ConnectionDraft, ConnectionView, SecretName, SecretState } from '../../../electron/contract/models/connection.ts';
+import type {
+  ConnectionDraft,
+  ConnectionView,
+  SecretName,
+  SecretState,
+} from '../../../electron/contract/models/connection.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
 const UNDO_MS = 8_000;
@@ -116,13 +121,6 @@ export class ConnectionsController {
     const outcome = await this.app.api.call('connections.storeSecret', { id, secret, value });
     this.secretFailure = outcome.ok ? null : outcome.failure;
     return this.secretFailure;
-  }
-
-  async forgetSecret(secret: SecretName): Promise<void> {
-    const id = this.draft?.id ?? null;
-    if (id === null) return;
-    const outcome = await this.app.api.call('connections.forgetSecret', { id, secret });
-    this.secretFailure = outcome.ok ? null : outcome.failure;
   }
 
   /** The passphrase goes first; the file is then asked for by main, which never tells its place. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
-import { connectionHandlers } from '../../../electron/connection-calls.ts';
+import { createConnectionHandlers } from '../../../electron/connection-calls.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -18,12 +18,12 @@ const xorKey = newXorKey();
 const input = { id: 'c1', passphrase: { xorKey, obscured: obscureText('canary', xorKey) } };
 const named = { subject: 'CN=Till 4', expires: '2027-06-30' };
 
-/** The handlers over a room that notes what it was given. */
+/** The handlers with connections that record what they are given. */
 function app(chosen: string | null, builtIn = false) {
-  const acts: unknown[] = [];
+  const recorded: unknown[] = [];
   const stored: { pfx: string; passphrase: string }[] = [];
   const dropped: string[] = [];
-  const handlers = connectionHandlers({
+  const handlers = createConnectionHandlers({
     platform: {
       chooseFile: (kind) => Promise.resolve(kind === 'certificate' ? chosen : null),
     },
@@ -38,32 +38,32 @@ function app(chosen: string | null, builtIn = false) {
     builtIn: {} as never,
     audit: {
       begin: ({ action }) => {
-        acts.push(action);
-        return Promise.resolve(done((verdict) => void acts.push(verdict)));
+        recorded.push(action);
+        return Promise.resolve(done((verdict) => void recorded.push(verdict)));
       },
     },
     changed: () => undefined,
   });
-  return { choose: handlers['connections.chooseCertificate'], acts, stored, dropped };
+  return { choose: handlers['connections.chooseCertificate'], recorded, stored, dropped };
 }
 
-test('the file a person chose goes to the room, is written down, and the next call uses it', async () => {
+test('a chosen certificate is stored and recorded, and the next call uses it', async () => {
   const file = path.join(folder, 'till.p12');
   fs.writeFileSync(file, 'the file');
-  const { choose, acts, stored, dropped } = app(file);
+  const { choose, recorded, stored, dropped } = app(file);
   expect(await choose(input)).toEqual(done(named));
   expect(stored).toEqual([{ pfx: 'the file', passphrase: 'canary' }]);
-  expect(acts).toEqual(['StoreCertificate', { ok: true }]);
+  expect(recorded).toEqual(['StoreCertificate', { ok: true }]);
   expect(dropped).toEqual(['c1']);
 });
 
-test('a change of mind is no act', async () => {
-  const { choose, acts } = app(null);
+test('nothing is recorded when no file was chosen', async () => {
+  const { choose, recorded } = app(null);
   expect(await choose(input)).toEqual(done(null));
-  expect(acts).toEqual([]);
+  expect(recorded).toEqual([]);
 });
 
-test('a file over 1 MiB, a folder and a file that is gone are refused, and that is written down', async () => {
+test('a file over 1 MiB, a folder and a missing file are refused, and that is recorded', async () => {
   const large = path.join(folder, 'large.p12');
   fs.writeFileSync(large, Buffer.alloc(1024 * 1024 + 1));
   for (const [file, code] of [
@@ -71,15 +71,15 @@ test('a file over 1 MiB, a folder and a file that is gone are refused, and that 
     [folder, 'certificate.invalid'],
     [path.join(folder, 'gone.p12'), 'file.unreadable'],
   ] as const) {
-    const { choose, acts, stored } = app(file);
+    const { choose, recorded, stored } = app(file);
     expect(await choose(input)).toEqual(failed(code, { subject: path.basename(file) }));
-    expect(acts).toEqual(['StoreCertificate', { ok: false, code }]);
+    expect(recorded).toEqual(['StoreCertificate', { ok: false, code }]);
     expect(stored).toEqual([]);
   }
 });
 
 test('the built-in connection is not asked a file for', async () => {
-  const { choose, acts } = app('/nothing', true);
+  const { choose, recorded } = app('/nothing', true);
   expect(await choose(input)).toEqual(failed('connection.built-in'));
-  expect(acts).toEqual([]);
+  expect(recorded).toEqual([]);
 });

@@ -5,13 +5,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkpointFile } from '../../../electron/audit/checkpoint.ts';
+import { createCheckpointFile } from '../../../electron/audit/checkpoint.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { everything, logFolder, value } from '../../support/audit-folder.ts';
 
 const intent = { action: 'Reveal', reason: 'Refund', caseReference: 'D-1' };
 
-test('what a crash left half-written is set aside and recorded, and the log goes on', async () => {
+test('a line half-written by a crash is set aside and recorded, and the log continues', async () => {
   const log = logFolder();
   const audit = await log.open();
   value(await audit.begin(intent));
@@ -54,7 +54,7 @@ test('a crash between a new file and its first line is no break', async () => {
   }
 });
 
-test('lines written after the last checkpoint, as after a crash, are taken over', async () => {
+test('lines written after the last checkpoint, as after a crash, are accepted', async () => {
   const log = logFolder();
   const audit = await log.open();
   value(await audit.begin(intent));
@@ -67,7 +67,7 @@ test('lines written after the last checkpoint, as after a crash, are taken over'
   expect((await next.list(everything)).chain).toEqual({ state: 'intact', checked: 3 });
 });
 
-test('a checkpoint torn by a crash is no alarm, the other place holds', async () => {
+test('a checkpoint half-written by a crash is ignored, since the other slot is valid', async () => {
   const log = logFolder();
   const audit = await log.open();
   for (let count = 0; count < 4; count++) value(await audit.begin(intent));
@@ -80,9 +80,9 @@ test('a checkpoint torn by a crash is no alarm, the other place holds', async ()
   }
 });
 
-test('a place for checkpoints that can not be written blocks, and what was refused is not in the log', async () => {
+test('a checkpoint that can not be written blocks, and what was refused is not in the log', async () => {
   const log = logFolder();
-  const real = checkpointFile(log.checkpoint);
+  const real = createCheckpointFile(log.checkpoint);
   let broken = false;
   const audit = await log.open({
     checkpoint: {
@@ -104,7 +104,7 @@ test('a place for checkpoints that can not be written blocks, and what was refus
   expect(states).toEqual(['unwritable', 'ready']);
   const { entries, chain } = await audit.list(everything);
   expect(chain.state).toBe('intact');
-  // The end that came while nothing could be written was kept for later, in its order.
+  // The end that came while nothing could be written is written later, in its order.
   expect(entries.map(({ phase, note }) => [phase, note])).toEqual([
     ['begun', 'later'],
     ['ok', null],
@@ -112,7 +112,7 @@ test('a place for checkpoints that can not be written blocks, and what was refus
   ]);
 });
 
-test('nothing is answered before the disk has it', async () => {
+test('nothing is answered before it is synced', async () => {
   const log = logFolder();
   const audit = await log.open();
   value(await audit.begin(intent));
@@ -124,11 +124,11 @@ test('nothing is answered before the disk has it', async () => {
     handles.datasync = real;
   });
   const steps: string[] = [];
-  const asked = new Promise<() => void>((ask) => {
-    handles.datasync = () => new Promise((synced) => ask(synced));
+  const requested = new Promise<() => void>((request) => {
+    handles.datasync = () => new Promise((synced) => request(synced));
   });
   const answered = audit.begin(intent).then(() => steps.push('answered'));
-  const release = await asked;
+  const release = await requested;
   await new Promise(setImmediate);
   steps.push('synced');
   release();
@@ -215,30 +215,30 @@ async function killedAfter(lines: number, script: string): Promise<number> {
   return printed;
 }
 
-test('a process killed while it writes leaves a log that is whole up to what was answered', async () => {
+test('a process killed while it writes leaves a log with all that was answered', async () => {
   const log = logFolder();
   const script = `
-    import { openAudit } from '${path.resolve('electron/audit/audit.ts')}';
-    import { checkpointFile } from '${path.resolve('electron/audit/checkpoint.ts')}';
-    const audit = await openAudit({
+    import { createAudit } from '${path.resolve('electron/audit/audit.ts')}';
+    import { createCheckpointFile } from '${path.resolve('electron/audit/checkpoint.ts')}';
+    const audit = createAudit({
       folder: ${JSON.stringify(log.folder)},
-      key: async () => ({ ok: true, value: { bytes: new Uint8Array(32).fill(7), kept: true } }),
-      actor: 'kim', now: () => new Date(), checkpoint: checkpointFile(${JSON.stringify(log.checkpoint)}),
+      key: async () => ({ ok: true, value: { bytes: new Uint8Array(32).fill(7), persistent: true } }),
+      actor: 'kim', now: () => new Date(), checkpoint: createCheckpointFile(${JSON.stringify(log.checkpoint)}),
       rotateBytes: 5_000,
     });
     for (let count = 1; ; count++) {
       const begun = await audit.begin({ action: 'Reveal' });
       if (begun.ok) process.stdout.write(count + '\\n');
     }`;
-  let known = 0;
+  let previous = 0;
   for (let round = 0; round < 3; round++) {
     const answered = await killedAfter(40, script);
     const audit = await log.open({ rotateBytes: 5_000 });
     expect(audit.state()).toBe('ready');
     const { chain, total } = await audit.list({ ...everything, limit: 1 });
     expect(chain.state).toBe('intact');
-    expect(total).toBeGreaterThanOrEqual(known + answered);
-    known = total;
+    expect(total).toBeGreaterThanOrEqual(previous + answered);
+    previous = total;
     await audit.close();
   }
 });

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { chainKey, keychainAnchor } from '../../../electron/audit/checkpoint.ts';
-import { openKeychain } from '../../../electron/credentials/keychain.ts';
+import { readChainKey, createKeychainAnchor } from '../../../electron/audit/checkpoint.ts';
+import { createKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeKeyring } from '../../support/fake-keyring.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { everything, logFolder, value } from '../../support/audit-folder.ts';
@@ -13,17 +13,17 @@ function app(keyring = fakeKeyring()) {
   const names: string[] = [];
   /** A start of the app: the keychain is opened anew, what is on the disk stays. */
   function start() {
-    const keychain = openKeychain({
+    const keychain = createKeychain({
       load: () => Promise.resolve(keyring),
       index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
       clock: fakeClock(),
     });
-    return log.open({ key: () => chainKey(keychain), anchor: keychainAnchor(keychain) });
+    return log.open({ key: () => readChainKey(keychain), anchor: createKeychainAnchor(keychain) });
   }
   return { keyring, log, start };
 }
 
-test('the key of the chain comes from the keychain and holds from run to run', async () => {
+test('the key of the chain comes from the keychain and stays the same from run to run', async () => {
   const { start } = app();
   for (let run = 0; run < 2; run++) {
     const audit = await start();
@@ -36,17 +36,17 @@ test('the key of the chain comes from the keychain and holds from run to run', a
 test('nothing is begun while the keyring is locked, and no other key is made', async () => {
   const { start, keyring } = app();
   await (await start()).close();
-  const kept = new Map(keyring.entries);
+  const before = new Map(keyring.entries);
   keyring.mood = 'locked';
   const audit = await start();
   expect(audit.state()).toBe('unwritable');
   expect((await audit.begin(intent)).ok).toBe(false);
   keyring.mood = 'open';
   value(await audit.begin(intent));
-  expect(keyring.entries.get('audit:key')).toBe(kept.get('audit:key'));
+  expect(keyring.entries.get('audit:key')).toBe(before.get('audit:key'));
 });
 
-test('a log taken away with its checkpoint is missed by the keychain', async () => {
+test('a log removed with its checkpoint is found by the anchor in the keychain', async () => {
   const { start, log } = app();
   const audit = await start();
   value(await audit.begin(intent));
@@ -55,7 +55,7 @@ test('a log taken away with its checkpoint is missed by the keychain', async () 
   expect((await start()).state()).toBe('broken');
 });
 
-test('a key somebody took out of the keyring breaks the chain, it does not start another', async () => {
+test('a key removed from the keyring breaks the chain and does not start another', async () => {
   const { start, keyring } = app();
   const audit = await start();
   value(await audit.begin(intent));

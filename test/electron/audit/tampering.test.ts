@@ -1,8 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { checkpointFile, readCheckpoints, type CheckpointStore } from '../../../electron/audit/checkpoint.ts';
-import { sealLine, fingerprint, noLine } from '../../../electron/audit/lines.ts';
+import {
+  createCheckpointFile,
+  readCheckpoints,
+  type CheckpointStore,
+} from '../../../electron/audit/checkpoint.ts';
+import { signLine, keyIdOf, zeroMac } from '../../../electron/audit/lines.ts';
 import { createLogVerifier } from '../../../electron/audit/verify.ts';
 import { everything, logFolder, testKey, value } from '../../support/audit-folder.ts';
 
@@ -45,8 +49,8 @@ const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 /** Whether a log of these bytes verifies, without writing anything; fast enough to be asked for every byte. */
 async function verifies(log: Log, bytes: Buffer): Promise<boolean> {
   fs.writeFileSync(log.file(1), bytes);
-  const { newest } = readCheckpoints(testKey, await checkpointFile(log.checkpoint).read());
-  const verifier = createLogVerifier(log.folder, { bytes: testKey, print: fingerprint(testKey) });
+  const { newest } = readCheckpoints(testKey, await createCheckpointFile(log.checkpoint).read());
+  const verifier = createLogVerifier(log.folder, { bytes: testKey, id: keyIdOf(testKey) });
   return (await verifier.verify(newest === null ? [] : [newest])).breaks.length === 0;
 }
 
@@ -73,23 +77,23 @@ test('a log cut anywhere is found', async () => {
   expect(missed).toEqual([]);
 });
 
-test('flipped or cut, the app says so when it opens', async () => {
+test('a flipped byte and a cut are reported when the log opens', async () => {
   const log = await written(2);
   const bytes = fs.readFileSync(log.file(1));
-  const places = upTo(bytes.length).filter((at) => at % 97 === 0);
-  await eachAttempt(log, places, (at) =>
+  const positions = upTo(bytes.length).filter((at) => at % 97 === 0);
+  await eachAttempt(log, positions, (at) =>
     fs.writeFileSync(log.file(1), Buffer.from(bytes).fill('\u0007', at, at + 1)),
   );
-  await eachAttempt(log, places, (at) => fs.writeFileSync(log.file(1), bytes.subarray(0, at)));
+  await eachAttempt(log, positions, (at) => fs.writeFileSync(log.file(1), bytes.subarray(0, at)));
 });
 
 test('any line removed, doubled or swapped with the next is found', async () => {
   const log = await written(5);
   const lines = fs.readFileSync(log.file(1), 'utf8').trimEnd().split('\n');
   const attempts = upTo(lines.length).flatMap((at) => [
-    { what: 'removed', lines: lines.toSpliced(at, 1) },
-    { what: 'doubled', lines: lines.toSpliced(at, 0, lines[at] ?? '') },
-    { what: 'swapped', lines: lines.toSpliced(at, 2, ...lines.slice(at, at + 2).reverse()) },
+    { change: 'removed', lines: lines.toSpliced(at, 1) },
+    { change: 'doubled', lines: lines.toSpliced(at, 0, lines[at] ?? '') },
+    { change: 'swapped', lines: lines.toSpliced(at, 2, ...lines.slice(at, at + 2).reverse()) },
   ]);
   const changed = attempts.filter((attempt) => attempt.lines.join() !== lines.join());
   expect(changed).toHaveLength(17);
@@ -103,16 +107,16 @@ test('a file of the log removed, emptied, cut at its end or swapped with the nex
   const files = log.files();
   expect(files.length).toBeGreaterThan(3);
   const at = (segment: number) => log.file(segment);
-  const attempts = files.flatMap((_, place) => {
-    const segment = place + 1;
+  const attempts = files.flatMap((_, index) => {
+    const segment = index + 1;
     const bytes = fs.readFileSync(at(segment));
     const lastLine = bytes.lastIndexOf(10, bytes.length - 2) + 1;
     return [
-      { what: `remove ${segment}`, run: () => fs.rmSync(at(segment)) },
-      { what: `empty ${segment}`, run: () => fs.truncateSync(at(segment), 0) },
-      { what: `cut ${segment}`, run: () => fs.truncateSync(at(segment), lastLine) },
+      { change: `remove ${segment}`, run: () => fs.rmSync(at(segment)) },
+      { change: `empty ${segment}`, run: () => fs.truncateSync(at(segment), 0) },
+      { change: `cut ${segment}`, run: () => fs.truncateSync(at(segment), lastLine) },
       {
-        what: `swap ${segment}`,
+        change: `swap ${segment}`,
         run: () => {
           const other = (segment % files.length) + 1;
           fs.renameSync(at(segment), at(99));
@@ -125,15 +129,15 @@ test('a file of the log removed, emptied, cut at its end or swapped with the nex
   await eachAttempt(log, attempts, ({ run }) => run());
 });
 
-test('a checkpoint taken away, or damaged in both places, is found', async () => {
+test('a checkpoint removed, or damaged in both slots, is found', async () => {
   const log = await written(3);
-  await eachAttempt(log, ['remove', 'damage'], (what) => {
-    if (what === 'remove') fs.rmSync(log.checkpoint);
+  await eachAttempt(log, ['remove', 'damage'], (change) => {
+    if (change === 'remove') fs.rmSync(log.checkpoint);
     else fs.writeFileSync(log.checkpoint, 'x'.repeat(8_192));
   });
 });
 
-test('with the whole log and its checkpoint gone, the anchor in the keychain still knows', async () => {
+test('a log removed with its checkpoint is found by the anchor in the keychain', async () => {
   const kept: string[] = [];
   const anchor: CheckpointStore = {
     read: () => Promise.resolve(kept),
@@ -155,16 +159,16 @@ test('with the whole log and its checkpoint gone, the anchor in the keychain sti
 test('a log under another key is found', async () => {
   const log = await written(3);
   const audit = await log.open({
-    key: () => Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(9), kept: true } }),
+    key: () => Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(9), persistent: true } }),
   });
   expect(audit.state()).toBe('broken');
 });
 
-test('a file that claims a key of its own can not be added or put in the place of one', async () => {
+test('a file under a forged key can not be added or replace another', async () => {
   const log = await written(3);
   const forged = new Uint8Array(32).fill(1);
   const segmentAs = (segment: number, next: number) =>
-    sealLine(
+    signLine(
       forged,
       {
         v: 1,
@@ -172,19 +176,19 @@ test('a file that claims a key of its own can not be added or put in the place o
         segment,
         at: '2026-01-02T03:04:05.678Z',
         next,
-        key: fingerprint(forged),
+        key: keyIdOf(forged),
         kept: false,
         after: null,
         seals: null,
       },
-      noLine,
+      zeroMac,
     ).bytes;
   await eachAttempt(log, [1, 2], (segment) =>
     fs.writeFileSync(log.file(segment), segmentAs(segment, segment === 1 ? 1 : 4)),
   );
 });
 
-test('a line of another log under the same key can not take the place of its like', async () => {
+test('a line can not be replaced by one of another log under the same key', async () => {
   const log = await written(3);
   const other = logFolder();
   const audit = await other.open();
@@ -200,7 +204,8 @@ test('without a keyring, a file missing at the start or changed since the next r
   const log = logFolder();
   const run = async (fill: number) => {
     const audit = await log.open({
-      key: () => Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(fill), kept: false } }),
+      key: () =>
+        Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(fill), persistent: false } }),
     });
     const state = audit.state();
     value(await audit.begin(intent));
@@ -219,7 +224,7 @@ test('without a keyring, a file missing at the start or changed since the next r
   expect(await run(3)).toBe('broken');
 });
 
-test('a break is told, recorded in a new file, and never forgotten; the log goes on', async () => {
+test('a break is reported and recorded in a new file for good, and the log continues', async () => {
   const log = await written(4);
   const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
   fs.writeFileSync(log.file(1), lines.toSpliced(2, 1).join('\n'));
@@ -231,7 +236,7 @@ test('a break is told, recorded in a new file, and never forgotten; the log goes
   value(await audit.begin(intent))({ ok: true });
   const { entries, chain } = await audit.list(everything);
   expect(chain).toEqual({ state: 'broken', sequence: 2 });
-  // What still holds for itself is shown; sequences are not used twice.
+  // What is still valid is listed; sequences are not used twice.
   expect(entries.map(({ sequence, action }) => [sequence, action])).toEqual([
     [7, 'Reveal'],
     [6, 'Reveal'],
@@ -257,7 +262,7 @@ test('a log cut at its end stays broken, however often it is opened and closed',
   const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
   fs.writeFileSync(log.file(1), lines.toSpliced(4, 1).join('\n'));
   for (let run = 0; run < 3; run++) expect(await stateOf(log)).toBe('broken');
-  // Said once, in a file of its own.
+  // Recorded once, in a file of its own.
   expect(log.files()).toEqual(['audit-000001.jsonl', 'audit-000002.jsonl']);
   const audit = await log.open();
   value(await audit.begin(intent));
@@ -265,11 +270,11 @@ test('a log cut at its end stays broken, however often it is opened and closed',
   expect(await stateOf(log)).toBe('broken');
 });
 
-test('a break that could not be recorded is not papered over at the end', async () => {
+test('closing does not hide a break that could not be recorded', async () => {
   const log = await written(5);
   const lines = fs.readFileSync(log.file(1), 'utf8').split('\n');
   fs.writeFileSync(log.file(1), lines.toSpliced(4, 2).join('\n'));
-  const real = checkpointFile(log.checkpoint);
+  const real = createCheckpointFile(log.checkpoint);
   for (let run = 0; run < 2; run++) {
     let full = true;
     const audit = await log.open({
@@ -297,15 +302,15 @@ test('tampering while the app runs is found when the log is listed', async () =>
   expect(audit.state()).toBe('broken');
 });
 
-test.each(['flipped', 'removed', 'cut'])('a file %s while the app runs is not gone on with', async (how) => {
+test.each(['flipped', 'removed', 'cut'])('a file %s while the app runs is not continued', async (change) => {
   const log = logFolder();
   const audit = await log.open();
   const states: string[] = [];
   audit.onState(() => states.push(audit.state()));
   for (let count = 0; count < 3; count++) value(await audit.begin(intent));
   const bytes = fs.readFileSync(log.file(1));
-  if (how === 'removed') fs.rmSync(log.file(1));
-  else if (how === 'cut') fs.truncateSync(log.file(1), bytes.length - 10);
+  if (change === 'removed') fs.rmSync(log.file(1));
+  else if (change === 'cut') fs.truncateSync(log.file(1), bytes.length - 10);
   else fs.writeFileSync(log.file(1), bytes.fill('X', 400, 401));
   value(await audit.begin(intent));
   expect(states).toEqual(['broken']);
@@ -315,7 +320,7 @@ test.each(['flipped', 'removed', 'cut'])('a file %s while the app runs is not go
   expect(entries[1]).toMatchObject({ sequence: 4, action: 'ChainBroken' });
 });
 
-test('a file only touched is no alarm', async () => {
+test('a file that was only touched is not reported', async () => {
   const log = logFolder();
   const audit = await log.open();
   value(await audit.begin(intent));

@@ -1,18 +1,20 @@
 import fs from 'node:fs';
-import fsPromises from 'node:fs/promises';
+import fsPromises, { open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
+import type { AppState } from '../../../electron/contract/models/app.ts';
 import {
   connectionView,
   type Connection,
   type ConnectionDraft,
 } from '../../../electron/contract/models/connection.ts';
-import { openClientCertificates } from '../../../electron/credentials/client-certificates.ts';
-import { openConnections, type Active } from '../../../electron/credentials/connections.ts';
-import { openKeychain } from '../../../electron/credentials/keychain.ts';
+import { createClientCertificates } from '../../../electron/credentials/client-certificates.ts';
+import { createConnections } from '../../../electron/credentials/connections.ts';
+import { createKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { createAuthority } from '../../faults/certificates.ts';
 import { createPfx } from '../../faults/pfx.ts';
@@ -46,43 +48,43 @@ afterEach(() => {
   fs.rmSync(folder, { recursive: true });
 });
 
-interface Kept {
+interface Settings {
   connections: Connection[];
-  active: Active | null;
+  active: AppState['active'];
 }
 
-interface Left {
-  kept: Kept;
+interface Earlier {
+  settings: Settings;
   keyring: FakeKeyring;
   names: string[];
 }
 
-/** A app over what an earlier one left, where there is one. */
-function app(left: Left | null = null) {
-  const { kept, keyring, names }: Left = left ?? {
-    kept: { connections: [], active: null },
+/** An app over what an earlier one left, where there is one. */
+function app(earlier: Earlier | null = null, certificateFolder = folder) {
+  const { settings, keyring, names }: Earlier = earlier ?? {
+    settings: { connections: [], active: null },
     keyring: fakeKeyring(),
     names: [],
   };
-  const keychain = openKeychain({
+  const keychain = createKeychain({
     load: () => Promise.resolve(keyring),
     index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
     clock: fakeClock(),
   });
   let next = 0;
-  const connections = openConnections({
+  const connections = createConnections({
     store: {
-      read: (key: 'connections' | 'active') => structuredClone(kept[key]) as never,
+      read: (key: 'connections' | 'active') => structuredClone(settings[key]) as never,
       write: (key: 'connections' | 'active', value: unknown) => {
-        Object.assign(kept, { [key]: value });
+        Object.assign(settings, { [key]: value });
         return done(null);
       },
     },
     keychain,
-    certificates: openClientCertificates({ folder, keychain }),
+    certificates: createClientCertificates({ folder: certificateFolder, keychain }),
     newId: () => `c${++next}`,
   });
-  return { connections, kept, keyring, names };
+  return { connections, settings, keyring, names };
 }
 
 function value<T>(outcome: Outcome<T>): T {
@@ -91,15 +93,15 @@ function value<T>(outcome: Outcome<T>): T {
 }
 
 async function withSecrets() {
-  const room = app();
-  value(await room.connections.save(draft));
-  value(await room.connections.storeSecret('c1', apiKey, 'key-1'));
-  value(await room.connections.storeSecret('c1', passwordOf('agent'), 'pass-1'));
-  return room;
+  const context = app();
+  value(await context.connections.save(draft));
+  value(await context.connections.storeSecret('c1', apiKey, 'key-1'));
+  value(await context.connections.storeSecret('c1', passwordOf('agent'), 'pass-1'));
+  return context;
 }
 
-test('a connection is kept, its secrets are in the keychain alone, and the window sees whether they are there', async () => {
-  const { connections, kept, keyring } = await withSecrets();
+test('a connection is stored, its secrets are in the keychain only, and the window sees whether they are stored', async () => {
+  const { connections, settings, keyring } = await withSecrets();
   const [view] = connections.views();
   expect(connectionView.parse(view)).toEqual({
     ...draft,
@@ -111,7 +113,7 @@ test('a connection is kept, its secrets are in the keychain alone, and the windo
     certificateKey: 'missing',
     proxyPassword: 'missing',
   });
-  expect(JSON.stringify([view, kept])).not.toMatch(/key-1|pass-1/);
+  expect(JSON.stringify([view, settings])).not.toMatch(/key-1|pass-1/);
   expect([...keyring.entries.values()]).toEqual(['key-1', 'pass-1']);
   expect(await connections.secret('c1', apiKey)).toEqual(done('key-1'));
   expect(await connections.secret('c1', passwordOf('agent'))).toEqual(done('pass-1'));
@@ -126,12 +128,12 @@ test.each([
   ['acme.example', 'baseUrl'],
   ['', 'baseUrl'],
 ])('the address %j is refused', async (baseUrl, subject) => {
-  const { connections, kept } = app();
+  const { connections, settings } = app();
   expect(await connections.save({ ...draft, baseUrl })).toEqual(failed('connection.invalid', { subject }));
-  expect(kept.connections).toEqual([]);
+  expect(settings.connections).toEqual([]);
 });
 
-test('the address is kept without a slash at its end, and with its path', async () => {
+test('the address is stored without a slash at its end, and with its path', async () => {
   const { connections } = app();
   value(await connections.save({ ...draft, baseUrl: ' HTTPS://Acme.Example/tenant// ' }));
   expect(connections.list()[0]?.baseUrl).toBe('https://acme.example/tenant');
@@ -157,7 +159,7 @@ test('two connections can not have one name', async () => {
   expect(await connections.save({ ...draft, id: 'c1', name: 'ACME' })).toEqual(done({ id: 'c1' }));
 });
 
-test('an extra CA is one or more certificates, and nothing else is kept of it', async () => {
+test('of an extra CA only its certificates are stored', async () => {
   const { connections } = app();
   const [one = '', two = ''] = rootCertificates;
   value(await connections.save({ ...draft, extraCa: `a comment\r\n${one}\r\n${two}\n` }));
@@ -183,16 +185,16 @@ test('a secret never follows a connection to another host', async () => {
 });
 
 test.each(['https://evil.example', 'https://acme.example:8443'])(
-  'a secret is not found for %s when the file was edited behind the app',
+  'a secret is not found for %s when the settings file was edited',
   async (baseUrl) => {
-    const { connections, kept } = await withSecrets();
-    kept.connections = kept.connections.map((connection) => ({ ...connection, baseUrl }));
+    const { connections, settings } = await withSecrets();
+    settings.connections = settings.connections.map((connection) => ({ ...connection, baseUrl }));
     expect(await connections.secret('c1', apiKey)).toEqual(failed('credentials.missing'));
     expect(connections.views()[0]?.apiKey).toBe('missing');
   },
 );
 
-test('an address does not move while its secrets can not be forgotten', async () => {
+test('an address does not change while its secrets can not be removed', async () => {
   const { connections, keyring } = await withSecrets();
   keyring.mood = 'locked';
   expect(await connections.save({ ...draft, id: 'c1', baseUrl: 'https://evil.example' })).toEqual(
@@ -207,7 +209,7 @@ test('another path, name or limit of the same host keeps the secrets', async () 
   expect(await connections.secret('c1', apiKey)).toEqual(done('key-1'));
 });
 
-test('a policy taken away takes its password with it, and the choice moves on', async () => {
+test('the password of a removed policy is removed, and another policy is chosen', async () => {
   const { connections, keyring } = await withSecrets();
   value(connections.choose('c1', 'agent'));
   value(await connections.save({ ...draft, id: 'c1', policies: ['analyst'] }));
@@ -217,26 +219,26 @@ test('a policy taken away takes its password with it, and the choice moves on', 
   expect(connections.active()).toBeNull();
 });
 
-test('a removed connection takes its secrets with it', async () => {
-  const { connections, keyring, kept } = await withSecrets();
+test('the secrets of a removed connection are removed', async () => {
+  const { connections, keyring, settings } = await withSecrets();
   value(connections.choose('c1', 'agent'));
   keyring.mood = 'locked';
   expect(await connections.remove('c1')).toEqual(failed('keychain.locked'));
-  expect(kept.connections).toHaveLength(1);
+  expect(settings.connections).toHaveLength(1);
   keyring.mood = 'open';
   expect(await connections.remove('c1')).toEqual(done(null));
   expect([...keyring.entries.values()]).not.toContain('key-1');
-  expect(kept).toEqual({ connections: [], active: null });
+  expect(settings).toEqual({ connections: [], active: null });
 });
 
-test('a connection that never had a secret can be removed while the keyring is away', async () => {
+test('a connection that never had a secret can be removed while there is no keyring', async () => {
   const { connections, keyring } = app();
   value(await connections.save(draft));
   keyring.mood = 'gone';
   expect(await connections.remove('c1')).toEqual(done(null));
 });
 
-test('what is not there is said so', async () => {
+test('unknown connections and policies are refused', async () => {
   const { connections } = await withSecrets();
   expect(connections.find('c9')).toEqual(failed('connection.unknown'));
   expect(connections.choose('c9', 'agent')).toEqual(failed('connection.unknown'));
@@ -249,7 +251,7 @@ test('what is not there is said so', async () => {
   );
 });
 
-test('the built-in connection is put by the app and changed by nobody', async () => {
+test('the built-in connection is replaced by the app and can not be changed', async () => {
   const { connections } = app();
   const builtIn = { ...draft, id: 'built-in', name: 'Built-in service', baseUrl: 'https://127.0.0.1:4001' };
   value(await connections.saveBuiltIn(builtIn));
@@ -260,7 +262,6 @@ test('the built-in connection is put by the app and changed by nobody', async ()
     { ...builtIn, clientCertificate: null, baseUrl: 'https://127.0.0.1:4002', builtIn: true },
   ]);
   expect(await connections.secret('built-in', apiKey)).toEqual(failed('credentials.missing'));
-  expect(await connections.forgetSecret('built-in', apiKey)).toEqual(done(null));
 });
 
 const passphrase = 'canary-passphrase';
@@ -268,15 +269,15 @@ const pfx = createPfx(await (await createAuthority()).sign({ use: 'client' }), p
 const proxyPassword = { kind: 'proxyPassword' } as const;
 
 async function withCertificate() {
-  const room = app();
-  value(await room.connections.save({ ...draft, proxyUser: 'ada' }));
-  value(await room.connections.storeCertificate('c1', pfx, passphrase));
-  value(await room.connections.storeSecret('c1', proxyPassword, 'proxy-1'));
-  return room;
+  const context = app();
+  value(await context.connections.save({ ...draft, proxyUser: 'ada' }));
+  value(await context.connections.storeCertificate('c1', pfx, passphrase));
+  value(await context.connections.storeSecret('c1', proxyPassword, 'proxy-1'));
+  return context;
 }
 
-test('a client certificate is kept encrypted, and the window sees its names alone', async () => {
-  const { connections, kept, keyring } = await withCertificate();
+test('a client certificate is stored encrypted, and the window sees its subject and expiry only', async () => {
+  const { connections, settings, keyring } = await withCertificate();
   const [view] = connections.views();
   expect(connectionView.parse(view)).toMatchObject({
     clientCertificate: {
@@ -286,12 +287,12 @@ test('a client certificate is kept encrypted, and the window sees its names alon
     certificateKey: 'stored',
     proxyPassword: 'stored',
   });
-  expect(JSON.stringify([view, kept])).not.toMatch(/canary-passphrase|proxy-1/);
+  expect(JSON.stringify([view, settings])).not.toMatch(/canary-passphrase|proxy-1/);
   const [file = ''] = fs.readdirSync(folder);
-  const sealed = fs.readFileSync(path.join(folder, file));
+  const encrypted = fs.readFileSync(path.join(folder, file));
   expect(fs.statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
-  expect(sealed.includes(pfx.subarray(40, 56))).toBe(false);
-  expect(sealed.includes(passphrase)).toBe(false);
+  expect(encrypted.includes(pfx.subarray(40, 56))).toBe(false);
+  expect(encrypted.includes(passphrase)).toBe(false);
   expect([...keyring.entries.keys()].filter((name) => /^c1:.*certificate/.test(name))).toHaveLength(1);
   expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
 });
@@ -308,7 +309,7 @@ test.each([
   expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
 });
 
-test('a certificate stays when the connection is changed, and goes with its origin', async () => {
+test('a certificate stays when the connection changes, and is removed when its origin changes', async () => {
   const { connections, keyring } = await withCertificate();
   value(await connections.save({ ...draft, id: 'c1', proxyUser: 'ada', name: 'Renamed' }));
   expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
@@ -320,19 +321,19 @@ test('a certificate stays when the connection is changed, and goes with its orig
 });
 
 test('a certificate is not found for another origin, not even when the settings were edited', async () => {
-  const { connections, kept } = await withCertificate();
-  kept.connections = kept.connections.map((one) => ({ ...one, baseUrl: 'https://evil.example' }));
+  const { connections, settings } = await withCertificate();
+  settings.connections = settings.connections.map((one) => ({ ...one, baseUrl: 'https://evil.example' }));
   expect(await connections.certificate('c1')).toMatchObject({ failure: { code: 'certificate.invalid' } });
 });
 
-test('a certificate goes with its connection', async () => {
+test('a certificate is removed with its connection', async () => {
   const { connections, keyring } = await withCertificate();
   value(await connections.remove('c1'));
   expect(fs.readdirSync(folder)).toEqual([]);
   expect([...keyring.entries.keys()].filter((name) => name.startsWith('c1:'))).toEqual([]);
 });
 
-test('a certificate is forgotten when asked, and the other secrets stay', async () => {
+test('a certificate is removed alone, and the other secrets stay', async () => {
   const { connections, keyring } = await withCertificate();
   value(await connections.forgetCertificate('c1'));
   expect(connections.views()[0]).toMatchObject({ clientCertificate: null, certificateKey: 'missing' });
@@ -341,51 +342,80 @@ test('a certificate is forgotten when asked, and the other secrets stay', async 
   expect([...keyring.entries.keys()].filter((name) => /^c1:.*certificate/.test(name))).toEqual([]);
 });
 
+const someFile = await open(import.meta.filename);
+const fileHandles = Object.getPrototypeOf(someFile) as {
+  write: (bytes: Buffer, offset: number, length: number, position: number) => Promise<unknown>;
+};
+await someFile.close();
+
 const nextPassphrase = 'canary-of-the-next';
 const nextPfx = createPfx(await (await createAuthority()).sign({ use: 'client' }), nextPassphrase);
-const never = () => new Promise<never>(() => undefined);
 
-test.each([
-  ['its file is half written', 'writeFile'],
-  ['its file is written and not yet in place', 'rename'],
-] as const)(
-  'a certificate is the old one with its passphrase when the app ends while %s',
-  async (_, step) => {
-    const room = await withCertificate();
-    const write = fsPromises.writeFile;
-    const cut = vi.spyOn(fsPromises, step).mockImplementationOnce(async (...[file, sealed]: unknown[]) => {
-      if (step === 'writeFile') await write(file as string, (sealed as Buffer).subarray(0, 99));
+/** Starts to store the next certificate, and answers what is on the disk when the app ends at that step. */
+async function diskAtCrash(context: Awaited<ReturnType<typeof withCertificate>>, step: 'write' | 'rename') {
+  const never = () => new Promise<never>(() => undefined);
+  const reached = new Promise<void>((resolve) => {
+    if (step === 'rename') {
+      vi.spyOn(fsPromises, 'rename').mockImplementation(() => (resolve(), never()));
+      return;
+    }
+    const { write } = fileHandles;
+    vi.spyOn(fileHandles, 'write').mockImplementation(async function (this: unknown, bytes) {
+      await write.call(this, bytes.subarray(0, 99), 0, 99, 0);
+      resolve();
       return never();
     });
-    void room.connections.storeCertificate('c1', nextPfx, nextPassphrase);
-    await vi.waitUntil(() => cut.mock.results.length > 0 && fs.readdirSync(folder).length === 2);
-    vi.restoreAllMocks();
+  });
+  syncBuiltinESMExports();
+  void context.connections.storeCertificate('c1', nextPfx, nextPassphrase);
+  await reached;
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  const copy = path.join(folder, 'after-crash');
+  const names = fs.readdirSync(folder);
+  fs.mkdirSync(copy);
+  for (const name of names) fs.copyFileSync(path.join(folder, name), path.join(copy, name));
+  expect(names).toHaveLength(2);
+  return copy;
+}
 
-    const { connections } = app(room);
+test.each(['write', 'rename'] as const)(
+  'a crash at the %s of its file leaves the old certificate with its passphrase',
+  async (step) => {
+    const context = await withCertificate();
+    const copy = await diskAtCrash(context, step);
+    const { connections } = app(context, copy);
     expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
     value(await connections.storeCertificate('c1', nextPfx, nextPassphrase));
     expect(await connections.certificate('c1')).toEqual(done({ pfx: nextPfx, passphrase: nextPassphrase }));
-    expect(fs.readdirSync(folder)).toHaveLength(1);
+    expect(fs.readdirSync(copy)).toHaveLength(1);
   },
 );
 
-test('a certificate is the new one with its passphrase when the app ends before its name is kept', async () => {
-  const room = await withCertificate();
-  const before = structuredClone(room.kept);
-  const named = value(await room.connections.storeCertificate('c1', nextPfx, nextPassphrase));
-  // Both say the same name; the day they end would differ.
-  room.kept.connections = before.connections.map((one) => ({
+test('what a crash left of a certificate is removed with it', async () => {
+  const context = await withCertificate();
+  const copy = await diskAtCrash(context, 'rename');
+  value(await app(context, copy).connections.forgetCertificate('c1'));
+  expect(fs.readdirSync(copy)).toEqual([]);
+});
+
+test('a crash before its subject is stored leaves the new certificate with its passphrase', async () => {
+  const context = await withCertificate();
+  const before = structuredClone(context.settings);
+  const named = value(await context.connections.storeCertificate('c1', nextPfx, nextPassphrase));
+  // The subjects are equal; the expiry could differ.
+  context.settings.connections = before.connections.map((one) => ({
     ...one,
     clientCertificate: { subject: 'CN=Earlier', expires: '2020-01-01' },
   }));
-  const { connections } = app(room);
+  const { connections } = app(context);
   expect(await connections.certificate('c1')).toEqual(done({ pfx: nextPfx, passphrase: nextPassphrase }));
   expect(connections.views()[0]?.clientCertificate).toEqual(named);
 });
 
 test('a keyring that refuses leaves the certificate and its passphrase as they were', async () => {
-  const room = await withCertificate();
-  const { connections, keyring } = app(room);
+  const context = await withCertificate();
+  const { connections, keyring } = app(context);
   keyring.mood = 'locked';
   expect(await connections.storeCertificate('c1', nextPfx, nextPassphrase)).toEqual(
     failed('keychain.locked'),
@@ -394,7 +424,7 @@ test('a keyring that refuses leaves the certificate and its passphrase as they w
   expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
 });
 
-test('a damaged certificate file is a failure, not a way without', async () => {
+test('a damaged certificate file is a failure, and nothing is sent without it', async () => {
   const { connections } = await withCertificate();
   const file = path.join(folder, fs.readdirSync(folder)[0] ?? '');
   const bytes = fs.readFileSync(file);
@@ -411,7 +441,7 @@ test('the built-in connection takes no certificate', async () => {
   );
 });
 
-test('the proxy’s password is forgotten with its user, who has no colon in the name', async () => {
+test('the proxy’s password is removed with its user, whose name has no colon', async () => {
   const { connections } = await withCertificate();
   expect(await connections.save({ ...draft, id: 'c1', proxyUser: 'a:b' })).toEqual(
     failed('connection.invalid', { subject: 'proxyUser' }),

@@ -3,16 +3,16 @@ import os from 'node:os';
 import path from 'node:path';
 import Conf from 'conf';
 import { expect, onTestFinished, test } from 'vitest';
-import { openClientCertificates } from '../../../electron/credentials/client-certificates.ts';
-import { openConnections } from '../../../electron/credentials/connections.ts';
-import { openKeychain } from '../../../electron/credentials/keychain.ts';
+import { createClientCertificates } from '../../../electron/credentials/client-certificates.ts';
+import { createConnections } from '../../../electron/credentials/connections.ts';
+import { createKeychain } from '../../../electron/credentials/keychain.ts';
 import { openLock } from '../../../electron/privacy/lock.ts';
 import {
   settingsDocument,
   documentMigrations,
   documentVersion,
 } from '../../../electron/settings/settings.ts';
-import { openStore } from '../../../electron/settings/store.ts';
+import { createStore } from '../../../electron/settings/store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeKeyring } from '../../support/fake-keyring.ts';
 
@@ -32,7 +32,7 @@ function forms(secret: string): string[] {
 test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a file', async (mood) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'desk-'));
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
-  const store = openStore({
+  const store = createStore({
     folder,
     name: 'desk',
     shape: settingsDocument,
@@ -44,7 +44,7 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
   const keyring = fakeKeyring();
   keyring.mood = mood;
   const clock = fakeClock();
-  const keychain = openKeychain({
+  const keychain = createKeychain({
     load: () => Promise.resolve(keyring),
     index: {
       read: () => store.read('keychainIndex'),
@@ -52,10 +52,10 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
     },
     clock,
   });
-  const connections = openConnections({
+  const connections = createConnections({
     store,
     keychain,
-    certificates: openClientCertificates({ folder: path.join(folder, 'certificates'), keychain }),
+    certificates: createClientCertificates({ folder: path.join(folder, 'certificates'), keychain }),
     newId: () => 'c1',
   });
   const saved = await connections.save({
@@ -79,8 +79,11 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
   const lock = await openLock({
     clock,
     idleMs: () => 60_000,
-    vault: keychain,
-    tries: { read: () => store.read('unlock'), write: (tries) => store.write('unlock', tries) },
+    secrets: keychain,
+    attempts: {
+      read: () => store.read('unlock'),
+      write: (attempts) => store.write('unlock', attempts),
+    },
     cost: 10,
   });
   await lock.setPassphrase('', secrets[2] ?? '');

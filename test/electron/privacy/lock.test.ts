@@ -1,37 +1,37 @@
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
-import { openLock, type UnlockTries, type VerifierVault } from '../../../electron/privacy/lock.ts';
+import { openLock, type UnlockAttempts } from '../../../electron/privacy/lock.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 const minute = 60_000;
 
 function machine() {
-  const secrets = new Map<string, string>();
-  const kept = { tries: { wrong: 0, until: null } as UnlockTries };
+  const entries = new Map<string, string>();
+  const stored = { attempts: { wrong: 0, until: null } as UnlockAttempts };
   const clock = fakeClock();
   const settings = { idleMs: 15 * minute };
-  const vault: VerifierVault & { trouble: 'keychain.locked' | null } = {
-    trouble: null,
-    store: (account, secret) => answer(() => (secrets.set(account, secret), done('stored'))),
-    read: (account) =>
+  const keychain = {
+    failure: null as 'keychain.locked' | null,
+    store: (account: string, secret: string) => answer(() => (entries.set(account, secret), done('stored'))),
+    read: (account: string) =>
       answer(() => {
-        const found = secrets.get(account);
+        const found = entries.get(account);
         return found === undefined ? failed('credentials.missing') : done(found);
       }),
-    remove: (account) => answer(() => (secrets.delete(account), done(null))),
+    remove: (account: string) => answer(() => (entries.delete(account), done(null))),
   };
   function answer<T>(run: () => Outcome<T>): Promise<Outcome<T>> {
-    return Promise.resolve(vault.trouble ? failed(vault.trouble) : run());
+    return Promise.resolve(keychain.failure ? failed(keychain.failure) : run());
   }
   const start = () =>
     openLock({
       clock,
       idleMs: () => settings.idleMs,
-      vault,
-      tries: { read: () => kept.tries, write: (tries) => (kept.tries = tries) },
+      secrets: keychain,
+      attempts: { read: () => stored.attempts, write: (attempts) => (stored.attempts = attempts) },
       cost: 10,
     });
-  return { start, clock, settings, secrets, vault, kept };
+  return { start, clock, settings, entries, keychain, stored };
 }
 
 async function withPassphrase() {
@@ -42,7 +42,7 @@ async function withPassphrase() {
   return { ...app, lock };
 }
 
-test('locks after idle minutes, and not while somebody works', async () => {
+test('locks after idle time, and not during activity', async () => {
   const { start, clock } = machine();
   const lock = await start();
   const changes: boolean[] = [];
@@ -61,7 +61,7 @@ test('locks after idle minutes, and not while somebody works', async () => {
   expect(changes).toEqual([true]);
 });
 
-test('a shorter idle time holds from the next sign of life on', async () => {
+test('a shorter idle time applies from the next activity on', async () => {
   const { start, clock, settings } = machine();
   const lock = await start();
   settings.idleMs = minute;
@@ -70,7 +70,7 @@ test('a shorter idle time holds from the next sign of life on', async () => {
   expect(lock.state().locked).toBe(true);
 });
 
-test('a sign of life after too long locks, even if the timer was late', async () => {
+test('activity after the idle time locks, even if the timer was late', async () => {
   const { start, clock } = machine();
   const after = clock.after.bind(clock);
   clock.after = (ms, run) => after(ms + 60 * minute, run);
@@ -80,19 +80,19 @@ test('a sign of life after too long locks, even if the timer was late', async ()
   expect(lock.state().locked).toBe(true);
 });
 
-test('without a passphrase unlocking is a click, and idle time starts anew', async () => {
-  const { start, clock, vault } = machine();
+test('without a passphrase any input unlocks, and idle time starts again', async () => {
+  const { start, clock, keychain } = machine();
   const lock = await start();
   lock.now();
-  vault.trouble = 'keychain.locked';
+  keychain.failure = 'keychain.locked';
   expect(await lock.unlock('')).toEqual(done({ locked: false, passphraseSet: false, waitMs: 0 }));
   clock.advance(15 * minute);
   expect(lock.state().locked).toBe(true);
 });
 
-test('with a passphrase only that one unlocks; the keychain has no more than its verifier', async () => {
-  const { lock, secrets, clock } = await withPassphrase();
-  expect([...secrets.values()].join()).not.toContain('correct');
+test('with a passphrase only that one unlocks; the keychain stores its verifier only', async () => {
+  const { lock, entries, clock } = await withPassphrase();
+  expect([...entries.values()].join()).not.toContain('correct');
   expect(await lock.unlock('wrong')).toEqual(failed('unlock.wrong', { retryAfterMs: 1_000 }));
   expect(lock.state()).toEqual({ locked: true, passphraseSet: true, waitMs: 1_000 });
   clock.advance(1_000);
@@ -107,7 +107,7 @@ test('a passphrase is the same however its letters are composed', async () => {
   expect((await lock.unlock('cafe\u0301')).ok).toBe(true);
 });
 
-test('each wrong try makes the wait longer, up to a quarter of an hour, and waiting is enforced', async () => {
+test('each wrong attempt doubles the wait, up to 15 minutes, and the wait is enforced', async () => {
   const { lock, clock } = await withPassphrase();
   const waits: number[] = [];
   for (let count = 0; count < 12; count++) {
@@ -122,16 +122,16 @@ test('each wrong try makes the wait longer, up to a quarter of an hour, and wait
   expect(lock.state().waitMs).toBe(0);
 });
 
-test('many tries at once are one try', async () => {
-  const { lock, kept } = await withPassphrase();
+test('many attempts at once are one attempt', async () => {
+  const { lock, stored } = await withPassphrase();
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => lock.unlock('wrong')));
   expect(outcomes.filter((outcome) => !outcome.ok && outcome.failure.code === 'unlock.wrong')).toHaveLength(
     1,
   );
-  expect(kept.tries.wrong).toBe(1);
+  expect(stored.attempts.wrong).toBe(1);
 });
 
-test('a restart opens nothing and forgives nothing', async () => {
+test('a restart keeps the lock and the wait', async () => {
   const { lock, start } = await withPassphrase();
   await lock.unlock('wrong');
   lock.close();
@@ -140,40 +140,40 @@ test('a restart opens nothing and forgives nothing', async () => {
   expect(await next.unlock('correct horse')).toEqual(failed('unlock.wait', { retryAfterMs: 1_000 }));
 });
 
-test('a try is counted before it is checked, so that ending the process is not free', async () => {
-  const { lock, kept } = await withPassphrase();
+test('an attempt is counted before it is checked, so that ending the process does not undo it', async () => {
+  const { lock, stored } = await withPassphrase();
   const trying = lock.unlock('wrong');
-  expect(kept.tries.wrong).toBe(1);
+  expect(stored.attempts.wrong).toBe(1);
   await trying;
 });
 
-test('a clock put back does not lock anyone out for longer than the delay', async () => {
+test('a clock set back does not make the wait longer than the delay', async () => {
   const { lock, clock } = await withPassphrase();
   await lock.unlock('wrong');
   clock.setWall('2020-01-01T00:00:00.000Z');
   expect(lock.state().waitMs).toBe(1_000);
 });
 
-test('a keychain that can not tell keeps the app locked at start, and opens nothing', async () => {
-  const { vault, start, lock } = await withPassphrase();
+test('without an answer of the keychain the app starts locked and does not unlock', async () => {
+  const { keychain, start, lock } = await withPassphrase();
   lock.close();
-  vault.trouble = 'keychain.locked';
+  keychain.failure = 'keychain.locked';
   const next = await start();
   expect(next.state()).toEqual({ locked: true, passphraseSet: true, waitMs: 0 });
   expect(await next.unlock('correct horse')).toEqual(failed('keychain.locked'));
   expect(next.state().waitMs).toBe(0);
-  vault.trouble = null;
+  keychain.failure = null;
   expect(await next.unlock('wrong')).toEqual(failed('unlock.wrong', { retryAfterMs: 1_000 }));
 });
 
-test('a verifier taken out of the keychain while the app runs opens nothing', async () => {
-  const { lock, secrets } = await withPassphrase();
-  secrets.clear();
+test('a verifier removed from the keychain while the app runs does not unlock it', async () => {
+  const { lock, entries } = await withPassphrase();
+  entries.clear();
   expect((await lock.unlock('wrong')).ok).toBe(false);
 });
 
-test('the passphrase is changed and removed by who knows it', async () => {
-  const { lock, clock, secrets } = await withPassphrase();
+test('the passphrase is changed and removed with the current one only', async () => {
+  const { lock, clock, entries } = await withPassphrase();
   await lock.unlock('correct horse');
   expect(await lock.setPassphrase('wrong', 'mine')).toEqual(failed('unlock.wrong', { retryAfterMs: 1_000 }));
   clock.advance(1_000);
@@ -183,13 +183,13 @@ test('the passphrase is changed and removed by who knows it', async () => {
   expect(await lock.setPassphrase('battery staple', '')).toEqual(
     done({ locked: false, passphraseSet: false, waitMs: 0 }),
   );
-  expect(secrets.size).toBe(0);
+  expect(entries.size).toBe(0);
 });
 
-test('a passphrase that can not be kept is not set', async () => {
-  const { start, vault } = machine();
+test('a passphrase that can not be stored is not set', async () => {
+  const { start, keychain } = machine();
   const lock = await start();
-  vault.trouble = 'keychain.locked';
+  keychain.failure = 'keychain.locked';
   expect(await lock.setPassphrase('', 'mine')).toEqual(failed('keychain.locked'));
   expect(lock.state().passphraseSet).toBe(false);
 });

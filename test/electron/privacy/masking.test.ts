@@ -34,7 +34,7 @@ test.each([
 
 const kinds = fc.constantFrom('card', 'ssn', 'email', 'text');
 
-test('a mask is as wide as the value, and each place is the value’s own or hidden', () => {
+test('a mask has the length of the value, and each character is the value’s own or hidden', () => {
   const values = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.emailAddress(),
@@ -45,7 +45,7 @@ test('a mask is as wide as the value, and each place is the value’s own or hid
       const shown = Array.from(mask(kind, value));
       const own = Array.from(value);
       expect(shown).toHaveLength(own.length);
-      expect(shown.every((place, at) => place === '•' || place === own[at])).toBe(true);
+      expect(shown.every((character, index) => character === '•' || character === own[index])).toBe(true);
     }),
   );
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { openLock, watchAway } from '../../../electron/privacy/lock.ts';
+import { openLock } from '../../../electron/privacy/lock.ts';
+import { watchAway } from '../../../electron/privacy/watch-away.ts';
 import { failed, done } from '../../../electron/contract/errors.ts';
 import type { AwaySignal } from '../../../electron/platform/platform.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -11,23 +12,23 @@ async function app() {
   const lock = await openLock({
     clock,
     idleMs: () => 60_000,
-    vault: {
+    secrets: {
       read: () => Promise.resolve(failed('credentials.missing')),
       store: () => Promise.resolve(done(null)),
       remove: () => Promise.resolve(done(null)),
     },
-    tries: { read: () => ({ wrong: 0, until: null }), write: () => undefined },
+    attempts: { read: () => ({ wrong: 0, until: null }), write: () => undefined },
   });
   const stop = watchAway({
     platform: { onAway: (listener) => ((signal = listener), () => steps.push('stopped')) },
     lock,
-    reveals: { leave: (why) => steps.push(`hide ${why}`) },
+    reveals: { leave: (reason) => steps.push(`hide ${reason}`) },
     clipboard: { clear: () => (steps.push('clear'), Promise.resolve()) },
   });
   return { steps, clock, lock, stop, signal: (which: AwaySignal) => signal(which) };
 }
 
-test('blur hides what is shown, and neither locks nor clears', async () => {
+test('blur hides the revealed value, and neither locks nor clears', async () => {
   const { steps, lock, signal } = await app();
   signal('blur');
   expect(steps).toEqual(['hide blur']);
@@ -56,7 +57,7 @@ test('quitting hides and clears', async () => {
   expect(steps).toEqual(['hide locked', 'clear']);
 });
 
-test('stops when told', async () => {
+test('nothing happens after it was stopped', async () => {
   const { steps, lock, stop } = await app();
   stop();
   lock.now();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openConnections } from '../../../electron/credentials/connections.ts';
+import { createConnections } from '../../../electron/credentials/connections.ts';
 import { portalAccount } from '../../../electron/credentials/keychain.ts';
 import { createPortalTokens } from '../../../electron/reports/sign-in.ts';
 import type { Connection, ConnectionDraft } from '../../../electron/contract/models/connection.ts';
@@ -30,7 +30,7 @@ const token = (length = 0) =>
 function app(longest?: number) {
   const { keychain, entries } = memoryKeychain(longest);
   const kept: { connections: Connection[]; active: null } = { connections: [connection], active: null };
-  const connections = openConnections({
+  const connections = createConnections({
     store: {
       read: ((key: 'connections' | 'active') => kept[key]) as never,
       write: (key: 'connections' | 'active', next: never) => {

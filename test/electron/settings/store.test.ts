@@ -11,7 +11,7 @@ import {
   documentMigrations,
   documentVersion,
 } from '../../../electron/settings/settings.ts';
-import { openStore, type ConfOptions, type Migrations } from '../../../electron/settings/store.ts';
+import { createStore, type ConfOptions, type Migrations } from '../../../electron/settings/store.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -20,12 +20,13 @@ beforeEach(() => {
 afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 const file = () => path.join(folder, 'desk.json');
-const aside = () => path.join(folder, 'desk.damaged-20260102T030405678Z.json');
+const keptAs = 'desk.damaged-20260102T030405678Z.json';
+const copy = () => path.join(folder, keptAs);
 const mode = (name: string) => (fs.statSync(name).mode & 0o777).toString(8);
 const onDisk = () => JSON.parse(fs.readFileSync(file(), 'utf8')) as Record<string, unknown>;
 
 function open(version = documentVersion, migrations: Migrations = documentMigrations) {
-  return openStore({
+  return createStore({
     folder,
     name: 'desk',
     shape: settingsDocument,
@@ -54,7 +55,7 @@ const connection: Connection = {
   transfersPerDay: 10_000_000,
 };
 
-test('starts from the defaults and keeps what is written, 0600', () => {
+test('starts with the defaults and stores what is written, 0600', () => {
   const store = open();
   expect(store.damage).toBeNull();
   expect(store.read('settings')).toEqual(defaultSettings);
@@ -82,19 +83,19 @@ test('what is read is a copy', () => {
 });
 
 test.each(['', '{"settings":', 'null', '[]', '\u0000\u0000\u0000'])(
-  'a file holding %j is set aside and defaults are used',
+  'a file of %j is renamed and defaults are used',
   (text) => {
     fs.writeFileSync(file(), text);
     const store = open();
-    expect(store.damage).toEqual({ why: 'unreadable', keptAs: aside(), keys: [] });
-    expect(fs.readFileSync(aside(), 'utf8')).toBe(text);
+    expect(store.damage).toEqual({ reason: 'unreadable', keptAs });
+    expect(fs.readFileSync(copy(), 'utf8')).toBe(text);
     expect(store.read('settings')).toEqual(defaultSettings);
     expect(store.write('active', null)).toEqual(done(null));
     expect(open().damage).toBeNull();
   },
 );
 
-test('a damaged member starts from its default, the others stay, and the file as it was is kept', () => {
+test('a damaged member gets its default, the others stay, and the file is copied before', () => {
   const store = open();
   store.write('connections', [connection]);
   store.write('settings', { ...defaultSettings, revealSeconds: 10 });
@@ -105,15 +106,15 @@ test('a damaged member starts from its default, the others stay, and the file as
   });
   fs.writeFileSync(file(), text);
   const again = open();
-  expect(again.damage).toEqual({ why: 'unfit', keptAs: aside(), keys: ['settings', 'connections'] });
+  expect(again.damage).toEqual({ reason: 'unfit', keptAs });
   expect(again.read('settings')).toEqual(defaultSettings);
   expect(again.read('connections')).toEqual([connection]);
-  expect(fs.readFileSync(aside(), 'utf8')).toBe(text);
-  expect(mode(aside())).toBe('600');
+  expect(fs.readFileSync(copy(), 'utf8')).toBe(text);
+  expect(mode(copy())).toBe('600');
   expect(open().damage).toBeNull();
 });
 
-test('an older file is brought up step by step, and only once', () => {
+test('an older file is migrated step by step, and only once', () => {
   fs.writeFileSync(file(), JSON.stringify({ version: 1, old: ['c1'] }));
   const steps: number[] = [];
   const migrations: Migrations = {
@@ -126,18 +127,18 @@ test('an older file is brought up step by step, and only once', () => {
   expect(steps).toEqual([1, 2]);
 });
 
-test('a file of a newer version is kept before this one writes its own', () => {
+test('a file of a newer version is copied before this one writes its own', () => {
   const text = JSON.stringify({ version: 9, keychainIndex: ['c1'], future: true });
   fs.writeFileSync(file(), text);
   const store = open();
-  expect(store.damage).toEqual({ why: 'newer', keptAs: aside(), keys: [] });
-  expect(fs.readFileSync(aside(), 'utf8')).toBe(text);
+  expect(store.damage).toEqual({ reason: 'newer', keptAs });
+  expect(fs.readFileSync(copy(), 'utf8')).toBe(text);
   expect(store.read('keychainIndex')).toEqual(['c1']);
 });
 
-test('a write that does not reach the disk says so and changes nothing', () => {
+test('a write that fails is reported and changes nothing', () => {
   const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
-  const store = openStore({
+  const store = createStore({
     folder,
     name: 'desk',
     shape: settingsDocument,
@@ -155,14 +156,14 @@ test('a write that does not reach the disk says so and changes nothing', () => {
   expect(store.read('keychainIndex')).toEqual([]);
 });
 
-test('a value that does not fit is a bug, named without the value', () => {
+test('a value that does not fit is a bug, reported without the value', () => {
   const store = open();
   expect(() => store.write('keychainIndex', ['4111 1111 1111 1111'])).toThrow(
     /^Not a value of keychainIndex$/,
   );
 });
 
-test('connections of version 1 get no certificate and no proxy user, and are kept otherwise', () => {
+test('connections of version 1 get no certificate and no proxy user, and stay otherwise the same', () => {
   const old: Record<string, unknown> = { ...connection };
   delete old['clientCertificate'];
   delete old['proxyUser'];

@@ -198,7 +198,6 @@ function defaultAnswers(
       });
       return done({});
     },
-    'connections.forgetSecret': nothing,
     'connections.chooseCertificate': ({ id }) => {
       const clientCertificate = { subject: 'CN=Till 4, O=Acme', expires: '2027-06-30' };
       fake.change({

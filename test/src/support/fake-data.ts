@@ -88,6 +88,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     },
     keychain: 'ready',
     audit: 'ready',
+    settingsDamage: null,
     lock: { locked: false, passphraseSet: false, waitMs: 0 },
     settings,
     ...over,

@@ -3,6 +3,8 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { auditPage } from '../../../electron/contract/models/activity.ts';
 import { failed } from '../../../electron/contract/errors.ts';
+import { createAudit } from '../../../electron/audit/audit.ts';
+import { createCheckpointFile } from '../../../electron/audit/checkpoint.ts';
 import { everything, logFolder, testKey, value } from '../../support/audit-folder.ts';
 
 const intent = {
@@ -16,7 +18,7 @@ const intent = {
   rows: 1,
 };
 
-test('what begins is on the disk when it is answered, what ends follows and tells how', async () => {
+test('a beginning is on the disk when it is answered, and its end follows with the outcome', async () => {
   const log = logFolder();
   const audit = await log.open();
   const close = value(await audit.begin(intent));
@@ -36,6 +38,31 @@ test('what begins is on the disk when it is answered, what ends follows and tell
     ],
   });
   expect(audit.state()).toBe('ready');
+  await audit.close();
+});
+
+test('the log opens in the background, and what is to be recorded waits for it', async () => {
+  const log = logFolder();
+  let answerKey: () => void = () => undefined;
+  const audit = createAudit({
+    folder: log.folder,
+    key: () =>
+      new Promise((resolve) => {
+        answerKey = () => resolve({ ok: true, value: { bytes: testKey, persistent: true } });
+      }),
+    actor: 'kim',
+    now: () => new Date('2026-01-02T03:04:05.678Z'),
+    checkpoint: createCheckpointFile(log.checkpoint),
+  });
+  expect(audit.state()).toBe('ready');
+  const steps: string[] = [];
+  const begun = audit.begin(intent).then((outcome) => steps.push(outcome.ok ? 'begun' : 'refused'));
+  const listed = audit.list(everything).then(({ total }) => steps.push(`listed ${total}`));
+  await new Promise(setImmediate);
+  expect(steps).toEqual([]);
+  answerKey();
+  await Promise.all([begun, listed]);
+  expect(steps).toEqual(['begun', 'listed 1']);
   await audit.close();
 });
 
@@ -61,7 +88,7 @@ test('each line carries the MAC of the one before and its own', async () => {
   }
 });
 
-test('a log goes on where it ended', async () => {
+test('a log continues where it ended', async () => {
   const log = logFolder();
   for (let run = 0; run < 3; run++) {
     const audit = await log.open();
@@ -75,7 +102,7 @@ test('a log goes on where it ended', async () => {
   expect(log.files()).toEqual(['audit-000001.jsonl']);
 });
 
-test('entries that arrive together keep their order and each has its place', async () => {
+test('entries that arrive together keep their order, each with its own sequence', async () => {
   const log = logFolder();
   const audit = await log.open();
   const closes = await Promise.all(
@@ -89,7 +116,7 @@ test('entries that arrive together keep their order and each has its place', asy
   expect(new Set(entries.filter(({ of }) => of !== null).map(({ of }) => of)).size).toBe(200);
 });
 
-test('pages run back to the first entry, over files, each entry once', async () => {
+test('pages go back to the first entry across files, each entry once', async () => {
   const log = logFolder();
   const audit = await log.open({ rotateBytes: 4_000 });
   for (let count = 0; count < 60; count++) await audit.begin(intent);
@@ -108,7 +135,7 @@ test('pages run back to the first entry, over files, each entry once', async () 
   expect((await again.list(everything)).chain).toEqual({ state: 'intact', checked: 60 });
 });
 
-test('a case is found with all that belongs to it, and counted', async () => {
+test('all entries of a case are found and counted', async () => {
   const log = logFolder();
   const audit = await log.open({ rotateBytes: 4_000 });
   for (let count = 0; count < 40; count++) {
@@ -155,13 +182,13 @@ test('a reason or note of any text is one line, at most 500 characters', async (
   expect(fs.readFileSync(log.file(1), 'utf8').split('\n')).toHaveLength(3);
 });
 
-test('while the key can not be had nothing is begun, and it goes on once it can', async () => {
+test('nothing is begun while the key is not available, and it works once it is', async () => {
   const log = logFolder();
   let locked = true;
   const audit = await log.open({
     key: () =>
       Promise.resolve(
-        locked ? failed('keychain.locked') : { ok: true, value: { bytes: testKey, kept: true } },
+        locked ? failed('keychain.locked') : { ok: true, value: { bytes: testKey, persistent: true } },
       ),
   });
   expect(audit.state()).toBe('unwritable');
@@ -174,11 +201,12 @@ test('while the key can not be had nothing is begun, and it goes on once it can'
   expect(states).toEqual(['ready']);
 });
 
-test('without a keyring each run has a key of its own, and that is no alarm', async () => {
+test('without a keyring each run has a key of its own, and the log stays intact', async () => {
   const log = logFolder();
   const run = (fill: number) =>
     log.open({
-      key: () => Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(fill), kept: false } }),
+      key: () =>
+        Promise.resolve({ ok: true, value: { bytes: new Uint8Array(32).fill(fill), persistent: false } }),
     });
   for (const fill of [1, 2, 3]) {
     const audit = await run(fill);
@@ -190,11 +218,11 @@ test('without a keyring each run has a key of its own, and that is no alarm', as
   const page = await audit.list(everything);
   expect(page.total).toBe(3);
   expect(page.entries).toHaveLength(3);
-  // None of them can be vouched for any more, and none is counted as checked.
+  // None of them can be verified any more, and none is counted as checked.
   expect(page.chain).toEqual({ state: 'intact', checked: 0 });
 });
 
-test('a second process on the same log adds to it and takes nothing away', async () => {
+test('a second process on the same log appends to it and overwrites nothing', async () => {
   const log = logFolder();
   const one = await log.open({ rotateBytes: 4_000 });
   const other = await log.open({ rotateBytes: 4_000 });

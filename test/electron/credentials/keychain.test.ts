@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
-import { openKeychain } from '../../../electron/credentials/keychain.ts';
+import { createKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeKeyring } from '../../support/fake-keyring.ts';
 
@@ -8,7 +8,7 @@ function app(keyring = fakeKeyring(), stored: string[] = []) {
   const clock = fakeClock();
   const index = { names: stored };
   const states: string[] = [];
-  const keychain = openKeychain({
+  const keychain = createKeychain({
     load: () => Promise.resolve(keyring),
     index: { read: () => index.names, write: (names) => (index.names = [...names]) },
     clock,
@@ -39,7 +39,7 @@ test('stores, reads and removes, with the name in the index and the value nowher
   expect(await keychain.read('c1:apiKey')).toEqual(failed('credentials.missing'));
 });
 
-test('what is indexed and answered with nothing is locked, never missing', async () => {
+test('an indexed secret that the keyring does not return is locked, never missing', async () => {
   const { keychain, keyring, states } = app(fakeKeyring({ a: 'x' }), ['a']);
   keyring.mood = 'locked';
   expect(await keychain.read('a')).toEqual(failed('keychain.locked'));
@@ -52,7 +52,7 @@ test('what is indexed and answered with nothing is locked, never missing', async
   expect(states).toEqual(['locked', 'ready']);
 });
 
-test('a keyring that takes everything and gives nothing back is locked too', async () => {
+test('a keyring that stores and returns nothing is locked too', async () => {
   const keyring = fakeKeyring();
   keyring.getPassword = () => Promise.resolve(null);
   const { keychain, index } = app(keyring, ['a']);
@@ -62,14 +62,14 @@ test('a keyring that takes everything and gives nothing back is locked too', asy
   expect(keyring.entries.has('b')).toBe(false);
 });
 
-test('what another hand removed from an open keyring is missing again', async () => {
+test('a secret that somebody else removed from an open keyring is missing', async () => {
   const { keychain, index } = app(fakeKeyring(), ['a']);
   expect(await keychain.read('a')).toEqual(failed('credentials.missing'));
   expect(index.names).toEqual([]);
   expect(keychain.state()).toBe('ready');
 });
 
-test('nothing is called removed while the keyring is locked', async () => {
+test('nothing is reported as removed while the keyring is locked', async () => {
   const { keychain, keyring, index } = app(fakeKeyring({ a: 'x' }), ['a']);
   keyring.mood = 'locked';
   expect(await keychain.remove('a')).toEqual(failed('keychain.locked'));
@@ -87,11 +87,11 @@ test('calls go one at a time, in order', async () => {
     keychain.read('a'),
     keychain.remove('b'),
   ]);
-  expect(keyring.atOnce.most).toBe(1);
+  expect(keyring.atOnce.max).toBe(1);
   expect(keyring.calls).toEqual(['set a', 'set b', 'get a', 'delete b']);
 });
 
-test('a keyring that does not answer is given up on, and nothing more is asked of it until it returns', async () => {
+test('a call that does not return is given up on, and no other is made until it does', async () => {
   const { keychain, keyring, clock, states } = app(fakeKeyring({ a: 'x' }), ['a']);
   keyring.mood = 'hanging';
   const first = keychain.read('a');
@@ -116,7 +116,7 @@ test('a keyring that does not answer is given up on, and nothing more is asked o
   expect(clock.pending()).toBe(0);
 });
 
-test('a secret stored too late to be told is in the index all the same', async () => {
+test('a secret stored after its call was given up on is in the index', async () => {
   const { keychain, keyring, clock, index } = app();
   keyring.mood = 'hanging';
   const storing = keychain.store('a', 'x');
@@ -128,7 +128,7 @@ test('a secret stored too late to be told is in the index all the same', async (
   await vi.waitFor(() => expect(index.names).toEqual(['a']));
 });
 
-test('without a keyring secrets live in memory for this run', async () => {
+test('without a keyring secrets are in memory for this run', async () => {
   const { keychain, keyring, index } = app();
   keyring.mood = 'gone';
   expect(await keychain.store('a', 'x')).toEqual(done('memory'));
@@ -143,8 +143,8 @@ test('without a keyring secrets live in memory for this run', async () => {
   expect(keychain.peek('a')).toBe('missing');
 });
 
-test('a native module that can not be loaded is a machine without a keyring', async () => {
-  const keychain = openKeychain({
+test('where the native module can not be loaded there is no keyring', async () => {
+  const keychain = createKeychain({
     load: () => Promise.reject(new Error('Failed to load keytar native addon')),
     index: { read: () => [], write: () => undefined },
     clock: fakeClock(),
@@ -153,7 +153,7 @@ test('a native module that can not be loaded is a machine without a keyring', as
   expect(keychain.state()).toBe('unavailable');
 });
 
-test('what is stored in a keyring that is gone is neither missing nor forgotten', async () => {
+test('a secret in a keyring that is gone is neither missing nor removed from the index', async () => {
   const { keychain, keyring, index } = app(fakeKeyring({ a: 'x' }), ['a']);
   keyring.mood = 'gone';
   expect(await keychain.read('a')).toEqual(failed('keychain.unavailable'));
@@ -162,7 +162,7 @@ test('what is stored in a keyring that is gone is neither missing nor forgotten'
   expect(index.names).toEqual(['a']);
 });
 
-test('a secret typed while there was no keyring goes into it when stored again', async () => {
+test('a secret in memory goes into the keyring when it is stored again', async () => {
   const { keychain, keyring } = app();
   keyring.mood = 'gone';
   await keychain.store('a', 'x');
@@ -172,7 +172,7 @@ test('a secret typed while there was no keyring goes into it when stored again',
   expect(await keychain.read('a')).toEqual(done('y'));
 });
 
-test('a key is 32 random bytes, made once, also when asked for twice at a time', async () => {
+test('a key is 32 random bytes, made once, also for two calls at a time', async () => {
   const { keychain, keyring } = app();
   const [one, two] = await Promise.all([keychain.key('audit'), keychain.key('audit')]);
   expect(value(one)).toHaveLength(32);
@@ -183,15 +183,15 @@ test('a key is 32 random bytes, made once, also when asked for twice at a time',
 });
 
 test('a key in use is not replaced while the keyring is locked, even with the index lost', async () => {
-  const kept = Buffer.alloc(32, 7).toString('base64');
-  const { keychain, keyring } = app(fakeKeyring({ audit: kept }), []);
+  const stored = Buffer.alloc(32, 7).toString('base64');
+  const { keychain, keyring } = app(fakeKeyring({ audit: stored }), []);
   keyring.mood = 'locked';
   expect(await keychain.key('audit')).toEqual(failed('keychain.locked'));
   const set = keyring.setPassword.bind(keyring);
-  // The person answers the prompt that storing brings up.
+  // The person unlocks the keyring when storing asks for it.
   keyring.setPassword = (...call) => ((keyring.mood = 'open'), set(...call));
   expect(value(await keychain.key('audit'))).toEqual(new Uint8Array(32).fill(7));
-  expect(keyring.entries.get('audit')).toBe(kept);
+  expect(keyring.entries.get('audit')).toBe(stored);
 });
 
 test('a secret has at most 2,560 bytes, not characters', async () => {
@@ -204,7 +204,7 @@ test('a secret has at most 2,560 bytes, not characters', async () => {
   expect([...keyring.entries.keys()]).toEqual(['a']);
 });
 
-test('an account name outside the agreed characters is a bug', async () => {
+test('an account name with other characters is a bug', async () => {
   const { keychain } = app();
   await expect(keychain.read('c1/apiKey')).rejects.toThrow('Not an account name');
 });
