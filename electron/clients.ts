@@ -186,12 +186,19 @@ export function createClientFor({ platform, connections, store }: CreateClientPa
   };
 }
 
-/** Lets a request leave only when its line is in the audit log and synced. */
+/**
+ * Lets a request leave only when its line is in the audit log and synced. The first request of a recorded act has its
+ * line already: the act's.
+ */
 export function createRequestAudit(
   audit: Pick<Audit, 'begin'>,
   connection: { name: string; environment: string },
 ): AuditRequest {
   return async ({ operation, policy, definition, context }) => {
+    if (context.act?.sent === false && operation !== 'CreateSession') {
+      context.act.sent = true;
+      return done(() => undefined);
+    }
     const begun = await audit.begin({
       action: operation,
       connection: connection.name,

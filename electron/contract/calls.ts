@@ -115,7 +115,8 @@ export const calls = {
   'lookup.mask': call(maskInput, lookup),
   'lookup.tokenize': call(tokenizeInput, lookup),
   'lookup.translate': call(translateInput, lookup),
-  'lookup.reveal': call(revealInput.extend({ lookupId: id }), reveal),
+  /** The answer carries the lookup as it is listed from now on. */
+  'lookup.reveal': call(revealInput.extend({ lookupId: id }), reveal.extend({ lookup })),
   'lookup.hide': call(z.strictObject({ revealId: id }), nothing),
   'lookup.copy': call(
     z.discriminatedUnion('what', [

@@ -84,20 +84,21 @@ describe('what comes in', () => {
   });
 });
 
+const lookup = {
+  id: 'l1',
+  at: '2026-01-02T03:04:05.678Z',
+  connectionId: 'c1',
+  policy: 'p',
+  definition: 'd',
+  token: 't',
+  masked: 'm',
+  kind: 'masked',
+  caseReference: '',
+  revealedAt: null,
+  requestId: 'r',
+} as const;
+
 describe('what goes out', () => {
-  const lookup = {
-    id: 'l1',
-    at: '2026-01-02T03:04:05.678Z',
-    connectionId: 'c1',
-    policy: 'p',
-    definition: 'd',
-    token: 't',
-    masked: 'm',
-    kind: 'masked',
-    caseReference: '',
-    revealedAt: null,
-    requestId: 'r',
-  } as const;
   const input = { policy: 'p', definition: 'd', token: 't', caseReference: '' };
 
   test('is what the contract lists', async () => {
@@ -145,7 +146,7 @@ describe('while locked', () => {
     let locked = false;
     const revealed = {
       ok: true,
-      value: { revealId: 'r', cleartext: 'canary', hideAfterMs: 1, requestId: 'x' },
+      value: { revealId: 'r', obscured: 'canary', hideAfterMs: 1, requestId: 'x', lookup },
     } as const;
     const { router } = routerOver(
       {

@@ -249,9 +249,10 @@ function defaultAnswers(
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        cleartext: obscureText('4111117309211111', xorKey),
+        obscured: obscureText('4111117309211111', xorKey),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa10',
+        lookup: { ...lookup },
       });
     },
     'lookup.hide': ({ revealId }) => {
@@ -346,7 +347,7 @@ function defaultAnswers(
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        cleartext: obscureText('4111117309211111', xorKey),
+        obscured: obscureText('4111117309211111', xorKey),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa11',
       });
