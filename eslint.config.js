@@ -18,7 +18,7 @@ const modules = fs
   .map(({ name }) => name);
 const domain = modules.filter((name) => !['contract', 'ipc', 'platform'].includes(name));
 /** The bottom of the main process: what any domain module may use. */
-const base = ['./contract', './storage', './log'];
+const base = ['./contract', './storage', './log', './util'];
 const features = fs.readdirSync(path.join(import.meta.dirname, 'src/features'));
 /** The pipeline of a batch, from the bottom up: each stage may use those before it. */
 const stages = ['storing', 'reading', 'planning', 'running', 'output', 'calls'];
@@ -53,7 +53,11 @@ const directions = [
       message: 'The product does not depend on tools, tests or the development platform.',
     })),
   ),
-  { target: './scripts', from: './test', message: 'Scripts do not depend on tests.' },
+  ...['dev', 'test'].map((tool) => ({
+    target: './scripts',
+    from: `./${tool}`,
+    message: 'Scripts do not depend on tests or the development platform.',
+  })),
   {
     target: './electron/contract',
     from: './electron',
@@ -69,7 +73,7 @@ const directions = [
   {
     target: './electron/ipc',
     from: './electron',
-    except: ['./contract', './ipc', './log'],
+    except: ['./contract', './ipc', './log', './util'],
     message: 'The router knows the contract only.',
   },
   ...domain.map((name) => ({
@@ -104,8 +108,20 @@ const directions = [
   {
     target: './electron/storage',
     from: './electron',
-    except: ['./contract', './storage'],
+    except: ['./contract', './storage', './util'],
     message: 'Storage depends on no domain module.',
+  },
+  {
+    target: './electron/util',
+    from: './electron',
+    except: ['./util'],
+    message: 'Utilities depend on nothing.',
+  },
+  {
+    target: './electron/log',
+    from: './electron',
+    except: ['./contract', './log', './util'],
+    message: 'The log depends on no domain module.',
   },
 ];
 

@@ -1,7 +1,7 @@
 /*
  * Everything a machine needs before the app can be built, started or tested. Plain JavaScript without
  * dependencies, since it runs before there are any, on whatever Node is installed.
- *   node scripts/setup.mjs            dependencies and system parts
+ *   node scripts/setup.mjs            dependencies and system packages
  *   node scripts/setup.mjs --build    and the build, where a source changed
  */
 import { spawnSync } from 'node:child_process';
@@ -21,7 +21,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 installDependencies();
-installSystemParts();
+installSystemPackages();
 if (process.argv.includes('--build')) build();
 
 function installDependencies() {
@@ -40,7 +40,7 @@ function installDependencies() {
   fs.writeFileSync(stamp, wanted);
 }
 
-function installSystemParts() {
+function installSystemPackages() {
   if (process.platform !== 'linux') {
     if (!hasChromium())
       console.log(
@@ -50,23 +50,26 @@ function installSystemParts() {
       );
     return;
   }
-  const missing = missingParts();
+  const missing = missingPackages();
   if (missing.length === 0) return;
   if (!onPath('apt-get')) {
     const [tool, names] = onPath('dnf')
       ? ['sudo dnf install', 'chromium xorg-x11-server-Xvfb dbus-x11 gnome-keyring libsecret xclip']
       : ['sudo pacman -S', 'chromium xorg-server-xvfb dbus gnome-keyring libsecret xclip'];
-    console.log(`Some system parts are missing (as Debian calls them: ${missing.join(' ')}).`);
+    console.log(`Some system packages are missing (as Debian calls them: ${missing.join(' ')}).`);
     console.log(`  ${tool} ${names}`);
     return;
   }
-  if (process.getuid?.() !== 0) {
-    console.log('Some system parts are missing. To install them:');
+  if (process.getuid?.() !== 0 || process.env.TOKENDESK_NO_SYSTEM_PACKAGES) {
+    console.log('Some system packages are missing. To install them:');
     console.log(`  sudo apt-get update && sudo apt-get install -y ${missing.join(' ')}`);
     return;
   }
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  step(`Installing system parts (${missing.join(' ')})`, () => {
+  console.log(
+    `As root, this installs Debian packages with apt-get: ${missing.join(' ')}. (TOKENDESK_NO_SYSTEM_PACKAGES=1 prevents it.)`,
+  );
+  step('Installing system packages', () => {
     const update = run('apt-get', ['update', '-qq'], env);
     const install = run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], env);
     return install.status === 0 ? install : { status: 1, output: `${update.output}\n${install.output}` };
@@ -74,7 +77,7 @@ function installSystemParts() {
 }
 
 /** Debian's names of what is not there. */
-function missingParts() {
+function missingPackages() {
   const libraries = ['/usr/lib', '/usr/lib64', `/usr/lib/${debianArchitecture()}-linux-gnu`];
   const present = {
     chromium: hasChromium(),
@@ -118,7 +121,7 @@ function build() {
     'vite.main.config.ts',
     'vite.preload.config.ts',
   ];
-  const folders = ['electron', 'src', 'resources'].filter((folder) => fs.existsSync(folder));
+  const folders = ['electron', 'src', 'dev', 'resources'].filter((folder) => fs.existsSync(folder));
   const wanted = hashOf([...single, ...folders.flatMap(filesIn)], '');
   if (readOr(stamp, '') === wanted) return;
   step('Building', () => run(toolNode(), ['scripts/build.ts']));

@@ -1,103 +1,168 @@
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { electronBinary } from './electron-binary.ts';
-import { playwrightSum, skippedHosts, vitestSum, type Sum } from './test-reports.ts';
-import { runTool, type Finished } from './run-tool.ts';
 
 /*
- * All checks and tests, in order. The last line is the sum: `N passed, N failed, N skipped`. A check counts as one.
- * Ends in error when anything failed, when a runner left no report, and when there was nothing to run.
+ * All checks and tests, in order: each tool prints its own report, this script adds up. The last line is the sum:
+ * `N passed, N failed, N skipped`. A check counts as one. Ends in error when anything failed, when a tool left no
+ * report, and when nothing ran.
  */
-process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const reports = path.resolve('out/test');
-fs.rmSync(reports, { recursive: true, force: true });
-fs.mkdirSync(reports, { recursive: true });
 
-const total: Sum = { passed: 0, failed: 0, skipped: 0, failures: [], skips: [] };
-const bin = (tool: string): string => path.resolve('node_modules/.bin', tool);
-
-const checks: readonly (readonly [title: string, tool: string, ...args: string[]])[] = [
-  ['Format', 'prettier', '--check', '--cache', '.'],
-  ['Lint', 'eslint', '.'],
-  ['Types', 'tsc', '--noEmit'],
-  ['Types in the window', 'svelte-check', '--tsconfig', 'src/tsconfig.json', '--fail-on-warnings'],
-];
-// Two at a time: each of them is one thread.
-for (const pair of [checks.slice(0, 2), checks.slice(2)]) {
-  const running = pair.map(([title, tool, ...args]) => ({ title, done: runTool(bin(tool), args) }));
-  for (const { title, done } of running) {
-    const finished = await done;
-    const ok = finished.code === 0;
-    const failures = ok ? [] : [finished.output.trim()];
-    add(title, { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, failures, skips: [] }, finished.ms);
-  }
+export interface Sum {
+  readonly passed: number;
+  readonly failed: number;
+  /** Names of what was skipped. */
+  readonly skipped: readonly string[];
 }
 
-await run('Unit and contract', bin('vitest'), ['run'], vitestSum);
-if (fs.existsSync('test/keyring/run.ts'))
-  await run('Keyring', process.execPath, ['test/keyring/run.ts'], vitestSum);
-await endToEnd();
+const vitestReport = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numFailedTestSuites: z.number(),
+  testResults: z.array(
+    z.object({ assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })) }),
+  ),
+});
 
-const { passed, failed, skipped } = total;
-console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
-process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+/** Reads Vitest's JSON report. A file that could not be loaded has no tests and counts as one failure. */
+export function vitestSum(report: unknown): Sum {
+  const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = vitestReport.parse(report);
+  const skipped = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status !== 'passed' && status !== 'failed')
+    .map(({ fullName }) => fullName);
+  const failed = numFailedTests === 0 && numFailedTestSuites > 0 ? numFailedTestSuites : numFailedTests;
+  return { passed: numPassedTests, failed, skipped };
+}
 
-async function endToEnd(): Promise<void> {
+const playwrightSpec = z.object({
+  title: z.string(),
+  file: z.string(),
+  tests: z.array(z.object({ projectName: z.string(), status: z.string() })),
+});
+const playwrightSuite = z.object({
+  specs: z.array(playwrightSpec),
+  get suites() {
+    return z.array(playwrightSuite).optional();
+  },
+});
+const playwrightReport = z.object({
+  suites: z.array(playwrightSuite),
+  errors: z.array(z.unknown()),
+  stats: z.object({ expected: z.number(), unexpected: z.number(), flaky: z.number() }),
+});
+
+/** Reads Playwright's JSON report. A test that passed only when tried again counts as failed. */
+export function playwrightSum(report: unknown): Sum {
+  const { suites, errors, stats } = playwrightReport.parse(report);
+  const skippedIn = ({ specs, suites: inner = [] }: z.infer<typeof playwrightSuite>): string[] => [
+    ...specs.flatMap(({ file, title, tests }) =>
+      tests
+        .filter(({ status }) => status === 'skipped')
+        .map(({ projectName }) => `[${projectName}] ${file} ${title}`),
+    ),
+    ...inner.flatMap(skippedIn),
+  ];
+  return {
+    passed: stats.expected,
+    failed: stats.unexpected + stats.flaky + errors.length,
+    skipped: suites.flatMap(skippedIn),
+  };
+}
+
+/** End-to-end projects that can't run on this machine. */
+export function skippedProjects(electron: string | null): readonly string[] {
+  return electron === null ? ['the project "electron": its executable is not on this machine'] : [];
+}
+
+async function main(): Promise<void> {
+  process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+  const reports = path.resolve('out/test');
+  fs.rmSync(reports, { recursive: true, force: true });
+  fs.mkdirSync(reports, { recursive: true });
+  const bin = (tool: string): string => path.resolve('node_modules/.bin', tool);
+  const sums: Sum[] = [];
+
+  function add(title: string, sum: Sum, started: number): void {
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(
+      `== ${title}: ${sum.passed} passed, ${sum.failed} failed, ${sum.skipped.length} skipped (${seconds} s)`,
+    );
+    for (const name of sum.skipped) console.log(`   skipped: ${name}`);
+    sums.push(sum);
+  }
+
+  async function check(title: string, tool: string, ...args: string[]): Promise<void> {
+    const started = performance.now();
+    const ok = (await exitCode(bin(tool), args)) === 0;
+    add(title, { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] }, started);
+  }
+
+  async function suite(
+    title: string,
+    [command = '', ...args]: readonly string[],
+    read: (report: unknown) => Sum,
+  ): Promise<void> {
+    const started = performance.now();
+    const file = path.join(reports, `${title}.json`);
+    const code = await exitCode(command, args, { PLAYWRIGHT_JSON_OUTPUT_NAME: file });
+    const sum = fs.existsSync(file)
+      ? read(JSON.parse(fs.readFileSync(file, 'utf8')))
+      : { passed: 0, failed: 0, skipped: [] };
+    // An error outside of any test, or a tool that left no report: it must not look like success.
+    if (code !== 0 && sum.failed === 0) console.log(`${title} ended with ${code ?? 'a signal'}.`);
+    add(title, { ...sum, failed: code === 0 ? sum.failed : Math.max(1, sum.failed) }, started);
+  }
+
+  // Two at a time: each of them is one thread.
+  await Promise.all([check('Format', 'prettier', '--check', '--cache', '.'), check('Lint', 'eslint', '.')]);
+  await Promise.all([
+    check('Types', 'tsc', '--noEmit'),
+    check('Renderer types', 'svelte-check', '--tsconfig', 'src/tsconfig.json', '--fail-on-warnings'),
+  ]);
+  const vitestReporters = (title: string): string[] => [
+    '--reporter=dot',
+    '--reporter=json',
+    `--outputFile.json=${path.join(reports, `${title}.json`)}`,
+  ];
+  await suite('unit', [bin('vitest'), 'run', ...vitestReporters('unit')], vitestSum);
+  await suite('keyring', [process.execPath, 'test/keyring/run.ts', ...vitestReporters('keyring')], vitestSum);
   const electron = electronBinary();
   const noDisplay =
     process.platform === 'linux' && !process.env['DISPLAY'] && !process.env['WAYLAND_DISPLAY'];
-  const command = [bin('playwright'), 'test', '--reporter=json'];
   // Headless Chromium needs no display; Electron has no headless mode.
-  if (electron !== null && noDisplay) command.unshift('xvfb-run', '--auto-servernum');
-  const [tool = '', ...args] = command;
-  const skips = skippedHosts(electron);
-  await run('End to end', tool, args, (report) => {
+  const display = electron !== null && noDisplay ? ['xvfb-run', '--auto-servernum'] : [];
+  await suite('end-to-end', [...display, bin('playwright'), 'test', '--reporter=dot,json'], (report) => {
     const sum = playwrightSum(report);
-    return { ...sum, skipped: sum.skipped + skips.length, skips: [...skips, ...sum.skips] };
+    return { ...sum, skipped: [...skippedProjects(electron), ...sum.skipped] };
+  });
+
+  const total = (of: (sum: Sum) => number): number => sums.reduce((all, sum) => all + of(sum), 0);
+  const passed = total((sum) => sum.passed);
+  const failed = total((sum) => sum.failed);
+  console.log(`\n${passed} passed, ${failed} failed, ${total((sum) => sum.skipped.length)} skipped`);
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+}
+
+/** Null when a signal ended it or it did not start. */
+function exitCode(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<number | null> {
+  const child = spawn(command, args, {
+    env: { ...process.env, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', resolve);
   });
 }
 
-/** Runs a runner that writes its report as JSON, and adds what it says. */
-async function run(
-  title: string,
-  command: string,
-  args: readonly string[],
-  read: (report: unknown) => Sum,
-): Promise<void> {
-  const file = path.join(reports, `${title.toLowerCase().replaceAll(' ', '-')}.json`);
-  const byOption = args.includes('--reporter=json') ? [] : ['--reporter=json', `--outputFile=${file}`];
-  const finished = await runTool(command, [...args, ...byOption], { PLAYWRIGHT_JSON_OUTPUT_NAME: file });
-  add(title, sumOf(finished, file, read), finished.ms);
-}
-
-function sumOf(finished: Finished, file: string, read: (report: unknown) => Sum): Sum {
-  const crashed = (why: string): Sum => {
-    const tail = finished.output.trim().split('\n').slice(-40).join('\n');
-    return { passed: 0, failed: 1, skipped: 0, failures: [`${why}\n${tail}`], skips: [] };
-  };
-  if (!fs.existsSync(file))
-    return crashed(`It ended with ${finished.code ?? 'a signal'} and left no report.`);
-  let sum: Sum;
-  try {
-    sum = read(JSON.parse(fs.readFileSync(file, 'utf8')) as unknown);
-  } catch {
-    return crashed('Its report could not be read.');
-  }
-  if (finished.code === 0 || sum.failed > 0) return sum;
-  // It failed for a reason that is no test's: an error outside of tests, a process that did not end.
-  const other = crashed(`All its tests passed, and it ended with ${finished.code ?? 'a signal'}.`);
-  return { ...sum, failed: 1, failures: other.failures };
-}
-
-function add(title: string, sum: Sum, ms: number): void {
-  const skipped = sum.skipped > 0 ? `, ${sum.skipped} skipped` : '';
-  const failed = sum.failed > 0 ? `, ${sum.failed} FAILED` : '';
-  console.log(`${title.padEnd(20)} ${sum.passed} passed${failed}${skipped} (${(ms / 1000).toFixed(1)} s)`);
-  for (const name of sum.skips) console.log(`  skipped: ${name}`);
-  for (const failure of sum.failures) console.log(failure.replaceAll(/^/gm, '  '));
-  total.passed += sum.passed;
-  total.failed += sum.failed;
-  total.skipped += sum.skipped;
-}
+if (import.meta.main) await main();

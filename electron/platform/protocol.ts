@@ -4,7 +4,7 @@ import type { Protocol, Session } from 'electron';
 
 const scheme = 'app';
 /** The window's origin under Electron. Never `file://`, which has more rights than a page needs. */
-export const electronOrigin = `${scheme}://desk`;
+export const electronOrigin = `${scheme}://tokendesk`;
 
 /** Before Electron is ready, once. No `bypassCSP`, no service workers; compiled scripts are kept. */
 export function registerScheme(protocol: Pick<Protocol, 'registerSchemesAsPrivileged'>): void {

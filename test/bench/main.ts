@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Figure, Measure } from '../test/bench/figures.ts';
-import { measureMemory } from '../test/bench/measure-memory.ts';
-import { measurePreview } from '../test/bench/measure-preview.ts';
-import { measureThroughput } from '../test/bench/measure-throughput.ts';
-import { measureTorture } from '../test/bench/measure-torture.ts';
-import { measureWindow } from '../test/bench/measure-window.ts';
+import type { Figure, Measure } from './figures.ts';
+import { measureMemory } from './measure-memory.ts';
+import { measurePreview } from './measure-preview.ts';
+import { measureThroughput } from './measure-throughput.ts';
+import { measureTorture } from './measure-torture.ts';
+import { measureWindow } from './measure-window.ts';
 
 /**
  * `npm run bench` measures everything and writes out/bench.json; `npm run bench -- throughput memory` only those

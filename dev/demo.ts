@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import Papa from 'papaparse';
-import type * as Built from '../dev/chromium-platform/main.ts';
+import type * as Built from './chromium-platform/main.ts';
 import {
   choose,
   exportRows,

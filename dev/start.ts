@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type * as Built from '../dev/chromium-platform/main.ts';
-import { electronBinary, fetchElectron, forgetRefusal } from './electron-binary.ts';
+import type * as Built from './chromium-platform/main.ts';
+import { electronBinary, fetchElectron, forgetRefusal } from '../scripts/electron-binary.ts';
 
 /*
  * Opens the app: in Electron if its executable is here or can be had, else in the system's Chromium; with no

@@ -1,5 +1,5 @@
-import { matrix } from '../test/faults/matrix.ts';
-import { realRates } from '../test/faults/real-rates.ts';
+import { matrix } from './matrix.ts';
+import { realRates } from './real-rates.ts';
 
 /**
  * Prints the matrix of faults with pass or fail a row, and exits with 1 if any failed. `--rates` adds the rates achieved
