@@ -16,8 +16,8 @@ function toCall(name: CallName, takesFile: boolean): object {
 
 function on(event: EventName, listener: (payload: unknown) => void): () => void {
   if (!BRIDGE_EVENTS.includes(event)) throw new TypeError('There is no such event.');
-  // The host's event object has the sender, which could be used to send to any channel: it stays here.
-  const pass = (_hostEvent: unknown, payload: unknown): void => {
+  // Electron's event object has the sender, which could be used to send to any channel: it stays here.
+  const pass = (_event: unknown, payload: unknown): void => {
     listener(payload);
   };
   const channel = eventChannel(event);

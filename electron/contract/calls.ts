@@ -73,17 +73,19 @@ const nothing = z.strictObject({});
 const ofJob = z.strictObject({ jobId: id });
 
 /**
- * The router: every call the window can make, once. The preload's functions, the window's types, main's handlers and
- * the tests' fake main are all derived from this literal.
+ * Every call the window can make, once. The preload's functions, the window's types, main's handlers and the tests'
+ * fake main are all derived from this literal.
  *
  * In: parsed strictly, unknown members are refused. Out: parsed too, so that nothing leaves that is not listed here.
- * A secret goes in through `connections.storeSecret`, `connections.chooseCertificate`, `reports.signIn` and `reports.useToken`, and `lock.*`, and
- * never comes out; cleartext comes out through
- * `lookup.reveal` and `batch.reveal` alone.
+ * Secrets go in through `connections.storeSecret`, `connections.chooseCertificate`, `reports.signIn`,
+ * `reports.useToken` and `lock.*`, and never come out. Cleartext comes out through `lookup.reveal` and `batch.reveal`
+ * only, obscured.
  */
 export const calls = {
   'app.state': call(nothing, appState, { whileLocked: true }),
   'app.about': call(nothing, about),
+  /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
+  'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
 
   'connections.save': call(connectionDraft, z.strictObject({ id })),
   'connections.remove': call(z.strictObject({ id }), nothing),
@@ -265,7 +267,7 @@ export type Handlers<G extends CallGroup = CallGroup> = {
 };
 export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N : never }[CallName];
 
-/** What main tells the window unasked. Parsed before it leaves, like every answer. */
+/** What main sends to the window unasked. Parsed before it leaves, like every answer. */
 export const events = {
   'app.state': appState,
   /** The cleartext of this reveal must leave the screen now. */

@@ -1,5 +1,5 @@
 const day = 86_400_000;
-/** The last place on earth where a date is still today is twelve hours behind UTC. */
+/** The last time zone in which a date is still today is twelve hours behind UTC. */
 const lastZone = 12 * 3_600_000;
 
 /** Days before the end at which a person is reminded. */

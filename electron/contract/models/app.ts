@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { connectionView } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
 
-/** How the session and the pace of the active connection stand; drawn in the top strip. */
+/** Session and rate limit of the active connection, as the toolbar shows them. */
 export const serviceStatus = z.strictObject({
   connectionId: id,
   policy: name,
@@ -57,7 +57,7 @@ export const defaultSettings: Settings = {
 /** All that the frame around the pages needs. Sent whole when any of it changes. */
 export const appState = z.strictObject({
   version: z.string(),
-  host: z.enum(['electron', 'chromium']),
+  platform: z.enum(['electron', 'chromium']),
   connections: z.array(connectionView),
   active: z.strictObject({ connectionId: id, policy: name }).nullable(),
   service: serviceStatus.nullable(),
@@ -71,7 +71,6 @@ export type AppState = z.infer<typeof appState>;
 /** What the app is made of, for its About section. */
 export const about = z.strictObject({
   version: z.string(),
-  host: z.string(),
   /** Packages in the bundle and under which licence each is. */
   licences: z.array(z.strictObject({ name: z.string(), version: z.string(), licence: z.string() })),
 });

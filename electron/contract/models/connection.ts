@@ -31,7 +31,7 @@ export const connection = z.strictObject({
   /** PEM certificates trusted by this connection in addition to the system's. */
   extraCa: z.string().max(100_000).nullable(),
   clientCertificate: clientCertificate.nullable(),
-  /** Signs in to the host's proxy; empty for none. Basic authentication (RFC 7617) allows no colon in it. */
+  /** Signs in to the system's proxy; empty for none. Basic authentication (RFC 7617) allows no colon in it. */
   proxyUser: z
     .string()
     .regex(/^[^:\p{Cc}]*$/u)

@@ -151,12 +151,12 @@ function defaultAnswers(
     'app.about': () =>
       done({
         version: fake.state.version,
-        host: fake.state.host,
         licences: [
           { name: 'svelte', version: '5.57.3', licence: 'MIT' },
           { name: 'zod', version: '4.6.7', licence: 'MIT' },
         ],
       }),
+    'app.openLogFolder': () => done({ place: '/home/kim/.config/Tokendesk/logs' }),
     'connections.save': ({ id, ...draft }) => {
       const saved = id ?? 'connection-new';
       const before = fake.state.connections.find((connection) => connection.id === saved);
