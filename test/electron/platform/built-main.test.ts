@@ -82,8 +82,31 @@ test('closing the window closes the app and quits', () => {
   expect(seen).toMatchObject({ exit: 0, dialogs: [] });
 });
 
+test('an error that nobody caught ends the app with a sentence, and is in the log without its message', async () => {
+  const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
+  const home = path.join(folder, 'failing');
+  const ended = await promisify(execFile)(
+    process.execPath,
+    [script, path.join(folder, 'dist/main/main.js')],
+    {
+      env: { ...process.env, FAKE_USER_DATA: home, FAKE_APP_PATH: root, FAKE_REJECTS: 'canary' },
+      timeout: 60_000,
+    },
+  ).then(
+    () => null,
+    (error: unknown) => error as { code: number; stdout: string; stderr: string },
+  );
+  expect(ended?.code).toBe(1);
+  expect(JSON.parse(ended?.stdout ?? '')).toMatchObject({
+    dialogs: [expect.stringMatching(/^Tokendesk has to close: /)],
+  });
+  const log = fs.readFileSync(path.join(home, 'logs', 'tokendesk.log'), 'utf8');
+  expect(JSON.parse(log)).toMatchObject({ place: 'unhandledRejection', error: { class: 'RangeError' } });
+  expect(`${log} ${ended?.stdout} ${ended?.stderr}`).not.toContain('canary');
+}, 60_000);
+
 test('--self-check prints a line each and ends, with no window, no call to answer and no home', async () => {
-  const script = fileURLToPath(new URL('../../support/run-self-check.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
   const home = path.join(folder, 'untouched');
   const env = { ...process.env, FAKE_USER_DATA: home, FAKE_APP_PATH: folder, FAKE_SWITCHES: 'self-check' };
   const ended = await promisify(execFile)(
