@@ -17,13 +17,13 @@ export interface StateOptions {
   readonly settings: () => Settings;
 }
 
-/** Changes that come close together reach the window as one. */
+/** Changes within this time are sent as one. */
 const coalesceMs = 100;
 
 /** What the frame around the pages shows, collected from the modules. */
 export interface CurrentState {
   read(): Promise<AppState>;
-  /** Something in it changed: the window is told soon. */
+  /** Something in it changed: `app.state` is sent soon. */
   changed(): void;
   close(): void;
 }

@@ -55,7 +55,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const { log } = options;
   const clock = systemClock;
   const now = (): Date => new Date(clock.now());
-  const platform: Platform = { ...given, send: createEventSender(given.send, log) };
+  const platform: Platform = {
+    ...given,
+    send: createEventSender((event, payload) => given.send(event, payload), log),
+  };
 
   // Settings and secrets
   const store = openStore({

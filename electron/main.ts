@@ -53,9 +53,9 @@ if (refused !== null) {
   app.quit();
 }
 
-/** For whoever installs: says whether this app is whole, and ends. */
+/** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
 async function runSelfCheck(): Promise<void> {
-  // Chromium writes into its folder by itself once it is ready; a person's own is left alone.
+  // Chromium writes into its folder once it is ready: it gets one that is removed at the end.
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
   app.setPath('userData', scratch);
   process.on('exit', () => {

@@ -15,7 +15,7 @@ export interface SelfCheckOptions {
   /** The list of files and hashes made at build time. */
   readonly list: string;
   readonly preload: string;
-  /** Beside the program, for files of the administrator's own. */
+  /** Folder beside the program for the administrator's own files. */
   readonly site: string;
   readonly os: NodeJS.Platform;
   readonly loadKeytar: () => Promise<KeyringBackend>;
@@ -52,7 +52,7 @@ export async function selfCheck(options: SelfCheckOptions): Promise<readonly Che
     try {
       results.push({ name, ...(await check()) });
     } catch (error) {
-      // The class alone, as everywhere: a message could quote what was being read.
+      // The class only: a message could quote what was being read.
       results.push({
         name,
         ...bad(`could not be checked (${error instanceof Error ? error.name : 'unknown'})`),
@@ -107,7 +107,7 @@ function nodeOptions({ node }: SelfCheckOptions): Verdict {
   return node.options.length === 0 ? good('none taken') : bad(`taken: ${node.options.join(' ')}`);
 }
 
-/** Asks for an entry that is never there, which prompts nobody. */
+/** Asks for an entry that never exists, so that no prompt appears. */
 async function keyring({ loadKeytar, clock, os }: SelfCheckOptions): Promise<Verdict> {
   const calls = createNativeCalls({
     load: loadKeytar,

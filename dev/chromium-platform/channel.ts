@@ -26,7 +26,7 @@ export interface ChannelListeners {
  * batches and the page needs no receiver that others could call.
  */
 export async function openChannel(page: Page, origin: string, listeners: ChannelListeners): Promise<Channel> {
-  // The window may be there before the app is: what it asks until then waits.
+  // The window may be open before the app is: its calls wait until then.
   const { promise: served, resolve: serve } = Promise.withResolvers<Router>();
   let queue: Queued[] = [];
   let asked: ((events: Events) => void) | null = null;

@@ -131,10 +131,10 @@ async function openWith(
     droppedFile: (reference) => files.dropped(reference),
     openFolder: () => Promise.resolve(false),
     protectContent: () => undefined,
-    onAway: away.on,
+    onAway: (listener) => away.on(listener),
     proxyFor: (url) => Promise.resolve(proxyFromEnvironment(url, env)),
   };
-  return { platform, page, away: away.emit, closed, close: () => (closing ??= close()) };
+  return { platform, page, away: (signal) => away.emit(signal), closed, close: () => (closing ??= close()) };
 }
 
 /** Playwright makes pages believe that they always have the focus; a window that lost it would never say so. */

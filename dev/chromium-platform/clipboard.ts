@@ -24,7 +24,7 @@ const macOs: Commands = { write: ['pbcopy'], read: ['pbpaste'], clear: ['pbcopy'
 
 /**
  * The clipboard without Electron: the system's own commands where there is a display, a variable where
- * there is none. No history or cloud exclusion here, since the commands have no way to say it.
+ * there is none. The commands have no option to exclude a value from history or cloud.
  */
 export function commandClipboard(env: NodeJS.ProcessEnv, headless: boolean): PlatformClipboard {
   const commands = headless ? null : findCommands(env);

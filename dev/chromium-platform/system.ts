@@ -35,7 +35,7 @@ export interface SleepClocks {
 const everyMs = 5_000;
 const gapMs = 15_000;
 
-/** Calls back after a sleep. A clock set forward looks the same, and locking once too often does no harm. */
+/** Calls back after a sleep. A clock that is set forward looks the same; locking then does no harm. */
 export function watchSleep(onWake: () => void, { wall, running }: SleepClocks): () => void {
   let [lastWall, lastRunning] = [wall(), running()];
   const timer = setInterval(() => {

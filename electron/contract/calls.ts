@@ -98,7 +98,7 @@ export const calls = {
     clientCertificate.nullable(),
   ),
   'connections.forgetCertificate': call(z.strictObject({ id }), nothing),
-  /** Opens a session, then masks the token if one is given: step by step what fitted. */
+  /** Opens a session, then masks the token if one is given: each step with its outcome. */
   'connections.check': call(
     z.strictObject({ id, policy: name, definition: name.nullable(), token: value.nullable() }),
     z.strictObject({
@@ -111,7 +111,7 @@ export const calls = {
       ),
     }),
   ),
-  /** Starts the embedded service and makes its connection the active one. */
+  /** Starts the built-in service and makes its connection the active one. */
   'connections.startBuiltIn': call(nothing, z.strictObject({ id })),
 
   'lookup.mask': call(maskInput, lookup),
@@ -138,12 +138,12 @@ export const calls = {
   'batch.sample': call(nothing, source),
   /** The same workbook by another of its sheets: a source of its own. */
   'batch.sheet': call(z.strictObject({ sourceId: id, sheet: z.string().max(100) }), source),
-  /** Ends the opening that `batch.opening` events tell of; it answers with `service.cancelled`. */
+  /** Ends the opening that `batch.opening` events report; it answers with `service.cancelled`. */
   'batch.stopOpening': call(nothing, nothing),
   'batch.preview': call(
     z.strictObject({
       sourceId: id,
-      /** What the person overrode; the rest is found by looking. */
+      /** What the person overrode; the rest is detected. */
       reading: reading.partial(),
       /** Columns to show with local masks; null leaves it to main's own suggestion. */
       masked: z.array(count).max(1_000).nullable(),
@@ -164,7 +164,7 @@ export const calls = {
     }),
     z.strictObject({ matches: z.array(z.boolean()).max(20), own: z.boolean().nullable() }),
   ),
-  /** Runs the first 20 rows for real, keeps nothing. */
+  /** Runs the first 20 rows against the service and stores nothing. */
   'batch.try': call(z.strictObject({ sourceId: id, plan }), rowsPage),
   'batch.start': call(z.strictObject({ sourceId: id, plan }), ofJob),
   'batch.pause': call(ofJob, nothing),
@@ -202,16 +202,16 @@ export const calls = {
     auditPage,
   ),
 
-  /** How the portal sign-in of the active connection stands; asks nobody. */
+  /** State of the portal sign-in of the active connection; sends nothing. */
   'reports.portal': call(nothing, portalSession),
-  /** Through the portal's Authenticate; the password is not kept. */
+  /** Through the portal's Authenticate; the password is not stored. */
   'reports.signIn': call(
     z.strictObject({ user: z.string().trim().min(1).max(200), password: obscuredText }),
     portalSession,
   ),
-  /** The same for the embedded service, whose password main alone knows. */
+  /** The same for the built-in service, whose password only main knows. */
   'reports.signInBuiltIn': call(nothing, portalSession),
-  /** A portal JWT got elsewhere. */
+  /** A portal JWT obtained elsewhere. */
   'reports.useToken': call(z.strictObject({ token: obscuredToken }), portalSession),
   'reports.signOut': call(nothing, portalSession),
   'reports.metrics': call(metricsQuery, metrics),
@@ -233,7 +233,7 @@ export const calls = {
     z.strictObject({ reportId: id, png: z.base64().min(1).max(4_000_000) }),
     reportFile.nullable(),
   ),
-  /** What the audit log has on one case, with its proof: a JSON file, and a page to read beside it. */
+  /** What the audit log has on one case, with its proof: a JSON file, and an HTML page of the same. */
   'reports.evidence': call(z.strictObject({ caseReference: caseReference.min(1) }), evidence.nullable()),
 
   'settings.save': call(settings, settings),

@@ -15,7 +15,7 @@ export type KeyExpiry =
 
 /**
  * How an API key stands on its expiration date (spec §2: after this date the key is unusable). `days` are whole days
- * left, or since. The date is counted to its end everywhere on earth, as the service's time zone is not told.
+ * left, or since. The date ends when it has ended in every time zone, since the service's is not known.
  */
 export function keyExpiry(expires: string | null, now: Date): KeyExpiry {
   if (expires === null) return { state: 'unknown' };

@@ -1,8 +1,8 @@
 /*
  * Text that must not stand in the window's memory as one piece crosses the bridge obscured: each UTF-16 unit XORed with
  * one of a random key that the window made, both as four hexadecimal digits a unit. Strings can't be overwritten, and
- * Electron and Chromium keep the last messages in buffers of their own until these are used again; what stays there is then of no use
- * by itself. It is no encryption: main and window trust the channel between them.
+ * Electron and Chromium keep the last messages in buffers of their own until these are used again; what stays there is
+ * then of no use by itself. It is no encryption: main and window trust the channel between them.
  */
 
 /** Long enough for a card, a name, an address; a longer text uses it again from the start. */

@@ -3,7 +3,7 @@ import { electronOrigin } from './protocol.ts';
 
 /**
  * Denies what a page could ask of Electron or Chromium, for every session and every web contents there will ever be,
- * those nobody thought of too. Before Electron is ready, once.
+ * also those that are not planned. Called once, before Electron is ready.
  */
 export function denyEverything(app: Pick<App, 'on'>): void {
   app.on('session-created', denyInSession);

@@ -142,7 +142,7 @@ export async function createElectronPlatform(
     protectContent(on) {
       window?.setContentProtection(on);
     },
-    onAway: away.on,
+    onAway: (listener) => away.on(listener),
     proxyFor: async (url) => proxyAddress(await session.resolveProxy(url)),
   };
 }

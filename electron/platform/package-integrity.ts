@@ -98,7 +98,7 @@ export function filesWithoutHash(archive: string): readonly string[] | null {
 
 /** Two lengths in eight bytes, then two in eight more, the second of them the header's own. */
 function readHeader(archive: string): ArchiveEntry | null {
-  // Electron shows an archive as a folder, unless told not to.
+  // Electron presents an archive as a folder unless this is set.
   const process_ = process as { noAsar?: boolean };
   const before = process_.noAsar ?? false;
   process_.noAsar = true;

@@ -6,7 +6,7 @@ const scheme = 'app';
 /** The window's origin under Electron. Never `file://`, which has more rights than a page needs. */
 export const electronOrigin = `${scheme}://tokendesk`;
 
-/** Before Electron is ready, once. No `bypassCSP`, no service workers; compiled scripts are kept. */
+/** Called once, before Electron is ready. No `bypassCSP`, no service workers; compiled scripts are kept. */
 export function registerScheme(protocol: Pick<Protocol, 'registerSchemesAsPrivileged'>): void {
   protocol.registerSchemesAsPrivileged([
     { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },

@@ -8,7 +8,7 @@ export const serviceStatus = z.strictObject({
   policy: name,
   /** When the current session was made; null while there is none. */
   sessionSince: instant.nullable(),
-  /** As the service's rate headers told last (spec §8); null before the first answer. */
+  /** From the latest rate headers (spec §8); null before the first answer. */
   remaining: count.nullable(),
   limit: count.nullable(),
   /** Requests wait until then: backing off, or the day's transfers are spent. */
@@ -54,7 +54,7 @@ export const defaultSettings: Settings = {
   theme: 'system',
 };
 
-/** All that the frame around the pages needs. Sent whole when any of it changes. */
+/** All that the frame around the pages needs. Sent as a whole when any of it changes. */
 export const appState = z.strictObject({
   version: z.string(),
   platform: z.enum(['electron', 'chromium']),
@@ -68,7 +68,7 @@ export const appState = z.strictObject({
 });
 export type AppState = z.infer<typeof appState>;
 
-/** What the app is made of, for its About section. */
+/** For the About section. */
 export const about = z.strictObject({
   version: z.string(),
   /** Packages in the bundle and under which licence each is. */

@@ -114,7 +114,7 @@ test(
       expect(outward.filter((message) => /eyJ[\w-]{8,}\.[\w-]+\./.test(message))).toEqual([]);
     });
 
-    await test.step('the log', async () => {
+    await test.step('the log', () => {
       const log = fs.readFileSync(path.join(app.home, 'logs', 'tokendesk.log'), 'utf8');
       // Nothing went wrong on the way, and no line holds a value, its token or a path.
       expect(

@@ -124,7 +124,7 @@ describe('what goes out', () => {
     expect(bugs).toEqual(['ipc lookup.mask ZodError']);
   });
 
-  test('says nothing of an error but that there was one', async () => {
+  test('carries nothing of an error', async () => {
     const { router, bugs } = routerOver({
       'lookup.mask': () => Promise.reject(new TypeError('canary in a message')),
     });
@@ -211,7 +211,7 @@ describe('while locked', () => {
     }
   });
 
-  test('an answer that arrives after the lock fell stays inside', async () => {
+  test('an answer that arrives after the app was locked is not sent', async () => {
     let locked = false;
     const revealed = {
       ok: true,

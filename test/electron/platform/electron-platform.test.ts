@@ -108,13 +108,13 @@ describe('a call', () => {
     expect(router.mock.lastCall?.[0]).toEqual({ origin: 'https://evil.example', isMainFrame: true });
   });
 
-  test('from a frame that is gone comes from nobody', async () => {
+  test('from a frame that is gone has no sender', async () => {
     const { window, router } = await opened();
     await window.webContents.invoke('call:app.state', {}, null);
     expect(router.mock.lastCall?.[0]).toBeNull();
   });
 
-  test("from contents that are not the window's comes from nobody", async () => {
+  test("from contents that are not the window's has no sender", async () => {
     const { fake, router } = await opened();
     const other = new (fake.modules.BrowserWindow as unknown as new () => (typeof fake.windows)[number])();
     await other.webContents.invoke('call:app.state', {}, frame);
@@ -136,7 +136,7 @@ describe('a window whose process ended', () => {
     await expect.poll(() => window.url).toBe('app://tokendesk/index.html');
   });
 
-  test('is left alone when it was meant to end', async () => {
+  test('is not loaded again when it ended as intended', async () => {
     const { window } = await opened();
     window.url = '';
     gone(window, 'clean-exit');
@@ -144,7 +144,7 @@ describe('a window whose process ended', () => {
     expect(window.url).toBe('');
   });
 
-  test('ends the app with a word when it fails again and again', async () => {
+  test('ends the app with a sentence when it fails again and again', async () => {
     const { window, fake } = await opened();
     for (let time = 0; time < 3; time++) {
       window.url = '';
