@@ -7,8 +7,8 @@ import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
 import type { Platform } from './platform/platform.ts';
 
-export interface StateParts {
-  readonly platform: Pick<Platform, 'host' | 'version' | 'send'>;
+export interface StateOptions {
+  readonly platform: Pick<Platform, 'kind' | 'version' | 'send'>;
   readonly connections: Connections;
   readonly keychain: Keychain;
   readonly audit: Pick<Audit, 'state'>;
@@ -18,19 +18,19 @@ export interface StateParts {
   readonly settingsDamage: AppState['settingsDamage'];
 }
 
-/** Changes that come close together reach the window as one. */
-const gatherMs = 100;
+/** Changes within this time are sent as one. */
+const coalesceMs = 100;
 
-/** What the frame around the pages shows, put together from the rooms. */
+/** What the frame around the pages shows, collected from the modules. */
 export interface CurrentState {
   read(): Promise<AppState>;
-  /** Something in it changed: the window is told soon. */
+  /** Something in it changed: `app.state` is sent soon. */
   changed(): void;
   close(): void;
 }
 
-export function createState(parts: StateParts): CurrentState {
-  const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage } = parts;
+export function createState(options: StateOptions): CurrentState {
+  const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage } = options;
   let timer: NodeJS.Timeout | undefined;
 
   async function read(): Promise<AppState> {
@@ -38,7 +38,7 @@ export function createState(parts: StateParts): CurrentState {
     const client = active === null ? null : await clients().open(active.connectionId);
     return {
       version: platform.version,
-      host: platform.host,
+      platform: platform.kind,
       connections: connections.views(),
       active,
       service: active !== null && client !== null ? client.status(active.policy) : null,
@@ -56,7 +56,7 @@ export function createState(parts: StateParts): CurrentState {
       timer ??= setTimeout(() => {
         timer = undefined;
         void read().then((state) => platform.send('app.state', state));
-      }, gatherMs);
+      }, coalesceMs);
     },
     close() {
       clearTimeout(timer);
@@ -69,10 +69,7 @@ const built = z.array(z.object({ name: z.string(), version: z.string(), identifi
 const loaded = [{ name: 'keytar (@github/keytar)', version: '7', licence: 'MIT' }];
 
 /** Reads the lists that the build left beside the bundles; one that is missing leaves its packages out. */
-export async function readAbout(
-  platform: Pick<Platform, 'host' | 'version'>,
-  lists: readonly URL[],
-): Promise<About> {
+export async function readAbout(platform: Pick<Platform, 'version'>, lists: readonly URL[]): Promise<About> {
   const read = async (list: URL): Promise<About['licences']> => {
     try {
       const packages = built.parse(JSON.parse(await fs.readFile(list, 'utf8')));
@@ -89,7 +86,6 @@ export async function readAbout(
   const once = new Map(found.map((one) => [`${one.name} ${one.version}`, one]));
   return {
     version: platform.version,
-    host: platform.host,
     licences: [...once.values()].sort((a, b) => a.name.localeCompare(b.name)),
   };
 }

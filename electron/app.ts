@@ -5,25 +5,26 @@ import { setFlagsFromString } from 'node:v8';
 import { openAppBatch } from './app-batch.ts';
 import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
-import { createAudit } from './audit/audit.ts';
+import { createAudit, type Audit } from './audit/audit.ts';
 import { createCheckpointFile, createKeychainAnchor, readChainKey } from './audit/checkpoint.ts';
 import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
-import { createClients, createClientFor } from './clients.ts';
+import { type Clients, createClients, createClientFor } from './clients.ts';
 import { createConnectionHandlers } from './connection-calls.ts';
 import type { Handlers } from './contract/calls.ts';
-import { done, type Outcome } from './contract/errors.ts';
+import { done, failed, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
 import { createClientCertificates } from './credentials/client-certificates.ts';
-import { createConnections } from './credentials/connections.ts';
+import { type Connections, createConnections } from './credentials/connections.ts';
 import { createKeychain } from './credentials/keychain.ts';
 import type { KeyringBackend } from './credentials/keytar.ts';
-import { createRouter } from './ipc/router.ts';
+import { createEventSender, createRouter } from './ipc/router.ts';
+import type { Log } from './log/log.ts';
 import { openLookup, type ActiveConnection } from './lookup/lookup.ts';
 import type { Platform } from './platform/platform.ts';
 import { createAutoClearClipboard } from './privacy/clipboard.ts';
 import { systemClock } from './privacy/clock.ts';
-import { openLock } from './privacy/lock.ts';
+import { type Lock, openLock } from './privacy/lock.ts';
 import { createReveals } from './privacy/reveals.ts';
 import { watchAway } from './privacy/watch-away.ts';
 import { settingsDocument, documentMigrations, documentVersion } from './settings/settings.ts';
@@ -33,39 +34,47 @@ export interface AppOptions {
   /** `new Conf(options)` under Node, `new ElectronStore(options)` in Electron: the same interface. */
   readonly conf: (options: ConfOptions) => ConfLike;
   readonly loadKeytar: () => Promise<KeyringBackend>;
-  /** The embedded service's thread. */
+  /** Script of the built-in service's thread. */
   readonly builtInServiceWorker: URL;
-  /** Lists of what is in the bundles, as the build wrote them. */
+  /** Lists of the packages in the bundles, written by the build. */
   readonly licences: readonly URL[];
   /** The one origin that may call. */
   readonly origin: string;
-  /** Told of bugs: the call's name and the error's class, never a message. */
-  readonly onBug?: (call: string, what: string) => void;
+  readonly log: Log;
 }
 
 export interface App {
-  /** Pauses jobs at a chunk's edge, clears the clipboard, closes sessions and the embedded service. */
+  /** Pauses jobs at a chunk's edge, clears the clipboard, closes sessions and the built-in service. */
   close(): Promise<void>;
 }
 
-const builtInAfterMs = 1_000;
+/** The built-in service starts that long after the app: it would take the processor from the window. */
+const builtInDelayMs = 1_000;
 
-/** Builds the rooms and hands them to each other. The window may be opened when it answers. */
-export async function openApp(platform: Platform, parts: AppOptions): Promise<App> {
+/** Builds the modules and connects them. The window's calls are answered once it resolves. */
+export async function openApp(given: Platform, options: AppOptions): Promise<App> {
   settleHeap();
+  const { log } = options;
   const clock = systemClock;
+  const now = (): Date => new Date(clock.now());
+  const platform: Platform = {
+    ...given,
+    send: createEventSender((event, payload) => given.send(event, payload), log),
+  };
+
+  // Settings and secrets
   const store = createStore({
     folder: platform.home,
     name: 'desk',
     shape: settingsDocument,
     version: documentVersion,
     migrations: documentMigrations,
-    conf: parts.conf,
-    now: () => new Date(clock.now()),
+    conf: options.conf,
+    now,
   });
   const settings = () => store.read('settings');
   const keychain = createKeychain({
-    load: parts.loadKeytar,
+    load: options.loadKeytar,
     clock,
     index: {
       read: () => store.read('keychainIndex'),
@@ -78,13 +87,15 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     certificates: createClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
     newId: randomUUID,
   });
+
+  // Audit and privacy
   const audit = createAudit({
     folder: path.join(platform.home, 'audit'),
     checkpoint: createCheckpointFile(path.join(platform.home, 'checkpoints', 'audit')),
     anchor: createKeychainAnchor(keychain),
     key: () => readChainKey(keychain),
     actor: os.userInfo().username,
-    now: () => new Date(clock.now()),
+    now,
   });
   const lock = await openLock({
     clock,
@@ -108,13 +119,14 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     clearMs: () => settings().clipboardSeconds * 1_000,
   });
 
+  // The service
   const builtIn = createBuiltInConnection({
     connections,
     keychain,
     start: ({ secret }) =>
       startBuiltInService({
         secret,
-        worker: parts.builtInServiceWorker,
+        worker: options.builtInServiceWorker,
         dataFolder: path.join(platform.home, 'built-in'),
       }),
     onStarted: () => clients.drop(builtInId),
@@ -123,7 +135,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     connections,
     audit,
     create: createClientFor({ platform, connections, store }),
-    ready: async ({ builtIn: own }) => (own ? builtIn.start() : Promise.resolve(done(null))),
+    ready: async ({ builtIn: isBuiltIn }) => (isBuiltIn ? builtIn.start() : Promise.resolve(done(null))),
     onStatus: () => state.changed(),
   });
   const state = createState({
@@ -137,33 +149,24 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     settingsDamage: store.damage,
   });
 
-  async function active(): Promise<Outcome<ActiveConnection>> {
-    const chosen = connections.active();
-    if (chosen === null) return { ok: false, failure: { code: 'connection.none' } };
-    const connection = connections.find(chosen.connectionId);
-    if (!connection.ok) return connection;
-    const client = await clients.for(chosen.connectionId);
-    if (!client.ok) return client;
-    const { id: connectionId, name, environment } = connection.value;
-    return done({ connectionId, name, environment, client: client.value });
-  }
-
+  // What the pages do
   const lookup = openLookup({
-    active,
+    active: () => activeConnection(connections, clients),
     audit,
     reveals,
     clipboard,
     caseRequired: () => settings().caseRequired,
-    now: () => new Date(clock.now()),
+    now,
     newId: randomUUID,
   });
   const batch = openAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
-
   const reports = await openAppReports({ platform, connections, builtIn, audit, keychain, clipboard });
 
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
-    'app.about': async () => done(await readAbout(platform, parts.licences)),
+    'app.about': async () => done(await readAbout(platform, options.licences)),
+    'app.openLogFolder': async () =>
+      done({ place: (await platform.openFolder(log.folder)) ? null : log.folder }),
     ...createConnectionHandlers({
       platform,
       connections,
@@ -202,40 +205,23 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     },
   };
 
-  let wasLocked = lock.state().locked;
-  async function recordLock(): Promise<void> {
-    const begun = await audit.begin({ action: 'Lock' });
-    if (begun.ok) begun.value({ ok: true });
-  }
-
   const stops = [
     watchAway({ platform, lock, reveals, clipboard }),
     platform.onAway((signal) => {
       if (signal === 'resume') void clients.wake();
     }),
-    lock.onChange(() => {
-      state.changed();
-      const { locked } = lock.state();
-      if (locked && !wasLocked) void recordLock();
-      wasLocked = locked;
-    }),
+    lock.onChange(() => state.changed()),
+    recordLocking(lock, audit),
     keychain.onState(() => state.changed()),
     audit.onState(() => state.changed()),
   ];
   await batch.start();
   // Last: a window that is there already would ask for jobs that are not.
-  platform.serve(
-    createRouter({
-      handlers,
-      origin: parts.origin,
-      locked: () => lock.state().locked,
-      onBug: parts.onBug ?? (() => undefined),
-    }),
-  );
-  // The person who used the built-in service last time finds it running. Not at once: it would take the processor
-  // from the window, which they want first.
+  platform.serve(createRouter({ handlers, origin: options.origin, locked: () => lock.state().locked, log }));
+  log.info('app opened');
+  // Whoever used the built-in service last time finds it running.
   if (connections.active()?.connectionId === builtInId)
-    stops.push(clock.after(builtInAfterMs, () => void builtIn.start()));
+    stops.push(clock.after(builtInDelayMs, () => void builtIn.start()));
 
   return {
     async close() {
@@ -248,14 +234,44 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
       await builtIn.stop();
       state.close();
       await audit.close();
+      log.info('app closed');
     },
   };
 }
 
+/** Failures: connection.none, connection.unknown, those of making its client. */
+async function activeConnection(
+  connections: Pick<Connections, 'active' | 'find'>,
+  clients: Pick<Clients, 'for'>,
+): Promise<Outcome<ActiveConnection>> {
+  const active = connections.active();
+  if (active === null) return failed('connection.none');
+  const client = await clients.for(active.connectionId);
+  if (!client.ok) return client;
+  const connection = connections.find(active.connectionId);
+  if (!connection.ok) return connection;
+  const { id: connectionId, name, environment } = connection.value;
+  return done({ connectionId, name, environment, client: client.value });
+}
+
+/** Writes each locking to the audit log, by whatever it was caused. Returns the function that stops it. */
+function recordLocking(lock: Pick<Lock, 'state' | 'onChange'>, audit: Pick<Audit, 'begin'>): () => void {
+  let wasLocked = lock.state().locked;
+  const record = async (): Promise<void> => {
+    const begun = await audit.begin({ action: 'Lock' });
+    if (begun.ok) begun.value({ ok: true });
+  };
+  return lock.onChange(() => {
+    const { locked } = lock.state();
+    if (locked && !wasLocked) void record();
+    wasLocked = locked;
+  });
+}
+
 /**
- * V8 learns from a job's first chunks that such objects are still there at the next collection, and from then on puts
- * them where only the slow collector looks, though a moment later they are garbage. Without that guess a batch takes
- * a fifth less time and half the pauses. Call once, before the first job; it holds for all threads.
+ * V8 learns from a job's first chunks that their objects survive a collection, and from then on allocates such objects
+ * where only the slow collector looks, though they become garbage a moment later. Without that guess a batch takes a
+ * fifth less time and half the pauses. Called once, before the first job; it holds for all threads.
  */
 export function settleHeap(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');

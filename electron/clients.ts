@@ -86,7 +86,7 @@ export function createClients({ connections, audit, create, ready, onStatus }: C
 }
 
 export interface CreateClientParts {
-  readonly platform: Pick<Platform, 'proxyFor' | 'trustedCertificates' | 'resources' | 'site'>;
+  readonly platform: Pick<Platform, 'proxyFor' | 'resources' | 'site'>;
   readonly connections: Pick<Connections, 'secret' | 'certificate'>;
   readonly store: Store<SettingsDocument>;
 }
@@ -119,12 +119,12 @@ export async function loadProfile(
  * its user), keychain.*.
  */
 export async function openTransport(
-  platform: Pick<Platform, 'proxyFor' | 'trustedCertificates'>,
+  platform: Pick<Platform, 'proxyFor'>,
   connections: Pick<Connections, 'secret' | 'certificate'>,
   connection: Connection,
 ): Promise<Outcome<SharedTransport>> {
   const { id, baseUrl, extraCa, builtIn } = connection;
-  const ca = trustedCertificates(extraCa, await platform.trustedCertificates(), builtIn);
+  const ca = trustedCertificates(extraCa, builtIn);
   if (!ca.ok) return ca;
   // The built-in service is on this machine: a proxy could only be in the way.
   const url = builtIn ? null : await platform.proxyFor(baseUrl);
@@ -186,12 +186,19 @@ export function createClientFor({ platform, connections, store }: CreateClientPa
   };
 }
 
-/** Lets a request leave only when its line is in the audit log and synced. */
+/**
+ * Lets a request leave only when its line is in the audit log and synced. The first request of a recorded act has its
+ * line already: the act's.
+ */
 export function createRequestAudit(
   audit: Pick<Audit, 'begin'>,
   connection: { name: string; environment: string },
 ): AuditRequest {
   return async ({ operation, policy, definition, context }) => {
+    if (context.act?.sent === false && operation !== 'CreateSession') {
+      context.act.sent = true;
+      return done(() => undefined);
+    }
     const begun = await audit.begin({
       action: operation,
       connection: connection.name,

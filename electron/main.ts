@@ -13,10 +13,13 @@ import {
   powerMonitor,
   protocol,
   session,
+  shell,
 } from 'electron';
 import ElectronStore from 'electron-store';
 import { loadKeytar } from './credentials/keytar.ts';
 import { openApp, type App } from './app.ts';
+import { createLog, type Log } from './log/log.ts';
+import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
 import { systemClock } from './privacy/clock.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
@@ -43,46 +46,68 @@ if (refused !== null) {
   console.error(`Tokendesk does not start with --${refused}.`);
   app.exit(1);
 } else if (app.commandLine.hasSwitch('self-check')) {
-  void checkItself();
+  void runSelfCheck();
 } else if (app.requestSingleInstanceLock()) {
-  void app.whenReady().then(open).catch(fail);
+  start();
 } else {
   app.quit();
 }
 
-/** For whoever installs: says whether this app is whole, and ends. */
-async function checkItself(): Promise<void> {
-  // Chromium writes into its folder by itself once it is ready; a person's own is left alone.
+/** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
+async function runSelfCheck(): Promise<void> {
+  // Chromium writes into its folder once it is ready: it gets one that is removed at the end.
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
   app.setPath('userData', scratch);
   process.on('exit', () => {
     fs.rmSync(scratch, { recursive: true, force: true });
   });
-  const answers = await selfCheck({
+  const results = await selfCheck({
     executable: app.getPath('exe'),
     archive: app.getAppPath(),
     root: app.getAppPath(),
     list: path.join(import.meta.dirname, 'files.json'),
     preload: path.join(import.meta.dirname, 'preload.cjs'),
     site: path.join(path.dirname(app.getPath('exe')), 'site'),
-    platform: process.platform,
+    os: process.platform,
     loadKeytar,
     clock: systemClock,
     node: { options: process.execArgv, inspector: inspector.url() },
   });
-  const { text, code } = report(answers);
+  const { text, code } = report(results);
   process.stdout.write(text, () => {
     app.exit(code);
   });
 }
 
-async function open(): Promise<void> {
+function start(): void {
+  const log = createLog({
+    folder: path.join(app.getPath('userData'), 'logs'),
+    codeFolder: import.meta.dirname,
+    version: app.getVersion(),
+    now: () => new Date(),
+  });
+  watchProcess(log, () => {
+    fail(
+      'Tokendesk has to close',
+      'Something unexpected happened. It was written to the log. Jobs are kept.',
+    );
+  });
+  app
+    .whenReady()
+    .then(() => open(log))
+    .catch((error: unknown) => {
+      log.bug('start', error);
+      fail('Tokendesk could not start', 'Something it needs is missing or damaged. The log says what kind.');
+    });
+}
+
+async function open(log: Log): Promise<void> {
   const platform = await createElectronPlatform(
-    { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session },
+    { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session, shell },
     {
       renderer: path.join(import.meta.dirname, '../renderer'),
       preload: path.join(import.meta.dirname, 'preload.cjs'),
-      platform: process.platform,
+      os: process.platform,
     },
   );
   const tokendesk = await openApp(platform, {
@@ -94,8 +119,9 @@ async function open(): Promise<void> {
       new URL('../renderer/licences.json', import.meta.url),
     ],
     origin: electronOrigin,
+    log,
   });
-  // electron-store offers its folder to any window that asks; the app's window has no business knowing it.
+  // electron-store offers its folder to any window that asks; the app's window must not learn it.
   ipcMain.removeAllListeners('electron-store-get-data');
   closeBeforeQuitting(tokendesk);
   await platform.openWindow();
@@ -118,9 +144,8 @@ function closeBeforeQuitting(tokendesk: App): void {
   });
 }
 
-/** The class alone: a message could quote what was being read. */
-function fail(error: unknown): void {
-  const what = error instanceof Error ? error.name : typeof error;
-  dialog.showErrorBox('Tokendesk could not start', `Something it needs is missing or damaged (${what}).`);
+/** Says so in a plain sentence, without the error: its message could quote what was being read. */
+function fail(title: string, sentence: string): void {
+  dialog.showErrorBox(title, sentence);
   app.exit(1);
 }

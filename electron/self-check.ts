@@ -5,7 +5,7 @@ import type { Clock } from './privacy/clock.ts';
 import { wrongFuses, damagedFiles, filesWithoutHash } from './platform/package-integrity.ts';
 import { loadProfile } from './clients.ts';
 
-export interface SelfCheckParts {
+export interface SelfCheckOptions {
   /** The program's own file, with the fuses in it. */
   readonly executable: string;
   /** The archive the application runs from. */
@@ -15,19 +15,19 @@ export interface SelfCheckParts {
   /** The list of files and hashes made at build time. */
   readonly list: string;
   readonly preload: string;
-  /** Beside the program, for files of the administrator's own. */
+  /** Folder beside the program for the administrator's own files. */
   readonly site: string;
-  readonly platform: NodeJS.Platform;
+  readonly os: NodeJS.Platform;
   readonly loadKeytar: () => Promise<KeyringBackend>;
   readonly clock: Clock;
   /** Options Node took, and where a debugger could attach to it. */
   readonly node: { readonly options: readonly string[]; readonly inspector: string | undefined };
 }
 
-export interface Checked {
-  readonly what: string;
+export interface CheckResult {
+  readonly name: string;
   readonly ok: boolean;
-  readonly says: string;
+  readonly detail: string;
 }
 
 const keyringLimitMs = 5_000;
@@ -36,43 +36,44 @@ const keyringLimitMs = 5_000;
  * What an administrator wants to know of an installed app before a person works with it. Opens no window, reads no
  * settings, no log and no secret, and writes nothing. A check that throws counts as failed.
  */
-export async function selfCheck(parts: SelfCheckParts): Promise<readonly Checked[]> {
+export async function selfCheck(options: SelfCheckOptions): Promise<readonly CheckResult[]> {
   const checks: readonly (readonly [string, () => Verdict | Promise<Verdict>])[] = [
-    ['fuses', () => fuses(parts)],
-    ['archive', () => archive(parts)],
-    ['files', () => files(parts)],
-    ['preload', () => preload(parts)],
-    ['node options', () => nodeOptions(parts)],
-    ['keychain module', () => parts.loadKeytar().then(() => good('loads'))],
-    ['keyring', () => keyring(parts)],
-    ['service profile', () => profile(parts)],
+    ['fuses', () => fuses(options)],
+    ['archive', () => archive(options)],
+    ['files', () => files(options)],
+    ['preload', () => preload(options)],
+    ['node options', () => nodeOptions(options)],
+    ['keychain module', () => options.loadKeytar().then(() => good('loads'))],
+    ['keyring', () => keyring(options)],
+    ['service profile', () => profile(options)],
   ];
-  const answers: Checked[] = [];
-  for (const [what, check] of checks) {
+  const results: CheckResult[] = [];
+  for (const [name, check] of checks) {
     try {
-      answers.push({ what, ...(await check()) });
+      results.push({ name, ...(await check()) });
     } catch (error) {
-      // The class alone, as everywhere: a message could quote what was being read.
-      answers.push({
-        what,
+      // The class only: a message could quote what was being read.
+      results.push({
+        name,
         ...bad(`could not be checked (${error instanceof Error ? error.name : 'unknown'})`),
       });
     }
   }
-  return answers;
+  return results;
 }
 
 /** A line each, and the exit code. */
-export function report(answers: readonly Checked[]): { readonly text: string; readonly code: 0 | 1 } {
-  const line = ({ ok, what, says }: Checked): string => `${ok ? 'ok    ' : 'not ok'}  ${what}: ${says}\n`;
-  return { text: answers.map(line).join(''), code: answers.every(({ ok }) => ok) ? 0 : 1 };
+export function report(results: readonly CheckResult[]): { readonly text: string; readonly code: 0 | 1 } {
+  const line = ({ ok, name, detail }: CheckResult): string =>
+    `${ok ? 'ok    ' : 'not ok'}  ${name}: ${detail}\n`;
+  return { text: results.map(line).join(''), code: results.every(({ ok }) => ok) ? 0 : 1 };
 }
 
-type Verdict = Omit<Checked, 'what'>;
-const good = (says: string): Verdict => ({ ok: true, says });
-const bad = (says: string): Verdict => ({ ok: false, says });
+type Verdict = Omit<CheckResult, 'name'>;
+const good = (detail: string): Verdict => ({ ok: true, detail });
+const bad = (detail: string): Verdict => ({ ok: false, detail });
 
-function fuses({ executable }: SelfCheckParts): Verdict {
+function fuses({ executable }: SelfCheckOptions): Verdict {
   const wrong = wrongFuses(executable);
   if (wrong === null) return bad('none in this program');
   return wrong.length === 0
@@ -80,34 +81,34 @@ function fuses({ executable }: SelfCheckParts): Verdict {
     : bad(`not as expected: ${wrong.join(', ')}`);
 }
 
-function archive({ archive, platform }: SelfCheckParts): Verdict {
+function archive({ archive, os }: SelfCheckOptions): Verdict {
   const bare = filesWithoutHash(archive);
   if (bare === null) return bad('this app does not run from one');
   if (bare.length > 0) return bad(`${bare.length} files without a hash, first ${bare[0] ?? ''}`);
   return good(
-    platform === 'linux'
+    os === 'linux'
       ? 'every file has a hash, which Electron does not compare on Linux'
       : 'every file has a hash, which Electron compares',
   );
 }
 
-function files({ root, list }: SelfCheckParts): Verdict {
+function files({ root, list }: SelfCheckOptions): Verdict {
   const { count, damaged } = damagedFiles(root, list);
   if (damaged.length === 0) return good(`${count}, all as they were built`);
   return bad(`${damaged.length} of ${count} missing or changed, first ${damaged[0] ?? ''}`);
 }
 
-function preload({ preload }: SelfCheckParts): Verdict {
+function preload({ preload }: SelfCheckOptions): Verdict {
   return fs.statSync(preload, { throwIfNoEntry: false })?.isFile() === true ? good('there') : bad('missing');
 }
 
-function nodeOptions({ node }: SelfCheckParts): Verdict {
+function nodeOptions({ node }: SelfCheckOptions): Verdict {
   if (node.inspector !== undefined) return bad('a debugger can attach');
   return node.options.length === 0 ? good('none taken') : bad(`taken: ${node.options.join(' ')}`);
 }
 
-/** Asks for an entry that is never there, which prompts nobody. */
-async function keyring({ loadKeytar, clock, platform }: SelfCheckParts): Promise<Verdict> {
+/** Asks for an entry that never exists, so that no prompt appears. */
+async function keyring({ loadKeytar, clock, os }: SelfCheckOptions): Promise<Verdict> {
   const calls = createNativeCalls({
     load: loadKeytar,
     clock,
@@ -118,12 +119,12 @@ async function keyring({ loadKeytar, clock, platform }: SelfCheckParts): Promise
   if (kind === 'stalled') return bad(`no answer in ${keyringLimitMs / 1000} seconds`);
   if (kind === 'unavailable') return good('no keyring: secrets in memory only');
   if (kind === 'locked') return good('reachable, locked');
-  return good(platform === 'linux' ? 'Secret Service reachable' : 'reachable');
+  return good(os === 'linux' ? 'Secret Service reachable' : 'reachable');
 }
 
-async function profile({ site, root }: SelfCheckParts): Promise<Verdict> {
+async function profile({ site, root }: SelfCheckOptions): Promise<Verdict> {
   const loaded = await loadProfile({ site, resources: path.join(root, 'resources') });
   const own = fs.existsSync(path.join(site, 'service-profile.json'));
-  const whose = own ? "the site's own" : 'the one that is shipped';
-  return loaded.ok ? good(`valid, ${whose}`) : bad(`not valid, ${whose} (${loaded.failure.subject ?? ''})`);
+  const source = own ? "the site's own" : 'the one that is shipped';
+  return loaded.ok ? good(`valid, ${source}`) : bad(`not valid, ${source} (${loaded.failure.subject ?? ''})`);
 }

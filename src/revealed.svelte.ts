@@ -1,11 +1,11 @@
 import { restore } from '../electron/contract/obscured.ts';
-import type { CallOutput } from '../electron/contract/calls.ts';
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
+import type { Reveal } from '../electron/contract/models/lookup.ts';
 import type { Api } from './api.ts';
 import { paintCharacters } from './ui/paint-characters.ts';
 import { groups } from './token-text.ts';
 
-type Revealed = CallOutput<'lookup.reveal'> & { readonly xorKey: string };
+type Revealed = Reveal & { readonly xorKey: string };
 
 export interface Exposed {
   readonly revealId: string;
@@ -40,7 +40,7 @@ export class Exposure {
   show(revealed: Revealed, subject: string, kind: DefinitionKind): void {
     this.#drop();
     if (revealed.revealId === this.#endedId) return;
-    this.#obscured = revealed.cleartext;
+    this.#obscured = revealed.obscured;
     this.#xorKey = revealed.xorKey;
     this.#kind = kind;
     this.#timer = setTimeout(() => {

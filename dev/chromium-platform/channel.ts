@@ -5,8 +5,8 @@ import { bindingName, type Events, type ToPlatform } from './messages.ts';
 import type { Router } from '../../electron/platform/platform.ts';
 
 type Queued = NonNullable<Events>[number];
-/** A window that stopped asking must not make the app grow. */
-const mostQueued = 10_000;
+/** A window that stopped asking must not fill the app's memory. */
+const maxQueued = 10_000;
 
 export interface Channel {
   readonly serve: (router: Router) => void;
@@ -25,8 +25,8 @@ export interface ChannelListeners {
  * source frame, not from what the message says. Events wait for the page's standing question, so they travel in
  * batches and the page needs no receiver that others could call.
  */
-export async function openChannel(page: Page, origin: string, hears: ChannelListeners): Promise<Channel> {
-  // The window may be there before the app is: what it asks until then waits.
+export async function openChannel(page: Page, origin: string, listeners: ChannelListeners): Promise<Channel> {
+  // The window may be open before the app is: its calls wait until then.
   const { promise: served, resolve: serve } = Promise.withResolvers<Router>();
   let queue: Queued[] = [];
   let asked: ((events: Events) => void) | null = null;
@@ -46,7 +46,7 @@ export async function openChannel(page: Page, origin: string, hears: ChannelList
     }
     if (!sender.isMainFrame || sender.origin !== origin) return null;
     if (message.kind === 'blur') {
-      hears.blur();
+      listeners.blur();
       return null;
     }
     asked?.([]);
@@ -58,7 +58,7 @@ export async function openChannel(page: Page, origin: string, hears: ChannelList
 
   await page.exposeBinding(bindingName, async ({ frame }, message: string) => {
     const text = JSON.stringify(await answer(frame, JSON.parse(message) as ToPlatform));
-    hears.outward(text);
+    listeners.outward(text);
     return text;
   });
 
@@ -66,7 +66,7 @@ export async function openChannel(page: Page, origin: string, hears: ChannelList
     serve,
     send(event, payload) {
       queue.push({ channel: `event:${event}`, payload });
-      if (queue.length > mostQueued) queue.shift();
+      if (queue.length > maxQueued) queue.shift();
       setImmediate(flush);
     },
   };

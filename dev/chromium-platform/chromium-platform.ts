@@ -2,14 +2,15 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
-import { awaySignals, type AwaySignal, type Platform } from '../../electron/platform/platform.ts';
+import type { AwaySignal, Platform } from '../../electron/platform/platform.ts';
 import { openBundle, type Bundle } from '../../electron/platform/protocol.ts';
-import { systemCertificates } from '../../electron/platform/system-certificates.ts';
+import { acquireProcessLock, type ProcessLock } from '../../electron/storage/process-lock.ts';
+import { createEmitter } from '../../electron/util/emitter.ts';
 import { openChannel, type Channel } from './channel.ts';
 import { commandClipboard } from './clipboard.ts';
 import { chromiumFiles, freeName } from './files.ts';
 import { launchChromium } from './launch.ts';
-import { takeInstanceLock, proxyFromEnvironment, watchSleep } from './system.ts';
+import { proxyFromEnvironment, watchSleep } from './system.ts';
 
 /** Ends in .invalid, which no resolver answers: what is not intercepted goes nowhere. */
 export const chromiumOrigin = 'https://tokendesk.invalid';
@@ -27,7 +28,7 @@ export interface ChromiumOptions {
   /** Where results go when there is no file they belong to; the person's Downloads folder if absent. */
   readonly downloads?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Hears everything that crosses to the window, as JSON. */
+  /** Called with everything that is sent to the window, as JSON. */
   readonly tap?: (message: string) => void;
 }
 
@@ -35,7 +36,7 @@ export interface ChromiumPlatform {
   readonly platform: Platform;
   /** The window; empty until `platform.openWindow`. */
   readonly page: Page;
-  /** Signals what Electron would hear from the system, which this host can't: for tests of locking and suspending. */
+  /** Emits signals of the system, which this platform can't receive: for tests of locking and suspending. */
   readonly away: (signal: AwaySignal) => void;
   /** Settles when the window is gone, closed by a person or by `close`. */
   readonly closed: Promise<void>;
@@ -52,15 +53,16 @@ export class AlreadyRunningError extends Error {
  * Rejects with `AlreadyRunningError` when another process has the same home.
  */
 export async function openChromium(options: ChromiumOptions): Promise<ChromiumPlatform> {
-  const { home, headless, env = process.env } = options;
+  const { home, env = process.env } = options;
   fs.mkdirSync(home, { recursive: true, mode: 0o700 });
   fs.chmodSync(home, 0o700);
-  const unlock = takeInstanceLock(home);
-  if (unlock === null) throw new AlreadyRunningError('Tokendesk is open already.');
+  // Electron has a lock of its own; two apps on one home would write one audit log and one job.
+  const lock = acquireProcessLock(path.join(home, 'desk.lock'));
+  if (lock === null) throw new AlreadyRunningError('Tokendesk is open already.');
   try {
-    return await openWith(options, env, headless, unlock);
+    return await openWith(options, env, lock);
   } catch (error) {
-    unlock();
+    lock.release();
     throw error;
   }
 }
@@ -68,14 +70,14 @@ export async function openChromium(options: ChromiumOptions): Promise<ChromiumPl
 async function openWith(
   options: ChromiumOptions,
   env: NodeJS.ProcessEnv,
-  headless: boolean,
-  unlock: () => void,
+  lock: ProcessLock,
 ): Promise<ChromiumPlatform> {
+  const { headless } = options;
   const [{ context, page, quit }, bundle] = await Promise.all([
     launchChromium(chromium, { headless, env }),
     openBundle(options.renderer, chromiumOrigin),
   ]);
-  const away = awaySignals();
+  const away = createEmitter<AwaySignal>();
   async function connect(): Promise<Channel> {
     const channel = await openChannel(page, chromiumOrigin, {
       blur: () => away.emit('blur'),
@@ -85,10 +87,14 @@ async function openWith(
     await page.addInitScript({ content: options.preload });
     return channel;
   }
-  const [channel, files] = await Promise.all([connect(), chromiumFiles(page), fence(context, page, bundle)]);
+  const [channel, files] = await Promise.all([
+    connect(),
+    chromiumFiles(page),
+    blockNetwork(context, page, bundle),
+  ]);
   const stopWatching = watchSleep(() => away.emit('resume'), {
     wall: () => Date.now(),
-    lived: () => performance.now(),
+    running: () => performance.now(),
   });
 
   const closed = new Promise<void>((resolve) => {
@@ -99,11 +105,11 @@ async function openWith(
   const close = async (): Promise<void> => {
     stopWatching();
     await quit();
-    unlock();
+    lock.release();
   };
 
   const platform: Platform = {
-    host: 'chromium',
+    kind: 'chromium',
     version: options.version,
     home: options.home,
     resources: options.resources,
@@ -112,7 +118,7 @@ async function openWith(
     serve: channel.serve,
     async openWindow() {
       await page.goto(`${chromiumOrigin}/index.html`, { waitUntil: 'domcontentloaded' });
-      if (!headless) await feelFocus(page);
+      if (!headless) await followFocus(page);
     },
     send: channel.send,
     chooseFile: (kind) => files.choose(kind),
@@ -123,22 +129,22 @@ async function openWith(
       return Promise.resolve(freeName(folder, name));
     },
     droppedFile: (reference) => files.dropped(reference),
+    openFolder: () => Promise.resolve(false),
     protectContent: () => undefined,
-    onAway: away.on,
+    onAway: (listener) => away.on(listener),
     proxyFor: (url) => Promise.resolve(proxyFromEnvironment(url, env)),
-    trustedCertificates: () => Promise.resolve(systemCertificates()),
   };
-  return { platform, page, away: away.emit, closed, close: () => (closing ??= close()) };
+  return { platform, page, away: (signal) => away.emit(signal), closed, close: () => (closing ??= close()) };
 }
 
-/** Playwright has pages believe they always have the focus, and then a window that lost it never says so. */
-async function feelFocus(page: Page): Promise<void> {
+/** Playwright makes pages believe that they always have the focus; a window that lost it would never say so. */
+async function followFocus(page: Page): Promise<void> {
   const protocol = await page.context().newCDPSession(page);
   await protocol.send('Emulation.setFocusEmulationEnabled', { enabled: false });
 }
 
 /** Nothing but the bundle is loaded, by no frame, worker or second window. */
-async function fence(context: BrowserContext, page: Page, bundle: Bundle): Promise<void> {
+async function blockNetwork(context: BrowserContext, page: Page, bundle: Bundle): Promise<void> {
   context.on('page', (other) => {
     if (other !== page) void other.close();
   });

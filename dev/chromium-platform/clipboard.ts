@@ -23,8 +23,8 @@ const x11: Commands = {
 const macOs: Commands = { write: ['pbcopy'], read: ['pbpaste'], clear: ['pbcopy'] };
 
 /**
- * The clipboard of a host without Electron: the desktop's own commands where there is a display, a variable where
- * there is none. No history or cloud exclusion here, since the commands have no way to say it.
+ * The clipboard without Electron: the system's own commands where there is a display, a variable where
+ * there is none. The commands have no option to exclude a value from history or cloud.
  */
 export function commandClipboard(env: NodeJS.ProcessEnv, headless: boolean): PlatformClipboard {
   const commands = headless ? null : findCommands(env);
@@ -41,12 +41,12 @@ export function commandClipboard(env: NodeJS.ProcessEnv, headless: boolean): Pla
 }
 
 function memoryClipboard(): PlatformClipboard {
-  let held = '';
-  const hold = (text: string): Promise<void> => {
-    held = text;
+  let text = '';
+  const write = (next: string): Promise<void> => {
+    text = next;
     return Promise.resolve();
   };
-  return { write: hold, read: () => Promise.resolve(held), clear: () => hold('') };
+  return { write, read: () => Promise.resolve(text), clear: () => write('') };
 }
 
 const none = (): Promise<never> => Promise.reject(new Error('There is no clipboard.'));

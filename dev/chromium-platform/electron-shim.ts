@@ -1,7 +1,7 @@
 /**
- * Stands for `electron` when the preload is bundled for the Chromium host: the three members the preload uses, over
+ * Stands for `electron` when the preload is bundled for the Chromium platform: the three members the preload uses, over
  * Playwright's binding. It runs in the page's own world, before any script of the page. Context isolation is the one
- * thing this host does not have.
+ * thing this platform does not have.
  */
 import { bindingName, stashKey, type Events, type ToPlatform } from './messages.ts';
 
@@ -21,7 +21,7 @@ const binding = page[bindingName];
 Reflect.deleteProperty(globalThis, bindingName);
 
 async function ask(message: ToPlatform): Promise<unknown> {
-  if (binding === undefined) throw new Error('There is no host.');
+  if (binding === undefined) throw new Error('There is no platform.');
   return JSON.parse(await binding(JSON.stringify(message))) as unknown;
 }
 

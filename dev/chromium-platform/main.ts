@@ -4,8 +4,10 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { chromiumOrigin, openChromium } from './chromium-platform.ts';
+import { createLog, type Log } from '../../electron/log/log.ts';
+import { watchProcess } from '../../electron/log/watch-process.ts';
 import type { AwaySignal, Platform } from '../../electron/platform/platform.ts';
+import { chromiumOrigin, openChromium } from './chromium-platform.ts';
 
 declare const APP_VERSION: string;
 
@@ -18,14 +20,14 @@ export interface StartOptions {
   readonly downloads?: string;
   /** Where the display, proxies and the keyring are looked for; the process's own if absent. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Hears everything that crosses to the window, as JSON: for proving what is never in it. */
+  /** Called with everything that is sent to the window, as JSON: for proving what is never in it. */
   readonly tap?: (message: string) => void;
 }
 
 export interface StartedApp {
   readonly page: Page;
   readonly platform: Platform;
-  /** Plays a signal of the system this host can't hear: screen locked, suspend, resume. */
+  /** Emits a signal of the system that this platform can't receive: screen locked, suspend, resume. */
   readonly away: (signal: AwaySignal) => void;
   /** Settles when the window was closed, by a person or by `close`. */
   readonly closed: Promise<void>;
@@ -33,53 +35,72 @@ export interface StartedApp {
   close(): Promise<void>;
 }
 
-const headStartMs = 40;
+/** The browser's process is started before the app's modules are loaded. */
+const browserHeadStartMs = 40;
+/** After an uncaught error, closing may take this long. */
+const closingMs = 5_000;
 
 const beside = (name: string): URL => new URL(name, import.meta.url);
 
 /** Opens the app in the system's Chromium. Loaded when built: `dist/chromium/main.js`. */
-export async function startApp(options: StartOptions = {}): Promise<StartedApp> {
+export function startApp(options: StartOptions = {}): Promise<StartedApp> {
+  return start(options, openLog(options));
+}
+
+const homeOf = ({ home, env = process.env }: StartOptions): string =>
+  home ?? path.join(env['XDG_CONFIG_HOME'] ?? path.join(os.homedir(), '.config'), 'Tokendesk');
+
+function openLog(options: StartOptions): Log {
+  return createLog({
+    folder: path.join(homeOf(options), 'logs'),
+    codeFolder: import.meta.dirname,
+    version: APP_VERSION,
+    now: () => new Date(),
+  });
+}
+
+async function start(options: StartOptions, log: Log): Promise<StartedApp> {
   const env = options.env ?? process.env;
   const opening = openChromium({
     renderer: fileURLToPath(beside('../renderer')),
     preload: fs.readFileSync(beside('./preload.js'), 'utf8'),
     resources: fileURLToPath(beside('../../resources')),
     version: APP_VERSION,
-    home:
-      options.home ?? path.join(env['XDG_CONFIG_HOME'] ?? path.join(os.homedir(), '.config'), 'Tokendesk'),
+    home: homeOf(options),
     headless: options.headless ?? !hasDisplay(env),
     env,
     ...(options.downloads !== undefined && { downloads: options.downloads }),
     ...(options.tap !== undefined && { tap: options.tap }),
   });
-  // Loaded while the browser starts, which takes longer; its process goes first.
-  const loading = pause(headStartMs).then(() =>
+  const loading = pause(browserHeadStartMs).then(() =>
     Promise.all([
       import('../../electron/app.ts'),
       import('../../electron/credentials/keytar.ts'),
       import('conf'),
     ]),
   );
-  const [host, [{ openApp }, { loadKeytar }, { default: Conf }]] = await Promise.all([opening, loading]);
-  const showing = host.platform.openWindow();
-  const app = await openApp(host.platform, {
+  const [chromium, [{ openApp }, { loadKeytar }, { default: Conf }]] = await Promise.all([opening, loading]);
+  const showing = chromium.platform.openWindow();
+  const app = await openApp(chromium.platform, {
     conf: (conf) => new Conf(conf),
     loadKeytar,
     builtInServiceWorker: beside('./built-in-service-worker.js'),
     licences: [beside('./licences.json'), beside('../renderer/licences.json')],
     origin: chromiumOrigin,
+    log,
   });
   await showing;
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    host.away('quit');
+    chromium.away('quit');
     await app.close();
-    await host.close();
+    await chromium.close();
   };
   const closeOnce = (): Promise<void> => (closing ??= close());
-  void host.closed.then(closeOnce);
-  return { page: host.page, platform: host.platform, away: host.away, closed: host.closed, close: closeOnce };
+  void chromium.closed.then(closeOnce);
+  const { page, platform, away, closed } = chromium;
+  return { page, platform, away, closed, close: closeOnce };
 }
 
 /** Whether this machine can show a window. */
@@ -89,7 +110,16 @@ export function hasDisplay(env: NodeJS.ProcessEnv): boolean {
 
 /** Shows the app until its window is closed or the process is told to end. */
 export async function showApp(options: StartOptions = {}): Promise<void> {
-  const starting = startApp(options);
+  const log = openLog(options);
+  const starting = start(options, log);
+  watchProcess(log, () => {
+    console.error(
+      'Tokendesk has to close: something unexpected happened. It was written to the log. Jobs are kept.',
+    );
+    const end = (): never => process.exit(1);
+    setTimeout(end, closingMs);
+    void starting.then((app) => app.close()).then(end, end);
+  });
   // `on`, not `once`: the settings library has a handler that raises the signal again, which would then end the
   // process at once.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -8,9 +8,9 @@ export const stashKey = 'tokendesk.files';
 /** What the shim of `electron` sends to the Chromium platform, as JSON. */
 export type ToPlatform =
   | { readonly kind: 'call'; readonly channel: string; readonly payload: unknown }
-  /** Answered when there are events: the page keeps one such question open. */
+  /** Answered when there are events: the page always has one such request open. */
   | { readonly kind: 'events' }
   | { readonly kind: 'blur' };
 
-/** The answer to `events`; null ends the asking. */
+/** The answer to `events`; null ends the requests. */
 export type Events = readonly { readonly channel: `event:${EventName}`; readonly payload: unknown }[] | null;

@@ -1,41 +1,7 @@
-import fs from 'node:fs';
-import path from 'node:path';
-
 /**
- * One app a home folder: two would write one audit log and one job. Electron has its own lock; this is for the
- * other host. Returns the function that gives the lock back, or null when a living process holds it.
- */
-export function takeInstanceLock(home: string): (() => void) | null {
-  const file = path.join(home, 'desk.lock');
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      fs.writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 });
-      return () => {
-        fs.rmSync(file, { force: true });
-      };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    if (isAlive(Number(fs.readFileSync(file, 'utf8')))) return null;
-    fs.rmSync(file, { force: true });
-  }
-  return null;
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/**
- * The proxy for an https address as `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say (either case), where no desktop
- * tells; null for a direct connection. Loopback never goes through a proxy. `NO_PROXY` lists hosts, each matching
- * itself and what is below it, with or without a port; `*` matches all.
+ * The proxy for an https address as `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say (either case); null for a direct
+ * connection. Loopback never goes through a proxy. `NO_PROXY` lists hosts, each matching itself and what is below it,
+ * with or without a port; `*` matches all.
  */
 export function proxyFromEnvironment(address: string, env: NodeJS.ProcessEnv): string | null {
   const read = (name: string): string => env[name.toLowerCase()] ?? env[name] ?? '';
@@ -58,24 +24,24 @@ function matches(rule: string, url: URL): boolean {
   return url.hostname === name || url.hostname.endsWith(`.${name}`);
 }
 
-/** What a host without power events can see of sleep: time went by that the process did not live through. */
+/** How sleep is noticed without power events: time passed during which the process did not run. */
 export interface SleepClocks {
-  /** Milliseconds that go on while the machine sleeps. */
+  /** Milliseconds that are counted while the machine sleeps. */
   readonly wall: () => number;
-  /** Milliseconds that stop while it does. */
-  readonly lived: () => number;
+  /** Milliseconds that are not. */
+  readonly running: () => number;
 }
 
 const everyMs = 5_000;
 const gapMs = 15_000;
 
-/** Calls back after a sleep. A clock set forward looks the same, and locking once too often does no harm. */
-export function watchSleep(onWake: () => void, { wall, lived }: SleepClocks): () => void {
-  let [lastWall, lastLived] = [wall(), lived()];
+/** Calls back after a sleep. A clock that is set forward looks the same; locking then does no harm. */
+export function watchSleep(onWake: () => void, { wall, running }: SleepClocks): () => void {
+  let [lastWall, lastRunning] = [wall(), running()];
   const timer = setInterval(() => {
-    const [nowWall, nowLived] = [wall(), lived()];
-    if (nowWall - lastWall - (nowLived - lastLived) > gapMs) onWake();
-    [lastWall, lastLived] = [nowWall, nowLived];
+    const [nowWall, nowRunning] = [wall(), running()];
+    if (nowWall - lastWall - (nowRunning - lastRunning) > gapMs) onWake();
+    [lastWall, lastRunning] = [nowWall, nowRunning];
   }, everyMs);
   timer.unref();
   return () => {

@@ -1,7 +1,7 @@
 import type { CallInput, CallName, CallOutput, FileCall, EventName, EventPayload } from './calls.ts';
 import type { Outcome } from './errors.ts';
 
-/** What the preload puts on `window.tokendesk`: one function a call, and one to listen. The window's only way out. */
+/** What the preload puts on `window.tokendesk`: a function for each call, and one to listen. The window's only way out. */
 export type Bridge = {
   readonly [N in CallName]: N extends FileCall
     ? (file: object) => Promise<Outcome<CallOutput<N>>>
@@ -11,6 +11,6 @@ export type Bridge = {
   readonly on: <E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void) => () => void;
 };
 
-/** Channel names on the host's IPC. */
+/** Channel names of Electron's IPC. */
 export const callChannel = (name: CallName): string => `call:${name}`;
 export const eventChannel = (name: EventName): string => `event:${name}`;

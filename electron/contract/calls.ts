@@ -73,17 +73,19 @@ const nothing = z.strictObject({});
 const ofJob = z.strictObject({ jobId: id });
 
 /**
- * The router: every call the window can make, once. The preload's functions, the window's types, main's handlers and
- * the tests' fake main are all derived from this literal.
+ * Every call the window can make, once. The preload's functions, the window's types, main's handlers and the tests'
+ * fake main are all derived from this literal.
  *
  * In: parsed strictly, unknown members are refused. Out: parsed too, so that nothing leaves that is not listed here.
- * A secret goes in through `connections.storeSecret`, `connections.chooseCertificate`, `reports.signIn` and `reports.useToken`, and `lock.*`, and
- * never comes out; cleartext comes out through
- * `lookup.reveal` and `batch.reveal` alone.
+ * Secrets go in through `connections.storeSecret`, `connections.chooseCertificate`, `reports.signIn`,
+ * `reports.useToken` and `lock.*`, and never come out. Cleartext comes out through `lookup.reveal` and `batch.reveal`
+ * only, obscured.
  */
 export const calls = {
   'app.state': call(nothing, appState, { whileLocked: true }),
   'app.about': call(nothing, about),
+  /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
+  'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
 
   'connections.save': call(connectionDraft, z.strictObject({ id })),
   'connections.remove': call(z.strictObject({ id }), nothing),
@@ -95,7 +97,7 @@ export const calls = {
     clientCertificate.nullable(),
   ),
   'connections.forgetCertificate': call(z.strictObject({ id }), nothing),
-  /** Opens a session, then masks the token if one is given: step by step what fitted. */
+  /** Opens a session, then masks the token if one is given: each step with its outcome. */
   'connections.check': call(
     z.strictObject({ id, policy: name, definition: name.nullable(), token: value.nullable() }),
     z.strictObject({
@@ -108,13 +110,14 @@ export const calls = {
       ),
     }),
   ),
-  /** Starts the embedded service and makes its connection the active one. */
+  /** Starts the built-in service and makes its connection the active one. */
   'connections.startBuiltIn': call(nothing, z.strictObject({ id })),
 
   'lookup.mask': call(maskInput, lookup),
   'lookup.tokenize': call(tokenizeInput, lookup),
   'lookup.translate': call(translateInput, lookup),
-  'lookup.reveal': call(revealInput.extend({ lookupId: id }), reveal),
+  /** The answer carries the lookup as it is listed from now on. */
+  'lookup.reveal': call(revealInput.extend({ lookupId: id }), reveal.extend({ lookup })),
   'lookup.hide': call(z.strictObject({ revealId: id }), nothing),
   'lookup.copy': call(
     z.discriminatedUnion('what', [
@@ -134,12 +137,12 @@ export const calls = {
   'batch.sample': call(nothing, source),
   /** The same workbook by another of its sheets: a source of its own. */
   'batch.sheet': call(z.strictObject({ sourceId: id, sheet: z.string().max(100) }), source),
-  /** Ends the opening that `batch.opening` events tell of; it answers with `service.cancelled`. */
+  /** Ends the opening that `batch.opening` events report; it answers with `service.cancelled`. */
   'batch.stopOpening': call(nothing, nothing),
   'batch.preview': call(
     z.strictObject({
       sourceId: id,
-      /** What the person overrode; the rest is found by looking. */
+      /** What the person overrode; the rest is detected. */
       reading: reading.partial(),
       /** Columns to show with local masks; null leaves it to main's own suggestion. */
       masked: z.array(count).max(1_000).nullable(),
@@ -160,7 +163,7 @@ export const calls = {
     }),
     z.strictObject({ matches: z.array(z.boolean()).max(20), own: z.boolean().nullable() }),
   ),
-  /** Runs the first 20 rows for real, keeps nothing. */
+  /** Runs the first 20 rows against the service and stores nothing. */
   'batch.try': call(z.strictObject({ sourceId: id, plan }), rowsPage),
   'batch.start': call(z.strictObject({ sourceId: id, plan }), ofJob),
   'batch.pause': call(ofJob, nothing),
@@ -198,16 +201,16 @@ export const calls = {
     auditPage,
   ),
 
-  /** How the portal sign-in of the active connection stands; asks nobody. */
+  /** State of the portal sign-in of the active connection; sends nothing. */
   'reports.portal': call(nothing, portalSession),
-  /** Through the portal's Authenticate; the password is not kept. */
+  /** Through the portal's Authenticate; the password is not stored. */
   'reports.signIn': call(
     z.strictObject({ user: z.string().trim().min(1).max(200), password: obscuredText }),
     portalSession,
   ),
-  /** The same for the embedded service, whose password main alone knows. */
+  /** The same for the built-in service, whose password only main knows. */
   'reports.signInBuiltIn': call(nothing, portalSession),
-  /** A portal JWT got elsewhere. */
+  /** A portal JWT obtained elsewhere. */
   'reports.useToken': call(z.strictObject({ token: obscuredToken }), portalSession),
   'reports.signOut': call(nothing, portalSession),
   'reports.metrics': call(metricsQuery, metrics),
@@ -229,7 +232,7 @@ export const calls = {
     z.strictObject({ reportId: id, png: z.base64().min(1).max(4_000_000) }),
     reportFile.nullable(),
   ),
-  /** What the audit log has on one case, with its proof: a JSON file, and a page to read beside it. */
+  /** What the audit log has on one case, with its proof: a JSON file, and an HTML page of the same. */
   'reports.evidence': call(z.strictObject({ caseReference: caseReference.min(1) }), evidence.nullable()),
 
   'settings.save': call(settings, settings),
@@ -263,7 +266,7 @@ export type Handlers<G extends CallGroup = CallGroup> = {
 };
 export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N : never }[CallName];
 
-/** What main tells the window unasked. Parsed before it leaves, like every answer. */
+/** What main sends to the window unasked. Parsed before it leaves, like every answer. */
 export const events = {
   'app.state': appState,
   /** The cleartext of this reveal must leave the screen now. */

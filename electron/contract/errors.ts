@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The closed list of what can go wrong, as the window is told. A code says what happened; the sentence a person
- * reads is made from it in `src/messages.ts`, and nowhere else.
+ * The closed list of failures, as the window receives them. A code says what happened; `src/messages.ts` alone makes
+ * the sentence that a person reads.
  */
 export const failureCodes = [
   // the service

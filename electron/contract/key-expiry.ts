@@ -1,5 +1,5 @@
 const day = 86_400_000;
-/** The last place on earth where a date is still today is twelve hours behind UTC. */
+/** The last time zone in which a date is still today is twelve hours behind UTC. */
 const lastZone = 12 * 3_600_000;
 
 /** Days before the end at which a person is reminded. */
@@ -15,7 +15,7 @@ export type KeyExpiry =
 
 /**
  * How an API key stands on its expiration date (spec §2: after this date the key is unusable). `days` are whole days
- * left, or since. The date is counted to its end everywhere on earth, as the service's time zone is not told.
+ * left, or since. The date ends when it has ended in every time zone, since the service's is not known.
  */
 export function keyExpiry(expires: string | null, now: Date): KeyExpiry {
   if (expires === null) return { state: 'unknown' };

@@ -1,8 +1,8 @@
 /*
  * Text that must not stand in the window's memory as one piece crosses the bridge obscured: each UTF-16 unit XORed with
- * one of a random xorKey that the window made, both as four hexadecimal digits a unit. Strings can't be overwritten, and
- * hosts keep the last messages in buffers of their own until these are used again; what stays there is then of no use
- * by itself. It is no encryption: main and window trust the channel between them.
+ * one of a random key that the window made, both as four hexadecimal digits a unit. Strings can't be overwritten, and
+ * Electron and Chromium keep the last messages in buffers of their own until these are used again; what stays there is
+ * then of no use by itself. It is no encryption: main and window trust the channel between them.
  */
 
 /** Long enough for a card, a name, an address; a longer text uses it again from the start. */
@@ -22,7 +22,7 @@ export function newXorKey(): string {
   return Array.from(globalThis.crypto.getRandomValues(new Uint16Array(keyUnits)), toHex).join('');
 }
 
-/** Covers the first `length` units that `unit` gives. */
+/** Obscures the first `length` units that `unit` gives. */
 export function obscure(unit: (index: number) => number, length: number, keyHex: string): string {
   const units = keyHex.length / 4;
   let obscured = '';

@@ -1,7 +1,15 @@
-import { calls, type CallName, type Handlers } from '../contract/calls.ts';
+import {
+  calls,
+  events,
+  type CallName,
+  type EventName,
+  type EventPayload,
+  type Handlers,
+} from '../contract/calls.ts';
 import { failed, failureSchema, type Outcome } from '../contract/errors.ts';
+import type { Log } from '../log/log.ts';
 
-/** Who asked, as the host knows it. */
+/** Who called, as the platform knows it. */
 export interface Sender {
   readonly origin: string;
   readonly isMainFrame: boolean;
@@ -9,21 +17,21 @@ export interface Sender {
 
 export interface RouterOptions {
   readonly handlers: Handlers;
-  /** The one origin that may ask. */
+  /** The one origin that may call. */
   readonly origin: string;
   readonly locked: () => boolean;
-  /** A handler threw or answered outside its contract: a bug of ours. Gets the call's name and the error's class. */
-  readonly onBug: (call: string, what: string) => void;
+  /** A handler that throws or answers outside of its contract is a bug of ours. */
+  readonly log: Pick<Log, 'bug'>;
 }
 
 const isCallName = (call: string): call is CallName => Object.hasOwn(calls, call);
 
 /**
  * The only way in: sender check → lock check → parse input → run → lock check → parse output → coded error. The
- * answer is always an Outcome and never carries a message, stack or cause. The lock is checked twice since it may
- * fall while a request is under way, and its answer must not reach a locked window.
+ * answer is always an Outcome and never carries a message, stack or cause. The lock is checked twice, since the app
+ * may be locked while a request is under way, and its answer must not reach a locked window.
  */
-export function createRouter({ handlers, origin, locked, onBug }: RouterOptions) {
+export function createRouter({ handlers, origin, locked, log }: RouterOptions) {
   return async function handle(
     sender: Sender | null,
     call: string,
@@ -43,8 +51,19 @@ export function createRouter({ handlers, origin, locked, onBug }: RouterOptions)
       if (!outcome.ok) return { ok: false, failure: failureSchema.parse(outcome.failure) };
       return { ok: true, value: contract.output.parse(outcome.value) };
     } catch (error) {
-      onBug(call, error instanceof Error ? error.name : typeof error);
+      log.bug(`ipc ${call}`, error);
       return failed('call.failed', { operation: call });
     }
+  };
+}
+
+type SendEvent = <E extends EventName>(event: E, payload: EventPayload<E>) => void;
+
+/** The only way out for events: parsed as answers are, and not sent where they don't fit. */
+export function createEventSender(send: SendEvent, log: Pick<Log, 'bug'>): SendEvent {
+  return (event, payload) => {
+    const parsed = events[event].safeParse(payload);
+    if (parsed.success) send(event, parsed.data as typeof payload);
+    else log.bug(`event ${event}`, parsed.error);
   };
 }

@@ -3,14 +3,14 @@ import { electronOrigin } from './protocol.ts';
 
 /**
  * Denies what a page could ask of Electron or Chromium, for every session and every web contents there will ever be,
- * those nobody thought of too. Before Electron is ready, once.
+ * also those that are not planned. Called once, before Electron is ready.
  */
 export function denyEverything(app: Pick<App, 'on'>): void {
   app.on('session-created', denyInSession);
   app.on('web-contents-created', (_event, contents) => {
     denyInContents(contents);
   });
-  // With a client certificate or a password Chromium would speak to a server; the window speaks to none.
+  // Chromium would use these to sign in to a server; the window contacts none.
   app.on('select-client-certificate', (event, _contents, _url, _list, choose) => {
     event.preventDefault();
     choose();
@@ -55,7 +55,7 @@ function denyInContents(contents: WebContents): void {
   contents.setWebRTCIPHandlingPolicy('disable_non_proxied_udp');
 }
 
-/** Each of these lets whoever starts the app look into it or take down a wall around it. */
+/** Each of these lets whoever starts the app read its memory or switch off a protection. */
 const refused = [
   'remote-debugging-port',
   'remote-debugging-pipe',

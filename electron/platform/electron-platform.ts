@@ -5,39 +5,54 @@ import type { BrowserWindow, IpcMainInvokeEvent } from 'electron';
 import { callChannel, eventChannel } from '../contract/bridge.ts';
 import { calls, type CallName } from '../contract/calls.ts';
 import type { Sender } from '../ipc/router.ts';
-import { awaySignals, type Platform, type PlatformClipboard } from './platform.ts';
+import { createEmitter } from '../util/emitter.ts';
+import type { AwaySignal, Platform, PlatformClipboard } from './platform.ts';
 import { serveBundle } from './protocol.ts';
-import { systemCertificates } from './system-certificates.ts';
-import { setMenu, reviveWindow, createWindow, loadWindow } from './window.ts';
+import { setMenu, reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
+
+/** The modules of Electron that are used. Handed in, so that each use can be tested on a fake of the same types. */
+export type ElectronModules = Pick<
+  typeof Electron,
+  | 'app'
+  | 'BrowserWindow'
+  | 'clipboard'
+  | 'ClipboardItem'
+  | 'dialog'
+  | 'ipcMain'
+  | 'Menu'
+  | 'powerMonitor'
+  | 'session'
+  | 'shell'
+>;
 
 export interface ElectronPlatformOptions {
   /** Folder of the built window. */
   readonly renderer: string;
   /** Absolute path of the preload. */
   readonly preload: string;
-  readonly platform: NodeJS.Platform;
+  readonly os: NodeJS.Platform;
 }
 
-const all = { name: 'All files', extensions: ['*'] };
-const tables = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, all];
-const certificates = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, all];
+const allFiles = { name: 'All files', extensions: ['*'] };
+const tableFilters = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, allFiles];
+const certificateFilters = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles];
 
-/** The app's host in the product. After Electron is ready, once. */
+/** The platform of the product. Called once, after Electron is ready. */
 export async function createElectronPlatform(
-  electron: ElectronParts,
-  { renderer, preload, platform }: ElectronPlatformOptions,
+  electron: ElectronModules,
+  { renderer, preload, os }: ElectronPlatformOptions,
 ): Promise<Platform> {
-  const { app, dialog, ipcMain, powerMonitor } = electron;
+  const { app, dialog, ipcMain, powerMonitor, shell } = electron;
   // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
-  const session = electron.session.fromPartition('desk', { cache: false });
+  const session = electron.session.fromPartition('tokendesk', { cache: false });
   await serveBundle(session, renderer);
-  setMenu(electron, platform);
+  setMenu(electron, os);
 
   const home = app.getPath('userData');
   fs.mkdirSync(home, { recursive: true, mode: 0o700 });
   fs.chmodSync(home, 0o700);
 
-  const away = awaySignals();
+  const away = createEmitter<AwaySignal>();
   powerMonitor.on('lock-screen', () => away.emit('screen-locked'));
   powerMonitor.on('suspend', () => away.emit('suspend'));
   powerMonitor.on('resume', () => away.emit('resume'));
@@ -59,13 +74,13 @@ export async function createElectronPlatform(
   }
 
   return {
-    host: 'electron',
+    kind: 'electron',
     version: app.getVersion(),
     home,
     resources: path.join(app.getAppPath(), 'resources'),
     // Outside of the archive, whose integrity is checked, and writable by whoever may install.
     site: path.join(path.dirname(app.getPath('exe')), 'site'),
-    clipboard: electronClipboard(electron, platform),
+    clipboard: createClipboard(electron, os),
     serve(router) {
       for (const name of Object.keys(calls) as CallName[])
         ipcMain.handle(callChannel(name), (event, payload: unknown) =>
@@ -75,7 +90,7 @@ export async function createElectronPlatform(
     async openWindow() {
       const made = createWindow(electron, { preload, session });
       window = made;
-      reviveWindow(made, {
+      reloadCrashedWindow(made, {
         load: () => loadWindow(made),
         onGone: () => away.emit('blur'),
         giveUp() {
@@ -97,7 +112,7 @@ export async function createElectronPlatform(
     },
     async chooseFile(kind) {
       const options = {
-        filters: kind === 'table' ? tables : certificates,
+        filters: kind === 'table' ? tableFilters : certificateFilters,
         properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
       };
       const { canceled, filePaths } = await (window === null
@@ -109,7 +124,7 @@ export async function createElectronPlatform(
       const folder = beside === null ? app.getPath('downloads') : path.dirname(beside);
       const options = {
         defaultPath: path.join(folder, path.basename(name)),
-        filters: tables,
+        filters: tableFilters,
         properties: ['createDirectory', 'showOverwriteConfirmation', 'dontAddToRecent'] as (
           'createDirectory' | 'showOverwriteConfirmation' | 'dontAddToRecent'
         )[],
@@ -120,62 +135,51 @@ export async function createElectronPlatform(
       return canceled || filePath === '' ? null : filePath;
     },
     droppedFile: (reference) => Promise.resolve(path.isAbsolute(reference) ? reference : null),
+    async openFolder(folder) {
+      // Answers with an error message, which may hold the path.
+      return (await shell.openPath(folder)) === '';
+    },
     protectContent(on) {
       window?.setContentProtection(on);
     },
-    onAway: away.on,
+    onAway: (listener) => away.on(listener),
     proxyFor: async (url) => proxyAddress(await session.resolveProxy(url)),
-    trustedCertificates: () => Promise.resolve(systemCertificates()),
   };
 }
 
-/** What of Electron the host uses. Handed in, so that each use can be tried on a fake of the same types. */
-export type ElectronParts = Pick<
-  typeof Electron,
-  | 'app'
-  | 'BrowserWindow'
-  | 'clipboard'
-  | 'ClipboardItem'
-  | 'dialog'
-  | 'ipcMain'
-  | 'Menu'
-  | 'powerMonitor'
-  | 'session'
->;
-
-const raw = (format: string): string => `electron application/osclipboard;format="${format}"`;
-/** A DWORD of zero: "no". */
-const no = (): Blob => new Blob([new Uint8Array(4)]);
+const rawFormat = (format: string): string => `electron application/osclipboard;format="${format}"`;
+/** A DWORD of zero. */
+const falseFlag = (): Blob => new Blob([new Uint8Array(4)]);
 
 /**
- * What tells each desktop to keep a copied value to itself. Windows: out of the clipboard history and the cloud
+ * Formats that tell the system not to keep a copied value. Windows: out of the clipboard history and the cloud
  * clipboard, and a hint to monitors (learn.microsoft.com, "Clipboard Formats"). macOS: concealed (nspasteboard.org).
  * KDE: Klipper does not record it; other Linux desktops ignore it.
  */
-function exclusions(platform: NodeJS.Platform): Record<string, Blob> {
-  switch (platform) {
+function exclusions(os: NodeJS.Platform): Record<string, Blob> {
+  switch (os) {
     case 'win32':
       return {
-        [raw('ExcludeClipboardContentFromMonitorProcessing')]: no(),
-        [raw('CanIncludeInClipboardHistory')]: no(),
-        [raw('CanUploadToCloudClipboard')]: no(),
+        [rawFormat('ExcludeClipboardContentFromMonitorProcessing')]: falseFlag(),
+        [rawFormat('CanIncludeInClipboardHistory')]: falseFlag(),
+        [rawFormat('CanUploadToCloudClipboard')]: falseFlag(),
       };
     case 'darwin':
-      return { [raw('org.nspasteboard.ConcealedType')]: new Blob(['']) };
+      return { [rawFormat('org.nspasteboard.ConcealedType')]: new Blob(['']) };
     case 'linux':
-      return { [raw('x-kde-passwordManagerHint')]: new Blob(['secret']) };
+      return { [rawFormat('x-kde-passwordManagerHint')]: new Blob(['secret']) };
     default:
       return {};
   }
 }
 
-/** The system clipboard; never `clipboard.selection`. Text and hints are written in one go, so no monitor sees the one without the other. */
-export function electronClipboard(
-  { clipboard, ClipboardItem }: Pick<ElectronParts, 'clipboard' | 'ClipboardItem'>,
-  platform: NodeJS.Platform,
+/** Never `clipboard.selection`. Text and hints are written at once, so that no monitor sees one without the other. */
+function createClipboard(
+  { clipboard, ClipboardItem }: Pick<ElectronModules, 'clipboard' | 'ClipboardItem'>,
+  os: NodeJS.Platform,
 ): PlatformClipboard {
   return {
-    write: (text) => clipboard.write([new ClipboardItem({ 'text/plain': text, ...exclusions(platform) })]),
+    write: (text) => clipboard.write([new ClipboardItem({ 'text/plain': text, ...exclusions(os) })]),
     read: () => clipboard.readText(),
     clear() {
       clipboard.clear();
@@ -194,10 +198,10 @@ const schemes: Readonly<Record<string, string>> = {
 
 /**
  * The first entry of Chromium's answer, `PROXY host:port; DIRECT`, as an address; null for a direct connection. A
- * kind of proxy the client can't speak to is named all the same: going around it unasked would be worse than failing.
+ * kind of proxy the client can't use is named all the same: going around it unasked would be worse than failing.
  */
-export function proxyAddress(answer: string): string | null {
-  const [kind = '', place = ''] = (answer.split(';')[0] ?? '').trim().split(/\s+/);
+function proxyAddress(answer: string): string | null {
+  const [kind = '', address = ''] = (answer.split(';')[0] ?? '').trim().split(/\s+/);
   const scheme = schemes[kind.toUpperCase()];
-  return scheme === undefined || place === '' ? null : `${scheme}://${place}`;
+  return scheme === undefined || address === '' ? null : `${scheme}://${address}`;
 }

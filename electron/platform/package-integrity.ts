@@ -5,15 +5,15 @@ import { z } from 'zod';
 
 /*
  * The few lines that read what @electron/fuses writes: the library comes with its command line and a patched file system,
- * which have no business in the product. A packaged executable is read with both in the tests.
+ * which the product does not need. The tests read a packaged executable with both.
  */
 
 /** Marks the fuses in Electron's executable: after it the wire's version, its length, and a character a fuse. */
 const sentinel = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
 const wireVersion = 1;
 
-/** By their place on the wire. */
-const places = {
+/** By their position on the wire. */
+const positions = {
   runAsNode: 0,
   cookieEncryption: 1,
   nodeOptions: 2,
@@ -22,7 +22,7 @@ const places = {
   onlyFromArchive: 5,
   fileProtocolRights: 7,
 } as const;
-export type Fuse = keyof typeof places;
+export type Fuse = keyof typeof positions;
 
 /** What a packaged app is built with (`electronFuses` of electron-builder.yml). */
 export const expectedFuses: Readonly<Record<Fuse, boolean>> = {
@@ -42,9 +42,9 @@ export function wrongFuses(executable: string): readonly Fuse[] | null {
   if (at === -1) return null;
   const wire = bytes.subarray(at + sentinel.length);
   const [version, length = 0] = wire;
-  const fuses = Object.keys(places) as Fuse[];
-  if (version !== wireVersion || length <= Math.max(...Object.values(places))) return null;
-  const isOn = (fuse: Fuse): boolean => String.fromCharCode(wire[2 + places[fuse]] ?? 0) === '1';
+  const fuses = Object.keys(positions) as Fuse[];
+  if (version !== wireVersion || length <= Math.max(...Object.values(positions))) return null;
+  const isOn = (fuse: Fuse): boolean => String.fromCharCode(wire[2 + positions[fuse]] ?? 0) === '1';
   return fuses.filter((fuse) => isOn(fuse) !== expectedFuses[fuse]);
 }
 
@@ -77,8 +77,9 @@ export function damagedFiles(
   return { count: expected.length, damaged: damaged.map(([name]) => name) };
 }
 
-interface Entry {
-  readonly files?: Readonly<Record<string, Entry>>;
+/** A file or folder in the header of an asar archive. */
+interface ArchiveEntry {
+  readonly files?: Readonly<Record<string, ArchiveEntry>>;
   readonly integrity?: { readonly algorithm: string; readonly hash: string };
 }
 
@@ -86,7 +87,7 @@ interface Entry {
 export function filesWithoutHash(archive: string): readonly string[] | null {
   const header = readHeader(archive);
   if (header === null) return null;
-  const walk = (entry: Entry, name: string): string[] =>
+  const walk = (entry: ArchiveEntry, name: string): string[] =>
     entry.files === undefined
       ? entry.integrity?.algorithm === 'SHA256'
         ? []
@@ -96,8 +97,8 @@ export function filesWithoutHash(archive: string): readonly string[] | null {
 }
 
 /** Two lengths in eight bytes, then two in eight more, the second of them the header's own. */
-function readHeader(archive: string): Entry | null {
-  // Electron shows an archive as a folder, unless told not to.
+function readHeader(archive: string): ArchiveEntry | null {
+  // Electron presents an archive as a folder unless this is set.
   const process_ = process as { noAsar?: boolean };
   const before = process_.noAsar ?? false;
   process_.noAsar = true;
@@ -109,7 +110,7 @@ function readHeader(archive: string): Entry | null {
       fs.readSync(file, lengths);
       const header = Buffer.alloc(lengths.readUInt32LE(12));
       fs.readSync(file, header, 0, header.length, lengths.length);
-      return JSON.parse(header.toString('utf8')) as Entry;
+      return JSON.parse(header.toString('utf8')) as ArchiveEntry;
     } finally {
       fs.closeSync(file);
     }

@@ -6,7 +6,7 @@ const scheme = 'app';
 /** The window's origin under Electron. Never `file://`, which has more rights than a page needs. */
 export const electronOrigin = `${scheme}://tokendesk`;
 
-/** Before Electron is ready, once. No `bypassCSP`, no service workers; compiled scripts are kept. */
+/** Called once, before Electron is ready. No `bypassCSP`, no service workers; compiled scripts are kept. */
 export function registerScheme(protocol: Pick<Protocol, 'registerSchemesAsPrivileged'>): void {
   protocol.registerSchemesAsPrivileged([
     { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
@@ -69,17 +69,17 @@ export async function openBundle(folder: string, origin: string): Promise<Bundle
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await fs.readdir(folder, { withFileTypes: true });
   const nested = entries.map(async (entry) => {
-    const place = path.join(folder, entry.name);
-    if (entry.isDirectory()) return listFiles(place);
-    return entry.isFile() ? [place] : [];
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory()) return listFiles(file);
+    return entry.isFile() ? [file] : [];
   });
   return (await Promise.all(nested)).flat();
 }
 
 /**
- * What the window may do, the same under both hosts: its own bundle and nothing else. `connect-src 'none'` is why a
- * script smuggled in through a file could not send anything away, and Trusted Types why it could not start: the only
- * policy allowed is the one Svelte makes for its own compiled templates.
+ * What the window may do, the same on both platforms: its own bundle and nothing else. `connect-src 'none'` is why a
+ * script injected through a file could send nothing out, and Trusted Types is why it could not start: the only policy
+ * allowed is the one that Svelte makes for its compiled templates.
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",

@@ -1,10 +1,10 @@
 import type { BrowserWindow, Session, RenderProcessGoneDetails } from 'electron';
-import type { ElectronParts } from './electron-platform.ts';
+import type { ElectronModules } from './electron-platform.ts';
 import { electronOrigin } from './protocol.ts';
 
-/** The only place a window is made. The preferences are spelt out, the defaults among them, so that each can be read. */
+/** The only place where a window is made. All preferences are listed, defaults included, so that each can be checked. */
 export function createWindow(
-  { BrowserWindow: Window }: Pick<ElectronParts, 'BrowserWindow'>,
+  { BrowserWindow: Window }: Pick<ElectronModules, 'BrowserWindow'>,
   { preload, session }: { readonly preload: string; readonly session: Session },
 ): BrowserWindow {
   const window = new Window({
@@ -44,39 +44,42 @@ export async function loadWindow(window: BrowserWindow): Promise<void> {
 }
 
 /**
- * Electron's own menu has Reload, Toggle Developer Tools and links to the web. macOS needs one for the keys of
- * copying and quitting; elsewhere the window has none.
+ * Electron's own menu has Reload, Toggle Developer Tools and links to the web. macOS needs a menu for the shortcuts
+ * of copying and quitting; elsewhere the window has none.
  */
-export function setMenu({ Menu }: Pick<ElectronParts, 'Menu'>, platform: NodeJS.Platform): void {
+export function setMenu({ Menu }: Pick<ElectronModules, 'Menu'>, os: NodeJS.Platform): void {
   Menu.setApplicationMenu(
-    platform === 'darwin'
+    os === 'darwin'
       ? Menu.buildFromTemplate([{ role: 'appMenu' }, { role: 'editMenu' }, { role: 'windowMenu' }])
       : null,
   );
 }
 
-/** A page that ends its process so often, within this time, would do it again. */
-const mostTimes = 3;
+/** A page that crashed more often than that within this time would crash again. */
+const maxReloads = 3;
 const withinMs = 60_000;
 
-export interface Revival {
+interface ReloadOptions {
   /** Loads the window's page again. */
   readonly load: () => Promise<void>;
-  /** The page is gone, and with it whatever it showed. */
+  /** The page is gone, and with it whatever it showed. Called before it is loaded again. */
   readonly onGone: () => void;
   readonly giveUp: () => void;
   readonly now: () => number;
 }
 
-/** Loads the page again when its process ended by itself. Jobs run in main: nothing of them is lost meanwhile. */
-export function reviveWindow(window: BrowserWindow, { load, onGone, giveUp, now }: Revival): void {
-  let times: number[] = [];
+/** Loads the page again when its process crashed. Jobs run in the main process and go on meanwhile. */
+export function reloadCrashedWindow(
+  window: BrowserWindow,
+  { load, onGone, giveUp, now }: ReloadOptions,
+): void {
+  let crashes: number[] = [];
   window.webContents.on('render-process-gone', (_event, { reason }: RenderProcessGoneDetails) => {
     if (reason === 'clean-exit') return;
     onGone();
-    times = [...times.filter((at) => now() - at < withinMs), now()];
-    if (times.length > mostTimes) giveUp();
-    // Not within the event: the process it tells of is still being taken down.
+    crashes = [...crashes.filter((at) => now() - at < withinMs), now()];
+    if (crashes.length > maxReloads) giveUp();
+    // Not within the event: the process that crashed is still being taken down.
     else setImmediate(() => void load().catch(giveUp));
   });
 }

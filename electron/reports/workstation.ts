@@ -73,7 +73,10 @@ class Counts {
   add(entry: AuditEntry, end: AuditEntry | null): void {
     const day = dayOf(new Date(entry.at));
     if (day < this.#query.from || day > this.#query.to) return;
-    if (requests.has(entry.action)) this.#addRequest(entry, end, day);
+    // The line of a reveal or copy stands for its request too, and its note names the operation.
+    const operation = [entry.action, entry.note ?? ''].find((name) => requests.has(name));
+    if (operation !== undefined && end?.note !== 'not sent')
+      this.#addRequest({ ...entry, action: operation }, end, day);
     const seen = inClear[entry.action];
     // An export of masked rows shows nobody anything; its line says what it was.
     const masked = entry.action === 'Export' && !(entry.note ?? '').includes('cleartext');

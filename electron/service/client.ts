@@ -29,6 +29,17 @@ export interface CallContext {
   /** Elements in the request; 1 for single operations. */
   readonly rows?: number;
   readonly signal?: AbortSignal;
+  /** Where the call is part of an act that is in the audit log already. */
+  readonly act?: RecordedAct;
+}
+
+/**
+ * An act that was written to the audit log and synced: its line stands for the first request of its call as well.
+ * Sessions and repeated requests get lines of their own.
+ */
+export interface RecordedAct {
+  /** Set when a request was let out under it. */
+  sent: boolean;
 }
 
 export interface Intent {

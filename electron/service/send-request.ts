@@ -122,11 +122,12 @@ async function once(parts: SenderParts, outgoing: Outgoing, permit: Permit): Pro
 }
 
 /** What the auditRequest is told of why: everything but the means to cancel. */
-function toldOf({ reason, caseReference, job }: CallContext, rows: number): CallContext {
+function toldOf({ reason, caseReference, job, act }: CallContext, rows: number): CallContext {
   return {
     ...(reason !== undefined && { reason }),
     ...(caseReference !== undefined && { caseReference }),
     ...(job !== undefined && { job }),
+    ...(act !== undefined && { act }),
     ...(rows > 0 && { rows }),
   };
 }

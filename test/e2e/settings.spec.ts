@@ -1,4 +1,5 @@
-import { expect, test } from '../support/app-fixture.ts';
+import path from 'node:path';
+import { chromiumOnly, expect, test } from '../support/app-fixture.ts';
 import { go, startBuiltIn } from '../support/page-actions.ts';
 
 test('the About section lists every package with its licence', async ({ page }) => {
@@ -10,6 +11,17 @@ test('the About section lists every package with its licence', async ({ page }) 
   // Packages whose own manifest names none, and whose licence text is in the bundle's list.
   expect(await page.getByRole('cell', { name: 'not stated' }).count()).toBeLessThan(2);
 });
+
+test(
+  'the folder of the log is shown where no file manager can be opened',
+  chromiumOnly('Electron opens the folder in the file manager'),
+  async ({ page, app }) => {
+    await go(page, 'Settings');
+    await page.getByRole('button', { name: 'Open log folder' }).click();
+    const about = page.getByRole('region', { name: 'About' });
+    await expect(about).toContainText(path.join(app.home, 'logs'));
+  },
+);
 
 test('locking and unlocking are in the audit log', async ({ page }) => {
   await startBuiltIn(page);

@@ -7,7 +7,7 @@ import { calls } from '../../electron/contract/calls.ts';
 import { buildPreload } from '../support/build-for-test.ts';
 import { createFakeContents, preloadModule } from '../support/fake-electron.ts';
 
-type Desk = Record<string, (input: unknown) => Promise<unknown>> & {
+type Bridge = Record<string, (input: unknown) => Promise<unknown>> & {
   on: (event: string, listener: (...heard: unknown[]) => void) => () => void;
 };
 
@@ -40,7 +40,7 @@ function preloaded() {
     { exports: {} },
     {},
   );
-  return { app: world['tokendesk'] as Desk, world, contents, files, handler, required, invoked };
+  return { app: world['tokendesk'] as Bridge, world, contents, files, handler, required, invoked };
 }
 
 describe('the built preload', () => {
@@ -88,7 +88,7 @@ describe('the built preload', () => {
 });
 
 describe('events', () => {
-  test('come without the host event, which could send to any channel', () => {
+  test('come without the event of Electron, whose sender could send to any channel', () => {
     const { app, contents } = preloaded();
     const heard: unknown[][] = [];
     app.on('reveal.ended', (...args) => heard.push(args));

@@ -8,7 +8,7 @@ const value = '4111117309211111';
 const xorKey = newXorKey();
 const revealed = {
   revealId: 'reveal-1',
-  cleartext: obscureText(value, xorKey),
+  obscured: obscureText(value, xorKey),
   xorKey,
   hideAfterMs: 20_000,
   requestId: 'r',

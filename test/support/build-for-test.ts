@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { build, mergeConfig, type InlineConfig } from 'vite';
+import { build, mergeConfig, type InlineConfig, type Rolldown } from 'vite';
+import { chromiumMain, electronMain } from '../../vite.main.config.ts';
 import { chromiumPreload, electronPreload } from '../../vite.preload.config.ts';
 
 const preloads = {
@@ -9,15 +10,18 @@ const preloads = {
 };
 
 /** Builds a preload as the product's build does, into `folder`. Answers the file. */
-export async function buildPreload(host: keyof typeof preloads, folder: string): Promise<string> {
-  const { config, file } = preloads[host];
+export async function buildPreload(platform: keyof typeof preloads, folder: string): Promise<string> {
+  const { config, file } = preloads[platform];
   await build(into(config, folder));
   return path.join(folder, file);
 }
 
-/** Builds the trusted side, into `folder`. */
-export async function buildMain(folder: string): Promise<void> {
-  await build(into({ configFile: 'vite.main.config.ts' }, folder));
+const mains = { electron: electronMain, chromium: chromiumMain };
+
+/** Builds a main process as the product's build does, into `folder`. Answers the modules that went into it. */
+export async function buildMain(platform: keyof typeof mains, folder: string): Promise<string[]> {
+  const built = (await build(into(mains[platform], folder))) as Rolldown.RolldownOutput;
+  return built.output.flatMap((file) => (file.type === 'chunk' ? [...file.moduleIds, ...file.imports] : []));
 }
 
 function into(config: InlineConfig, outDir: string): InlineConfig {

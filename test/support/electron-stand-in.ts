@@ -6,7 +6,17 @@ export const fake = createFakeElectron({
   appPath: process.env['FAKE_APP_PATH'] ?? '',
   switches: process.env['FAKE_SWITCHES']?.split(' ') ?? [],
 });
-export const { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session } =
-  fake.parts;
+export const {
+  app,
+  BrowserWindow,
+  clipboard,
+  ClipboardItem,
+  dialog,
+  ipcMain,
+  Menu,
+  powerMonitor,
+  session,
+  shell,
+} = fake.modules;
 export const { protocol } = fake;
 export default { app, ipcMain, platform: {} };

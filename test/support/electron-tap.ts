@@ -19,7 +19,7 @@ export interface TapOptions {
   readonly downloads: string;
 }
 
-export type TappedParts = Pick<
+export type TappedModules = Pick<
   typeof Electron,
   'app' | 'BrowserWindow' | 'dialog' | 'ipcMain' | 'powerMonitor'
 >;
@@ -29,7 +29,7 @@ export type TappedParts = Pick<
  * which no test tool reaches. Its text is written to a file that Electron loads first, so it can use nothing from
  * outside of itself.
  */
-export function tapMain(electron: TappedParts, { home, downloads }: TapOptions): Tap {
+export function tapMain(electron: TappedModules, { home, downloads }: TapOptions): Tap {
   const { app, BrowserWindow, dialog, ipcMain, powerMonitor } = electron;
   const fs = process.getBuiltinModule('node:fs');
   const path = process.getBuiltinModule('node:path');
@@ -60,7 +60,7 @@ export function tapMain(electron: TappedParts, { home, downloads }: TapOptions):
     const file = chosen.shift();
     return Promise.resolve({ canceled: file === undefined, filePaths: file === undefined ? [] : [file] });
   };
-  // As the host in Chromium does it: all in one folder, and nothing is ever written over.
+  // As the Chromium platform does it: all in one folder, and nothing is ever written over.
   dialog.showSaveDialog = (...args: unknown[]) => {
     const { defaultPath = '' } = args.at(-1) as Electron.SaveDialogOptions;
     const { name, ext } = path.parse(defaultPath);

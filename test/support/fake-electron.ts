@@ -2,10 +2,10 @@ import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import vm from 'node:vm';
 import type * as Electron from 'electron';
-import type { ElectronParts } from '../../electron/platform/electron-platform.ts';
+import type { ElectronModules } from '../../electron/platform/electron-platform.ts';
 
 /*
- * Enough of Electron to open a window on paper. Each part is checked against electron.d.ts where it is written
+ * Enough of Electron to open a window without one. Each module is checked against electron.d.ts where it is written
  * (`satisfies Partial<…>`): a method that Electron does not have, or has differently, does not compile.
  */
 
@@ -84,7 +84,7 @@ export function createFakeContents(handlers: Map<string, Handler>) {
       asked.webRtc = policy;
     },
     send(channel: string, ...args: unknown[]) {
-      page.emit(channel, { sender: 'the host', ports: [] }, ...structuredClone(args));
+      page.emit(channel, { sender: 'the sender', ports: [] }, ...structuredClone(args));
     },
   } satisfies Partial<Electron.WebContents>;
   const contents = Object.assign(new EventEmitter(), methods, { asked });
@@ -119,6 +119,7 @@ export function createFakeElectron(options: FakeOptions) {
     clipboard: null as Record<string, string | Blob> | null,
     dialogs: [] as unknown[],
     openAnswer: { canceled: true, filePaths: [] } as Electron.OpenDialogReturnValue,
+    openPathError: '',
     saveAnswer: { canceled: true, filePath: '' } as Electron.SaveDialogReturnValue,
   };
   let becomeReady: () => void = () => undefined;
@@ -201,6 +202,13 @@ export function createFakeElectron(options: FakeOptions) {
       return made as unknown as Electron.Session;
     },
   } satisfies Partial<typeof Electron.session>;
+
+  const shell = {
+    openPath(folder) {
+      said.dialogs.push(`folder ${folder}`);
+      return Promise.resolve(said.openPathError);
+    },
+  } satisfies Partial<Electron.Shell>;
 
   const protocol = {
     registerSchemesAsPrivileged(schemes) {
@@ -293,7 +301,7 @@ export function createFakeElectron(options: FakeOptions) {
   }
 
   const powerMonitor = new EventEmitter();
-  const parts = {
+  const modules = {
     app,
     BrowserWindow: FakeWindow,
     clipboard,
@@ -303,9 +311,10 @@ export function createFakeElectron(options: FakeOptions) {
     Menu,
     powerMonitor,
     session,
-  } as unknown as ElectronParts;
+    shell,
+  } as unknown as ElectronModules;
   return {
-    parts,
+    modules,
     app,
     ipcMain,
     powerMonitor,
@@ -325,7 +334,7 @@ export function preloadModule(
   contents: FakeContents,
   files: WeakMap<File, string>,
 ) {
-  const frame = { origin: 'app://desk', parent: null };
+  const frame = { origin: 'app://tokendesk', parent: null };
   const contextBridge = {
     exposeInMainWorld(key, api) {
       world[key] = api;

@@ -33,7 +33,7 @@ const window = await new Promise<FakeElectron['windows'][number]>((resolve) => {
 });
 
 type Ask = (input: unknown) => Promise<unknown>;
-const app = window.world['desk'] as Record<string, Ask> & { on: (name: string, hear: Ask) => unknown };
+const app = window.world['tokendesk'] as Record<string, Ask> & { on: (name: string, hear: Ask) => unknown };
 const events: string[] = [];
 app.on('app.state', () => Promise.resolve(events.push('app.state')));
 const state = await app['app.state']?.({});
@@ -43,7 +43,7 @@ const stranger = await window.webContents.invoke(
   {},
   { origin: 'app://other', parent: null },
 );
-const missing = await fetchStatus('app://desk/../main/main.js');
+const missing = await fetchStatus('app://tokendesk/../main/main.js');
 
 const exited = once(fake.app, 'exited');
 window.close();
@@ -66,6 +66,6 @@ console.log(
 );
 
 async function fetchStatus(url: string): Promise<number | undefined> {
-  const handler = fake.sessions.get('desk')?.asked.schemes.get('app');
+  const handler = fake.sessions.get('tokendesk')?.asked.schemes.get('app');
   return (await handler?.(new Request(url)))?.status;
 }

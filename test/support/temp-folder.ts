@@ -19,7 +19,7 @@ export function tinyBundle(): string {
   fs.mkdirSync(path.join(renderer, 'assets'), { recursive: true });
   fs.writeFileSync(
     path.join(renderer, 'index.html'),
-    '<!doctype html><title>Desk</title><script type="module" src="./assets/probe.js"></script>',
+    '<!doctype html><title>Tokendesk</title><script type="module" src="./assets/probe.js"></script>',
   );
   fs.writeFileSync(path.join(renderer, 'assets', 'probe.js'), 'globalThis.probed = true;');
   fs.writeFileSync(path.join(renderer, 'notes.bin'), 'not served');

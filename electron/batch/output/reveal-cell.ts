@@ -49,7 +49,7 @@ export async function revealCell(
   const { revealId, hideAfterMs } = parts.reveals.open();
   begun.value({ ok: true, ...(found.requestId !== '' && { requestId: found.requestId }) });
   const obscured = obscureText(found.cleartext, xorKey);
-  return done({ revealId, cleartext: obscured, hideAfterMs, requestId: found.requestId });
+  return done({ revealId, obscured, hideAfterMs, requestId: found.requestId });
 }
 
 function cleartextOf(

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { connectionView } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
 
-/** How the session and the pace of the active connection stand; drawn in the top strip. */
+/** Session and rate limit of the active connection, as the toolbar shows them. */
 export const serviceStatus = z.strictObject({
   connectionId: id,
   policy: name,
   /** When the current session was made; null while there is none. */
   sessionSince: instant.nullable(),
-  /** As the service's rate headers told last (spec §8); null before the first answer. */
+  /** From the latest rate headers (spec §8); null before the first answer. */
   remaining: count.nullable(),
   limit: count.nullable(),
   /** Requests wait until then: backing off, or the day's transfers are spent. */
@@ -66,7 +66,7 @@ export type SettingsDamage = z.infer<typeof settingsDamage>;
 /** All that the frame around the pages needs. Sent whole when any of it changes. */
 export const appState = z.strictObject({
   version: z.string(),
-  host: z.enum(['electron', 'chromium']),
+  platform: z.enum(['electron', 'chromium']),
   connections: z.array(connectionView),
   active: z.strictObject({ connectionId: id, policy: name }).nullable(),
   service: serviceStatus.nullable(),
@@ -78,10 +78,9 @@ export const appState = z.strictObject({
 });
 export type AppState = z.infer<typeof appState>;
 
-/** What the app is made of, for its About section. */
+/** For the About section. */
 export const about = z.strictObject({
   version: z.string(),
-  host: z.string(),
   /** Packages in the bundle and under which licence each is. */
   licences: z.array(z.strictObject({ name: z.string(), version: z.string(), licence: z.string() })),
 });

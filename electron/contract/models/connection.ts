@@ -12,7 +12,7 @@ export type DefinitionKind = z.infer<typeof definitionKind>;
 export const tokenDefinition = z.strictObject({ name, label: name, kind: definitionKind });
 export type TokenDefinition = z.infer<typeof tokenDefinition>;
 
-/** A client certificate as it is named on the screen; the file itself is kept encrypted, its key in the keychain. */
+/** A client certificate as the screen names it; the file is stored encrypted, its key in the keychain. */
 export const clientCertificate = z.strictObject({
   subject: z.string().max(300),
   /** The last day it holds, in UTC. */
@@ -20,7 +20,7 @@ export const clientCertificate = z.strictObject({
 });
 export type ClientCertificate = z.infer<typeof clientCertificate>;
 
-/** What is kept about a connection outside the keychain: nothing here is secret. */
+/** What is stored about a connection outside of the keychain: nothing here is secret. */
 export const connection = z.strictObject({
   id,
   name,
@@ -31,7 +31,7 @@ export const connection = z.strictObject({
   /** PEM certificates trusted by this connection in addition to the system's. */
   extraCa: z.string().max(100_000).nullable(),
   clientCertificate: clientCertificate.nullable(),
-  /** Signs in to the host's proxy; empty for none. Basic authentication (RFC 7617) allows no colon in it. */
+  /** Signs in to the system's proxy; empty for none. Basic authentication (RFC 7617) allows no colon in it. */
   proxyUser: z
     .string()
     .regex(/^[^:\p{Cc}]*$/u)
@@ -55,7 +55,7 @@ export const connectionDraft = connection
   .extend({ id: id.nullable() });
 export type ConnectionDraft = z.infer<typeof connectionDraft>;
 
-/** `memory`: kept for this run only, since the machine has no keyring. `locked`: stored, but the keyring is locked. */
+/** `memory`: for this run only, since the machine has no keyring. `locked`: stored, but the keyring is locked. */
 export const secretState = z.enum(['stored', 'memory', 'missing', 'locked']);
 export type SecretState = z.infer<typeof secretState>;
 

@@ -31,12 +31,12 @@ export const obscuredText = z.strictObject({
   xorKey,
   obscured: z.string().regex(/^(?:[0-9a-f]{4}){1,2560}$/),
 });
-/** A portal's JWT may be longer than a keychain takes; it is then kept in memory. */
+/** A portal's JWT may be longer than a keychain takes; it is then stored in memory. */
 export const obscuredToken = z.strictObject({
   xorKey,
   obscured: z.string().regex(/^(?:[0-9a-f]{4}){1,16384}$/),
 });
-/** A value in clear, as long as `value` in names.ts may be. */
+/** A value in clear, as long as `value` may be. */
 export const obscuredValue = z.strictObject({
   xorKey,
   obscured: z.string().regex(/^(?:[0-9a-f]{4}){1,8192}$/),

@@ -33,18 +33,18 @@ export const translateInput = z.strictObject({
   targetDefinition: name,
 });
 
-/** Why cleartext is wanted. Asked before every reveal and copy, and audited. */
+/** Why cleartext is needed. Required before every reveal and copy of cleartext, and written to the audit log. */
 export const revealReason = z.strictObject({ reason, caseReference });
 export type RevealReason = z.infer<typeof revealReason>;
 
-/** What a reveal takes beside its subject. */
+/** What a reveal takes beside the value it is about. */
 export const revealInput = revealReason.extend({ xorKey });
 export type RevealInput = z.infer<typeof revealInput>;
 
 export const reveal = z.strictObject({
   revealId: id,
-  /** Covered with the xorKey of the call, see `obscured.ts`. */
-  cleartext: z.string(),
+  /** The value, obscured with the xorKey of the call, see `obscured.ts`. */
+  obscured: z.string(),
   /** Main hides it then, whatever the window does. */
   hideAfterMs: z.int().positive(),
   requestId: z.string(),

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { failureSchema } from '../errors.ts';
 import { count, id, instant } from './fields.ts';
 
-/** Text from the service about itself: names, codes, identifiers. Cut to this before it crosses. */
-const told = z.string().max(200);
-/** Members this version does not know, as text: shown, not dropped (spec §9). */
-const more = z.record(z.string().max(100), told);
+/** Text from the service about itself: names, codes, identifiers. Cut to this length before it is sent. */
+const shortText = z.string().max(200);
+/** Members this version does not know, as text: they are shown (spec §9). */
+const more = z.record(z.string().max(100), shortText);
 
 /** The portal sign-in of the active connection (spec §5). The JWT itself stays in the keychain. */
 export const portalSession = z.strictObject({
   /** `ended`: there was one, and its time is over. */
   state: z.enum(['signed-out', 'signed-in', 'ended']),
   /** As the token says; null when it doesn't. */
-  user: told.nullable(),
-  roles: z.array(told).max(50),
+  user: shortText.nullable(),
+  roles: z.array(shortText).max(50),
   /** Read from the token; null when it carries none. */
   expires: instant.nullable(),
   /** `memory`: for this run only, since there is no keyring or the token is too long for it. */
@@ -33,9 +33,9 @@ export type MetricsQuery = z.infer<typeof metricsQuery>;
 
 /** One group; the members that the grouping does not tell apart are null. */
 export const metricsRow = z.strictObject({
-  day: told.nullable(),
-  definition: told.nullable(),
-  operation: told.nullable(),
+  day: shortText.nullable(),
+  definition: shortText.nullable(),
+  operation: shortText.nullable(),
   requests: count,
   /** Null where the service did not tell. */
   failed: count.nullable(),
@@ -57,7 +57,7 @@ const figures = z.strictObject({
 export type Figures = z.infer<typeof figures>;
 
 /** The account's numbers, as the service answered. */
-export const metrics = figures.extend({ requestId: told });
+export const metrics = figures.extend({ requestId: shortText });
 export type Metrics = z.infer<typeof metrics>;
 
 /** This workstation's own numbers, from the audit log. A request is one that left this app. */
@@ -67,10 +67,10 @@ export const workstation = figures.extend({
   refusals: z
     .array(
       z.strictObject({
-        code: told,
-        operation: told,
-        definition: told.nullable(),
-        policy: told.nullable(),
+        code: shortText,
+        operation: shortText,
+        definition: shortText.nullable(),
+        policy: shortText.nullable(),
         count,
         last: instant,
       }),
@@ -80,7 +80,7 @@ export const workstation = figures.extend({
   cases: z
     .array(
       z.strictObject({
-        caseReference: told,
+        caseReference: shortText,
         reveals: count,
         copies: count,
         exports: count,
@@ -97,12 +97,12 @@ export type Workstation = z.infer<typeof workstation>;
 /** One of the most recent failed requests. Empty texts are what the service did not tell. */
 export const failedRequest = z.strictObject({
   /** ISO 8601 where it could be understood, else as it came. */
-  at: told,
-  operation: told,
-  definition: told,
+  at: shortText,
+  operation: shortText,
+  definition: shortText,
   status: z.int().nullable(),
-  code: told,
-  requestId: told,
+  code: shortText,
+  requestId: shortText,
   more,
 });
 export type FailedRequest = z.infer<typeof failedRequest>;
@@ -110,7 +110,7 @@ export type FailedRequest = z.infer<typeof failedRequest>;
 export const failedRequests = z.strictObject({
   reportId: id,
   failures: z.array(failedRequest).max(100),
-  requestId: told,
+  requestId: shortText,
 });
 export type FailedRequests = z.infer<typeof failedRequests>;
 
@@ -122,7 +122,7 @@ export const toolServer = z.strictObject({
   /** Why it is not ready, where there is more to say. */
   failure: failureSchema.nullable(),
   transport: z.enum(['streamable-http', 'sse']).nullable(),
-  tools: z.array(z.strictObject({ name: told, expected: z.boolean(), there: z.boolean() })).max(200),
+  tools: z.array(z.strictObject({ name: shortText, expected: z.boolean(), there: z.boolean() })).max(200),
   /** Configuration for a client, with a placeholder where the JWT goes. */
   configuration: z.string().max(2_000),
 });

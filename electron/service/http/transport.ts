@@ -242,13 +242,11 @@ export function readCertificates(pem: string): Outcome<readonly string[]> {
 }
 
 /**
- * Whom a connection trusts: Node's list, the operating system's, what the host found besides (`fromHost`), and the
- * connection's own. The built-in service has a certificate authority of its own and is to be vouched for by nobody
+ * Whom a connection trusts: Node's list, the operating system's and the connection's own. The built-in service has a certificate authority of its own and is to be vouched for by nobody
  * else: `only`.
  */
 export function trustedCertificates(
   extraCa: string | null,
-  fromHost: readonly string[],
   only = false,
 ): Outcome<readonly string[]> {
   const extra = extraCa === null ? done([]) : readCertificates(extraCa);
@@ -257,7 +255,6 @@ export function trustedCertificates(
     ...new Set([
       ...getCACertificates('default'),
       ...getCACertificates('system'),
-      ...fromHost,
       ...extra.value,
     ]),
   ]);

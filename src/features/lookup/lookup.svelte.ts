@@ -213,6 +213,8 @@ export class LookupController {
       this.stripFailure = outcome.failure;
       return;
     }
+    const { lookup: revealed } = outcome.value;
+    this.recent = this.recent.map((listed) => (listed.id === revealed.id ? revealed : listed));
     // Locked or gone elsewhere meanwhile: it is not shown for a moment, and main is told that it need not wait.
     if (this.app.locked || this.current?.id !== lookup.id) {
       await this.app.api.call('lookup.hide', { revealId: outcome.value.revealId });
@@ -221,7 +223,6 @@ export class LookupController {
     const { kind } = this.app.definition(lookup.definition);
     this.app.exposure.show({ ...outcome.value, xorKey }, `lookup:${lookup.id}`, kind);
     this.close();
-    await this.load();
   }
 
   async copy(what: 'masked' | 'token' | 'cleartext'): Promise<void> {

@@ -22,6 +22,13 @@ export class SettingsController {
     return outcome.ok ? outcome.value : null;
   }
 
+  /** Opens it. Where that can't be done, answers its path. */
+  async openLogFolder(): Promise<string | null> {
+    const outcome = await this.app.api.call('app.openLogFolder', {});
+    this.failure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? outcome.value.place : null;
+  }
+
   async change(over: Partial<Settings>): Promise<void> {
     if (this.settings === null) return;
     const outcome = await this.app.api.call('settings.save', { ...this.settings, ...over });

@@ -114,6 +114,19 @@ test(
       expect(outward.filter((message) => /eyJ[\w-]{8,}\.[\w-]+\./.test(message))).toEqual([]);
     });
 
+    await test.step('the log', () => {
+      const log = fs.readFileSync(path.join(app.home, 'logs', 'tokendesk.log'), 'utf8');
+      // Nothing went wrong on the way, and no line holds a value, its token or a path.
+      expect(
+        log
+          .trim()
+          .split('\n')
+          .map((line) => (JSON.parse(line) as { event?: string }).event),
+      ).toEqual(['app opened']);
+      const values = [...canaries.keys(), ...tokens, home, 'D-1', 'Chargeback'];
+      expect(values.filter((value) => log.includes(value))).toEqual([]);
+    });
+
     await test.step('files', async () => {
       const own = filesIn(app.home);
       const names = own.map((file) => path.relative(app.home, file));

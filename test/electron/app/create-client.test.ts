@@ -59,7 +59,6 @@ async function open(options: Options) {
       resources: path.resolve('resources'),
       site: path.resolve('resources/none'),
       proxyFor: () => Promise.resolve(options.proxy ?? null),
-      trustedCertificates: () => Promise.resolve([]),
     },
     connections: {
       certificate: () => Promise.resolve(options.certificate ?? done(null)),

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createPackage } from '@electron/asar';
 import { FuseV1Options, FuseVersion, flipFuses } from '@electron/fuses';
 import { describe, expect, test } from 'vitest';
-import { report, selfCheck, type SelfCheckParts } from '../../../electron/self-check.ts';
+import { report, selfCheck, type SelfCheckOptions } from '../../../electron/self-check.ts';
 import { listBundle } from '../../../scripts/list-bundle.ts';
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { standInDistribution } from '../../support/stand-in-distribution.ts';
@@ -12,7 +12,7 @@ import { tempFolder } from '../../support/temp-folder.ts';
 const shippedProfile = path.resolve('resources/service-profile.json');
 
 /** An installed app, as far as it is looked at: executable with fuses, archive, and the archive's files. */
-async function installed(): Promise<SelfCheckParts & { clock: FakeClock }> {
+async function installed(): Promise<SelfCheckOptions & { clock: FakeClock }> {
   const folder = tempFolder();
   const root = path.join(folder, 'files');
   fs.mkdirSync(path.join(root, 'dist/main'), { recursive: true });
@@ -44,7 +44,7 @@ async function installed(): Promise<SelfCheckParts & { clock: FakeClock }> {
     list,
     preload: path.join(root, 'dist/main/preload.cjs'),
     site: path.join(folder, 'site'),
-    platform: 'linux',
+    os: 'linux',
     loadKeytar: () => Promise.resolve(keyring(() => Promise.resolve(null))),
     clock: fakeClock(),
     node: { options: [], inspector: undefined },
@@ -58,12 +58,12 @@ const keyring = (getPassword: () => Promise<string | null>) => ({
 });
 
 /** The line about one thing. */
-async function line(what: string, parts: SelfCheckParts): Promise<string> {
+async function line(what: string, parts: SelfCheckOptions): Promise<string> {
   const { text } = report(await selfCheck(parts));
   return text.split('\n').find((one) => one.slice('not ok  '.length).startsWith(`${what}:`)) ?? '';
 }
 
-test('a sound app: a line each, and nothing to complain of', async () => {
+test('a whole app: a line for each check, all ok', async () => {
   const { text, code } = report(await selfCheck(await installed()));
   expect(text).toBe(
     [
@@ -81,7 +81,7 @@ test('a sound app: a line each, and nothing to complain of', async () => {
   expect(code).toBe(0);
 });
 
-test('one thing that is wrong is enough, and the others are still said', async () => {
+test('one failed check is enough, and the others are still reported', async () => {
   const parts = await installed();
   fs.rmSync(parts.preload);
   const { text, code } = report(await selfCheck(parts));
@@ -114,7 +114,7 @@ describe('fuses', () => {
 });
 
 describe('the archive and its files', () => {
-  test('a app that runs from a folder', async () => {
+  test('an app that runs from a folder', async () => {
     const parts = await installed();
     expect(await line('archive', { ...parts, archive: parts.root })).toMatch(
       /^not ok .*does not run from one/,
@@ -146,7 +146,7 @@ describe('the archive and its files', () => {
 });
 
 describe('the keychain', () => {
-  const withKeyring = async (load: SelfCheckParts['loadKeytar']) => ({
+  const withKeyring = async (load: SelfCheckOptions['loadKeytar']) => ({
     ...(await installed()),
     loadKeytar: load,
   });

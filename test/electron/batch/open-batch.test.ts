@@ -139,7 +139,7 @@ describe('a batch from file to file', () => {
     const revealed = valueOf(await app.batch['batch.reveal'](ask));
     expect(revealed).toEqual({
       revealId: 'reveal-1',
-      cleartext: obscureText('<b>', ask.xorKey),
+      obscured: obscureText('<b>', ask.xorKey),
       hideAfterMs: 20_000,
       requestId: 'req-1',
     });

@@ -2,7 +2,7 @@ import { obscuredOf } from '../../support/obscured-text.ts';
 import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
-import { openLookup, type LookupParts } from '../../../electron/lookup/lookup.ts';
+import { openLookup, type LookupOptions } from '../../../electron/lookup/lookup.ts';
 import type { ServiceClient } from '../../../electron/service/client.ts';
 
 const cleartext = '4111111111111111';
@@ -11,8 +11,8 @@ const token = '4111117309211111';
 
 type Step = readonly [string, ...unknown[]];
 
-/** A room over a service that knows one token, with everything that happens listed in order. */
-function room(overrides: Partial<LookupParts> = {}, answers: Partial<ServiceClient> = {}) {
+/** Lookups over a service that knows one token, with everything that happens listed in order. */
+function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceClient> = {}) {
   const steps: Step[] = [];
   let next = 0;
   const answer = (value: string) => Promise.resolve(done({ value, requestId: 'req-1' }));
@@ -23,7 +23,7 @@ function room(overrides: Partial<LookupParts> = {}, answers: Partial<ServiceClie
     translate: (...call: unknown[]) => (steps.push(['Translate', ...call]), answer('999')),
     ...answers,
   } as unknown as ServiceClient;
-  const parts: LookupParts = {
+  const options: LookupOptions = {
     active: () => Promise.resolve(done({ connectionId: 'c1', name: 'Acme', environment: 'test', client })),
     audit: {
       begin: (intent) => {
@@ -44,11 +44,11 @@ function room(overrides: Partial<LookupParts> = {}, answers: Partial<ServiceClie
     newId: () => `l${++next}`,
     ...overrides,
   };
-  return { app: openLookup(parts), steps };
+  return { app: openLookup(options), steps };
 }
 
 const subject = { policy: 'p', definition: 'd', caseReference: 'D-1' };
-const why = { reason: 'Refund', caseReference: 'D-1' };
+const reason = { reason: 'Refund', caseReference: 'D-1' };
 
 function value<T>(outcome: Outcome<T>): T {
   if (!outcome.ok) throw new Error(outcome.failure.code);
@@ -56,22 +56,23 @@ function value<T>(outcome: Outcome<T>): T {
 }
 
 test('a lookup asks for the mask alone: no cleartext leaves the service', async () => {
-  const { app, steps } = room();
+  const { app, steps } = open();
   const found = value(await app['lookup.mask']({ ...subject, token }));
   expect(found).toMatchObject({ token, masked: '4111 11•• •••• 1111', kind: 'masked', requestId: 'req-1' });
   expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
   expect(value(await app['lookup.recent']({}))).toEqual([found]);
 });
 
-test('a reveal is recorded, then fetched, then shown', async () => {
-  const { app, steps } = room();
+test('a reveal is recorded, then fetched, then shown, and its answer carries the changed lookup', async () => {
+  const { app, steps } = open();
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
-  const revealed = value(await app['lookup.reveal']({ lookupId: id, xorKey, ...why }));
+  const revealed = value(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason }));
   expect(revealed).toEqual({
     revealId: 'r1',
-    cleartext: obscureText(cleartext, xorKey),
+    obscured: obscureText(cleartext, xorKey),
     hideAfterMs: 20_000,
     requestId: 'req-1',
+    lookup: value(await app['lookup.recent']({}))[0],
   });
   expect(steps.slice(1).map((step) => step.slice(0, 2))).toEqual([
     ['begin', 'Reveal'],
@@ -80,7 +81,7 @@ test('a reveal is recorded, then fetched, then shown', async () => {
     ['end', 'Reveal'],
   ]);
   expect(JSON.stringify(value(await app['lookup.recent']({})))).not.toContain(cleartext);
-  expect(value(await app['lookup.recent']({}))[0]?.revealedAt).not.toBeNull();
+  expect(revealed.lookup).toMatchObject({ id, revealedAt: '2026-01-02T03:04:05.678Z' });
 });
 
 test.each([
@@ -102,19 +103,19 @@ test.each([
   ],
 ] as const)('nothing is fetched while %s', async (_when, overrides, code) => {
   for (const act of ['reveal', 'copy'] as const) {
-    const { app, steps } = room(overrides);
+    const { app, steps } = open(overrides);
     const { id } = value(await app['lookup.mask']({ ...subject, token }));
     const outcome =
       act === 'reveal'
-        ? await app['lookup.reveal']({ lookupId: id, xorKey, ...why })
-        : await app['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
+        ? await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })
+        : await app['lookup.copy']({ what: 'cleartext', lookupId: id, ...reason });
     expect(outcome).toEqual(failed(code));
     expect(steps.map(([step]) => step)).toEqual(['GetMasked']);
   }
 });
 
 test('a reveal without a case is refused where cases are required', async () => {
-  const { app, steps } = room();
+  const { app, steps } = open();
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   expect(await app['lookup.reveal']({ lookupId: id, xorKey, reason: 'Refund', caseReference: '' })).toEqual(
     failed('reveal.reason-required'),
@@ -124,24 +125,24 @@ test('a reveal without a case is refused where cases are required', async () => 
 
 test('a refused reveal is recorded as refused, and nothing opens', async () => {
   const refused = failed('service.refused', { requestId: 'req-2' });
-  const { app, steps } = room({}, { detokenize: () => Promise.resolve(refused) });
+  const { app, steps } = open({}, { detokenize: () => Promise.resolve(refused) });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
-  expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...why })).toEqual(refused);
+  expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).toEqual(refused);
   expect(steps.at(-1)).toEqual(['end', 'Reveal', false, 'service.refused']);
   expect(steps.map(([step]) => step)).not.toContain('open');
 });
 
 test('copying cleartext goes to the clipboard and not to the window', async () => {
-  const { app, steps } = room();
+  const { app, steps } = open();
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
-  const outcome = await app['lookup.copy']({ what: 'cleartext', lookupId: id, ...why });
+  const outcome = await app['lookup.copy']({ what: 'cleartext', lookupId: id, ...reason });
   expect(outcome).toEqual(done({ clearAfterMs: 30_000 }));
   expect(steps).toContainEqual(['clipboard', cleartext]);
   expect(steps.at(-1)).toEqual(['end', 'Copy', true, undefined]);
 });
 
 test('copying the mask or the token asks the service for nothing', async () => {
-  const { app, steps } = room();
+  const { app, steps } = open();
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   await app['lookup.copy']({ what: 'masked', lookupId: id });
   await app['lookup.copy']({ what: 'token', lookupId: id });
@@ -152,13 +153,13 @@ test('copying the mask or the token asks the service for nothing', async () => {
 });
 
 test('a token made under a policy that may not mask is kept without a mask', async () => {
-  const { app } = room({}, { getMasked: () => Promise.resolve(failed('service.refused')) });
+  const { app } = open({}, { getMasked: () => Promise.resolve(failed('service.refused')) });
   const made = value(await app['lookup.tokenize']({ ...subject, cleartext: obscuredOf(cleartext) }));
   expect(made).toMatchObject({ token, masked: '', kind: 'tokenized', requestId: 'req-1' });
 });
 
 test('translate takes the token to its target and masks it there', async () => {
-  const { app, steps } = room();
+  const { app, steps } = open();
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   const target = { targetPolicy: 'p2', targetDefinition: 'd2' };
   const made = value(await app['lookup.translate']({ lookupId: id, ...target }));
@@ -171,8 +172,8 @@ test('translate takes the token to its target and masks it there', async () => {
 
 test('a lookup belongs to the connection it was made on', async () => {
   let connectionId = 'c1';
-  const base = room();
-  const { app } = room({
+  const base = open();
+  const { app } = open({
     active: () =>
       Promise.resolve(done({ connectionId, name: 'n', environment: 'test', client: activeClient })),
   });
@@ -181,7 +182,7 @@ test('a lookup belongs to the connection it was made on', async () => {
   } as unknown as ServiceClient;
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   connectionId = 'c2';
-  expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...why })).toEqual(failed('lookup.unknown'));
+  expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).toEqual(failed('lookup.unknown'));
   expect(value(await app['lookup.recent']({}))).toEqual([]);
   expect(base.steps).toEqual([]);
 });

@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 // Inside the project, so that the native keychain module is found as it is from `dist`.
 let folder = '';
 let seen: Record<string, unknown> = {};
+let modules: string[] = [];
 
 beforeAll(async () => {
   fs.mkdirSync(path.join(root, 'out'), { recursive: true });
@@ -19,7 +20,7 @@ beforeAll(async () => {
   fs.mkdirSync(path.join(folder, 'dist', 'renderer'), { recursive: true });
   fs.writeFileSync(path.join(folder, 'dist', 'renderer', 'index.html'), '<title>Built</title>');
   const main = path.join(folder, 'dist', 'main');
-  await Promise.all([buildMain(main), buildPreload('electron', main)]);
+  [modules] = await Promise.all([buildMain('electron', main), buildPreload('electron', main)]);
 
   const script = fileURLToPath(new URL('../../support/run-built-main.ts', import.meta.url));
   const env = { ...process.env, FAKE_USER_DATA: path.join(folder, 'data'), FAKE_APP_PATH: root };
@@ -33,6 +34,19 @@ beforeAll(async () => {
 
 afterAll(() => {
   fs.rmSync(folder, { recursive: true, force: true });
+});
+
+/** Modules of the Chromium platform, of tests and of Playwright. */
+const foreign = (names: readonly string[]): string[] =>
+  names.filter((name) => /[\\/](dev|test|scripts)[\\/]|playwright/.test(name.replace(root, '/')));
+
+test('the product holds no module of the Chromium platform, which is a development tool', async () => {
+  expect(modules.length).toBeGreaterThan(100);
+  expect(foreign(modules)).toEqual([]);
+  // The control: the other bundle has them.
+  const chromium = await buildMain('chromium', path.join(folder, 'chromium'));
+  expect(foreign(chromium)).toEqual(expect.arrayContaining(['playwright-core']));
+  expect(foreign(chromium).some((name) => name.endsWith('dev/chromium-platform/main.ts'))).toBe(true);
 });
 
 test('all that must come before Electron is ready has, and nothing more', () => {
@@ -51,7 +65,7 @@ test('the window shows the built bundle', () => {
 test('a call goes through preload, router and app and comes back', () => {
   const state = seen['state'] as { ok: boolean; value: unknown };
   expect(state.ok).toBe(true);
-  expect(appState.parse(state.value)).toMatchObject({ host: 'electron', version: '1.2.3' });
+  expect(appState.parse(state.value)).toMatchObject({ platform: 'electron', version: '1.2.3' });
 });
 
 test('a call that does not fit, and a stranger, are refused', () => {
@@ -68,8 +82,31 @@ test('closing the window closes the app and quits', () => {
   expect(seen).toMatchObject({ exit: 0, dialogs: [] });
 });
 
+test('an error that nobody caught ends the app with a sentence, and is in the log without its message', async () => {
+  const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
+  const home = path.join(folder, 'failing');
+  const ended = await promisify(execFile)(
+    process.execPath,
+    [script, path.join(folder, 'dist/main/main.js')],
+    {
+      env: { ...process.env, FAKE_USER_DATA: home, FAKE_APP_PATH: root, FAKE_REJECTS: 'canary' },
+      timeout: 60_000,
+    },
+  ).then(
+    () => null,
+    (error: unknown) => error as { code: number; stdout: string; stderr: string },
+  );
+  expect(ended?.code).toBe(1);
+  expect(JSON.parse(ended?.stdout ?? '')).toMatchObject({
+    dialogs: [expect.stringMatching(/^Tokendesk has to close: /)],
+  });
+  const log = fs.readFileSync(path.join(home, 'logs', 'tokendesk.log'), 'utf8');
+  expect(JSON.parse(log)).toMatchObject({ place: 'unhandledRejection', error: { class: 'RangeError' } });
+  expect(`${log} ${ended?.stdout} ${ended?.stderr}`).not.toContain('canary');
+}, 60_000);
+
 test('--self-check prints a line each and ends, with no window, no call to answer and no home', async () => {
-  const script = fileURLToPath(new URL('../../support/run-self-check.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
   const home = path.join(folder, 'untouched');
   const env = { ...process.env, FAKE_USER_DATA: home, FAKE_APP_PATH: folder, FAKE_SWITCHES: 'self-check' };
   const ended = await promisify(execFile)(

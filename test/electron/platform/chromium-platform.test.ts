@@ -64,7 +64,7 @@ declare const window: Window;
 
 let folder = '';
 let home = '';
-let host: ChromiumPlatform;
+let chromium: ChromiumPlatform;
 let page: Page;
 const asked: Parameters<Router>[] = [];
 const outward: string[] = [];
@@ -89,21 +89,21 @@ describe.skipIf(findChromium(process.env) === null)('in the system Chromium', ()
     fs.writeFileSync(path.join(folder, 'renderer', 'probe.js'), probe);
     fs.writeFileSync(
       path.join(folder, 'renderer', 'index.html'),
-      '<!doctype html><title>Desk</title><script type="module" src="./probe.js"></script>',
+      '<!doctype html><title>Tokendesk</title><script type="module" src="./probe.js"></script>',
     );
     fs.writeFileSync(path.join(folder, 'cards.csv'), 'card\n1\n');
     await buildPreload('chromium', folder);
-    host = await start();
-    page = host.page;
-    host.platform.serve((...call) => {
+    chromium = await start();
+    page = chromium.page;
+    chromium.platform.serve((...call) => {
       asked.push(call);
       return Promise.resolve(done({ echo: call[2] }));
     });
-    await host.platform.openWindow();
+    await chromium.platform.openWindow();
   }, 60_000);
 
   afterAll(async () => {
-    await host.close();
+    await chromium.close();
     fs.rmSync(folder, { recursive: true, force: true });
   });
 
@@ -169,17 +169,17 @@ describe.skipIf(findChromium(process.env) === null)('in the system Chromium', ()
     const heard = (): Promise<unknown> => page.evaluate(() => window.heard);
     const ended = (revealId: string) => ({ revealId, why: 'time' as const });
     await listen();
-    for (const id of ['r1', 'r2', 'r3']) host.platform.send('reveal.ended', ended(id));
+    for (const id of ['r1', 'r2', 'r3']) chromium.platform.send('reveal.ended', ended(id));
     await expect.poll(heard).toEqual([ended('r1'), ended('r2'), ended('r3')]);
     await page.reload();
     await listen();
-    host.platform.send('reveal.ended', ended('r4'));
+    chromium.platform.send('reveal.ended', ended('r4'));
     await expect.poll(heard).toEqual([ended('r4')]);
   });
 
   test('choosing a file tells main its path, and the page nothing', async () => {
     const chooser = page.waitForEvent('filechooser');
-    const chosen = host.platform.chooseFile('table');
+    const chosen = chromium.platform.chooseFile('table');
     await (await chooser).setFiles(path.join(folder, 'cards.csv'));
     expect(await chosen).toBe(path.join(folder, 'cards.csv'));
     expect(await page.locator('input').count()).toBe(0);
@@ -187,7 +187,7 @@ describe.skipIf(findChromium(process.env) === null)('in the system Chromium', ()
 
   test('a change of mind is null', async () => {
     const chooser = page.waitForEvent('filechooser');
-    const chosen = host.platform.chooseFile('table');
+    const chosen = chromium.platform.chooseFile('table');
     const input = (await chooser).element();
     await input.evaluate((node) => (node as unknown as EventTarget).dispatchEvent(new Event('cancel')));
     expect(await chosen).toBeNull();
@@ -211,31 +211,31 @@ describe.skipIf(findChromium(process.env) === null)('in the system Chromium', ()
     expect(call).toBe('batch.drop');
     const { reference } = payload as { reference: string };
     expect(JSON.stringify(payload)).not.toContain('cards');
-    expect(await host.platform.droppedFile(reference)).toBe(file);
-    expect(await host.platform.droppedFile(reference)).toBeNull();
+    expect(await chromium.platform.droppedFile(reference)).toBe(file);
+    expect(await chromium.platform.droppedFile(reference)).toBeNull();
   });
 
   test.each(['no-such', '") || alert("', '', '__proto__'])('no file is behind %j', async (reference) => {
-    expect(await host.platform.droppedFile(reference)).toBeNull();
+    expect(await chromium.platform.droppedFile(reference)).toBeNull();
   });
 
   test('a file made by a script has no path', async () => {
     await page.evaluate(() => window.tokendesk['batch.drop']?.(new File(['x'], '/etc/passwd')));
     const { reference } = (asked[0] ?? [])[2] as { reference: string };
-    expect(await host.platform.droppedFile(reference)).toBeNull();
+    expect(await chromium.platform.droppedFile(reference)).toBeNull();
   });
 
   test('results go to a name that is not taken', async () => {
     const target = { name: 'out.csv', beside: null };
-    const first = await host.platform.chooseTarget(target);
+    const first = await chromium.platform.chooseTarget(target);
     expect(first).toBe(path.join(folder, 'downloads', 'out.csv'));
     fs.writeFileSync(first ?? '', '');
-    expect(await host.platform.chooseTarget(target)).toBe(path.join(folder, 'downloads', 'out (2).csv'));
+    expect(await chromium.platform.chooseTarget(target)).toBe(path.join(folder, 'downloads', 'out (2).csv'));
   });
 
   test('losing the focus is heard', async () => {
     const heard: AwaySignal[] = [];
-    const stop = host.platform.onAway((signal) => heard.push(signal));
+    const stop = chromium.platform.onAway((signal) => heard.push(signal));
     await page.evaluate(() => window.dispatchEvent(new Event('blur')));
     await expect.poll(() => heard).toEqual(['blur']);
     stop();

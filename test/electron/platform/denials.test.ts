@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ElectronParts } from '../../../electron/platform/electron-platform.ts';
+import type { ElectronModules } from '../../../electron/platform/electron-platform.ts';
 import { denyEverything, refusedSwitch } from '../../../electron/platform/denials.ts';
 import { setMenu } from '../../../electron/platform/window.ts';
 import { createFakeContents, createFakeElectron, createFakeSession } from '../../support/fake-electron.ts';
@@ -8,7 +8,7 @@ const options = { userData: '/nowhere', appPath: '/nowhere' };
 
 function denied() {
   const fake = createFakeElectron(options);
-  denyEverything(fake.parts.app);
+  denyEverything(fake.modules.app);
   const session = createFakeSession();
   fake.app.emit('session-created', session);
   const contents = createFakeContents(new Map());
@@ -107,14 +107,14 @@ describe('switches', () => {
     'a packaged app does not start with --%s',
     (name) => {
       const started = (isPackaged: boolean) =>
-        refusedSwitch(createFakeElectron({ ...options, isPackaged, switches: [name] }).parts.app);
+        refusedSwitch(createFakeElectron({ ...options, isPackaged, switches: [name] }).modules.app);
       expect(started(true)).toBe(name);
       expect(started(false)).toBeNull();
     },
   );
 
   test('others are allowed', () => {
-    const { app } = createFakeElectron({ ...options, isPackaged: true, switches: ['lang'] }).parts;
+    const { app } = createFakeElectron({ ...options, isPackaged: true, switches: ['lang'] }).modules;
     expect(refusedSwitch(app)).toBeNull();
   });
 });
@@ -122,7 +122,7 @@ describe('switches', () => {
 describe('the menu', () => {
   const menuOn = (platform: NodeJS.Platform) => {
     const fake = createFakeElectron(options);
-    setMenu(fake.parts satisfies Pick<ElectronParts, 'Menu'>, platform);
+    setMenu(fake.modules satisfies Pick<ElectronModules, 'Menu'>, platform);
     return fake.said;
   };
 

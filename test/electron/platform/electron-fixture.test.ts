@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('the project "electron"', () => {
     vi.unstubAllEnvs();
   });
 
-  test('opens Electron, and not another host where it does not start', async () => {
+  test('opens Electron, and not another platform where it does not start', async () => {
     const { folder, given } = standInDistribution();
     const { sum, text } = await runSpecs('the About section', {
       ELECTRON_OVERRIDE_DIST_PATH: folder,
@@ -65,7 +65,7 @@ describe.skipIf(process.platform === 'win32')('the project "electron"', () => {
     expect(passed.filter((_, at) => passed[at - 1] === '-r').at(-1)).toMatch(/tap\.cjs$/);
   }, 60_000);
 
-  test('skips what is of the other host alone, and says why, before anything is started', async () => {
+  test('skips what is for the other platform only, and says why, before anything is started', async () => {
     const { folder, given } = standInDistribution();
     const { sum, text } = await runSpecs('a frame inside the window', {
       ELECTRON_OVERRIDE_DIST_PATH: folder,
@@ -111,9 +111,9 @@ describe('the tap in main', () => {
     const folder = tempFolder();
     const fake = createFakeElectron({ userData: '/elsewhere', appPath: '/the/app' });
     const downloads = path.join(folder, 'downloads');
-    const tap = tapMain(fake.parts, { home: path.join(folder, 'desk'), downloads });
-    const window = () => new fake.parts.BrowserWindow() as unknown as (typeof fake.windows)[number];
-    return { ...fake, tap, folder, downloads, window, dialog: fake.parts.dialog };
+    const tap = tapMain(fake.modules, { home: path.join(folder, 'desk'), downloads });
+    const window = () => new fake.modules.BrowserWindow() as unknown as (typeof fake.windows)[number];
+    return { ...fake, tap, folder, downloads, window, dialog: fake.modules.dialog };
   };
 
   test('moves the home', () => {
@@ -122,8 +122,8 @@ describe('the tap in main', () => {
   });
 
   test('hears answers and events, and changes neither', async () => {
-    const { parts, tap, window } = tapped();
-    parts.ipcMain.handle('call:x', (_event, payload) =>
+    const { modules, tap, window } = tapped();
+    modules.ipcMain.handle('call:x', (_event, payload) =>
       Promise.resolve({ ok: true, payload: payload as number }),
     );
     const { webContents } = window();

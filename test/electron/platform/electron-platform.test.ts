@@ -7,33 +7,33 @@ import type { AwaySignal, Router } from '../../../electron/platform/platform.ts'
 import { createFakeElectron } from '../../support/fake-electron.ts';
 import { tempFolder, tinyBundle } from '../../support/temp-folder.ts';
 
-async function hosted(os: NodeJS.Platform = 'linux') {
+async function createPlatform(os: NodeJS.Platform = 'linux') {
   const userData = path.join(tempFolder(), 'data');
   const fake = createFakeElectron({ userData, appPath: '/the/app' });
   const preload = path.join(tempFolder(), 'preload.cjs');
   fs.writeFileSync(preload, '');
-  const platform = await createElectronPlatform(fake.parts, {
+  const platform = await createElectronPlatform(fake.modules, {
     renderer: tinyBundle(),
     preload,
-    platform: os,
+    os,
   });
   return { fake, platform, preload, userData };
 }
 
-async function opened(platform?: NodeJS.Platform) {
-  const host = await hosted(platform);
+async function opened(os?: NodeJS.Platform) {
+  const created = await createPlatform(os);
   const router = vi.fn<Router>(() => Promise.resolve({ ok: true, value: {} }));
-  host.platform.serve(router);
-  await host.platform.openWindow();
-  const window = host.fake.windows[0];
+  created.platform.serve(router);
+  await created.platform.openWindow();
+  const window = created.fake.windows[0];
   if (window === undefined) throw new Error('no window');
-  return { ...host, router, window };
+  return { ...created, router, window };
 }
 
 describe('the window', () => {
   test('is made with these preferences and no others', async () => {
     const { window, preload, fake } = await opened();
-    const session = fake.sessions.get('desk');
+    const session = fake.sessions.get('tokendesk');
     expect(window.options.webPreferences).toEqual({
       preload,
       session,
@@ -108,15 +108,15 @@ describe('a call', () => {
     expect(router.mock.lastCall?.[0]).toEqual({ origin: 'https://evil.example', isMainFrame: true });
   });
 
-  test('from a frame that is gone comes from nobody', async () => {
+  test('from a frame that is gone has no sender', async () => {
     const { window, router } = await opened();
     await window.webContents.invoke('call:app.state', {}, null);
     expect(router.mock.lastCall?.[0]).toBeNull();
   });
 
-  test("from contents that are not the window's comes from nobody", async () => {
+  test("from contents that are not the window's has no sender", async () => {
     const { fake, router } = await opened();
-    const other = new (fake.parts.BrowserWindow as unknown as new () => (typeof fake.windows)[number])();
+    const other = new (fake.modules.BrowserWindow as unknown as new () => (typeof fake.windows)[number])();
     await other.webContents.invoke('call:app.state', {}, frame);
     expect(router.mock.lastCall?.[0]).toBeNull();
   });
@@ -136,7 +136,7 @@ describe('a window whose process ended', () => {
     await expect.poll(() => window.url).toBe('app://tokendesk/index.html');
   });
 
-  test('is left alone when it was meant to end', async () => {
+  test('is not loaded again when it ended as intended', async () => {
     const { window } = await opened();
     window.url = '';
     gone(window, 'clean-exit');
@@ -144,7 +144,7 @@ describe('a window whose process ended', () => {
     expect(window.url).toBe('');
   });
 
-  test('ends the app with a word when it fails again and again', async () => {
+  test('ends the app with a sentence when it fails again and again', async () => {
     const { window, fake } = await opened();
     for (let time = 0; time < 3; time++) {
       window.url = '';
@@ -168,7 +168,7 @@ test('events reach the page, and nobody once the window is closed', async () => 
   expect(heard).toEqual([{ revealId: 'r1', why: 'time' }]);
 });
 
-test.each<[string, AwaySignal, (host: Awaited<ReturnType<typeof opened>>) => void]>([
+test.each<[string, AwaySignal, (app: Awaited<ReturnType<typeof opened>>) => void]>([
   ['the window loses the focus', 'blur', ({ window }) => window.emit('blur')],
   ['the window is hidden', 'blur', ({ window }) => window.emit('hide')],
   ['the window is minimised', 'blur', ({ window }) => window.emit('minimize')],
@@ -182,13 +182,13 @@ test.each<[string, AwaySignal, (host: Awaited<ReturnType<typeof opened>>) => voi
   ['the machine wakes up', 'resume', ({ fake }) => fake.powerMonitor.emit('resume')],
   ['the app is about to quit', 'quit', ({ fake }) => fake.app.emit('before-quit')],
 ])('when %s, that is heard as %s', async (_what, signal, happen) => {
-  const host = await opened();
+  const app = await opened();
   const heard: AwaySignal[] = [];
-  const stop = host.platform.onAway((away) => heard.push(away));
-  happen(host);
+  const stop = app.platform.onAway((away) => heard.push(away));
+  happen(app);
   expect(heard).toEqual([signal]);
   stop();
-  happen(host);
+  happen(app);
   expect(heard).toEqual([signal]);
 });
 
@@ -232,6 +232,14 @@ describe('dialogs', () => {
   });
 });
 
+test('a folder of the app is opened in the file manager, or that it was not is answered', async () => {
+  const { platform, fake } = await opened();
+  expect(await platform.openFolder('/data/logs')).toBe(true);
+  expect(fake.said.dialogs).toEqual(['folder /data/logs']);
+  fake.said.openPathError = 'No application for /data/logs';
+  expect(await platform.openFolder('/data/logs')).toBe(false);
+});
+
 test('a dropped file is known by an absolute path only', async () => {
   const { platform } = await opened();
   expect(await platform.droppedFile('/files/cards.csv')).toBe('/files/cards.csv');
@@ -255,7 +263,7 @@ describe('the clipboard', () => {
     ['darwin', { 'electron application/osclipboard;format="org.nspasteboard.ConcealedType"': '' }],
     ['linux', { 'electron application/osclipboard;format="x-kde-passwordManagerHint"': 'secret' }],
   ])('on %s is told to keep a value to itself, in the same write', async (os, hints) => {
-    const { platform, fake } = await hosted(os);
+    const { platform, fake } = await createPlatform(os);
     await platform.clipboard.write('tok_1');
     const entries = Object.entries(fake.said.clipboard ?? {}).map(async ([type, item]) => [
       type,
@@ -276,15 +284,15 @@ test.each([
   ['SOCKS5 proxy.example:1080', 'socks5://proxy.example:1080'],
   ['', null],
 ])('the proxy Chromium calls %j is %s', async (answer, address) => {
-  const { platform, fake } = await hosted();
-  const session = fake.sessions.get('desk');
+  const { platform, fake } = await createPlatform();
+  const session = fake.sessions.get('tokendesk');
   if (session === undefined) throw new Error('no session');
   session.asked.proxy = answer;
   expect(await platform.proxyFor('https://service.example/')).toBe(address);
 });
 
 test('home is there, and for this user only', async () => {
-  const { platform, userData } = await hosted();
+  const { platform, userData } = await createPlatform();
   expect(platform.home).toBe(userData);
   expect(fs.statSync(userData).mode & 0o777).toBe(0o700);
   expect(platform.resources).toBe(path.join('/the/app', 'resources'));

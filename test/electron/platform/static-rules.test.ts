@@ -19,8 +19,8 @@ function places(pattern: RegExp): string[] {
 test.each([
   ['crash reports', /crashReporter/],
   ['updates', /autoUpdater/],
-  ['links that open outside', /openExternal/],
-  ['file addresses', /loadFile\(|['"]file:\/\//],
+  ['links opened outside of the app', /openExternal/],
+  ['file addresses', /loadFile\(|['"`]file:\/\/[^'"`]/],
   ['developer tools', /openDevTools|toggleDevTools/],
   [
     'certificate errors waved through',

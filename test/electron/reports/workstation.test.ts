@@ -18,9 +18,11 @@ test('the workstationâ€™s figures are what its log says, apart from the accountâ
   await act({ action: 'Detokenize', definition: 'card-number', policy: 'mask-only', rows: 1 }, refusal);
   await act({ action: 'Detokenize', definition: 'card-number', policy: 'mask-only', rows: 1 }, refusal);
   await act({ action: 'GetMasked', definition: 'card-number', rows: 1 }, null);
-  await act({ action: 'Reveal', caseReference: 'D-1', rows: 1 });
+  const seen = { caseReference: 'D-1', rows: 1, definition: 'card-number', note: 'Detokenize' };
+  await act({ action: 'Reveal', ...seen });
+  await act({ action: 'Reveal', ...seen }, { ok: false, code: 'service.credentials', note: 'not sent' });
   await act({ action: 'Reveal', caseReference: 'D-1', rows: 1 }, refusal);
-  await act({ action: 'Copy', caseReference: 'D-1', rows: 1 });
+  await act({ action: 'Copy', caseReference: 'D-1', rows: 1, job: 'j1' });
   await act({ action: 'Export', caseReference: 'D-2', rows: 40, note: 'cleartext all exact' });
   await act({ action: 'Export', caseReference: 'D-2', rows: 999, note: 'masked all exact' });
   await act({ action: 'StoreSecret' });
@@ -28,9 +30,9 @@ test('the workstationâ€™s figures are what its log says, apart from the accountâ
   const station = value(await room.reports['reports.workstation']({ ...november, grouping: 'operation' }));
   expect(calls['reports.workstation'].output.parse(station)).toEqual(station);
   expect(station).toMatchObject({
-    requests: 5,
+    requests: 6,
     failed: 2,
-    values: 501,
+    values: 502,
     chain: 'intact',
     previous: { requests: 1, failed: 0 },
   });
@@ -41,7 +43,7 @@ test('the workstationâ€™s figures are what its log says, apart from the accountâ
   ).toEqual({
     Tokenize: [1, 0],
     BatchDetokenize: [1, 0],
-    Detokenize: [2, 2],
+    Detokenize: [3, 2],
     GetMasked: [1, 0],
   });
   expect(station.refusals).toEqual([

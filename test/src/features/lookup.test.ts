@@ -109,6 +109,9 @@ describe('a reveal', () => {
     });
     expect(controller.exposed).toBe(true);
     expect(controller.strip).toBeNull();
+    // The answer brings the changed lookup: the list is not asked for again.
+    expect(controller.recent.find(({ id }) => id === 'lookup-9')?.revealedAt).not.toBeNull();
+    expect(fake.seen.filter(({ name }) => name === 'lookup.recent')).toHaveLength(1);
     controller.input = '4111';
     await controller.mask();
     expect(app.exposure.now).toBeNull();
@@ -122,7 +125,13 @@ describe('a reveal', () => {
           await answer.promise;
           return {
             ok: true,
-            value: { revealId: 'late', cleartext: 'x', hideAfterMs: 20_000, requestId: 'r' },
+            value: {
+              revealId: 'late',
+              obscured: 'x',
+              hideAfterMs: 20_000,
+              requestId: 'r',
+              lookup: data.lookups[0] ?? (undefined as never),
+            },
           };
         },
       },

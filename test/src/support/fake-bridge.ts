@@ -151,12 +151,12 @@ function defaultAnswers(
     'app.about': () =>
       done({
         version: fake.state.version,
-        host: fake.state.host,
         licences: [
           { name: 'svelte', version: '5.57.3', licence: 'MIT' },
           { name: 'zod', version: '4.6.7', licence: 'MIT' },
         ],
       }),
+    'app.openLogFolder': () => done({ place: '/home/kim/.config/Tokendesk/logs' }),
     'connections.save': ({ id, ...draft }) => {
       const saved = id ?? 'connection-new';
       const before = fake.state.connections.find((connection) => connection.id === saved);
@@ -248,9 +248,10 @@ function defaultAnswers(
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        cleartext: obscureText('4111117309211111', xorKey),
+        obscured: obscureText('4111117309211111', xorKey),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa10',
+        lookup: { ...lookup },
       });
     },
     'lookup.hide': ({ revealId }) => {
@@ -345,7 +346,7 @@ function defaultAnswers(
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        cleartext: obscureText('4111117309211111', xorKey),
+        obscured: obscureText('4111117309211111', xorKey),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa11',
       });

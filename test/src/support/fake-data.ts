@@ -73,7 +73,7 @@ export const staging: ConnectionView = {
 export function appState(over: Partial<AppState> = {}): AppState {
   return {
     version: '0.1.0',
-    host: 'chromium',
+    platform: 'chromium',
     connections: [builtIn, production, staging],
     active: { connectionId: builtIn.id, policy: 'dispute-desk' },
     service: {

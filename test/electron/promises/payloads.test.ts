@@ -20,7 +20,12 @@ function countingRouter() {
     return Promise.resolve(failed('reveal.gone'));
   };
   const handlers = Object.fromEntries(names.map((name) => [name, note])) as unknown as Handlers;
-  const router = createRouter({ handlers, origin, locked: () => false, onBug: (call) => bugs.push(call) });
+  const router = createRouter({
+    handlers,
+    origin,
+    locked: () => false,
+    log: { bug: (place) => bugs.push(place) },
+  });
   return { router, reached, bugs };
 }
 

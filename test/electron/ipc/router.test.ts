@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { calls, type CallName, type Handlers } from '../../../electron/contract/calls.ts';
+import {
+  calls,
+  type CallName,
+  type EventName,
+  type EventPayload,
+  type Handlers,
+} from '../../../electron/contract/calls.ts';
 import { failureSchema, failed } from '../../../electron/contract/errors.ts';
-import { createRouter } from '../../../electron/ipc/router.ts';
+import { createEventSender, createRouter } from '../../../electron/ipc/router.ts';
+import { createLog } from '../../../electron/log/log.ts';
+import { fitting } from '../../support/payloads.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const origin = 'app://tokendesk';
 const sender = { origin, isMainFrame: true };
@@ -15,7 +24,7 @@ function routerOver(handlers: Partial<Handlers>, locked = () => false) {
     handlers: { ...rest, ...handlers } as Handlers,
     origin,
     locked,
-    onBug: (call, what) => bugs.push(`${call} ${what}`),
+    log: { bug: (place, error) => bugs.push(`${place} ${error instanceof Error ? error.name : ''}`) },
   });
   return { router, bugs };
 }
@@ -84,20 +93,21 @@ describe('what comes in', () => {
   });
 });
 
+const lookup = {
+  id: 'l1',
+  at: '2026-01-02T03:04:05.678Z',
+  connectionId: 'c1',
+  policy: 'p',
+  definition: 'd',
+  token: 't',
+  masked: 'm',
+  kind: 'masked',
+  caseReference: '',
+  revealedAt: null,
+  requestId: 'r',
+} as const;
+
 describe('what goes out', () => {
-  const lookup = {
-    id: 'l1',
-    at: '2026-01-02T03:04:05.678Z',
-    connectionId: 'c1',
-    policy: 'p',
-    definition: 'd',
-    token: 't',
-    masked: 'm',
-    kind: 'masked',
-    caseReference: '',
-    revealedAt: null,
-    requestId: 'r',
-  } as const;
   const input = { policy: 'p', definition: 'd', token: 't', caseReference: '' };
 
   test('is what the contract lists', async () => {
@@ -111,23 +121,83 @@ describe('what goes out', () => {
       'lookup.mask': () => Promise.resolve({ ok: true, value: leaking }),
     });
     expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('canary');
-    expect(bugs).toEqual(['lookup.mask ZodError']);
+    expect(bugs).toEqual(['ipc lookup.mask ZodError']);
   });
 
-  test('says nothing of an error but that there was one', async () => {
+  test('carries nothing of an error', async () => {
     const { router, bugs } = routerOver({
       'lookup.mask': () => Promise.reject(new TypeError('canary in a message')),
     });
     expect(await router(sender, 'lookup.mask', input)).toEqual(
       failed('call.failed', { operation: 'lookup.mask' }),
     );
-    expect(bugs).toEqual(['lookup.mask TypeError']);
+    expect(bugs).toEqual(['ipc lookup.mask TypeError']);
   });
 
   test('never has a member of a failure that is not listed', async () => {
     const failure = { ...failed('service.tls').failure, cause: 'canary' };
     const { router } = routerOver({ 'lookup.mask': () => Promise.resolve({ ok: false, failure }) });
     expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('canary');
+  });
+});
+
+describe('an error in a handler', () => {
+  test.each(names)('of %s leaves one line in the log, without its message', async (name) => {
+    const folder = tempFolder();
+    const log = createLog({
+      folder,
+      codeFolder: import.meta.dirname,
+      version: '1.2.3',
+      now: () => new Date(),
+    });
+    const canary = 'canary-4111111111111111';
+    const fail = () => Promise.reject(new RangeError(canary, { cause: canary }));
+    const handlers = Object.fromEntries(names.map((call) => [call, fail])) as unknown as Handlers;
+    const router = createRouter({ handlers, origin, locked: () => false, log });
+    // A refinement beyond the shape refuses some of what fits it.
+    const samples = fc.sample(fitting(calls[name].input), { numRuns: 200, seed: 1 });
+    let outcome = await router(sender, name, samples.pop());
+    while (!outcome.ok && outcome.failure.code === 'call.invalid' && samples.length > 0)
+      outcome = await router(sender, name, samples.pop());
+
+    expect(outcome).toEqual(failed('call.failed', { operation: name }));
+    const lines = log.tail(10);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        version: '1.2.3',
+        place: `ipc ${name}`,
+        error: expect.objectContaining({ class: 'RangeError' }) as unknown,
+      }),
+    ]);
+    expect(lines.join()).not.toContain('canary');
+  });
+});
+
+describe('events', () => {
+  function sending() {
+    const sent: [EventName, unknown][] = [];
+    const bugs: string[] = [];
+    const send = createEventSender((event, payload) => sent.push([event, payload]), {
+      bug: (place) => bugs.push(place),
+    });
+    return { send, sent, bugs };
+  }
+  const ended = { revealId: 'r1', why: 'time' } as const;
+
+  test('are sent as the contract lists them', () => {
+    const { send, sent, bugs } = sending();
+    send('reveal.ended', ended);
+    expect(sent).toEqual([['reveal.ended', ended]]);
+    expect(bugs).toEqual([]);
+  });
+
+  test('with any other member are not sent, and are a bug', () => {
+    const { send, sent, bugs } = sending();
+    const leaking: EventPayload<'reveal.ended'> & { value: string } = { ...ended, value: 'canary' };
+    send('reveal.ended', leaking);
+    expect(sent).toEqual([]);
+    expect(bugs).toEqual(['event reveal.ended']);
   });
 });
 
@@ -141,11 +211,11 @@ describe('while locked', () => {
     }
   });
 
-  test('an answer that arrives after the lock fell stays inside', async () => {
+  test('an answer that arrives after the app was locked is not sent', async () => {
     let locked = false;
     const revealed = {
       ok: true,
-      value: { revealId: 'r', cleartext: 'canary', hideAfterMs: 1, requestId: 'x' },
+      value: { revealId: 'r', obscured: 'canary', hideAfterMs: 1, requestId: 'x', lookup },
     } as const;
     const { router } = routerOver(
       {

@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandClipboard } from '../../../dev/chromium-platform/clipboard.ts';
-import { takeInstanceLock, proxyFromEnvironment, watchSleep } from '../../../dev/chromium-platform/system.ts';
-import { systemCertificates } from '../../../electron/platform/system-certificates.ts';
+import { proxyFromEnvironment, watchSleep } from '../../../dev/chromium-platform/system.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 afterEach(() => {
@@ -34,36 +32,6 @@ describe('the proxy from the environment', () => {
     [{ HTTPS_PROXY: 'http://proxy:1', NO_PROXY: '' }, service, 'http://proxy:1'],
   ])('%j for %s is %s', (env, url, proxy) => {
     expect(proxyFromEnvironment(url, env)).toBe(proxy);
-  });
-});
-
-describe('one app a home', () => {
-  test('is taken, refused, given back', () => {
-    const home = tempFolder();
-    const giveBack = takeInstanceLock(home);
-    expect(giveBack).not.toBeNull();
-    expect(takeInstanceLock(home)).toBeNull();
-    giveBack?.();
-    expect(takeInstanceLock(home)).not.toBeNull();
-  });
-
-  test.each(['', 'not a number', '-1', '0'])('a lock that says %j is nobody', (text) => {
-    const home = tempFolder();
-    fs.writeFileSync(path.join(home, 'desk.lock'), text);
-    expect(takeInstanceLock(home)).not.toBeNull();
-  });
-
-  test('a process that is gone holds nothing', () => {
-    const home = tempFolder();
-    const gone = execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).trim();
-    fs.writeFileSync(path.join(home, 'desk.lock'), gone);
-    expect(takeInstanceLock(home)).not.toBeNull();
-  });
-
-  test('its file is for this user only', () => {
-    const home = tempFolder();
-    takeInstanceLock(home);
-    expect(fs.statSync(path.join(home, 'desk.lock')).mode & 0o777).toBe(0o600);
   });
 });
 
@@ -116,12 +84,12 @@ case "$*" in *-in*) cat > ${folder}/held ;; *) cat ${folder}/held ;; esac
 describe('sleep', () => {
   test('is seen when the wall clock ran on alone, and not otherwise', () => {
     vi.useFakeTimers();
-    let [wall, lived] = [0, 0];
+    let [wall, running] = [0, 0];
     const onWake = vi.fn();
-    const stop = watchSleep(onWake, { wall: () => wall, lived: () => lived });
-    const pass = (wallMs: number, livedMs: number): void => {
+    const stop = watchSleep(onWake, { wall: () => wall, running: () => running });
+    const pass = (wallMs: number, runningMs: number): void => {
       wall += wallMs;
-      lived += livedMs;
+      running += runningMs;
       vi.advanceTimersByTime(5_000);
     };
     pass(5_000, 5_000);
@@ -135,8 +103,4 @@ describe('sleep', () => {
     pass(605_000, 5_000);
     expect(onWake).toHaveBeenCalledOnce();
   });
-});
-
-test('certificates of the system are PEM, and not those Node has anyway', () => {
-  for (const certificate of systemCertificates()) expect(certificate).toMatch(/^-----BEGIN CERTIFICATE-----/);
 });

@@ -4,7 +4,7 @@ import type { FakeElectron } from './fake-electron.ts';
 
 /*
  * Runs the built main bundle on the stand-in until it ends by itself; what it printed is its own, and a last line says
- * what it did to Electron. Arguments: the bundle.
+ * what it did to Electron. Arguments: the bundle. FAKE_REJECTS: a promise is rejected with this message, uncaught.
  */
 const standIn = new URL('./electron-stand-in.ts', import.meta.url).href;
 registerHooks({
@@ -21,4 +21,6 @@ fake.app.on('exited', () => {
   process.exit(said.exit ?? 70);
 });
 await import(pathToFileURL(process.argv[2] ?? '').href);
+const message = process.env['FAKE_REJECTS'];
+if (message !== undefined) void Promise.reject(new RangeError(message));
 fake.becomeReady();
