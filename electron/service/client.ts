@@ -362,7 +362,7 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
         remaining: health.remaining,
         limit: health.limit,
         pausedUntil: pausedFor > 0 ? new Date(clock.now() + pausedFor).toISOString() : null,
-        pausedWhy: pausedFor > 0 ? (transfers.pausedFor > 0 ? 'quota' : pacer.pausedWhy) : null,
+        pauseReason: pausedFor > 0 ? (transfers.pausedFor > 0 ? 'quota' : pacer.pauseReason) : null,
         transfersToday: transfers.today,
       };
     },

@@ -2,7 +2,7 @@ import type { ServiceStatus } from '../../contract/models/app.ts';
 import type { Clock } from '../../privacy/clock.ts';
 import { RateControl } from './rate-control.ts';
 
-export type PauseWhy = NonNullable<ServiceStatus['pausedWhy']>;
+export type PauseReason = NonNullable<ServiceStatus['pauseReason']>;
 
 /** A person waits in front; a batch waits behind. */
 export type Lane = 'front' | 'back';
@@ -15,7 +15,7 @@ export interface Patience {
 
 export interface Refusal {
   readonly ok: false;
-  readonly why: PauseWhy | 'cancelled';
+  readonly why: PauseReason | 'cancelled';
   readonly retryAfterMs: number;
 }
 
@@ -30,13 +30,13 @@ export interface Permit {
 export interface Pacer {
   admit(operation: string, lane: Lane, patience: Patience, signal: AbortSignal): Promise<Permit | Refusal>;
   /** Nothing leaves for so long; then one request goes ahead alone, and the others when it got an answer. */
-  pause(ms: number, why: PauseWhy): void;
+  pause(ms: number, why: PauseReason): void;
   /** The service said how many requests a second it measures. */
   learn(limit: number): void;
   /** A 429 for a request that left at `sentAt`; true when it begins a new congestion. */
   congested(sentAt: number): boolean;
   readonly pausedFor: number;
-  readonly pausedWhy: PauseWhy | null;
+  readonly pauseReason: PauseReason | null;
   readonly inFlight: number;
   /** Ends all waits as cancelled. */
   close(): void;
@@ -59,7 +59,7 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
   const lanes: { readonly [L in Lane]: Set<Waiter> } = { front: new Set(), back: new Set() };
   let inFlight = 0;
   let pausedUntil = -Infinity;
-  let pausedWhy: PauseWhy | null = null;
+  let pauseReason: PauseReason | null = null;
   /** `wanted`: the next request goes alone; `out`: it is on its way. */
   let probe: 'none' | 'wanted' | 'out' = 'none';
   let forgetTimer: (() => void) | null = null;
@@ -102,20 +102,20 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
       probe = 'wanted';
       return;
     }
-    pausedWhy = null;
+    pauseReason = null;
     control.resume(now, departures, answers);
     changed();
   };
 
   /** Those who won't wait for the end of the pause are told so at once. */
   const turnAway = (now: number): void => {
-    if (pausedUntil <= now || pausedWhy === null) return;
+    if (pausedUntil <= now || pauseReason === null) return;
     for (const lane of [lanes.front, lanes.back]) {
       for (const waiter of lane) {
         waiter.patience.since ??= now;
         if (pausedUntil <= waiter.patience.since + waiter.patience.ms) continue;
         lane.delete(waiter);
-        waiter.settle({ ok: false, why: pausedWhy, retryAfterMs: Math.ceil(pausedUntil - now) });
+        waiter.settle({ ok: false, why: pauseReason, retryAfterMs: Math.ceil(pausedUntil - now) });
       }
     }
   };
@@ -176,7 +176,7 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
       const now = clock.monotonic();
       if (now + ms > pausedUntil) {
         pausedUntil = now + ms;
-        pausedWhy = why;
+        pauseReason = why;
       }
       if (probe === 'none') probe = 'wanted';
       changed();
@@ -187,8 +187,8 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
     get pausedFor() {
       return Math.max(0, pausedUntil - clock.monotonic());
     },
-    get pausedWhy() {
-      return pausedUntil > clock.monotonic() || probe !== 'none' ? pausedWhy : null;
+    get pauseReason() {
+      return pausedUntil > clock.monotonic() || probe !== 'none' ? pauseReason : null;
     },
     get inFlight() {
       return inFlight;

@@ -160,7 +160,7 @@ export const limits: readonly Row[] = [
       await withFakeTime(
         async ({ client, sent }) => {
           assertFailed(await clock.until(client.batch(call, elements, {})), 'service.quota');
-          assert.equal(client.status(POLICY).pausedWhy, 'quota');
+          assert.equal(client.status(POLICY).pauseReason, 'quota');
           assert.equal(sent(), 1);
         },
         { clock, app, script: () => reply(429, { 'retry-after': '18000' }) },
@@ -169,7 +169,7 @@ export const limits: readonly Row[] = [
         async ({ client, sent }) => {
           await clock.pass(SECOND);
           assertFailed(await clock.until(client.batch(call, elements, {})), 'service.quota');
-          assert.equal(client.status(POLICY).pausedWhy, 'quota');
+          assert.equal(client.status(POLICY).pauseReason, 'quota');
           assert.equal(sent(), 0);
           await clock.pass(5 * HOUR);
           assert.ok((await clock.until(client.batch(call, elements, {}))).ok);
