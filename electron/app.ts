@@ -12,6 +12,7 @@ import { connectionHandlers } from './connection-calls.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
+import type { Connection } from './contract/models/connection.ts';
 import { openClientCertificates } from './credentials/client-certificates.ts';
 import { openConnections } from './credentials/connections.ts';
 import { openKeychain } from './credentials/keychain.ts';
@@ -106,11 +107,14 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
       }),
     onStarted: () => clients.drop(builtInId),
   });
+  async function ready(connectionId: string): Promise<Outcome<Connection>> {
+    const started = connectionId === builtInId ? await builtIn.start() : done(null);
+    return started.ok ? connections.find(connectionId) : started;
+  }
   const clients = createClients({
-    connections,
     audit,
     create: createClientFor({ platform, connections, store }),
-    ready: async ({ builtIn: own }) => (own ? builtIn.start() : Promise.resolve(done(null))),
+    ready,
     onStatus: () => state.changed(),
   });
   const state = createState({
@@ -126,11 +130,9 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
   async function active(): Promise<Outcome<ActiveConnection>> {
     const chosen = connections.active();
     if (chosen === null) return { ok: false, failure: { code: 'connection.none' } };
-    const connection = connections.find(chosen.connectionId);
-    if (!connection.ok) return connection;
     const client = await clients.for(chosen.connectionId);
     if (!client.ok) return client;
-    const { id: connectionId, name, environment } = connection.value;
+    const { id: connectionId, name, environment } = client.value.connection;
     return done({ connectionId, name, environment, client: client.value });
   }
 
@@ -145,7 +147,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
   });
   const batch = openAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
 
-  const reports = await openAppReports({ platform, connections, builtIn, audit, keychain, clipboard });
+  const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
 
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),

@@ -12,7 +12,7 @@ import {
 } from '../contract/models/connection.ts';
 import { type ClientCertificates, type OpenCertificate, describePfx } from './client-certificates.ts';
 import { type Keychain, certificateAccount, portalAccount, secretAccount, secretsOf } from './keychain.ts';
-import { trustedPem } from './trusted-pem.ts';
+import { readCertificates } from '../service/http/certificates.ts';
 
 export interface Active {
   readonly connectionId: string;
@@ -255,10 +255,10 @@ export function openConnections({ store, keychain, certificates, newId }: Connec
 export function checkDraft(draft: ConnectionDraft, others: readonly Connection[]): Outcome<ConnectionDraft> {
   const baseUrl = plainBaseUrl(draft.baseUrl);
   if (baseUrl === null) return failed('connection.invalid', { subject: 'baseUrl' });
-  const extraCa = draft.extraCa?.trim() ? trustedPem(draft.extraCa) : done(null);
+  const extraCa = draft.extraCa?.trim() ? readCertificates(draft.extraCa) : done(null);
   if (!extraCa.ok) return extraCa;
 
-  const checked = connectionDraft.safeParse({ ...draft, baseUrl, extraCa: extraCa.value });
+  const checked = connectionDraft.safeParse({ ...draft, baseUrl, extraCa: extraCa.value?.join('') ?? null });
   if (!checked.success) return failed('connection.invalid', { subject: firstField(checked.error) });
   const value = checked.data;
 

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../electron/privacy/clock.ts';
-import {
-  createTransport,
-  readCertificates,
-  trustedCertificates,
-} from '../../../electron/service/http/transport.ts';
+import { readCertificates, trustedCertificates } from '../../../electron/service/http/certificates.ts';
+import { createTransport } from '../../../electron/service/http/transport.ts';
 import { faultOf } from '../../../electron/service/http/failures.ts';
 import { createAuthority } from '../../faults/certificates.ts';
 import { startFaultServer } from '../../faults/fault-server.ts';
@@ -23,7 +20,7 @@ describe('the transport', () => {
       clock: systemClock,
     });
     const path = '/api/services/evtservice/tokenize';
-    const exchange = await transport.post(path, '{"value":"é"}', new AbortController().signal);
+    const exchange = await transport.post(path, '{"value":"é"}');
     expect(exchange).toMatchObject({ ok: true, reply: { status: 200 } });
     expect(server.hits[0]).toMatchObject({
       path: `/tenant/a${path}`,
@@ -62,7 +59,7 @@ describe('trusted certificates', () => {
     expect(all.value).toContain(host.pem);
     expect(all.value.length).toBeGreaterThan(100);
     const only = trustedCertificates(pem, [host.pem], true);
-    expect(only).toMatchObject({ ok: true, value: [pem.trim()] });
+    expect(only).toMatchObject({ ok: true, value: [`${pem.trim()}\n`] });
     expect(trustedCertificates(null, [])).toMatchObject({ ok: true });
   });
 
