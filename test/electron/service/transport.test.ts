@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../electron/privacy/clock.ts';
 import { readCertificates, trustedCertificates } from '../../../electron/service/http/certificates.ts';
@@ -27,6 +28,28 @@ describe('the transport', () => {
       json: { value: 'é' },
       headers: { 'content-type': 'application/json', accept: 'application/json' },
     });
+    await transport.close();
+    await server.close();
+  });
+
+  it('ends an opened answer at the cap, and refuses one that is packed', async () => {
+    const server = await startFaultServer();
+    const transport = createTransport({
+      baseUrl: server.url,
+      ca: [server.authority.pem],
+      clock: systemClock,
+      limits: { bodyBytes: 1024 },
+    });
+    const open = () => transport.open(new URL(`${server.url}/mcp`), { method: 'POST', body: '{}' });
+    server.script = (_hit, response) => void response.writeHead(200).end(Buffer.alloc(4096, ' '));
+    const opened = await open();
+    if (!opened.ok) throw new Error(opened.fault.kind);
+    await expect(opened.response.text()).rejects.toThrow();
+    expect(opened.fault()).toMatchObject({ kind: 'too-large' });
+    const packed = { 'content-encoding': 'gzip' };
+    server.script = (_hit, response) =>
+      void response.writeHead(200, packed).end(gzipSync(Buffer.alloc(4096)));
+    expect(await open()).toEqual({ ok: false, fault: { kind: 'encoding' } });
     await transport.close();
     await server.close();
   });
