@@ -14,6 +14,7 @@ import { createConnectionHandlers } from './connection-calls.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
+import type { Connection } from './contract/models/connection.ts';
 import { createClientCertificates } from './credentials/client-certificates.ts';
 import { type Connections, createConnections } from './credentials/connections.ts';
 import { createKeychain } from './credentials/keychain.ts';
@@ -131,11 +132,14 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       }),
     onStarted: () => clients.drop(builtInId),
   });
+  async function ready(connectionId: string): Promise<Outcome<Connection>> {
+    const started = connectionId === builtInId ? await builtIn.start() : done(null);
+    return started.ok ? connections.find(connectionId) : started;
+  }
   const clients = createClients({
-    connections,
     audit,
     create: createClientFor({ platform, connections, store }),
-    ready: async ({ builtIn: isBuiltIn }) => (isBuiltIn ? builtIn.start() : Promise.resolve(done(null))),
+    ready,
     onStatus: () => state.changed(),
   });
   const state = createState({
@@ -160,7 +164,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     newId: randomUUID,
   });
   const batch = openAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
-  const reports = await openAppReports({ platform, connections, builtIn, audit, keychain, clipboard });
+  const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
 
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),

@@ -6,31 +6,26 @@ import type { Connection } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Platform } from './platform/platform.ts';
 import { systemClock } from './privacy/clock.ts';
-import { type CreatedClient, type AuditRequest, createServiceClient } from './service/client.ts';
-import {
-  createTransport,
-  type SharedTransport,
-  type TransportOptions,
-  trustedCertificates,
-} from './service/http/transport.ts';
+import { type AuditRequest, createServiceClient, type ServiceClient } from './service/client.ts';
+import { trustedCertificates } from './service/http/certificates.ts';
+import { createTransport, type Transport, type TransportOptions } from './service/http/transport.ts';
 import { readProfile, type ServiceProfile } from './service/profile.ts';
 import type { SettingsDocument } from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
 
-export interface ClientParts {
-  readonly connections: Pick<Connections, 'find'>;
-  readonly audit: Audit;
+export interface ClientsOptions {
+  readonly audit: Pick<Audit, 'begin'>;
   readonly create: CreateClient;
-  /** Settles when a connection can be used; the built-in one has to be started first. */
-  readonly ready: (connection: Connection) => Promise<Outcome<unknown>>;
+  /** The connection, ready to be used: the built-in service is started first, which may change its address. */
+  readonly ready: (connectionId: string) => Promise<Outcome<Connection>>;
   readonly onStatus: () => void;
 }
 
 /** The clients of this run, one a connection, made at first use and again when the connection changed. */
 export interface Clients {
-  for(connectionId: string): Promise<Outcome<CreatedClient>>;
+  for(connectionId: string): Promise<Outcome<ServiceClient>>;
   /** The one there is already, for its status. */
-  open(connectionId: string): Promise<CreatedClient | null>;
+  open(connectionId: string): Promise<ServiceClient | null>;
   /** The machine slept: what was under way is tried again on new sockets. */
   wake(): Promise<void>;
   /** After a change of the connection or its secrets. */
@@ -38,63 +33,55 @@ export interface Clients {
   close(): Promise<void>;
 }
 
-export function createClients({ connections, audit, create, ready, onStatus }: ClientParts): Clients {
-  const open = new Map<string, Promise<Outcome<CreatedClient>>>();
+export function createClients({ audit, create, ready, onStatus }: ClientsOptions): Clients {
+  const clients = new Map<string, Promise<Outcome<ServiceClient>>>();
 
-  async function there(connectionId: string): Promise<CreatedClient | null> {
-    const client = await open.get(connectionId);
+  async function open(connectionId: string): Promise<ServiceClient | null> {
+    const client = await clients.get(connectionId);
     return client?.ok === true ? client.value : null;
   }
 
   async function drop(connectionId: string): Promise<void> {
-    const client = await there(connectionId);
-    open.delete(connectionId);
+    const client = await open(connectionId);
+    clients.delete(connectionId);
     await client?.close();
   }
 
-  async function make(connection: Connection): Promise<Outcome<CreatedClient>> {
+  async function make(connection: Connection): Promise<Outcome<ServiceClient>> {
     const client = await create(connection, createRequestAudit(audit, connection));
     if (client.ok) client.value.onStatus(onStatus);
-    else open.delete(connection.id);
+    else clients.delete(connection.id);
     return client;
   }
 
   return {
     async for(connectionId) {
-      const known = connections.find(connectionId);
-      if (!known.ok) return known;
-      const usable = await ready(known.value);
-      if (!usable.ok) return usable;
-      const already = open.get(connectionId);
-      if (already) return already;
-      // Found again: becoming ready may have changed its address.
-      const connection = connections.find(connectionId);
+      const connection = await ready(connectionId);
       if (!connection.ok) return connection;
+      const existing = clients.get(connectionId);
+      if (existing) return existing;
       const made = make(connection.value);
-      open.set(connectionId, made);
+      clients.set(connectionId, made);
       return made;
     },
-    open: there,
+    open,
     async wake() {
-      for (const connectionId of open.keys()) (await there(connectionId))?.wake();
+      for (const connectionId of clients.keys()) (await open(connectionId))?.wake();
     },
     drop,
     async close() {
-      await Promise.all([...open.keys()].map(drop));
+      await Promise.all([...clients.keys()].map(drop));
     },
   };
 }
 
-export interface CreateClientParts {
+interface CreateClientOptions {
   readonly platform: Pick<Platform, 'proxyFor' | 'resources' | 'site'>;
   readonly connections: Pick<Connections, 'secret' | 'certificate'>;
   readonly store: Store<SettingsDocument>;
 }
 
-export type CreateClient = (
-  connection: Connection,
-  auditRequest: AuditRequest,
-) => Promise<Outcome<CreatedClient>>;
+type CreateClient = (connection: Connection, auditRequest: AuditRequest) => Promise<Outcome<ServiceClient>>;
 
 const profileName = 'service-profile.json';
 
@@ -114,15 +101,22 @@ export async function loadProfile(
 }
 
 /**
- * Sockets of their own to a connection's address, with the host's proxy and certificates, its sign-in to that proxy
- * and its client certificate. Failures: certificate.invalid, credentials.missing (the proxy's password, `subject` is
+ * A transport to a connection's address, with the platform's proxy and certificates, the sign-in to that proxy, the
+ * client certificate and the profile's pins. Failures: certificate.invalid, credentials.missing (the proxy's password, `subject` is
  * its user), keychain.*.
  */
 export async function openTransport(
-  platform: Pick<Platform, 'proxyFor'>,
-  connections: Pick<Connections, 'secret' | 'certificate'>,
   connection: Connection,
-): Promise<Outcome<SharedTransport>> {
+  {
+    platform,
+    connections,
+    profile,
+  }: {
+    platform: Pick<Platform, 'proxyFor'>;
+    connections: Pick<Connections, 'secret' | 'certificate'>;
+    profile: Pick<ServiceProfile, 'pins'>;
+  },
+): Promise<Outcome<Transport>> {
   const { id, baseUrl, extraCa, builtIn } = connection;
   const ca = trustedCertificates(extraCa, builtIn);
   if (!ca.ok) return ca;
@@ -132,11 +126,13 @@ export async function openTransport(
   if (!proxy.ok) return proxy;
   const certificate = await connections.certificate(id);
   if (!certificate.ok) return certificate;
+  const pins = profile.pins[new URL(baseUrl).hostname];
   return done(
     createTransport({
       baseUrl,
       ca: ca.value,
       clock: systemClock,
+      ...(pins !== undefined && { pins }),
       ...(proxy.value !== null && { proxy: proxy.value }),
       ...(certificate.value !== null && { clientCertificate: certificate.value }),
     }),
@@ -155,13 +151,13 @@ async function signInTo(
   return code === 'credentials.missing' ? failed(code, { subject: proxyUser }) : password;
 }
 
-/** Makes the client of a connection with the host's proxy and certificates and the site's service profile. */
-export function createClientFor({ platform, connections, store }: CreateClientParts): CreateClient {
+/** Makes the client of a connection, with the service profile and what `openTransport` adds. */
+export function createClientFor({ platform, connections, store }: CreateClientOptions): CreateClient {
   return async (connection, auditRequest) => {
     const { id } = connection;
     const profile = await loadProfile(platform);
     if (!profile.ok) return profile;
-    const opened = await openTransport(platform, connections, connection);
+    const opened = await openTransport(connection, { platform, connections, profile: profile.value });
     if (!opened.ok) return opened;
     const transport = opened.value;
     const client = createServiceClient({
@@ -176,13 +172,13 @@ export function createClientFor({ platform, connections, store }: CreateClientPa
       quota: {
         load: () => Promise.resolve(store.read('quota')[id] ?? null),
         save: (record) => {
-          const kept = { hours: [...record.hours], pausedUntil: record.pausedUntil };
-          store.write('quota', { ...store.read('quota'), [id]: kept });
+          const stored = { hours: [...record.hours], pausedUntil: record.pausedUntil };
+          store.write('quota', { ...store.read('quota'), [id]: stored });
           return Promise.resolve();
         },
       },
     });
-    return { ok: true, value: client };
+    return done(client);
   };
 }
 

@@ -65,6 +65,12 @@ function named(f: Failure): string {
     : `The service says: ${messages.join('; ')}.`;
 }
 
+function clockHint({ clockSkewMs }: Failure): string {
+  if (clockSkewMs === undefined) return '';
+  const minutes = Math.max(1, Math.round(Math.abs(clockSkewMs) / 60_000));
+  return ` This computer’s clock is ${minutes} min ${clockSkewMs > 0 ? 'ahead of' : 'behind'} the service’s, which may be the cause: set it right first.`;
+}
+
 function waitWords(f: Failure): string {
   if (f.retryAfterMs === undefined) return 'Try again in a moment.';
   const seconds = Math.max(1, Math.ceil(f.retryAfterMs / 1_000));
@@ -108,7 +114,7 @@ const sentences: Record<FailureCode, Say> = {
   'service.credentials': (f) =>
     say(
       `${policyOf(f)} could not sign in: the API key, the policy name or its password is wrong.`,
-      'Enter them again under Connections.',
+      `Enter them again under Connections.${clockHint(f)}`,
     ),
   'service.key-expired': () =>
     say('The API key has expired.', 'Ask the administrator for a new key and enter it under Connections.'),

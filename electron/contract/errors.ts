@@ -118,6 +118,8 @@ export const failureSchema = z.strictObject({
     .optional(),
   /** Names of the members an unexpected answer had, never their values. */
   members: z.array(z.string().max(100)).max(40).optional(),
+  /** How far this machine's clock is ahead of the service's, where it is more than a minute and may be the cause. */
+  clockSkewMs: z.int().optional(),
   /** When trying again makes sense, in milliseconds from now. */
   retryAfterMs: z.int().nonnegative().optional(),
   row: z.int().positive().optional(),

@@ -11,11 +11,11 @@ import {
   type SecretState,
   connectionDraft,
 } from '../contract/models/connection.ts';
+import { readCertificates } from '../service/http/certificates.ts';
 import { type ClientCertificates, type PfxWithPassphrase, describePfx } from './client-certificates.ts';
 import { accountsOf, certificateAccount, secretAccount, type Keychain } from './keychain.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';
-import { trustedPem } from './trusted-pem.ts';
 
 /** The connections of this app with their secrets, and which one is in use. */
 export interface Connections {
@@ -240,10 +240,10 @@ export function createConnections({ store, keychain, certificates, newId }: Conn
 function checkDraft(draft: ConnectionDraft, others: readonly Connection[]): Outcome<ConnectionDraft> {
   const baseUrl = plainBaseUrl(draft.baseUrl);
   if (baseUrl === null) return failed('connection.invalid', { subject: 'baseUrl' });
-  const extraCa = draft.extraCa?.trim() ? trustedPem(draft.extraCa) : done(null);
+  const extraCa = draft.extraCa?.trim() ? readCertificates(draft.extraCa) : done(null);
   if (!extraCa.ok) return extraCa;
 
-  const checked = connectionDraft.safeParse({ ...draft, baseUrl, extraCa: extraCa.value });
+  const checked = connectionDraft.safeParse({ ...draft, baseUrl, extraCa: extraCa.value?.join('') ?? null });
   if (!checked.success) return failed('connection.invalid', { subject: firstField(checked.error) });
   const value = checked.data;
 

@@ -10,7 +10,7 @@ import {
 } from '../audit/lines.ts';
 import type { AuditEntry } from '../contract/models/activity.ts';
 
-export interface CaseLine {
+interface CaseLine {
   readonly entry: EntryLine;
   readonly text: string;
   readonly file: string;
@@ -18,7 +18,7 @@ export interface CaseLine {
   readonly link: number | null;
 }
 
-/** What the log has on one case, and what ties it to its place there. */
+/** What the log has on one case, and what proves its position there. */
 export interface CaseChain {
   readonly lines: readonly CaseLine[];
   /** MACs of every line of the log, from the one before the case's first to the last; null where those are too many. */
@@ -27,20 +27,20 @@ export interface CaseChain {
   readonly head: { readonly sequence: number; readonly mac: string };
 }
 
-const mostLinks = 50_000;
+const maxLinks = 50_000;
 
-/** Null where the log has nothing on this case. What people typed is compared as the log keeps it. */
+/** Null where the log has nothing on this case. The reference is compared in the form in which the log stores it. */
 export async function readCaseChain(folder: string, caseReference: string): Promise<CaseChain | null> {
-  const wanted = maskNumbers(caseReference.trim());
+  const stored = maskNumbers(caseReference.trim());
   const lines: CaseLine[] = [];
   let links: string[] | null = null;
   let tooMany = false;
   let head = { sequence: 0, mac: '' };
   for await (const { line, text, file } of auditLines(folder, null)) {
-    const isOfCase = line.kind === 'entry' && line.caseReference === wanted;
+    const isOfCase = line.kind === 'entry' && line.caseReference === stored;
     if (isOfCase && links === null && !tooMany) links = [line.prev];
     links?.push(line.mac);
-    if (links !== null && links.length > mostLinks) {
+    if (links !== null && links.length > maxLinks) {
       links = null;
       tooMany = true;
     }
@@ -51,7 +51,7 @@ export async function readCaseChain(folder: string, caseReference: string): Prom
   return { lines: tooMany ? lines.map((found) => ({ ...found, link: null })) : lines, links, head };
 }
 
-export interface FoundLine {
+interface FoundLine {
   readonly line: AuditLine;
   /** As it stands in the file, without its newline. */
   readonly text: string;
@@ -63,13 +63,13 @@ export interface FoundLine {
  * The lines of the audit log, oldest first, as they stand there: whether the chain holds is `Audit.list`'s to say.
  * Files that end before `from` (a UTC day) are left out. A log that isn't there has none.
  */
-export async function* auditLines(folder: string, from: string | null): AsyncGenerator<FoundLine> {
+async function* auditLines(folder: string, from: string | null): AsyncGenerator<FoundLine> {
   const segments = await listSegments(folder).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   });
-  for (const [place, segment] of segments.entries()) {
-    const next = segments[place + 1];
+  for (const [index, segment] of segments.entries()) {
+    const next = segments[index + 1];
     const until = next === undefined || from === null ? null : await beginOf(segmentFile(folder, next));
     if (until !== null && from !== null && until.slice(0, 10) < from) continue;
     const file = segmentFile(folder, segment);

@@ -1,7 +1,7 @@
 import type { EntryLine } from '../audit/lines.ts';
 import type { CaseChain } from './case-chain.ts';
 
-export interface EvidencePageFacts {
+interface EvidencePageFacts {
   readonly caseReference: string;
   readonly made: Date;
   readonly by: string;
@@ -53,7 +53,7 @@ const style = `
   @media print { body { margin: 0; max-width: none; } }
 `;
 
-const words: Record<EntryLine['phase'], string> = { begun: 'begun', ok: 'done', failed: 'failed' };
+const phaseLabels: Record<EntryLine['phase'], string> = { begun: 'begun', ok: 'done', failed: 'failed' };
 
 const cell = (text: string | number | null): Markup => html`<td>${text ?? ''}</td>`;
 
@@ -65,7 +65,7 @@ function row({ entry }: CaseChain['lines'][number]): Markup {
       cell(entry.actor),
       cell(entry.action),
       html`<td class="${entry.phase}">
-        ${words[entry.phase]}${entry.code === null ? '' : ` (${entry.code})`}
+        ${phaseLabels[entry.phase]}${entry.code === null ? '' : ` (${entry.code})`}
       </td>`,
       cell(entry.connection === null ? null : `${entry.connection} (${entry.environment ?? ''})`),
       cell(entry.policy),

@@ -3,48 +3,54 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import type { Evidence } from '../contract/models/report.ts';
-import { saveFile } from '../reports/report-files.ts';
-import type { ReportParts } from '../reports/reports.ts';
+import type { ReportsOptions } from '../reports/reports.ts';
+import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { readCaseChain, type CaseChain } from './case-chain.ts';
 import { evidencePage } from './evidence-page.ts';
 
-type Parts = Pick<ReportParts, 'audit' | 'auditFolder' | 'keychain' | 'chooseTarget' | 'now' | 'version'>;
+type EvidenceOptions = Pick<
+  ReportsOptions,
+  'audit' | 'auditFolder' | 'keychain' | 'chooseTarget' | 'now' | 'version'
+>;
 
-export const evidenceKeyAccount = 'evidence:signing';
+const evidenceKeyAccount = 'evidence:signing';
 
 /**
  * Writes what the audit log has on one case: a signed JSON file where the person says, and a page to read beside it.
  * Null when they changed their mind. Failures: evidence.none, audit.unwritable, keychain.*, file.*. Making evidence is an act on
  * the case itself: its own line is the last in it.
  */
-export async function writeEvidence(parts: Parts, caseReference: string): Promise<Outcome<Evidence | null>> {
-  const { audit } = parts;
-  const known = await audit.list({ before: null, limit: 1, caseReference });
-  if (known.total === 0) return failed('evidence.none', { subject: caseReference.slice(0, 300) });
-  const seed = await parts.keychain.key(evidenceKeyAccount);
+export async function writeEvidence(
+  options: EvidenceOptions,
+  caseReference: string,
+): Promise<Outcome<Evidence | null>> {
+  const { audit } = options;
+  const listed = await audit.list({ before: null, limit: 1, caseReference });
+  if (listed.total === 0) return failed('evidence.none', { subject: caseReference.slice(0, 300) });
+  const seed = await options.keychain.key(evidenceKeyAccount);
   if (!seed.ok) return seed;
   const stem = `evidence-${caseReference.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80)}`;
-  const target = await parts.chooseTarget({ name: `${stem}.json`, beside: null });
+  const target = await options.chooseTarget({ name: `${stem}.json`, beside: null });
   if (target === null) return done(null);
 
   const begun = await audit.begin({ action: 'Evidence', caseReference });
   if (!begun.ok) return begun;
-  const give = (failure: Failure): Outcome<never> => {
+  const fail = (failure: Failure): Outcome<never> => {
     begun.value({ ok: false, code: failure.code });
     return { ok: false, failure };
   };
   // Listed again: it verifies the chain, its newest line included.
   const { chain: log } = await audit.list({ before: null, limit: 1, caseReference });
-  const chain = await readCaseChain(parts.auditFolder, caseReference);
-  if (chain === null) return give({ code: 'evidence.none' });
+  const chain = await readCaseChain(options.auditFolder, caseReference);
+  if (chain === null) return fail({ code: 'evidence.none' });
 
   const key = evidenceKey(seed.value);
   const page = await freeName(target);
   const facts = {
     caseReference,
-    made: parts.now(),
+    made: options.now(),
     by: chain.lines.at(-1)?.entry.actor ?? '',
-    application: parts.version,
+    application: options.version,
     log: log.state === 'intact' ? log : { state: log.state, checked: log.sequence },
   };
   const document = path.basename(target);
@@ -55,8 +61,8 @@ export async function writeEvidence(parts: Parts, caseReference: string): Promis
     [page, text],
     [target, json],
   ] as const) {
-    const saved = await saveFile(file, content);
-    if (!saved.ok) return give(saved.failure);
+    const saved = await writeFileAtomically(file, content);
+    if (!saved.ok) return fail(saved.failure);
   }
   begun.value({ ok: true, rows: chain.lines.length });
   return done({
@@ -69,8 +75,8 @@ export async function writeEvidence(parts: Parts, caseReference: string): Promis
 /** The person was asked about the JSON file alone: nothing else is overwritten. */
 async function freeName(target: string): Promise<string> {
   const stem = target.replace(/\.json$/i, '');
-  for (let turn = 1; ; turn++) {
-    const name = turn === 1 ? `${stem}.html` : `${stem} (${turn}).html`;
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? `${stem}.html` : `${stem} (${number}).html`;
     const isThere = await access(name).then(
       () => true,
       () => false,
@@ -79,12 +85,12 @@ async function freeName(target: string): Promise<string> {
   }
 }
 
-export interface EvidenceFacts {
+interface EvidenceFacts {
   readonly caseReference: string;
   readonly made: Date;
   readonly by: string;
   readonly application: string;
-  /** What the app found when it verified the whole log, key in hand. */
+  /** What the app found when it verified the whole log with its key. */
   readonly log: { readonly state: 'intact' | 'broken'; readonly checked: number };
   readonly page: { readonly name: string; readonly text: string };
 }
@@ -119,7 +125,7 @@ export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: Ev
 /** PKCS #8 around the 32 bytes of an Ed25519 private key (RFC 8410 §7). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-export interface EvidenceKey {
+interface EvidenceKey {
   /** SubjectPublicKeyInfo, DER. */
   readonly publicKey: Buffer;
   /** SHA-256 of it, hex: what people compare. */
@@ -127,7 +133,7 @@ export interface EvidenceKey {
   sign(bytes: Buffer): Buffer;
 }
 
-/** The workstation's signing key from 32 bytes of its keychain: who has the public half can check, not forge. */
+/** The workstation's signing key from 32 bytes of its keychain: whoever has the public half can check, but not forge. */
 export function evidenceKey(seed: Uint8Array): EvidenceKey {
   const key: KeyObject = createPrivateKey({
     key: Buffer.concat([pkcs8, seed]),

@@ -1,7 +1,8 @@
 import { done, type Outcome } from '../contract/errors.ts';
 import type { FailedRequest } from '../contract/models/report.ts';
+import { isObject, unexpectedAnswer } from '../service/answers.ts';
 import type { ReportingProfile } from '../service/profile.ts';
-import { countOf, firstOf, isObject, listIn, otherMembers, textOf, unexpected } from './portal.ts';
+import { countOf, firstOf, listIn, otherMembers, textOf } from './portal.ts';
 
 /** The records of a QueryLastFailedRequests answer, in its order; members the profile doesn't list as they came. */
 export function readFailedRequests(
@@ -9,10 +10,10 @@ export function readFailedRequests(
   profile: ReportingProfile['failures'],
 ): Outcome<FailedRequest[]> {
   const records = listIn(json, profile.lists);
-  if (records === null) return unexpected(json, {});
+  if (records === null) return unexpectedAnswer(json);
   const failures: FailedRequest[] = [];
   for (const record of records.slice(0, 100)) {
-    if (!isObject(record)) return unexpected(record, {});
+    if (!isObject(record)) return unexpectedAnswer(record);
     const { at, operation, definition, status, code, requestId } = profile;
     failures.push({
       at: instantOf(firstOf(record, at)),

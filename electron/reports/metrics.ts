@@ -1,9 +1,10 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { MetricsRow } from '../contract/models/report.ts';
+import { isObject, unexpectedAnswer } from '../service/answers.ts';
 import type { ReportingProfile } from '../service/profile.ts';
-import { countOf, firstOf, isObject, listIn, otherMembers, textOf, unexpected } from './portal.ts';
+import { countOf, firstOf, listIn, otherMembers, textOf } from './portal.ts';
 
-const mostRows = 50_000;
+const maxRows = 50_000;
 
 /**
  * The groups of an AggregateApiRequestMetrics answer, in its order. Its members are not shown by the specification:
@@ -12,12 +13,12 @@ const mostRows = 50_000;
  */
 export function readMetrics(json: unknown, profile: ReportingProfile['metrics']): Outcome<MetricsRow[]> {
   const groups = listIn(json, profile.lists) ?? (isObject(json) ? [json] : null);
-  if (groups === null) return unexpected(json, {});
-  if (groups.length > mostRows) return failed('report.too-many-rows');
+  if (groups === null) return unexpectedAnswer(json);
+  if (groups.length > maxRows) return failed('report.too-many-rows');
   const rows: MetricsRow[] = [];
   for (const group of groups) {
     const row = isObject(group) ? readRow(group, profile) : null;
-    if (row === null) return unexpected(group, {});
+    if (row === null) return unexpectedAnswer(group);
     rows.push(row);
   }
   return done(rows);

@@ -1,26 +1,35 @@
 import type { Audit } from '../audit/audit.ts';
 import { maskNumbers } from '../privacy/masking.ts';
-import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
-import type { FailedRequests, Figures } from '../contract/models/report.ts';
-import type { PortalAnswer } from './portal-http.ts';
-import type { ReportedConnection } from './reports.ts';
+import type { Failure, Outcome } from '../contract/errors.ts';
+import type { Connection } from '../contract/models/connection.ts';
+import { isObject } from '../service/answers.ts';
+import { readExchange, type ExchangeResult } from '../service/http/failures.ts';
+import type { Transport } from '../service/http/transport.ts';
+import type { ServiceProfile } from '../service/profile.ts';
+
+/** The connection in use, and the way to its portal. */
+export interface ReportedConnection {
+  readonly connection: Connection;
+  readonly profile: ServiceProfile;
+  readonly transport: Pick<Transport, 'post' | 'open'>;
+}
 
 export interface PortalQuestion {
-  /** As the audit log and the person are told. */
+  /** As it stands in the audit log and in failures. */
   readonly operation: string;
   readonly path: string;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, string | number>>;
   /** Null where the question is how one is got. */
   readonly token: string | null;
   readonly note?: string;
 }
 
 /**
- * One question to the portal, in the audit log before it leaves. Of a failure only status, request ID and the names of
- * invalid fields come back (spec §7). Failures: audit.unwritable, service.*, portal.expired (401), portal.refused (403).
+ * One question to the portal, written to the audit log before it leaves. Failures: audit.unwritable, service.* as for
+ * the operations, portal.expired (401), portal.refused (403).
  */
 export async function askPortal(
-  { connection, http }: ReportedConnection,
+  { connection, profile, transport }: ReportedConnection,
   audit: Pick<Audit, 'begin'>,
   { operation, path, body, token, note }: PortalQuestion,
 ): Promise<Outcome<{ json: unknown; requestId: string }>> {
@@ -31,71 +40,30 @@ export async function askPortal(
     ...(note !== undefined && { note }),
   });
   if (!begun.ok) return begun;
-  const sent = await http.send({
-    method: 'POST',
+  const exchange = await transport.post(
     path,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(body),
-  });
-  const outcome = sent.ok ? read(sent.value, operation) : sent;
-  if (outcome.ok) {
-    begun.value({ ok: true, requestId: outcome.value.requestId });
-    return outcome;
+    JSON.stringify(body),
+    token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
+  );
+  const submitted = () => Object.values(body).map(String);
+  const result = readExchange(exchange, { operation, policy: null, definition: null, submitted }, profile);
+  if (result.kind === 'answer') {
+    begun.value({ ok: true, requestId: result.requestId });
+    return { ok: true, value: result };
   }
-  const failure = { ...outcome.failure, operation };
+  const failure = portalFailure(result);
   const { code, requestId } = failure;
   begun.value({ ok: false, code, ...(requestId !== undefined && { requestId }) });
   return { ok: false, failure };
 }
 
-function read(
-  { status, requestId, json }: PortalAnswer,
-  operation: string,
-): Outcome<{ json: unknown; requestId: string }> {
-  if (status >= 200 && status < 300) {
-    return json === undefined ? failed('service.not-json', about()) : done({ json, requestId });
-  }
-  switch (status) {
-    case 400:
-      return failed('service.invalid-input', { ...about(), fields: invalidFields(json) });
-    case 401:
-      return failed('portal.expired', about());
-    case 403:
-      return failed('portal.refused', about());
-    case 404:
-      return failed('service.not-found', about());
-    case 429:
-      return failed('service.busy', about());
-    default:
-      return failed(status >= 500 ? 'service.failing' : 'service.unexpected-answer', about());
-  }
-
-  function about(): Omit<Failure, 'code'> {
-    return { status, operation, ...(requestId !== '' && { requestId }) };
-  }
+/** A refusal is about the portal's sign-in, not about a policy's session. */
+function portalFailure({ kind, failure }: Exclude<ExchangeResult, { kind: 'answer' }>): Failure {
+  if (kind !== 'denied') return failure;
+  return { ...failure, code: failure.status === 401 ? 'portal.expired' : 'portal.refused' };
 }
 
-/** `<field name> is invalid` (spec §7). The name alone: a message could repeat what was sent. */
-function invalidFields(json: unknown): { name: string; message: string }[] {
-  const errors = (json as { errors?: { Validation?: unknown } } | null | undefined)?.errors;
-  const messages = typeof errors === 'object' && Array.isArray(errors.Validation) ? errors.Validation : [];
-  return messages
-    .map((message) =>
-      typeof message === 'string' ? /^([\w .-]{1,60}) is invalid/.exec(message)?.[1] : undefined,
-    )
-    .filter((name) => name !== undefined)
-    .slice(0, 20)
-    .map((name) => ({ name, message: `${name} is invalid` }));
-}
-
-export type Members = Readonly<Record<string, unknown>>;
-
-export const isObject = (json: unknown): json is Members =>
-  typeof json === 'object' && json !== null && !Array.isArray(json);
+type Members = Readonly<Record<string, unknown>>;
 
 /** The first of these members that is there and not null. */
 export function firstOf(object: Members, names: readonly string[]): unknown {
@@ -111,19 +79,19 @@ export function countOf(json: unknown): number | null {
   return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : null;
 }
 
-const longest = 200;
+const maxText = 200;
 
-/** As people read it. What looks like a card number or an SSN has no place in a report, wherever it came from. */
+/** As people read it. What looks like a card number or an SSN is masked, whichever member it was in. */
 export function textOf(json: unknown): string {
   if (json === undefined || json === null) return '';
   const text = typeof json === 'string' ? json : JSON.stringify(json);
-  return maskNumbers(text.slice(0, 4 * longest)).slice(0, longest);
+  return maskNumbers(text.slice(0, 4 * maxText)).slice(0, maxText);
 }
 
-/** The members no list of names knows. */
+/** The members that no list of names knows. */
 export function otherMembers(object: Members, known: readonly (readonly string[])[]): Record<string, string> {
-  const taken = new Set(known.flat());
-  const others = Object.entries(object).filter(([name]) => !taken.has(name) && name !== '__proto__');
+  const listed = new Set(known.flat());
+  const others = Object.entries(object).filter(([name]) => !listed.has(name) && name !== '__proto__');
   return Object.fromEntries(others.slice(0, 30).map(([name, json]) => [name.slice(0, 100), textOf(json)]));
 }
 
@@ -143,42 +111,3 @@ export function listIn(json: unknown, lists: readonly string[]): readonly unknow
 }
 
 const isList = (json: unknown): json is readonly unknown[] => Array.isArray(json);
-
-/** An answer whose members the profile does not list: names them, never what they hold. */
-export function unexpected(json: unknown, details: Omit<Failure, 'code'>): Outcome<never> {
-  const sample = isList(json) ? json[0] : json;
-  const members = isObject(sample) ? Object.keys(sample).slice(0, 40) : [];
-  return failed('service.unexpected-answer', {
-    ...details,
-    members: members.map((name) => name.slice(0, 100)),
-  });
-}
-
-export type Answer =
-  | { readonly kind: 'metrics'; readonly where: string; readonly figures: Figures }
-  | { readonly kind: 'failures'; readonly where: string; readonly list: FailedRequests };
-
-const most = 20;
-
-/** The last answers, so that what is exported or copied is what was shown, and comes from here. */
-export interface Answers {
-  keep(reportId: string, answer: Answer): void;
-  /** Failure: report.unknown. */
-  find(reportId: string): Outcome<Answer>;
-  clear(): void;
-}
-
-export function createAnswers(): Answers {
-  const kept = new Map<string, Answer>();
-  return {
-    keep(reportId, answer) {
-      kept.set(reportId, answer);
-      for (const oldest of [...kept.keys()].slice(0, kept.size - most)) kept.delete(oldest);
-    },
-    find(reportId) {
-      const found = kept.get(reportId);
-      return found === undefined ? failed('report.unknown') : done(found);
-    },
-    clear: () => kept.clear(),
-  };
-}

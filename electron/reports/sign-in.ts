@@ -4,12 +4,12 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { PortalSession } from '../contract/models/report.ts';
 import { type Keychain, portalAccount } from '../credentials/keychain.ts';
+import { isObject, unexpectedAnswer } from '../service/answers.ts';
 import type { ReportingProfile } from '../service/profile.ts';
-import { askPortal, firstOf, isObject, unexpected } from './portal.ts';
-import type { ReportedConnection } from './reports.ts';
+import { askPortal, firstOf, type ReportedConnection } from './portal.ts';
 
 /** What a portal JWT says of itself. Nothing is verified: that is the service's to do, and its key is not ours. */
-export interface TokenClaims {
+interface TokenClaims {
   readonly user: string | null;
   readonly roles: readonly string[];
   readonly expires: Date | null;
@@ -17,7 +17,7 @@ export interface TokenClaims {
 
 const userClaims = ['preferred_username', 'unique_name', 'name', 'email', 'sub'];
 const roleClaims = ['role', 'roles', 'http://schemas.microsoft.com/ws/2008/06/identity/claims/role'];
-const longest = 200;
+const maxText = 200;
 
 /** Null where the text is not a JWT. The claims' names are not shown by the specification; these are the usual ones. */
 export function readClaims(token: string): TokenClaims | null {
@@ -35,8 +35,8 @@ export function readClaims(token: string): TokenClaims | null {
     .filter((role) => typeof role === 'string')
     .slice(0, 50);
   return {
-    user: typeof user === 'string' ? user.slice(0, longest) : null,
-    roles: roles.map((role) => role.slice(0, longest)),
+    user: typeof user === 'string' ? user.slice(0, maxText) : null,
+    roles: roles.map((role) => role.slice(0, maxText)),
     expires: instantOf(claims['exp']),
   };
 }
@@ -47,9 +47,9 @@ function instantOf(seconds: unknown): Date | null {
   return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_999 ? null : date;
 }
 
-type Place = Pick<Connection, 'id' | 'baseUrl'>;
+type PortalAddress = Pick<Connection, 'id' | 'baseUrl'>;
 
-export interface PortalTokensParts {
+interface PortalTokensOptions {
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
   readonly now: () => Date;
 }
@@ -57,18 +57,18 @@ export interface PortalTokensParts {
 /** The portal JWTs (spec §5), one a connection and host: in the keychain, or for this run where that can't be. */
 export interface PortalTokens {
   /** How the sign-in stands. Failures: keychain.*. */
-  session(place: Place): Promise<Outcome<PortalSession>>;
+  session(address: PortalAddress): Promise<Outcome<PortalSession>>;
   /** For an Authorization header, never for the window. Failures: portal.sign-in, portal.expired, keychain.*. */
-  token(place: Place): Promise<Outcome<string>>;
-  /** Takes the place of the one before. Failures: portal.not-a-token, portal.expired, keychain.*. */
-  keep(place: Place, token: string): Promise<Outcome<PortalSession>>;
+  token(address: PortalAddress): Promise<Outcome<string>>;
+  /** Replaces the one before. Failures: portal.not-a-token, portal.expired, keychain.*. */
+  store(address: PortalAddress, token: string): Promise<Outcome<PortalSession>>;
   /** Failures: keychain.*; the token may be there still. */
-  forget(place: Place): Promise<Outcome<null>>;
-  /** The service said 401 to this token. One that was put in its place meanwhile stays. */
-  refused(place: Place, token: string): Promise<void>;
+  forget(address: PortalAddress): Promise<Outcome<null>>;
+  /** The service said 401 to this token. One that replaced it meanwhile stays. */
+  refused(address: PortalAddress, token: string): Promise<void>;
 }
 
-export function createPortalTokens({ keychain, now }: PortalTokensParts): PortalTokens {
+export function createPortalTokens({ keychain, now }: PortalTokensOptions): PortalTokens {
   /** Too long for the keychain: for this run only. */
   const inMemory = new Map<string, string>();
   /** Accounts whose token the service refused: told apart from never signed in. */
@@ -76,12 +76,12 @@ export function createPortalTokens({ keychain, now }: PortalTokensParts): Portal
 
   const isOver = (expires: Date | null): boolean => expires !== null && expires <= now();
 
-  async function held(account: string): Promise<Outcome<string | null>> {
-    const here = inMemory.get(account);
-    if (here !== undefined) return done(here);
+  async function read(account: string): Promise<Outcome<string | null>> {
+    const token = inMemory.get(account);
+    if (token !== undefined) return done(token);
     if (keychain.peek(account) === 'missing') return done(null);
-    const read = await keychain.read(account);
-    return !read.ok && read.failure.code === 'credentials.missing' ? done(null) : read;
+    const found = await keychain.read(account);
+    return !found.ok && found.failure.code === 'credentials.missing' ? done(null) : found;
   }
 
   function describe(account: string, token: string): PortalSession {
@@ -101,28 +101,28 @@ export function createPortalTokens({ keychain, now }: PortalTokensParts): Portal
   }
 
   return {
-    async session(place) {
-      const account = portalAccount(place);
-      const token = await held(account);
+    async session(address) {
+      const account = portalAccount(address);
+      const token = await read(account);
       if (!token.ok) return token;
       if (token.value !== null) return done(describe(account, token.value));
       const state = ended.has(account) ? 'ended' : 'signed-out';
       return done({ state, user: null, roles: [], expires: null, kept: null });
     },
 
-    async token(place) {
-      const account = portalAccount(place);
-      const token = await held(account);
+    async token(address) {
+      const account = portalAccount(address);
+      const token = await read(account);
       if (!token.ok) return token;
       if (token.value === null) return failed(ended.has(account) ? 'portal.expired' : 'portal.sign-in');
       return isOver(readClaims(token.value)?.expires ?? null) ? failed('portal.expired') : done(token.value);
     },
 
-    async keep(place, token) {
+    async store(address, token) {
       const claims = readClaims(token);
       if (claims === null) return failed('portal.not-a-token');
       if (isOver(claims.expires)) return failed('portal.expired');
-      const account = portalAccount(place);
+      const account = portalAccount(address);
       const removed = await remove(account);
       if (!removed.ok) return removed;
       const stored = await keychain.store(account, token);
@@ -133,15 +133,15 @@ export function createPortalTokens({ keychain, now }: PortalTokensParts): Portal
       return done(describe(account, token));
     },
 
-    async forget(place) {
-      const account = portalAccount(place);
+    async forget(address) {
+      const account = portalAccount(address);
       ended.delete(account);
       return remove(account);
     },
 
-    async refused(place, token) {
-      const account = portalAccount(place);
-      const now = await held(account);
+    async refused(address, token) {
+      const account = portalAccount(address);
+      const now = await read(account);
       if (!now.ok || now.value !== token) return;
       await remove(account);
       ended.add(account);
@@ -149,38 +149,33 @@ export function createPortalTokens({ keychain, now }: PortalTokensParts): Portal
   };
 }
 
-export interface SignInParts {
-  readonly audit: Pick<Audit, 'begin'>;
-  readonly tokens: PortalTokens;
-  readonly profile: ReportingProfile['authenticate'];
-}
-
 /**
  * Signs a portal user in through Authenticate (spec §4). The password goes out once and is not kept; the JWT goes to
- * the keychain. Any 4xx that speaks of the user is portal.credentials.
+ * the keychain. A 400, 401 or 403 is portal.credentials.
  */
 export async function signIn(
-  { audit, tokens, profile }: SignInParts,
   reported: ReportedConnection,
+  { audit, tokens }: { audit: Pick<Audit, 'begin'>; tokens: PortalTokens },
   { user, password }: { user: string; password: string },
 ): Promise<Outcome<PortalSession>> {
-  const { path, request } = profile;
+  const { authenticate } = reported.profile.reporting;
+  const { path, request } = authenticate;
   const body = { [request.user]: user, [request.password]: password };
   const answer = await askPortal(reported, audit, { operation: 'Authenticate', path, body, token: null });
   if (!answer.ok) {
     const { code, ...details } = answer.failure;
-    const isTheirs =
+    const isAboutUser =
       code === 'portal.expired' || code === 'portal.refused' || code === 'service.invalid-input';
-    return isTheirs ? failed('portal.credentials', details) : answer;
+    return isAboutUser ? failed('portal.credentials', details) : answer;
   }
   const { json, requestId } = answer.value;
-  const token = findToken(json, profile);
-  if (token === null) return unexpected(json, { operation: 'Authenticate', requestId });
-  const kept = await tokens.keep(reported.connection, token);
-  if (!kept.ok && kept.failure.code === 'portal.not-a-token') {
+  const token = findToken(json, authenticate);
+  if (token === null) return unexpectedAnswer(json, { operation: 'Authenticate', requestId });
+  const stored = await tokens.store(reported.connection, token);
+  if (!stored.ok && stored.failure.code === 'portal.not-a-token') {
     return failed('service.unexpected-answer', { operation: 'Authenticate', requestId, members: [] });
   }
-  return kept;
+  return stored;
 }
 
 function findToken(json: unknown, { token, wrappers }: ReportingProfile['authenticate']): string | null {

@@ -5,27 +5,21 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Failure } from '../contract/errors.ts';
 import type { ToolServer } from '../contract/models/report.ts';
-import type { PortalHttp } from './portal-http.ts';
+import { faultFailure, isPage, type TransportFault } from '../service/http/failures.ts';
+import type { Transport } from '../service/http/transport.ts';
+import { operationNames } from '../service/operations.ts';
 
-/** Spec §4: the tools are the operations of the API, under the same names. */
-export const expectedTools = [
-  'CreateSession',
-  'Tokenize',
-  'Detokenize',
-  'GetMasked',
-  'Translate',
-  'BatchTokenize',
-  'BatchDetokenize',
-  'BatchTranslate',
-  'PatternMatch',
+/** Spec §4: the tools are the operations of the API, under the same names, and the two reporting operations. */
+const expectedTools: readonly string[] = [
+  ...operationNames,
   'AggregateApiRequestMetrics',
   'QueryLastFailedRequests',
-] as const;
+];
 
-const mostPages = 10;
-const patienceMs = 15_000;
+const maxPages = 10;
+const timeoutMs = 15_000;
 
-export const toolServerAddress = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, '')}/mcp`;
+const toolServerAddress = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, '')}/mcp`;
 
 /** For a client's settings file; the JWT is the person's to fill in, since it never leaves the main process. */
 export function clientConfiguration(baseUrl: string): string {
@@ -38,41 +32,41 @@ export function clientConfiguration(baseUrl: string): string {
 }
 
 /**
- * Asks the tool server at {base_url}/mcp what tools it has (spec §4): connects, lists, goes. No tool is called. A
+ * Asks the tool server at {base_url}/mcp what tools it has (spec §4): connects, lists, disconnects. No tool is called. A
  * server of today takes a POST; an older one answers that with 404 or 405 and wants the stream opened by GET.
  */
 export async function checkToolServer(
   baseUrl: string,
-  http: PortalHttp,
+  http: Pick<Transport, 'open'>,
   token: string | null,
 ): Promise<ToolServer> {
   const address = toolServerAddress(baseUrl);
   const configuration = clientConfiguration(baseUrl);
-  const nothing = { address, configuration, transport: null, failure: null, tools: compare(null) };
+  const base = { address, configuration, transport: null, failure: null, tools: compare(null) };
 
   for (const transport of ['streamable-http', 'sse'] as const) {
     const probe = await connect(transport, address, http, token);
     if (probe.names !== null) {
-      return { ...nothing, state: 'ready', transport, tools: compare(probe.names) };
+      return { ...base, state: 'ready', transport, tools: compare(probe.names) };
     }
     const { status, failure } = probe;
-    if (failure !== null) return { ...nothing, state: 'unusable', failure };
+    if (failure !== null) return { ...base, state: 'unusable', failure };
     if (status === 401 || status === 403) {
       const code = token === null ? 'portal.sign-in' : status === 401 ? 'portal.expired' : 'portal.refused';
-      return { ...nothing, state: 'sign-in', failure: { code, status } };
+      return { ...base, state: 'sign-in', failure: { code, status } };
     }
     if (transport === 'sse') {
-      if (status === 404) return { ...nothing, state: 'off' };
+      if (status === 404) return { ...base, state: 'off' };
       const code = status !== null && status >= 500 ? 'service.failing' : 'service.unexpected-answer';
-      return { ...nothing, state: 'unusable', failure: { code, ...(status !== null && { status }) } };
+      return { ...base, state: 'unusable', failure: { code, ...(status !== null && { status }) } };
     }
   }
-  return { ...nothing, state: 'off' };
+  return { ...base, state: 'off' };
 }
 
 interface Probe {
   readonly names: readonly string[] | null;
-  /** Of the first answer; the SDK's own errors can quote what was answered. */
+  /** Of the first answer. Taken here, since the SDK's errors can quote what was answered. */
   readonly status: number | null;
   readonly failure: Failure | null;
 }
@@ -80,20 +74,28 @@ interface Probe {
 async function connect(
   kind: 'streamable-http' | 'sse',
   address: string,
-  http: PortalHttp,
+  http: Pick<Transport, 'open'>,
   token: string | null,
 ): Promise<Probe> {
   const seen: { status: number | null; failure: Failure | null } = { status: null, failure: null };
-  const away = new AbortController();
+  let bodyFault: () => TransportFault | null = () => null;
+  const ended = new AbortController();
   const fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
-    const signal = init.signal ? AbortSignal.any([init.signal, away.signal]) : away.signal;
-    const answer = await http.open(new URL(url), { ...init, signal });
-    if (!answer.ok) {
-      if (!away.signal.aborted) seen.failure ??= answer.failure;
+    const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal;
+    const opened = await http.open(new URL(url), { ...init, signal });
+    if (!opened.ok) {
+      if (!ended.signal.aborted) seen.failure ??= faultFailure(opened.fault);
       throw new Error('no answer');
     }
-    seen.status ??= answer.value.status;
-    return answer.value;
+    const { response } = opened;
+    bodyFault = opened.fault;
+    seen.status ??= response.status;
+    if (response.ok && isPage(response.headers.get('content-type') ?? undefined)) {
+      seen.failure ??= { code: 'service.not-json', status: response.status };
+      await response.body?.cancel();
+      throw new Error('a page');
+    }
+    return response;
   };
   const options = {
     fetch,
@@ -112,12 +114,12 @@ async function connect(
       },
     },
   );
-  const limit = { timeout: patienceMs };
+  const limit = { timeout: timeoutMs };
   try {
     await client.connect(transport, limit);
     const names: string[] = [];
     let cursor: string | undefined;
-    for (let page = 0; page < mostPages; page++) {
+    for (let page = 0; page < maxPages; page++) {
       const params = cursor === undefined ? {} : { cursor };
       const listed = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, limit);
       names.push(...listed.tools.map(({ name }) => name));
@@ -128,21 +130,24 @@ async function connect(
     return { names, status: seen.status, failure: null };
   } catch {
     const { status } = seen;
-    const isOdd = status !== null && status < 300;
-    const failure: Failure | null = isOdd ? { code: 'service.unexpected-answer', status, members: [] } : null;
-    const silence: Failure | null = status === null ? { code: 'service.timeout' } : null;
-    return { names: null, status, failure: seen.failure ?? failure ?? silence };
+    const fault = bodyFault();
+    if (fault !== null) seen.failure ??= faultFailure(fault);
+    const isUnreadable = status !== null && status < 300;
+    const failure: Failure | null = isUnreadable
+      ? { code: 'service.unexpected-answer', status, members: [] }
+      : null;
+    const noAnswer: Failure | null = status === null ? { code: 'service.timeout' } : null;
+    return { names: null, status, failure: seen.failure ?? failure ?? noAnswer };
   } finally {
     await client.close().catch(() => undefined);
-    away.abort();
+    ended.abort();
   }
 }
 
-/** The eleven in the specification's order, then what else is there. */
+/** The expected tools in the order of the specification, then the others. */
 function compare(names: readonly string[] | null): ToolServer['tools'] {
   const there = new Set(names ?? []);
-  const expected = new Set<string>(expectedTools);
-  const others = [...there].filter((name) => !expected.has(name)).slice(0, 180);
+  const others = [...there].filter((name) => !expectedTools.includes(name)).slice(0, 180);
   return [
     ...expectedTools.map((name) => ({ name, expected: true, there: there.has(name) })),
     ...others.map((name) => ({ name: name.slice(0, 200), expected: false, there: true })),

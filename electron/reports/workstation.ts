@@ -1,22 +1,14 @@
 import type { AuditEntry } from '../contract/models/activity.ts';
 import type { MetricsQuery, MetricsRow, Workstation } from '../contract/models/report.ts';
+import { operationNames } from '../service/operations.ts';
 import { dayOf, previousPeriod, sumsOf } from './reports.ts';
 
 type Counted = Omit<Workstation, 'reportId'>;
 
-/** What leaves for the service, under the names of the specification (§4); all other lines are acts of the app. */
-const requests = new Set([
-  'CreateSession',
-  'Tokenize',
-  'Detokenize',
-  'GetMasked',
-  'Translate',
-  'BatchTokenize',
-  'BatchDetokenize',
-  'BatchTranslate',
-  'PatternMatch',
-]);
-const inClear: Record<string, 'reveals' | 'copies' | 'exports'> = {
+/** Lines of requests to the service carry the operation's name; all other lines are acts in the app. */
+const requests = new Set<string>(operationNames);
+/** Acts that show or give out cleartext, and where they are counted. */
+const cleartextActs: Record<string, 'reveals' | 'copies' | 'exports'> = {
   Reveal: 'reveals',
   Copy: 'copies',
   Export: 'exports',
@@ -24,7 +16,7 @@ const inClear: Record<string, 'reveals' | 'copies' | 'exports'> = {
 
 /**
  * The workstation's own numbers, from the lines of its audit log, oldest first: the same shape as the account's, and
- * what was refused and what was seen in clear. Days are UTC.
+ * what was refused and which cleartext was seen. Days are UTC.
  */
 export async function countWorkstation(
   entries: AsyncIterable<AuditEntry>,
@@ -48,7 +40,7 @@ export async function countWorkstation(
     open.delete(begun.sequence);
     add(begun, entry);
   }
-  // What never ended left all the same: the app was killed, or is still at it.
+  // A request without an end was sent all the same: the app was killed, or still waits.
   for (const begun of open.values()) add(begun, null);
   const previous = earlier.figures();
   return {
@@ -77,8 +69,8 @@ class Counts {
     const operation = [entry.action, entry.note ?? ''].find((name) => requests.has(name));
     if (operation !== undefined && end?.note !== 'not sent')
       this.#addRequest({ ...entry, action: operation }, end, day);
-    const seen = inClear[entry.action];
-    // An export of masked rows shows nobody anything; its line says what it was.
+    const seen = cleartextActs[entry.action];
+    // The line's note says whether an export was masked.
     const masked = entry.action === 'Export' && !(entry.note ?? '').includes('cleartext');
     if (seen !== undefined && !masked && end?.phase !== 'failed') this.#addCase(entry, end, seen);
   }

@@ -1,16 +1,14 @@
-import { type Outcome, done, failed } from '../contract/errors.ts';
+import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 
-/** Wrappers within wrappers: more is not an answer but a puzzle. */
-const DEEPEST_WRAPPING = 3;
+/** Wrappers around an answer; what is nested deeper is not looked for. */
+const maxWrappers = 3;
 
-export type Json = Record<string, unknown>;
-
-export const isObject = (json: unknown): json is Json =>
+export const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
 
-/** Names only: what the answer holds stays where it is. A name that looks like a value is not passed on either. */
+/** The names of an answer's members, never what they hold. A name that looks like a value is left out too. */
 export function memberNames(json: unknown): string[] {
   if (Array.isArray(json)) return ['[]', ...memberNames(json[0]).slice(0, 30)];
   if (!isObject(json)) return [];
@@ -19,7 +17,9 @@ export function memberNames(json: unknown): string[] {
     .map((name) => (/^[A-Za-z_$@][\w.$-]{0,63}$/.test(name) && !/\d{6}/.test(name) ? name : '(unreadable)'));
 }
 
-const unexpected = (json: unknown) => failed('service.unexpected-answer', { members: memberNames(json) });
+/** An answer whose members the profile does not list. */
+export const unexpectedAnswer = (json: unknown, details: Partial<Failure> = {}) =>
+  failed('service.unexpected-answer', { ...details, members: memberNames(json) });
 
 /**
  * The one string a single operation answers with (spec §4 does not show its member; the profile lists those that are
@@ -32,9 +32,9 @@ export function readSingle(
 ): Outcome<string> {
   const names = profile.operations[operation].answer;
   let inner = json;
-  for (let depth = 0; depth < DEEPEST_WRAPPING; depth++) {
+  for (let depth = 0; depth < maxWrappers; depth++) {
     if (typeof inner === 'string') {
-      return profile.bareStrings || depth > 0 ? done(inner) : unexpected(json);
+      return profile.bareStrings || depth > 0 ? done(inner) : unexpectedAnswer(json);
     }
     if (!isObject(inner)) break;
     const object = inner;
@@ -48,14 +48,14 @@ export function readSingle(
     if (wrapper === undefined) break;
     inner = object[wrapper];
   }
-  return unexpected(isObject(inner) ? inner : json);
+  return unexpectedAnswer(isObject(inner) ? inner : json);
 }
 
 /** The array of a batch answer, at the root or under a member that the profile lists. */
 export function readList(profile: ServiceProfile, json: unknown): Outcome<readonly unknown[]> {
   let inner = json;
-  for (let depth = 0; depth < DEEPEST_WRAPPING; depth++) {
-    if (Array.isArray(inner)) return profile.bareLists || depth > 0 ? done(inner) : unexpected(json);
+  for (let depth = 0; depth < maxWrappers; depth++) {
+    if (Array.isArray(inner)) return profile.bareLists || depth > 0 ? done(inner) : unexpectedAnswer(json);
     if (!isObject(inner)) break;
     const object = inner;
     const name =
@@ -64,5 +64,5 @@ export function readList(profile: ServiceProfile, json: unknown): Outcome<readon
     if (name === undefined) break;
     inner = object[name];
   }
-  return unexpected(isObject(inner) ? inner : json);
+  return unexpectedAnswer(isObject(inner) ? inner : json);
 }

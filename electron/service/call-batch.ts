@@ -4,15 +4,13 @@ import { readList, isObject, memberNames } from './answers.ts';
 import type { BatchAnswer, Element, ElementAnswer } from './client.ts';
 import { operations } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
-import type { Answered, CallFailed } from './session/call-with-session.ts';
+import type { SessionAnswer } from './session/call-with-session.ts';
 
-export interface BatchParts {
+interface BatchOptions {
   readonly profile: ServiceProfile;
   readonly operation: Operation;
   /** Sends these elements in one request. */
-  readonly send: (
-    elements: readonly Element[],
-  ) => Promise<{ readonly ok: true; readonly value: Answered } | CallFailed>;
+  readonly send: (elements: readonly Element[]) => Promise<Outcome<SessionAnswer>>;
   /** Elements a request may hold now. */
   readonly size: () => number;
   /** A request of so many elements was too large. */
@@ -24,16 +22,16 @@ export interface BatchParts {
  * exactly one answer (or, for PatternMatch, none: it did not match), or the whole call fails.
  */
 export async function callBatch(
-  parts: BatchParts,
+  options: BatchOptions,
   elements: readonly Element[],
 ): Promise<Outcome<BatchAnswer>> {
-  const { profile, operation } = parts;
+  const { profile, operation } = options;
   const members: ElementMembers = { ...profile.element, value: profile.operations[operation].answer };
   const answers: ElementAnswer[] = [];
   let requestId = '';
 
   const once = async (part: readonly Element[]): Promise<Outcome<Matched>> => {
-    const sent = await parts.send(part);
+    const sent = await options.send(part);
     if (!sent.ok) return sent;
     const list = readList(profile, sent.value.json);
     const matched = list.ok ? matchElements(part, list.value, members) : list;
@@ -42,11 +40,11 @@ export async function callBatch(
   };
 
   for (let from = 0; from < elements.length;) {
-    const part = elements.slice(from, from + Math.max(1, parts.size()));
+    const part = elements.slice(from, from + Math.max(1, options.size()));
     const matched = await once(part);
     if (!matched.ok) {
       if (matched.failure.code !== 'service.too-large' || elements.length === 1) return matched;
-      parts.shrink(part.length);
+      options.shrink(part.length);
       const [only] = part;
       if (part.length > 1 || !only) continue;
       answers.push({ ref: only.ref, ok: false, code: 'service.too-large' });
@@ -61,7 +59,7 @@ export async function callBatch(
   return done({ elements: answers, requestId });
 }
 
-/** Asks once more for those that did not come back; who stays away twice has failed. */
+/** Asks once more for the elements that did not come back; an element missing twice has failed. */
 async function askAgain(
   part: readonly Element[],
   matched: Matched,
@@ -84,14 +82,14 @@ function withRequestId(failure: Failure, requestId: string): Outcome<never> {
   return { ok: false, failure: requestId === '' ? failure : { ...failure, requestId } };
 }
 
-export interface ElementMembers {
+interface ElementMembers {
   readonly ref: readonly string[];
   readonly value: readonly string[];
   readonly error: readonly string[];
 }
 
-/** By place in what was sent; null where nothing came back. */
-export type Matched = readonly (ElementAnswer | null)[];
+/** By position in what was sent; null where nothing came back. */
+type Matched = readonly (ElementAnswer | null)[];
 
 function stringIn(object: Record<string, unknown>, names: readonly string[]): string | null {
   for (const name of names) {
@@ -111,7 +109,7 @@ function isRefused(object: Record<string, unknown>, names: readonly string[]): b
 
 /**
  * Pairs a batch answer with what was sent, by RefId and never by position (spec §2). An element that is foreign,
- * doubled (even identically) or without RefId spoils the whole answer: it can't be told what else is wrong with it.
+ * doubled (even identically) or without RefId makes the whole answer unusable: nobody knows what else is wrong with it.
  */
 export function matchElements(
   sent: readonly Element[],
@@ -120,25 +118,25 @@ export function matchElements(
 ): Outcome<Matched> {
   const answers = new Array<ElementAnswer | null>(sent.length).fill(null);
   // Made only when an answer is out of order: most come back as they were sent.
-  let places: Map<string, number> | null = null;
+  let positions: Map<string, number> | null = null;
   let unreadable = 0;
   for (const [index, element] of received.entries()) {
     if (!isObject(element)) return failed('service.mismatched-answer');
     const ref = stringIn(element, members.ref);
     if (ref === null) return failed('service.mismatched-answer', { members: memberNames(element) });
-    let place: number | undefined = index;
+    let position: number | undefined = index;
     if (sent[index]?.ref !== ref) {
-      places ??= placesOf(sent);
-      place = places.get(ref);
+      positions ??= positionsOf(sent);
+      position = positions.get(ref);
     }
-    if (place === undefined || answers[place] !== null) return failed('service.mismatched-answer');
+    if (position === undefined || answers[position] !== null) return failed('service.mismatched-answer');
     if (isRefused(element, members.error)) {
-      answers[place] = { ref, ok: false, code: 'service.element-refused' };
+      answers[position] = { ref, ok: false, code: 'service.element-refused' };
       continue;
     }
     const value = stringIn(element, members.value);
     if (value === null) unreadable++;
-    answers[place] =
+    answers[position] =
       value === null ? { ref, ok: false, code: 'service.mismatched-answer' } : { ref, ok: true, value };
   }
   if (unreadable > 0 && unreadable === received.length) {
@@ -147,8 +145,8 @@ export function matchElements(
   return done(answers);
 }
 
-function placesOf(sent: readonly Element[]): Map<string, number> {
-  const places = new Map(sent.map(({ ref }, index) => [ref, index]));
-  if (places.size !== sent.length) throw new Error('two elements of a call share a RefId');
-  return places;
+function positionsOf(sent: readonly Element[]): Map<string, number> {
+  const positions = new Map(sent.map(({ ref }, index) => [ref, index]));
+  if (positions.size !== sent.length) throw new Error('two elements of a call share a RefId');
+  return positions;
 }

@@ -1,11 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import { type Outcome, type Failure, done } from '../contract/errors.ts';
+import { type Outcome, done, failed } from '../contract/errors.ts';
 import type { ServiceStatus } from '../contract/models/app.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Operation } from '../contract/models/fields.ts';
 import { systemClock, type Clock } from '../privacy/clock.ts';
+import { createEmitter } from '../util/emitter.ts';
 import { readSingle } from './answers.ts';
 import { callBatch } from './call-batch.ts';
+import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import { createHealth } from './limits/health.ts';
 import { createPacer } from './limits/pacing.ts';
@@ -13,7 +15,7 @@ import { RetryBudget } from './limits/retries.ts';
 import { createTransfers, type QuotaStore } from './limits/transfers.ts';
 import type { ServiceProfile } from './profile.ts';
 import { createSender } from './send-request.ts';
-import { createSessionCaller, type SessionCall } from './session/call-with-session.ts';
+import { createSessionCaller } from './session/call-with-session.ts';
 import {
   createSessionOpener,
   type Secrets,
@@ -21,7 +23,7 @@ import {
   createSessions,
 } from './session/sessions.ts';
 
-/** Travels with every call to the auditRequest, so that the audit can say why; never holds a value. */
+/** Goes with every call to the audit log; never holds a value. */
 export interface CallContext {
   readonly reason?: string;
   readonly caseReference?: string;
@@ -50,7 +52,7 @@ export interface Intent {
   readonly context: CallContext;
 }
 
-export interface Verdict {
+export interface RequestOutcome {
   readonly ok: boolean;
   readonly code: string | null;
   readonly requestId: string | null;
@@ -58,9 +60,9 @@ export interface Verdict {
 
 /**
  * Called before each request leaves, attempts and renewals included. When it refuses, the request does not leave
- * and its failure is the call's. The function it returns is told how the request ended.
+ * and its failure is the call's. The function it returns is called with the outcome.
  */
-export type AuditRequest = (intent: Intent) => Promise<Outcome<(verdict: Verdict) => void>>;
+export type AuditRequest = (intent: Intent) => Promise<Outcome<(outcome: RequestOutcome) => void>>;
 
 export interface Answer {
   readonly value: string;
@@ -117,6 +119,8 @@ export type BatchCall =
  * names and field messages is passed on. Sessions, renewal, pacing, retries happen inside.
  */
 export interface ServiceClient {
+  /** As it was when the client was made; a changed connection gets a new client. */
+  readonly connection: ClientConnection;
   tokenize(
     policy: string,
     definition: string,
@@ -157,55 +161,55 @@ export interface ServiceClient {
   status(policy: string): ServiceStatus;
   /** Called when a status may have changed, at most a few times a second. Returns the function that stops it. */
   onStatus(listener: () => void): () => void;
+  /** The machine slept: sockets are ended, what was under way is tried again, and one request goes ahead alone. */
+  wake(): void;
   /** Drops sessions, sockets and waits; calls under way end with `service.cancelled`. */
   close(): Promise<void>;
 }
 
-const FIRST_BATCH_SIZE = 500;
-/** How long a call waits for pauses to end: a person less than a job. */
-const PERSON_MS = 15_000;
-const JOB_MS = 120_000;
+const firstBatchSize = 500;
+/** How long a call waits for pauses to end: a person's less than a job's. */
+const interactivePauseMs = 15_000;
+const batchPauseMs = 120_000;
+
+type ClientConnection = Pick<
+  Connection,
+  'id' | 'name' | 'environment' | 'apiKeyExpires' | 'requestsPerSecond' | 'transfersPerDay'
+>;
 
 export interface ServiceClientOptions {
-  readonly connection: Pick<Connection, 'id' | 'apiKeyExpires' | 'requestsPerSecond' | 'transfersPerDay'>;
+  readonly connection: ClientConnection;
   readonly profile: ServiceProfile;
   readonly secrets: Secrets;
   readonly auditRequest: AuditRequest;
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, 'post' | 'reset' | 'close'>;
   readonly quota: QuotaStore;
   readonly clock?: Clock;
   /** Between 0 and 1, for jitter only. */
   readonly random?: () => number;
-  /** This machine's clock and the service's are more than a minute apart. */
-  readonly onSkew?: (skewMs: number) => void;
 }
 
-export interface CreatedClient extends ServiceClient {
-  /** The machine slept: sockets are ended, what was under way is tried again, and one request goes ahead alone. */
-  wake(): void;
+interface SingleCall {
+  readonly operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
+  readonly policy: string;
+  readonly definition: string;
+  readonly target?: Target;
+  readonly value: string;
+  readonly context: CallContext;
 }
 
-/** The service as one connection sees it: sessions, renewal, pacing, retries and checks around a transport. */
-export function createServiceClient(options: ServiceClientOptions): CreatedClient {
+export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const { connection, profile, transport } = options;
   const clock = options.clock ?? systemClock;
   const random = options.random ?? Math.random;
   const closing = new AbortController();
   // Every wait of every call listens here.
   setMaxListeners(0, closing.signal);
-  const feed = createStatusFeed(clock);
-  const changed = (): void => feed.changed();
+  const status = createStatusEvents(clock);
 
   const transfers = createTransfers(connection.transfersPerDay, options.quota, clock);
-  const pacer = createPacer(connection.requestsPerSecond, clock, changed);
-  const health = createHealth({
-    clock,
-    random,
-    pacer,
-    transfers,
-    onSkew: options.onSkew ?? (() => undefined),
-    changed,
-  });
+  const pacer = createPacer(connection.requestsPerSecond, clock, status.changed);
+  const health = createHealth({ clock, random, pacer, transfers, changed: status.changed });
   const send = createSender({
     connectionId: connection.id,
     profile,
@@ -219,7 +223,7 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
     budget: new RetryBudget(clock.monotonic()),
   });
   const refused = createRefusedCredentials(clock);
-  const openOne = createSessionOpener({
+  const openSession = createSessionOpener({
     profile,
     secrets: options.secrets,
     apiKeyExpires: connection.apiKeyExpires,
@@ -229,25 +233,23 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
     signal: closing.signal,
   });
   const sessions = createSessions(async (policy, generation, context) => {
-    const outcome = await openOne(policy, generation, context);
-    changed();
+    const outcome = await openSession(policy, generation, context);
+    status.changed();
     return outcome;
   });
-  const call = createSessionCaller(sessions, send, clock);
-  let batchSize = FIRST_BATCH_SIZE;
+  const callWithSession = createSessionCaller(sessions, send, clock);
+  let batchSize = firstBatchSize;
 
   const signalOf = ({ signal }: CallContext): AbortSignal =>
     signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
 
-  /** The members before the value or the elements, under the names of the profile, the session's included. */
-  const head = (
-    operation: Operation,
-    definition: string,
-    target: Target | null,
+  /** The members before the value or the elements, under the names of the profile. */
+  const sessionMembers = (
+    names: Record<string, string>,
+    { definition, target = null }: { definition: string; target?: Target | null },
     tokens: readonly string[],
-  ) => {
-    const names: Record<string, string> = profile.operations[operation].request;
-    const values: Record<string, string | undefined> = target
+  ): Record<string, string | undefined> => {
+    const values = target
       ? {
           sourceSessionToken: tokens[0],
           targetSessionToken: tokens[1],
@@ -258,57 +260,51 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
     return Object.fromEntries(Object.entries(values).map(([key, value]) => [names[key] ?? key, value]));
   };
 
-  const single = async (
-    operation: Operation,
-    policy: string,
-    definition: string,
-    target: Target | null,
-    parameter: 'value' | 'tokenValue',
-    value: string,
-    context: CallContext,
-  ): Promise<Outcome<Answer>> => {
+  const single = async (singleCall: SingleCall): Promise<Outcome<Answer>> => {
+    const { operation, policy, definition, target, value, context } = singleCall;
     const names: Record<string, string> = profile.operations[operation].request;
-    const sent = await call({
+    const parameter = operation === 'Tokenize' ? 'value' : 'tokenValue';
+    const answer = await callWithSession({
       operation,
       policies: target ? [policy, target.policy] : [policy],
       definition,
-      lane: 'front',
-      patience: { ms: PERSON_MS, since: null },
+      priority: 'interactive',
+      pauseLimit: { ms: interactivePauseMs, since: null },
       transfers: 1,
       context,
       signal: signalOf(context),
       submitted: () => [value],
       body: (tokens) =>
         JSON.stringify({
-          ...head(operation, definition, target, tokens),
+          ...sessionMembers(names, singleCall, tokens),
           [names[parameter] ?? parameter]: value,
         }),
     });
-    if (!sent.ok) return { ok: false, failure: sent.failure };
-    const { json, requestId } = sent.value;
+    if (!answer.ok) return answer;
+    const { json, requestId } = answer.value;
     const read = readSingle(profile, operation, json);
     if (read.ok) return done({ value: read.value, requestId });
-    return { ok: false, failure: withNames(read.failure, operation, policy, definition, requestId) };
+    const details = detailsOf({ operation, policy, definition });
+    return failed(read.failure.code, {
+      ...details,
+      ...(requestId !== '' && { requestId }),
+      ...read.failure,
+    });
   };
 
   const batch = async (
-    { operation, policy, definition, ...rest }: BatchCall,
+    batchCall: BatchCall,
     elements: readonly Element[],
     context: CallContext,
   ): Promise<Outcome<BatchAnswer>> => {
     if (elements.length === 0) return done({ elements: [], requestId: '' });
-    const target = 'target' in rest ? rest.target : null;
+    const { operation, policy, definition } = batchCall;
+    const target = 'target' in batchCall ? batchCall.target : null;
+    const pattern = 'pattern' in batchCall ? batchCall.pattern : null;
     const names: Record<string, string> = profile.operations[operation].request;
     const { ref: refName, value: valueName } = profile.element.request;
-    const common: Omit<SessionCall, 'transfers' | 'submitted' | 'body'> = {
-      operation,
-      policies: target ? [policy, target.policy] : [policy],
-      definition,
-      lane: 'back',
-      patience: { ms: JOB_MS, since: null },
-      context,
-      signal: signalOf(context),
-    };
+    // One for all requests of the call.
+    const pauseLimit = { ms: batchPauseMs, since: null };
     const outcome = await callBatch(
       {
         profile,
@@ -318,22 +314,25 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
           batchSize = Math.max(1, Math.min(batchSize, Math.ceil(sent / 2)));
         },
         send(part) {
-          // Written once however often the request is sent; only the session before it changes.
-          const written = JSON.stringify(
+          // Serialized once however often the request is sent; only the session before it changes.
+          const serialized = JSON.stringify(
             part.map(({ ref, value }) => ({ [refName]: ref, [valueName]: value })),
           );
-          return call({
-            ...common,
+          return callWithSession({
+            operation,
+            policies: target ? [policy, target.policy] : [policy],
+            definition,
+            priority: 'batch',
+            pauseLimit,
             transfers: part.length,
-            submitted: () => {
-              const values = part.map(({ value }) => value);
-              return 'pattern' in rest ? [...values, rest.pattern] : values;
-            },
+            context,
+            signal: signalOf(context),
+            submitted: () => [...part.map(({ value }) => value), ...(pattern === null ? [] : [pattern])],
             body(tokens) {
-              const members = head(operation, definition, target, tokens);
-              if ('pattern' in rest) members[names.regex ?? 'regex'] = rest.pattern;
+              const members = sessionMembers(names, { definition, target }, tokens);
+              if (pattern !== null) members[names.regex ?? 'regex'] = pattern;
               const before = JSON.stringify(members).slice(0, -1);
-              return `${before},${JSON.stringify(names.elements)}:${written}}`;
+              return `${before},${JSON.stringify(names.elements)}:${serialized}}`;
             },
           });
         },
@@ -341,18 +340,22 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
       elements,
     );
     if (outcome.ok) return outcome;
-    return { ok: false, failure: withNames(outcome.failure, operation, policy, definition, '') };
+    return failed(outcome.failure.code, {
+      ...detailsOf({ operation, policy, definition }),
+      ...outcome.failure,
+    });
   };
 
   return {
-    tokenize: (policy, definition, cleartext, context) =>
-      single('Tokenize', policy, definition, null, 'value', cleartext, context),
-    detokenize: (policy, definition, token, context) =>
-      single('Detokenize', policy, definition, null, 'tokenValue', token, context),
-    getMasked: (policy, definition, token, context) =>
-      single('GetMasked', policy, definition, null, 'tokenValue', token, context),
-    translate: (policy, definition, target, token, context) =>
-      single('Translate', policy, definition, target, 'tokenValue', token, context),
+    connection,
+    tokenize: (policy, definition, value, context) =>
+      single({ operation: 'Tokenize', policy, definition, value, context }),
+    detokenize: (policy, definition, value, context) =>
+      single({ operation: 'Detokenize', policy, definition, value, context }),
+    getMasked: (policy, definition, value, context) =>
+      single({ operation: 'GetMasked', policy, definition, value, context }),
+    translate: (policy, definition, target, value, context) =>
+      single({ operation: 'Translate', policy, definition, target, value, context }),
     batch,
     async openSession(policy) {
       refused.forgive(policy);
@@ -373,11 +376,11 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
         remaining: health.remaining,
         limit: health.limit,
         pausedUntil: pausedFor > 0 ? new Date(clock.now() + pausedFor).toISOString() : null,
-        pausedWhy: pausedFor > 0 ? (transfers.pausedFor > 0 ? 'quota' : pacer.pausedWhy) : null,
+        pauseReason: pausedFor > 0 ? (transfers.pausedFor > 0 ? 'quota' : pacer.pauseReason) : null,
         transfersToday: transfers.today,
       };
     },
-    onStatus: (listener) => feed.listen(listener),
+    onStatus: (listener) => status.on(listener),
     wake() {
       pacer.pause(0, 'offline');
       void transport.reset();
@@ -385,47 +388,33 @@ export function createServiceClient(options: ServiceClientOptions): CreatedClien
     async close() {
       closing.abort();
       pacer.close();
-      feed.close();
+      status.close();
       sessions.clear();
       await Promise.all([transport.close(), transfers.flush()]);
     },
   };
 }
 
-function withNames(
-  failure: Failure,
-  operation: Operation,
-  policy: string,
-  definition: string,
-  requestId: string,
-): Failure {
-  return { operation, policy, definition, ...(requestId !== '' && { requestId }), ...failure };
-}
-
-/** A window has no use for more. */
-const EVERY_MS = 250;
+/** The window has no use for more. */
+const statusEveryMs = 250;
 
 /** Tells listeners that something changed, at once and then at most a few times a second. */
-export function createStatusFeed(clock: Clock) {
-  const listeners = new Set<() => void>();
+function createStatusEvents(clock: Clock) {
+  const listeners = createEmitter();
   let forgetTimer: (() => void) | null = null;
-  let toldAt = -Infinity;
+  let emittedAt = -Infinity;
 
-  const tell = (): void => {
+  const emit = (): void => {
     forgetTimer = null;
-    toldAt = clock.monotonic();
-    for (const listener of listeners) listener();
+    emittedAt = clock.monotonic();
+    listeners.emit();
   };
 
   return {
-    changed(): void {
+    on: (listener: () => void): (() => void) => listeners.on(listener),
+    changed: (): void => {
       if (listeners.size === 0 || forgetTimer) return;
-      forgetTimer = clock.after(Math.max(0, toldAt + EVERY_MS - clock.monotonic()), tell);
-    },
-    /** Returns the function that stops it. */
-    listen(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+      forgetTimer = clock.after(Math.max(0, emittedAt + statusEveryMs - clock.monotonic()), emit);
     },
     close(): void {
       forgetTimer?.();

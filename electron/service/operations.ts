@@ -18,13 +18,8 @@ export type Parameter =
   | 'elements';
 
 export interface OperationFacts {
-  /** Under the names of spec §4; how the wire calls them is the profile's business. */
+  /** Under the names of spec §4; the profile says what they are called on the wire. */
   readonly parameters: readonly Parameter[];
-  /** Sessions it needs: one, or one each for source and target. */
-  readonly sessions: 0 | 1 | 2;
-  readonly shape: 'session' | 'single' | 'batch';
-  /** What its answer holds. Only cleartext is sensitive enough to need a reason. */
-  readonly gives: 'session' | 'token' | 'cleartext' | 'masked';
   /** Whether every element sent must come back; PatternMatch leaves out what does not match. */
   readonly complete: boolean;
 }
@@ -38,73 +33,19 @@ const twoSessions = [
 ] as const;
 
 /**
- * All operations behind a session, and the one that opens it (spec §4): the only list of them. Client, forms and
- * audit read it.
+ * All operations behind a session, and the one that opens it (spec §4), in its order: the only list of them in the main
+ * process. The profile's form, the client, the workstation's figures and the check of the tool server are made from it.
  */
 export const operations: { readonly [N in OperationName]: OperationFacts } = {
-  CreateSession: {
-    parameters: ['apiKey', 'policy', 'policyPassword'],
-    sessions: 0,
-    shape: 'session',
-    gives: 'session',
-    complete: true,
-  },
-  Tokenize: {
-    parameters: [...oneSession, 'value'],
-    sessions: 1,
-    shape: 'single',
-    gives: 'token',
-    complete: true,
-  },
-  Detokenize: {
-    parameters: [...oneSession, 'tokenValue'],
-    sessions: 1,
-    shape: 'single',
-    gives: 'cleartext',
-    complete: true,
-  },
-  GetMasked: {
-    parameters: [...oneSession, 'tokenValue'],
-    sessions: 1,
-    shape: 'single',
-    gives: 'masked',
-    complete: true,
-  },
-  Translate: {
-    parameters: [...twoSessions, 'tokenValue'],
-    sessions: 2,
-    shape: 'single',
-    gives: 'token',
-    complete: true,
-  },
-  BatchTokenize: {
-    parameters: [...oneSession, 'elements'],
-    sessions: 1,
-    shape: 'batch',
-    gives: 'token',
-    complete: true,
-  },
-  BatchDetokenize: {
-    parameters: [...oneSession, 'elements'],
-    sessions: 1,
-    shape: 'batch',
-    gives: 'cleartext',
-    complete: true,
-  },
-  BatchTranslate: {
-    parameters: [...twoSessions, 'elements'],
-    sessions: 2,
-    shape: 'batch',
-    gives: 'token',
-    complete: true,
-  },
-  PatternMatch: {
-    parameters: [...oneSession, 'regex', 'elements'],
-    sessions: 1,
-    shape: 'batch',
-    gives: 'cleartext',
-    complete: false,
-  },
+  CreateSession: { parameters: ['apiKey', 'policy', 'policyPassword'], complete: true },
+  Tokenize: { parameters: [...oneSession, 'value'], complete: true },
+  Detokenize: { parameters: [...oneSession, 'tokenValue'], complete: true },
+  GetMasked: { parameters: [...oneSession, 'tokenValue'], complete: true },
+  Translate: { parameters: [...twoSessions, 'tokenValue'], complete: true },
+  BatchTokenize: { parameters: [...oneSession, 'elements'], complete: true },
+  BatchDetokenize: { parameters: [...oneSession, 'elements'], complete: true },
+  BatchTranslate: { parameters: [...twoSessions, 'elements'], complete: true },
+  PatternMatch: { parameters: [...oneSession, 'regex', 'elements'], complete: false },
 };
 
 export const operationNames = Object.keys(operations) as OperationName[];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import shippedProfile from '../../resources/service-profile.json' with { type: 'json' };
 import { type Outcome, done, failed } from '../contract/errors.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
 
@@ -16,7 +17,7 @@ const path = z
  * how their members are called: the specification shows their parameters, but no path, no answer and no value of
  * groupBy (spec §4).
  */
-export const reportingProfile = z.strictObject({
+const reportingProfile = z.strictObject({
   authenticate: z.strictObject({
     path,
     request: z.strictObject({ user: member, password: member }),
@@ -58,45 +59,6 @@ export const reportingProfile = z.strictObject({
 });
 export type ReportingProfile = z.infer<typeof reportingProfile>;
 
-/** Where the profile has no such part. */
-export const defaultReporting: ReportingProfile = {
-  authenticate: {
-    path: '/api/services/portal/authenticate',
-    request: { user: 'userName', password: 'password' },
-    token: ['token', 'Token', 'jwt', 'accessToken', 'access_token', 'bearerToken'],
-    wrappers: ['data', 'Data', 'result', 'Result'],
-  },
-  metrics: {
-    path: '/api/services/evtservice/aggregateapirequestmetrics',
-    request: {
-      accountId: 'accountId',
-      tenantId: 'tenantId',
-      startDate: 'startDate',
-      endDate: 'endDate',
-      groupBy: 'groupBy',
-    },
-    groupBy: { day: 'Day', definition: 'TokenDefinition', operation: 'Operation', all: 'All' },
-    lists: ['metrics', 'Metrics', 'results', 'Results', 'items', 'data', 'Data'],
-    day: ['day', 'Day', 'date', 'Date'],
-    definition: ['tokenName', 'TokenName', 'tokenDefinition', 'TokenDefinition'],
-    operation: ['operation', 'Operation', 'method', 'Method'],
-    requests: ['requests', 'Requests', 'count', 'Count', 'total', 'Total'],
-    succeeded: ['succeeded', 'Succeeded', 'success', 'Success', 'successCount'],
-    failed: ['failed', 'Failed', 'failures', 'Failures', 'errorCount', 'failedCount'],
-  },
-  failures: {
-    path: '/api/services/evtservice/querylastfailedrequests',
-    request: { accountId: 'accountId', tenantId: 'tenantId', max: 'max' },
-    lists: ['requests', 'Requests', 'failedRequests', 'results', 'Results', 'items', 'data', 'Data'],
-    at: ['time', 'Time', 'timestamp', 'Timestamp', 'date', 'createdAt'],
-    operation: ['operation', 'Operation', 'method', 'Method'],
-    definition: ['tokenName', 'TokenName', 'tokenDefinition'],
-    status: ['status', 'Status', 'statusCode', 'StatusCode'],
-    code: ['code', 'Code', 'errorCode', 'ErrorCode', 'error'],
-    requestId: ['requestId', 'RequestId', 'requestID', 'traceId', 'TraceId'],
-  },
-};
-
 /** What the specification shows is not the site's to change. */
 const fixed: Partial<Record<OperationName, string>> = {
   CreateSession: '/api/services/evtservice/createsession',
@@ -118,6 +80,7 @@ const operationProfile = (name: OperationName) => {
 };
 type OperationProfile = z.infer<ReturnType<typeof operationProfile>>;
 
+const pin = z.string().regex(/^[A-Za-z0-9+/]{43}=$/);
 const codes = z.array(z.string().min(1).max(200)).max(100);
 
 const serviceProfile = z.strictObject({
@@ -148,8 +111,13 @@ const serviceProfile = z.strictObject({
     notGranted: codes,
     quota: codes,
   }),
-  /** The portal and the reporting operations; `defaultReporting` where it is not there. */
-  reporting: reportingProfile.optional(),
+  /** The portal and the reporting operations; those of the shipped profile where a site's has none. */
+  reporting: reportingProfile.default(shippedProfile.reporting),
+  /**
+   * Host name of a connection → SHA-256 of the public keys (SPKI, base64) that its certificate may have. With a spare
+   * one: else the day the key changes is the day nobody can work.
+   */
+  pins: z.record(z.string().min(1).max(300), z.array(pin).min(2).max(10)).default({}),
 });
 
 export type ServiceProfile = Omit<z.infer<typeof serviceProfile>, 'operations'> & {
@@ -159,7 +127,7 @@ export type ErrorMeaning = keyof ServiceProfile['errorCodes'];
 
 /**
  * Reads a service profile from its JSON text: where each operation lives and how its members are called. Refused with
- * `connection.invalid` and, as subject, the place in the file that does not hold.
+ * `connection.invalid` and, as subject, the member of the file that is not valid.
  */
 export function readProfile(text: string): Outcome<ServiceProfile> {
   let json: unknown;
@@ -174,7 +142,7 @@ export function readProfile(text: string): Outcome<ServiceProfile> {
   return failed('connection.invalid', { subject: `service profile: ${where}`.slice(0, 300) });
 }
 
-export function meaningOf(profile: ServiceProfile, code: string): ErrorMeaning | null {
+export function meaningOf(profile: Pick<ServiceProfile, 'errorCodes'>, code: string): ErrorMeaning | null {
   for (const [meaning, listed] of Object.entries(profile.errorCodes)) {
     if (listed.includes(code)) return meaning as ErrorMeaning;
   }

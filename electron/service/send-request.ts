@@ -1,21 +1,23 @@
 import type { Failure } from '../contract/errors.ts';
-import { backoffMs, type Health } from './limits/health.ts';
-import type { CallContext, AuditRequest } from './client.ts';
-import { sleep, type RetryBudget } from './limits/retries.ts';
 import type { Clock } from '../privacy/clock.ts';
-import { about, readExchange, type Reading, type Request } from './http/failures.ts';
-import type { Lane, Pacer, Patience, Permit, Refusal } from './limits/pacing.ts';
-import type { ServiceProfile } from './profile.ts';
-import type { Transfers } from './limits/transfers.ts';
+import type { AuditRequest, CallContext } from './client.ts';
+import { detailsOf, readExchange, type ExchangeResult, type RequestDetails } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
+import type { Health } from './limits/health.ts';
+import type { Pacer, PauseLimit, Permit, Priority, Refusal } from './limits/pacing.ts';
+import { backoffMs, sleep, type RetryBudget } from './limits/retries.ts';
+import type { Transfers } from './limits/transfers.ts';
+import type { OperationName } from './operations.ts';
+import type { ServiceProfile } from './profile.ts';
 
-const MOST_RETRIES = 3;
-const MOST_DAMAGED = 2;
+const maxRetries = 3;
+/** Repeats of a request whose answers came back damaged. */
+const maxDamagedRepeats = 2;
 
-export interface SenderParts {
+export interface SenderOptions {
   readonly connectionId: string;
   readonly profile: ServiceProfile;
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, 'post'>;
   readonly auditRequest: AuditRequest;
   readonly clock: Clock;
   readonly random: () => number;
@@ -25,9 +27,11 @@ export interface SenderParts {
   readonly budget: RetryBudget;
 }
 
-export interface Outgoing extends Request {
-  readonly lane: Lane;
-  readonly patience: Patience;
+export interface OutgoingRequest extends RequestDetails {
+  readonly operation: OperationName;
+  readonly policy: string;
+  readonly priority: Priority;
+  readonly pauseLimit: PauseLimit;
   readonly transfers: number;
   readonly context: CallContext;
   readonly signal: AbortSignal;
@@ -36,93 +40,108 @@ export interface Outgoing extends Request {
 }
 
 /** What a request came to, after pacing and retries. */
-export type Sent = Exclude<Reading, { kind: 'busy' | 'failing' | 'interrupted' }>;
+export type SendResult = Exclude<ExchangeResult, { kind: 'busy' | 'failing' | 'interrupted' }>;
 
-const final = (failure: Failure): Sent => ({ kind: 'final', failure });
+const final = (failure: Failure): SendResult => ({ kind: 'final', failure });
 
 /**
  * Sends one request: waits for its turn, has it audited, posts it, reads what came back, and tries again where that
- * makes sense and the budget allows. 429 is waited out as long as the call's patience lasts.
+ * makes sense and the budget allows. 429 is waited out until the request's pause limit is reached.
  */
-export function createSender(parts: SenderParts): (outgoing: Outgoing) => Promise<Sent> {
-  const { clock, pacer, health, budget } = parts;
+export function createSender(options: SenderOptions): (request: OutgoingRequest) => Promise<SendResult> {
+  const { clock, random, pacer, health, budget } = options;
 
-  return async (outgoing) => {
-    const names = about(outgoing);
+  return async (request) => {
+    const { operation, priority, pauseLimit, signal } = request;
     let retries = 0;
-    let damaged = 0;
+    let damagedRepeats = 0;
     budget.earn();
-    await parts.transfers.ready;
+    await options.transfers.ready;
     for (;;) {
-      const permit = await pacer.admit(outgoing.operation, outgoing.lane, outgoing.patience, outgoing.signal);
-      if (!permit.ok) return final({ ...refusalFailure(permit), ...names });
-      const reading = await once(parts, outgoing, permit);
-      if (reading.kind === 'busy' || reading.kind === 'interrupted') continue;
-      if (reading.kind === 'damaged' && damaged < MOST_DAMAGED && budget.spend(clock.monotonic())) {
-        damaged++;
-        continue;
+      const permit = await pacer.admit(operation, { priority, pauseLimit, signal });
+      if (!permit.ok) return final({ ...refusalFailure(permit), ...detailsOf(request) });
+      const result = await sendOnce(options, request, permit);
+      switch (result.kind) {
+        case 'busy':
+        case 'interrupted':
+          continue;
+        case 'damaged':
+          if (damagedRepeats >= maxDamagedRepeats || !budget.spend(clock.monotonic())) return result;
+          damagedRepeats++;
+          continue;
+        case 'failing':
+          if (retries >= maxRetries || !budget.spend(clock.monotonic())) {
+            return final({ ...result.failure, retryAfterMs: health.retryAfterMs() });
+          }
+          if (!(await sleep(clock, backoffMs(retries, random), signal))) {
+            return final({ code: 'service.cancelled', ...detailsOf(request) });
+          }
+          retries++;
+          continue;
+        case 'denied':
+          return withClockSkew(result, health.clockSkewMs);
+        default:
+          return result;
       }
-      if (reading.kind !== 'failing') return reading;
-      if (retries >= MOST_RETRIES || !budget.spend(clock.monotonic())) {
-        return final({ ...reading.failure, retryAfterMs: health.retryAfterMs() });
-      }
-      const slept = await sleep(clock, backoffMs(retries, parts.random), outgoing.signal);
-      if (!slept) return final({ code: 'service.cancelled', ...names });
-      retries++;
     }
   };
 }
 
-async function once(parts: SenderParts, outgoing: Outgoing, permit: Permit): Promise<Reading> {
-  const { transfers, clock, health } = parts;
-  const { operation, policy, definition, context } = outgoing;
-  const room = transfers.take(outgoing.transfers);
-  if (!room.ok) {
+/** A 401 may follow from a wrong clock: credentials and sessions end by the time of day. */
+function withClockSkew(result: SendResult & { kind: 'denied' }, clockSkewMs: number | null): SendResult {
+  if (clockSkewMs === null || result.failure.status !== 401) return result;
+  return { ...result, failure: { ...result.failure, clockSkewMs } };
+}
+
+async function sendOnce(
+  options: SenderOptions,
+  request: OutgoingRequest,
+  permit: Permit,
+): Promise<ExchangeResult> {
+  const { transfers, clock, health, profile } = options;
+  const { operation, policy, definition, context, signal } = request;
+  const taken = transfers.take(request.transfers);
+  if (!taken.ok) {
     permit.end('unsent');
-    const failure = { code: 'service.quota', ...about(outgoing), retryAfterMs: room.retryAfterMs } as const;
-    return final(failure);
+    return final({ code: 'service.quota', ...detailsOf(request), retryAfterMs: taken.retryAfterMs });
   }
-  const unsent = (failure: Failure): Reading => {
-    transfers.giveBack(outgoing.transfers);
+  const unsent = (failure: Failure): ExchangeResult => {
+    transfers.giveBack(request.transfers);
     permit.end('unsent');
     return final(failure);
   };
 
-  const audited = await parts.auditRequest({
+  const audited = await options.auditRequest({
     operation,
-    connectionId: parts.connectionId,
+    connectionId: options.connectionId,
     policy,
     definition,
-    context: toldOf(context, outgoing.transfers),
+    context: auditContext(context, request.transfers),
   });
   if (!audited.ok) return unsent(audited.failure);
-  if (outgoing.signal.aborted) {
-    const failure = { code: 'service.cancelled', ...about(outgoing) } as const;
-    audited.value({ ok: false, code: failure.code, requestId: null });
-    return unsent(failure);
+  const recordOutcome = audited.value;
+  if (signal.aborted) {
+    recordOutcome({ ok: false, code: 'service.cancelled', requestId: null });
+    return unsent({ code: 'service.cancelled', ...detailsOf(request) });
   }
 
-  const body = outgoing.body();
+  const body = request.body();
   const sentAt = clock.monotonic();
   permit.sent();
-  const exchange = await parts.transport.post(
-    parts.profile.operations[operation].path,
-    body,
-    outgoing.signal,
+  const exchange = await options.transport.post(profile.operations[operation].path, body, { signal });
+  const result = readExchange(exchange, request, profile);
+  health.note(exchange, result, sentAt);
+  permit.end(result.kind === 'busy' ? 'busy' : health.isAlive(exchange) ? 'answered' : 'failed');
+  recordOutcome(
+    result.kind === 'answer'
+      ? { ok: true, code: null, requestId: result.requestId || null }
+      : { ok: false, code: result.failure.code, requestId: result.failure.requestId ?? null },
   );
-  const reading = readExchange(exchange, outgoing, parts.profile);
-  health.note(exchange, reading, sentAt);
-  permit.end(reading.kind === 'busy' ? 'busy' : health.isAlive(exchange) ? 'answered' : 'failed');
-  audited.value(
-    reading.kind === 'answer'
-      ? { ok: true, code: null, requestId: reading.requestId || null }
-      : { ok: false, code: reading.failure.code, requestId: reading.failure.requestId ?? null },
-  );
-  return reading;
+  return result;
 }
 
-/** What the auditRequest is told of why: everything but the means to cancel. */
-function toldOf({ reason, caseReference, job, act }: CallContext, rows: number): CallContext {
+/** The context as it is audited: all of it but the signal. */
+function auditContext({ reason, caseReference, job, act }: CallContext, rows: number): CallContext {
   return {
     ...(reason !== undefined && { reason }),
     ...(caseReference !== undefined && { caseReference }),
@@ -132,8 +151,8 @@ function toldOf({ reason, caseReference, job, act }: CallContext, rows: number):
   };
 }
 
-function refusalFailure({ why, retryAfterMs }: Refusal): Failure {
-  switch (why) {
+function refusalFailure({ reason, retryAfterMs }: Refusal): Failure {
+  switch (reason) {
     case 'cancelled':
       return { code: 'service.cancelled' };
     case 'busy':

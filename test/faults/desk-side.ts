@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import {
   createServiceClient,
-  type CreatedClient,
+  type RequestOutcome,
+  type ServiceClient,
   type ServiceClientOptions,
   type Intent,
-  type Verdict,
 } from '../../electron/service/client.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { readProfile, type ServiceProfile } from '../../electron/service/profile.ts';
@@ -38,9 +38,9 @@ export function memoryQuota(record: TransfersRecord | null = null): MemoryQuota 
 }
 
 export interface ClientSide {
-  readonly client: CreatedClient;
-  /** What the auditRequest was told, in order. */
-  readonly audited: { readonly intent: Intent; verdict: Verdict | null }[];
+  readonly client: ServiceClient;
+  /** The requests that were audited, in order, each with its outcome. */
+  readonly audited: { readonly intent: Intent; outcome: RequestOutcome | null }[];
 }
 
 export type AppTestOptions = Partial<Omit<ServiceClientOptions, 'connection'>> & {
@@ -55,6 +55,8 @@ export function createClientSide({
   const client = createServiceClient({
     connection: {
       id: 'connection-1',
+      name: 'Connection 1',
+      environment: 'test',
       apiKeyExpires: null,
       requestsPerSecond: 600,
       transfersPerDay: 10_000_000,
@@ -66,9 +68,9 @@ export function createClientSide({
       policyPassword: () => Promise.resolve(done(PASSWORD)),
     },
     auditRequest(intent) {
-      const entry: ClientSide['audited'][number] = { intent, verdict: null };
+      const entry: ClientSide['audited'][number] = { intent, outcome: null };
       audited.push(entry);
-      return Promise.resolve(done((verdict: Verdict) => void (entry.verdict = verdict)));
+      return Promise.resolve(done((outcome: RequestOutcome) => void (entry.outcome = outcome)));
     },
     quota: memoryQuota(),
     ...options,

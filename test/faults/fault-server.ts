@@ -73,7 +73,7 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
       const text = Buffer.concat(chunks).toString('utf8');
       const path = request.url ?? '';
       const operation = path.split('/').at(-1) ?? '';
-      const json = JSON.parse(text) as Record<string, unknown>;
+      const json = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
       const nth = (counts.get(operation) ?? 0) + 1;
       counts.set(operation, nth);
       const hit = { operation, path, headers: request.headers, text, json, nth, at: performance.now() };

@@ -42,8 +42,8 @@ export function assertFailed(
 }
 
 /** Neither secret nor value nor anything of a body: only codes, names and numbers. */
-export function assertClean(told: unknown): void {
-  const text = JSON.stringify(told);
+export function assertClean(recorded: unknown): void {
+  const text = JSON.stringify(recorded);
   for (const secret of [API_KEY, PASSWORD, VALUE, 'canary-session', 'captive']) {
     assert.ok(!text.includes(secret), `a failure or record holds ${secret.slice(0, 6)}…`);
   }
@@ -51,8 +51,8 @@ export function assertClean(told: unknown): void {
 
 export function assertAudited(app: ClientSide): void {
   assertClean(app.audited);
-  for (const { intent, verdict } of app.audited) {
-    assert.ok(verdict !== null, `no end was recorded for ${intent.operation}`);
+  for (const { intent, outcome } of app.audited) {
+    assert.ok(outcome !== null, `no end was recorded for ${intent.operation}`);
   }
 }
 

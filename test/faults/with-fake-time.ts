@@ -1,4 +1,4 @@
-import type { CreatedClient } from '../../electron/service/client.ts';
+import type { ServiceClient } from '../../electron/service/client.ts';
 import { createClientSide, type AppTestOptions } from './desk-side.ts';
 import { FakeClock, seeded } from './fake-clock.ts';
 import { createFakeWire, type FakeWire } from './fake-wire.ts';
@@ -9,7 +9,7 @@ export interface FakeWorld {
   readonly clock: FakeClock;
   readonly service: ModelService;
   readonly wire: FakeWire;
-  readonly client: CreatedClient;
+  readonly client: ServiceClient;
   /** Requests of the operations that left, sessions aside. */
   readonly sent: () => number;
 }

@@ -58,6 +58,10 @@ export function fakeService(batchSize = 100): FakeService {
     busy: 0,
     mostBusy: 0,
     client: {
+      get connection() {
+        return none();
+      },
+      wake: none,
       tokenize: none,
       detokenize: none,
       getMasked: none,

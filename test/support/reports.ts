@@ -8,12 +8,11 @@ import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
-import { openPortalHttp } from '../../electron/reports/portal-http.ts';
-import { type ReportParts, openReports } from '../../electron/reports/reports.ts';
+import { type ReportsOptions, openReports } from '../../electron/reports/reports.ts';
 import { runService, type ServiceOptions } from '../../electron/built-in-service/service.ts';
 import type { Seed } from '../../electron/built-in-service/seed.ts';
-import { defaultReporting } from '../../electron/service/profile.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
+import { shippedProfile } from '../faults/desk-side.ts';
 import { connect } from './service-client.ts';
 
 export function value<T>(outcome: Outcome<T>): T {
@@ -23,10 +22,10 @@ export function value<T>(outcome: Outcome<T>): T {
 
 export const auditKey = new Uint8Array(32).fill(7);
 
-/** A keychain with nothing behind it; entries can be looked at. */
+/** A keychain in memory; its entries can be read. */
 export function memoryKeychain(longest = 2_560) {
   const entries = new Map<string, string>();
-  const keychain: ReportParts['keychain'] = {
+  const keychain: ReportsOptions['keychain'] = {
     store: (account, secret) => {
       if (Buffer.byteLength(secret) > longest) return Promise.resolve(failed('credentials.too-long'));
       entries.set(account, secret);
@@ -52,8 +51,8 @@ export async function tempFolder(): Promise<string> {
   return folder;
 }
 
-/** The reports room over a real embedded service, a real log and real files; only the clocks are held. */
-export async function openRoom(options: Partial<ServiceOptions> = {}, over: Partial<ReportParts> = {}) {
+/** The reports over a real built-in service, a real log and real files; only the clock is the test's. */
+export async function openRoom(options: Partial<ServiceOptions> = {}, over: Partial<ReportsOptions> = {}) {
   const folder = await tempFolder();
   const time = { now: Date.parse('2026-11-20T12:00:00Z') };
   const service = await runService(
@@ -99,22 +98,16 @@ export async function openRoom(options: Partial<ServiceOptions> = {}, over: Part
     await audit.close();
     await service.stop();
   });
-  const http = openPortalHttp({
-    baseUrl: facts.baseUrl,
-    dispatcher: () => transport.dispatcher(),
-    clock: systemClock,
-  });
   const { entries, keychain } = memoryKeychain();
   const copied: string[] = [];
   const asked: string[] = [];
   let ids = 0;
   const passwordOf = (name: string) => facts.portalUsers.find((user) => user.name === name)?.password ?? '';
   const reports = openReports({
-    active: () => Promise.resolve(done({ connection, http })),
+    active: () => Promise.resolve(done({ connection, transport, profile: shippedProfile() })),
     keychain,
     audit,
     auditFolder,
-    profile: defaultReporting,
     builtInUser: () => Promise.resolve(done({ user: 'reporter', password: passwordOf('reporter') })),
     version: '0.1.0',
     clipboard: {
@@ -139,7 +132,7 @@ export async function openRoom(options: Partial<ServiceOptions> = {}, over: Part
     client,
     connection,
     audit,
-    http,
+    transport,
     entries,
     copied,
     asked,

@@ -13,7 +13,7 @@ export const serviceStatus = z.strictObject({
   limit: count.nullable(),
   /** Requests wait until then: backing off, or the day's transfers are spent. */
   pausedUntil: instant.nullable(),
-  pausedWhy: z.enum(['busy', 'failing', 'quota', 'offline']).nullable(),
+  pauseReason: z.enum(['busy', 'failing', 'quota', 'offline']).nullable(),
   transfersToday: count,
 });
 export type ServiceStatus = z.infer<typeof serviceStatus>;

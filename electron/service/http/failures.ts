@@ -1,21 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 import { isObject } from '../answers.ts';
-import type { OperationName } from '../operations.ts';
 import { type ErrorMeaning, type ServiceProfile, meaningOf } from '../profile.ts';
 import type { Exchange, Headers, Reply } from './transport.ts';
 
-/** Whose request it was; names only. */
-export interface Request {
-  readonly operation: OperationName;
-  readonly policy: string;
+/** What a request was about, for its failures: names only. */
+export interface RequestDetails {
+  readonly operation: string;
+  readonly policy: string | null;
   readonly definition: string | null;
   /** What was sent and must not be repeated in a message; asked for only when there are messages. */
   readonly submitted: () => Iterable<string>;
 }
 
 /** What an exchange amounts to, and so what may be done about it. */
-export type Reading =
+export type ExchangeResult =
   | { readonly kind: 'answer'; readonly json: unknown; readonly requestId: string }
   /** 401 or 403: the session has likely ended (spec §5). */
   | { readonly kind: 'denied'; readonly meaning: ErrorMeaning | null; readonly failure: Failure }
@@ -23,64 +22,79 @@ export type Reading =
   | { readonly kind: 'busy'; readonly meaning: ErrorMeaning | null; readonly failure: Failure }
   /** May work when tried again after a while. */
   | { readonly kind: 'failing'; readonly failure: Failure }
-  /** Ended by us when the machine woke up: to be sent again, on nobody's account. */
+  /** Ended by `Transport.reset` when the machine woke up: to be sent again, without counting as a retry. */
   | { readonly kind: 'interrupted'; readonly failure: Failure }
   /** An answer that broke on the way: worth another try at once, and a smaller one after that. */
   | { readonly kind: 'damaged'; readonly failure: Failure }
   /** Trying again changes nothing. */
   | { readonly kind: 'final'; readonly failure: Failure };
 
-/** Who the failure is about, in the members a person is shown. */
-export const about = ({ operation, policy, definition }: Request): Partial<Failure> => ({
+/** The members of a failure that say what the request was about. */
+export const detailsOf = ({ operation, policy, definition }: Omit<RequestDetails, 'submitted'>) => ({
   operation,
-  policy,
+  ...(policy !== null && { policy }),
   ...(definition !== null && { definition }),
 });
 
 /** x-requestid (spec §4), if it looks like an identifier and not like anything else. */
-export function requestIdOf(headers: Headers): string {
+function requestIdOf(headers: Headers): string {
   const id = headers['x-requestid'];
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id) ? id : '';
 }
 
-export function readExchange(exchange: Exchange, request: Request, profile: ServiceProfile): Reading {
-  return exchange.ok ? readReply(exchange.reply, request, profile) : readFault(exchange.fault, request);
+/**
+ * Reads what came back for a request, whoever it was for: operations, sessions and the portal have the same faults,
+ * statuses and bodies (spec §7). Failures hold codes, names and field messages only.
+ */
+export function readExchange(
+  exchange: Exchange,
+  request: RequestDetails,
+  profile: Pick<ServiceProfile, 'errorCodes'>,
+): ExchangeResult {
+  if (exchange.ok) return readReply(exchange.reply, request, profile);
+  const { fault } = exchange;
+  const failure = { ...faultFailure(fault), ...detailsOf(request) };
+  const kinds: Partial<Record<TransportFault['kind'], 'failing' | 'interrupted'>> = {
+    unreachable: 'failing',
+    timeout: 'failing',
+    interrupted: 'interrupted',
+  };
+  return { kind: kinds[fault.kind] ?? 'final', failure };
 }
 
-function readFault(fault: TransportFault, request: Request): Reading {
-  const failure = (code: FailureCode): Failure => ({
+const faultCodes: Record<TransportFault['kind'], FailureCode> = {
+  unreachable: 'service.unreachable',
+  interrupted: 'service.unreachable',
+  timeout: 'service.timeout',
+  tls: 'service.tls',
+  proxy: 'service.proxy',
+  redirect: 'service.redirect',
+  'too-large': 'service.unexpected-answer',
+  encoding: 'service.unexpected-answer',
+  cancelled: 'service.cancelled',
+};
+
+/** The failure of a request that got no usable answer. */
+export function faultFailure({ kind, subject }: TransportFault): Failure {
+  const code = faultCodes[kind];
+  return {
     code,
-    ...about(request),
-    ...(fault.subject !== undefined && { subject: fault.subject }),
-  });
-  switch (fault.kind) {
-    case 'unreachable':
-      return { kind: 'failing', failure: failure('service.unreachable') };
-    case 'interrupted':
-      return { kind: 'interrupted', failure: failure('service.unreachable') };
-    case 'timeout':
-      return { kind: 'failing', failure: failure('service.timeout') };
-    case 'tls':
-      return { kind: 'final', failure: failure('service.tls') };
-    case 'proxy':
-      return { kind: 'final', failure: failure('service.proxy') };
-    case 'redirect':
-      return { kind: 'final', failure: failure('service.redirect') };
-    case 'too-large':
-    case 'encoding':
-      return { kind: 'final', failure: { ...failure('service.unexpected-answer'), members: [] } };
-    case 'cancelled':
-      return { kind: 'final', failure: failure('service.cancelled') };
-  }
+    ...(subject !== undefined && { subject }),
+    ...(code === 'service.unexpected-answer' && { members: [] }),
+  };
 }
 
-function readReply(reply: Reply, request: Request, profile: ServiceProfile): Reading {
+function readReply(
+  reply: Reply,
+  request: RequestDetails,
+  profile: Pick<ServiceProfile, 'errorCodes'>,
+): ExchangeResult {
   const { status, headers } = reply;
   const requestId = requestIdOf(headers);
   const failure = (code: FailureCode): Failure => ({
     code,
     status,
-    ...about(request),
+    ...detailsOf(request),
     ...(requestId !== '' && { requestId }),
   });
   if (status >= 200 && status < 300) return readSuccess(reply, requestId, failure);
@@ -123,16 +137,20 @@ function readSuccess(
   { headers, body }: Reply,
   requestId: string,
   failure: (code: FailureCode) => Failure,
-): Reading {
-  const type = String(headers['content-type'] ?? '').toLowerCase();
-  // A sign-in page of a proxy or captive portal, not the service. Its text is nobody's business.
-  if (type.includes('html') || startsWithMarkup(body)) {
+): ExchangeResult {
+  if (isPage(headers['content-type']) || startsWithMarkup(body)) {
     return { kind: 'final', failure: failure('service.not-json') };
   }
   const json = parse(body);
   if (json === undefined) return { kind: 'damaged', failure: failure('service.mismatched-answer') };
   return { kind: 'answer', json, requestId };
 }
+
+/** Whether an answer is a page, for instance the sign-in page of a proxy or captive portal, and not the service's. */
+export const isPage = (contentType: string | string[] | undefined): boolean =>
+  String(contentType ?? '')
+    .toLowerCase()
+    .includes('html');
 
 function startsWithMarkup(body: Buffer): boolean {
   return body
@@ -157,7 +175,7 @@ function parse(body: Buffer): unknown {
 export interface TransportFault {
   readonly kind:
     | 'unreachable' // DNS, refused, reset, cut off
-    | 'interrupted' // by `reset`: our own doing
+    | 'interrupted' // by `reset`
     | 'timeout'
     | 'tls'
     | 'proxy'
@@ -169,16 +187,16 @@ export interface TransportFault {
 }
 
 /** OpenSSL's and Node's names for a certificate or handshake that does not hold. */
-const TLS =
+const tlsCode =
   /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH|ERROR_IN_|SUBJECT_|AKID_|KEYUSAGE_|EE_KEY|CA_)/;
-const TIMEOUT = new Set([
+const timeoutCodes = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',
   'ETIMEDOUT',
 ]);
-/** How undici words a CONNECT that the proxy did not grant; the status is nowhere else. */
-const NO_TUNNEL = /^Proxy response \((\d{3})\)/;
+/** undici's message for a CONNECT that the proxy did not grant; the status stands nowhere else. */
+const refusedTunnel = /^Proxy response \((\d{3})\)/;
 
 interface Cause {
   readonly code?: unknown;
@@ -201,7 +219,7 @@ export function faultOf(error: unknown, host: string): TransportFault {
 
 function faultOfOne({ code, message }: Cause, host: string): TransportFault | null {
   if (typeof message === 'string') {
-    const refused = NO_TUNNEL.exec(message)?.[1];
+    const refused = refusedTunnel.exec(message)?.[1];
     // A gateway's 5xx says that the service could not be reached; anything else is between us and the proxy.
     if (refused !== undefined) {
       return refused.startsWith('5')
@@ -213,13 +231,13 @@ function faultOfOne({ code, message }: Cause, host: string): TransportFault | nu
   if (code === 'UND_ERR_DESTROYED') return { kind: 'interrupted' };
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return { kind: 'too-large' };
   if (code === 'UND_ERR_PRX_TLS') return { kind: 'proxy', subject: 'TLS' };
-  if (TIMEOUT.has(code)) return { kind: 'timeout', subject: host };
-  if (TLS.test(code)) return { kind: 'tls', subject: code.slice(0, 100) };
+  if (timeoutCodes.has(code)) return { kind: 'timeout', subject: host };
+  if (tlsCode.test(code)) return { kind: 'tls', subject: code.slice(0, 100) };
   return null;
 }
 
 /** `<field name> is invalid` (spec §7). */
-const MESSAGE = /^(.{1,200}?) is invalid\.?$/i;
+const invalidField = /^(.{1,200}?) is invalid\.?$/i;
 
 /** The error codes of a failure body: one string under `errors` (403), or an array under `errors.code` (400). */
 export function errorCodes(body: unknown): string[] {
@@ -244,14 +262,14 @@ export function fieldMessages(
     .filter((message) => message.length <= 500 && !/(\d[ -]?){5}|@|[\p{Cc}]/u.test(message))
     .slice(0, 20);
   if (messages.length === 0) return [];
-  const kept = new Set(messages.map((message) => message.toLowerCase()));
+  const harmless = new Set(messages.map((message) => message.toLowerCase()));
   for (const value of submitted()) {
     const text = value.trim().toLowerCase();
     if (text === '') continue;
-    for (const message of kept) if (message.includes(text)) kept.delete(message);
-    if (kept.size === 0) return [];
+    for (const message of harmless) if (message.includes(text)) harmless.delete(message);
+    if (harmless.size === 0) return [];
   }
   return messages
-    .filter((message) => kept.has(message.toLowerCase()))
-    .map((message) => ({ name: MESSAGE.exec(message)?.[1] ?? '', message }));
+    .filter((message) => harmless.has(message.toLowerCase()))
+    .map((message) => ({ name: invalidField.exec(message)?.[1] ?? '', message }));
 }

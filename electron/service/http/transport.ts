@@ -1,19 +1,19 @@
 import { X509Certificate, createHash } from 'node:crypto';
-import { checkServerIdentity, createSecureContext, type PeerCertificate, getCACertificates } from 'node:tls';
+import type { Readable } from 'node:stream';
+import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
-import { type Outcome, done, failed } from '../../contract/errors.ts';
 import type { Clock } from '../../privacy/clock.ts';
 import { faultOf, type TransportFault } from './failures.ts';
 
 export interface TransportOptions {
   /** HTTPS origin with an optional path prefix (spec §4, {base_url}). */
   readonly baseUrl: string;
-  /** PEM: the whole list of those trusted, see trusted-certificates.ts. */
+  /** PEM: all certificate authorities that are trusted, see certificates.ts. */
   readonly ca: readonly string[];
   readonly clientCertificate?: { readonly pfx: Uint8Array; readonly passphrase: string };
-  /** SHA-256 of accepted public keys (SPKI), base64; give a spare one, for the day the first changes. */
+  /** SHA-256 of accepted public keys (SPKI), base64, with a spare one for the day the first changes. */
   readonly pins?: readonly string[];
   readonly proxy?: { readonly url: string; readonly username?: string; readonly password?: string };
   readonly clock: Clock;
@@ -27,9 +27,9 @@ export interface TransportLimits {
   readonly headersMs: number;
   /** Between two pieces of the body. */
   readonly idleMs: number;
-  /** All together, however lively it is. */
+  /** From the request to the end of the body. */
   readonly totalMs: number;
-  /** Of the body, as it came and unpacked. */
+  /** Of the body, both as received and after unpacking. */
   readonly bodyBytes: number;
 }
 
@@ -52,34 +52,45 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-export type Exchange =
-  { readonly ok: true; readonly reply: Reply } | { readonly ok: false; readonly fault: TransportFault };
+type Failed = { readonly ok: false; readonly fault: TransportFault };
+export type Exchange = { readonly ok: true; readonly reply: Reply } | Failed;
+export type Opened =
+  | {
+      readonly ok: true;
+      readonly response: Response;
+      /** What ended the body early; null while nothing did. */
+      readonly fault: () => TransportFault | null;
+    }
+  | Failed;
 
-/** One way to the service. Knows HTTP and TLS, and nothing of operations. */
+/**
+ * The one way to a connection's address, for the operations, the portal and the tool server: HTTPS only, certificates
+ * verified, no redirects followed, time and size limited. Knows HTTP and TLS, and nothing of operations. Never throws
+ * for what the network does.
+ */
 export interface Transport {
-  /** POSTs JSON text to a path under {base_url}. Never throws for what the network does. */
-  post(path: string, json: string, signal: AbortSignal): Promise<Exchange>;
+  /** POSTs JSON text to a path under {base_url} and reads the whole answer. */
+  post(
+    path: string,
+    json: string,
+    options?: { readonly signal?: AbortSignal; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<Exchange>;
+  /**
+   * One request whose answer may be a stream of events; a fault ends the stream with an error. `url` must be under
+   * {base_url}, anything else is a redirect: an answer may name the next address, and a hostile one would have a
+   * token sent elsewhere.
+   */
+  open(url: URL, init: RequestInit): Promise<Opened>;
   /** Ends all sockets, for instance after the machine slept: what is under way ends as interrupted. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface SharedTransport extends Transport {
-  /** The sockets underneath, with their certificates, proxy and limits, for what else lives at the same address. */
-  dispatcher(): Dispatcher;
-}
-
-const HEADERS = {
-  'content-type': 'application/json',
-  accept: 'application/json',
-  'accept-encoding': 'gzip, br',
-};
-
-/** Why a request was ended by us, when nobody cancelled it. */
-const LATE = 'late';
+/** Marks a request that was ended by the total limit, not by its caller. */
+const timedOut = 'timed out';
 
 /** Verification has no off switch here: not by option, and not by NODE_TLS_REJECT_UNAUTHORIZED either. */
-function tlsOptions({ ca, clientCertificate, pins }: TransportOptions) {
+function tlsOptions({ ca, clientCertificate, pins = [] }: TransportOptions) {
   return {
     // Made once: building it for each connection costs 10 ms with a system's list of certificates.
     secureContext: createSecureContext({
@@ -94,7 +105,7 @@ function tlsOptions({ ca, clientCertificate, pins }: TransportOptions) {
     allowH2: false,
     checkServerIdentity: (host: string, certificate: PeerCertificate): Error | undefined => {
       const wrongName = checkServerIdentity(host, certificate);
-      if (wrongName || pins === undefined || pins.length === 0) return wrongName;
+      if (wrongName || pins.length === 0) return wrongName;
       const key = new X509Certificate(certificate.raw).publicKey.export({ type: 'spki', format: 'der' });
       if (pins.includes(createHash('sha256').update(key).digest('base64'))) return undefined;
       return Object.assign(new Error('public key not pinned'), { code: 'CERT_NOT_PINNED' });
@@ -130,54 +141,125 @@ function createDispatcher(options: TransportOptions, limits: TransportLimits, or
 }
 
 /** Throws where the address is not HTTPS or a certificate can't be read: those are checked before. */
-export function createTransport(options: TransportOptions): SharedTransport {
+export function createTransport(options: TransportOptions): Transport {
   const base = new URL(options.baseUrl);
   if (base.protocol !== 'https:') throw new Error('the service is reached by HTTPS only');
   const prefix = base.pathname.replace(/\/+$/, '');
   const limits = { ...defaultLimits, ...options.limits };
   let dispatcher = createDispatcher(options, limits, base.origin);
 
-  const exchange = async (path: string, json: string, signal: AbortSignal): Promise<Exchange> => {
-    // `request` follows no redirects; an answer that is one is refused, its body unread.
-    const { statusCode, headers, body } = await dispatcher.request({
-      origin: base.origin,
-      path: prefix + path,
-      method: 'POST',
-      headers: HEADERS,
-      body: Buffer.from(json),
-      signal,
-    });
-    if (statusCode >= 300 && statusCode < 400) {
-      body.on('error', () => undefined).destroy();
-      return { ok: false, fault: { kind: 'redirect', subject: hostOf(headers.location, base) } };
-    }
-    const bytes = Buffer.from(await body.arrayBuffer());
-    const plain = await decodeBody(bytes, headers['content-encoding'], limits.bodyBytes);
-    if (plain === null) return { ok: false, fault: { kind: 'encoding' } };
-    return { ok: true, reply: { status: statusCode, headers, body: plain } };
-  };
+  /** Answers with the headers; `request` follows no redirects, and an answer that is one is refused, its body unread. */
+  async function begin(
+    request: Omit<Dispatcher.RequestOptions, 'origin'>,
+  ): Promise<{ readonly ok: true; readonly response: Dispatcher.ResponseData } | Failed> {
+    const response = await dispatcher.request({ origin: base.origin, ...request });
+    const { statusCode, headers, body } = response;
+    if (statusCode < 300 || statusCode >= 400) return { ok: true, response };
+    body.on('error', () => undefined).destroy();
+    return { ok: false, fault: { kind: 'redirect', subject: hostOf(headers.location, base) } };
+  }
+
+  /** Names what a request that was ended early failed of. */
+  function faultIn(error: unknown, limit: AbortSignal): Failed {
+    if (!limit.aborted) return { ok: false, fault: faultOf(error, base.hostname) };
+    if (limit.reason !== timedOut) return { ok: false, fault: { kind: 'cancelled' } };
+    return { ok: false, fault: { kind: 'timeout', subject: base.hostname } };
+  }
+
+  /** A signal that the caller's and the total limit end. `release` once the body was read. */
+  function limitTime(signal: AbortSignal | null = null) {
+    const limit = new AbortController();
+    const stop = (): void => limit.abort();
+    if (signal?.aborted) stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    const forgetTimer = options.clock.after(limits.totalMs, () => limit.abort(timedOut));
+    const release = (): void => {
+      forgetTimer();
+      signal?.removeEventListener('abort', stop);
+    };
+    return { signal: limit.signal, release };
+  }
 
   return {
-    async post(path, json, signal) {
-      const cancelled: Exchange = { ok: false, fault: { kind: 'cancelled' } };
-      if (signal.aborted) return cancelled;
-      const limit = new AbortController();
-      const stop = (): void => limit.abort();
-      signal.addEventListener('abort', stop, { once: true });
-      const forget = options.clock.after(limits.totalMs, () => {
-        limit.abort(LATE);
-      });
+    async post(path, json, { signal, headers } = {}) {
+      const limit = limitTime(signal);
       try {
-        return await exchange(path, json, limit.signal);
+        if (limit.signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
+        const begun = await begin({
+          path: prefix + path,
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json',
+            'accept-encoding': 'gzip, br',
+            ...headers,
+          },
+          body: Buffer.from(json),
+          signal: limit.signal,
+        });
+        if (!begun.ok) return begun;
+        const { response } = begun;
+        const bytes = Buffer.from(await response.body.arrayBuffer());
+        const plain = await decodeBody(bytes, response.headers['content-encoding'], limits.bodyBytes);
+        if (plain === null) return { ok: false, fault: { kind: 'encoding' } };
+        return {
+          ok: true,
+          reply: { status: response.statusCode, headers: response.headers, body: plain },
+        };
       } catch (error) {
-        if (!limit.signal.aborted) return { ok: false, fault: faultOf(error, base.hostname) };
-        return limit.signal.reason === LATE ? { ok: false, fault: { kind: 'timeout' } } : cancelled;
+        return faultIn(error, limit.signal);
       } finally {
-        forget();
-        signal.removeEventListener('abort', stop);
+        limit.release();
       }
     },
-    dispatcher: () => dispatcher,
+
+    async open(url, init) {
+      const isInside = url.origin === base.origin && `${url.pathname}/`.startsWith(`${prefix}/`);
+      if (!isInside) return { ok: false, fault: { kind: 'redirect', subject: url.host.slice(0, 300) } };
+      const limit = limitTime(init.signal ?? null);
+      try {
+        if (limit.signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
+        const begun = await begin({
+          path: url.pathname + url.search,
+          method: init.method ?? 'GET',
+          // Nothing to unpack: an answer that is packed all the same is refused.
+          headers: { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' },
+          body: typeof init.body === 'string' ? init.body : null,
+          signal: limit.signal,
+        });
+        if (!begun.ok) {
+          limit.release();
+          return begun;
+        }
+        const { statusCode, headers, body } = begun.response;
+        if (packingOf(headers['content-encoding']).length > 0) {
+          limit.release();
+          body.on('error', () => undefined).destroy();
+          return { ok: false, fault: { kind: 'encoding' } };
+        }
+        body.on('error', () => undefined).once('close', limit.release);
+        const isEmpty = [204, 205, 304].includes(statusCode);
+        if (isEmpty) body.resume();
+        let broken: TransportFault | null = null;
+        const stream = cappedStream(body, limits.bodyBytes, (error) => {
+          broken = faultIn(error, limit.signal).fault;
+        });
+        return {
+          ok: true,
+          response: new Response(isEmpty ? null : stream, {
+            status: statusCode,
+            headers: Object.entries(headers).flatMap(([name, value = []]) =>
+              [value].flat().map((text): [string, string] => [name, text]),
+            ),
+          }),
+          fault: () => broken,
+        };
+      } catch (error) {
+        limit.release();
+        return faultIn(error, limit.signal);
+      }
+    },
+
     async reset() {
       const old = dispatcher;
       dispatcher = createDispatcher(options, limits, base.origin);
@@ -189,6 +271,42 @@ export function createTransport(options: TransportOptions): SharedTransport {
   };
 }
 
+/**
+ * The body as a web stream that fails beyond `maxBytes`; `onError` gets what it failed of. (`Readable.toWeb` throws
+ * outside of any call where a reader leaves early.)
+ */
+function cappedStream(
+  body: Readable,
+  maxBytes: number,
+  onError: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  let size = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const next = await chunks.next();
+        if (next.done === true) {
+          controller.close();
+          return;
+        }
+        size += next.value.length;
+        if (size > maxBytes) {
+          throw Object.assign(new Error('too large'), { code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' });
+        }
+        controller.enqueue(next.value);
+      } catch (error) {
+        body.destroy();
+        onError(error);
+        throw error;
+      }
+    },
+    cancel() {
+      body.destroy();
+    },
+  });
+}
+
 function hostOf(location: string | string[] | undefined, base: URL): string {
   try {
     return new URL(String(location), base).host.slice(0, 300);
@@ -197,65 +315,34 @@ function hostOf(location: string | string[] | undefined, base: URL): string {
   }
 }
 
-const unzip = promisify(gunzip);
-const unbrotli = promisify(brotliDecompress);
-
-/**
- * Unpacks a body packed once at most, to `limit` bytes at most. Null where it is packed in layers, in a way nobody
- * asked for, damaged, or larger: packed layers are how a small answer becomes one that fills the memory.
- */
-export async function decodeBody(
-  bytes: Buffer,
-  encoding: string | string[] | undefined,
-  limit: number,
-): Promise<Buffer | null> {
-  const layers = [encoding ?? []]
+/** The layers in which a body is packed. */
+const packingOf = (encoding: string | string[] | undefined): string[] =>
+  [encoding ?? []]
     .flat()
     .flatMap((text) => text.split(','))
     .map((text) => text.trim().toLowerCase())
     .filter((text) => text !== '' && text !== 'identity');
+
+const unzip = promisify(gunzip);
+const unbrotli = promisify(brotliDecompress);
+
+/**
+ * Unpacks a body packed once at most, to `maxBytes` at most. Null where it is packed in layers, in a way nobody
+ * asked for, damaged, or larger: packed layers are how a small answer becomes one that fills the memory.
+ */
+async function decodeBody(
+  bytes: Buffer,
+  encoding: string | string[] | undefined,
+  maxBytes: number,
+): Promise<Buffer | null> {
+  const layers = packingOf(encoding);
   if (layers.length === 0) return bytes;
   if (layers.length > 1) return null;
   try {
-    if (layers[0] === 'gzip') return await unzip(bytes, { maxOutputLength: limit });
-    if (layers[0] === 'br') return await unbrotli(bytes, { maxOutputLength: limit });
+    if (layers[0] === 'gzip') return await unzip(bytes, { maxOutputLength: maxBytes });
+    if (layers[0] === 'br') return await unbrotli(bytes, { maxOutputLength: maxBytes });
     return null;
   } catch {
     return null;
   }
-}
-
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/** The PEM certificates in a text that a person or an administrator gave. `certificate.invalid` if one is none. */
-export function readCertificates(pem: string): Outcome<readonly string[]> {
-  const found = pem.match(PEM) ?? [];
-  if (found.length === 0) return failed('certificate.invalid');
-  for (const certificate of found) {
-    try {
-      new X509Certificate(certificate);
-    } catch {
-      return failed('certificate.invalid');
-    }
-  }
-  return done(found);
-}
-
-/**
- * Whom a connection trusts: Node's list, the operating system's and the connection's own. The built-in service has a certificate authority of its own and is to be vouched for by nobody
- * else: `only`.
- */
-export function trustedCertificates(
-  extraCa: string | null,
-  only = false,
-): Outcome<readonly string[]> {
-  const extra = extraCa === null ? done([]) : readCertificates(extraCa);
-  if (!extra.ok || only) return extra;
-  return done([
-    ...new Set([
-      ...getCACertificates('default'),
-      ...getCACertificates('system'),
-      ...extra.value,
-    ]),
-  ]);
 }

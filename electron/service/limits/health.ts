@@ -1,27 +1,19 @@
 import type { Clock } from '../../privacy/clock.ts';
-import type { Reading } from '../http/failures.ts';
+import type { ExchangeResult } from '../http/failures.ts';
 import type { Exchange, Headers } from '../http/transport.ts';
 import type { Pacer } from './pacing.ts';
-import { waitByHeader } from './retries.ts';
+import { jittered, waitByHeader } from './retries.ts';
 import type { Transfers } from './transfers.ts';
 
-const FAILURES_TO_OPEN = 5;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
-
-/** A wait between half of `ms` and all of it: spread, but never so short that it is none. */
-export const jittered = (ms: number, random: () => number): number => ms / 2 + (ms / 2) * random();
-
-/** Full jitter over an exponential bound, with a floor. */
-export function backoffMs(attempt: number, random: () => number): number {
-  return Math.max(50, random() * Math.min(10_000, 250 * 2 ** attempt));
-}
+const failuresToOpen = 5;
+const firstOpenMs = 1_000;
+const maxOpenMs = 30_000;
 
 /**
- * Counts failures with no success in between. From the fifth on it says how long the service is to be left alone,
- * longer each time, until something succeeds.
+ * Circuit breaker: counts failures with no success in between. From the fifth on it says how long the service is to be
+ * left alone, longer each time, until something succeeds.
  */
-export class Breaker {
+class Breaker {
   #failures = 0;
   #opened = 0;
 
@@ -30,18 +22,18 @@ export class Breaker {
     this.#opened = 0;
   }
 
-  /** Milliseconds to stay away; 0 while it still looks like bad luck. Many that fail together count once when open. */
+  /** Milliseconds to send nothing; 0 while there were few failures. Requests that fail together open it once. */
   failed(random: () => number, alreadyOpen: boolean): number {
     this.#failures++;
-    if (this.#failures < FAILURES_TO_OPEN || alreadyOpen) return 0;
-    const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#opened);
+    if (this.#failures < failuresToOpen || alreadyOpen) return 0;
+    const bound = Math.min(maxOpenMs, firstOpenMs * 2 ** this.#opened);
     this.#opened++;
     return jittered(bound, random);
   }
 }
 
-/** A step back of the service's clock beyond a second's rounding: what was learned is void. */
-const STEP_MS = 2_000;
+/** A step back of the service's clock beyond a second's rounding: it is learned again. */
+const clockStepMs = 2_000;
 
 /**
  * The service's time of day, learned from the Date header of its answers against our monotonic clock, so that a wrong
@@ -54,58 +46,59 @@ export class ServerClock {
   /** Takes the Date header of an answer that arrived at `monotonic`. */
   observe(date: string | string[] | undefined, monotonic: number): void {
     if (typeof date !== 'string') return;
-    const told = Date.parse(date);
-    if (Number.isNaN(told)) return;
-    const offset = told - monotonic;
-    if (this.#offset === null || offset > this.#offset || offset < this.#offset - STEP_MS) {
+    const serverTime = Date.parse(date);
+    if (Number.isNaN(serverTime)) return;
+    const offset = serverTime - monotonic;
+    if (this.#offset === null || offset > this.#offset || offset < this.#offset - clockStepMs) {
       this.#offset = offset;
     }
   }
 
-  /** The service's time at `monotonic`; `fallback` while it never told. */
+  /** The service's time at `monotonic`; `fallback` before the first Date header. */
   at(monotonic: number, fallback: number): number {
     return this.#offset === null ? fallback : this.#offset + monotonic;
   }
 
-  /** How far this machine's time of day is off; null while the service never told. */
+  /** How far this machine's time of day is ahead; null before the first Date header. */
   skew(now: number, monotonic: number): number | null {
     return this.#offset === null ? null : now - (this.#offset + monotonic);
   }
 }
 
 /** A 429 that lasts longer than this is about the day's transfers, not about the second. */
-const QUOTA_FROM_MS = 60_000;
-const FIRST_BUSY_MS = 250;
-const LONGEST_BUSY_MS = 30_000;
+const quotaFromMs = 60_000;
+const firstBusyMs = 250;
+const maxBusyMs = 30_000;
 /** When all that was admitted before a refusal has left the service's second, wherever that starts. */
-const SECOND_OVER_MS = 1_010;
-/** A reset this near means that the limit told is one of the second. */
-const SECOND_MS = 2_500;
-const MOST_SKEW_MS = 60_000;
+const secondOverMs = 1_010;
+/** A reset this near means that the reported limit is one of the second. */
+const maxSecondResetMs = 2_500;
+/** A smaller difference of the clocks explains nothing. */
+const minSkewMs = 60_000;
 
-export interface HealthParts {
+export interface HealthOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pacer: Pacer;
   readonly transfers: Transfers;
-  /** This machine's clock and the service's are further apart than a minute; told once, until it changes. */
-  readonly onSkew: (skewMs: number) => void;
   readonly changed: () => void;
 }
 
-/** What the answers tell about the service as a whole, and the pauses that follow from it. */
+/** What the answers say about the service as a whole, and the pauses that follow from it. */
 export interface Health {
-  note(exchange: Exchange, reading: Reading, sentAt: number): void;
-  /** Whether something answered that is able to work. */
+  note(exchange: Exchange, result: ExchangeResult, sentAt: number): void;
+  /** Whether the service answered and is able to work. */
   isAlive(exchange: Exchange): boolean;
   /** When trying again makes sense, after all retries failed. */
   retryAfterMs(): number;
-  /** As the headers told last (spec §8). */
+  /** Of the last answer's headers (spec §8). */
   readonly remaining: number | null;
   readonly limit: number | null;
+  /** How far this machine's clock is ahead of the service's; null while that is less than a minute, or unknown. */
+  readonly clockSkewMs: number | null;
 }
 
-export function createHealth({ clock, random, pacer, transfers, onSkew, changed }: HealthParts): Health {
+export function createHealth({ clock, random, pacer, transfers, changed }: HealthOptions): Health {
   const breaker = new Breaker();
   const serverClock = new ServerClock();
   let remaining: number | null = null;
@@ -113,71 +106,62 @@ export function createHealth({ clock, random, pacer, transfers, onSkew, changed 
   let busyInARow = 0;
   /** When the first of those in a row left. */
   let busySince = -Infinity;
-  let skewTold = false;
+  let pausedAt = -Infinity;
 
   const serverNow = (): number => serverClock.at(clock.monotonic(), clock.now());
-  const waitIn = (headers: Headers): number | null =>
-    waitByHeader(headers['retry-after'], serverNow()) ??
-    waitByHeader(headers['x-rate-limit-reset'], serverNow());
 
   const readHeaders = (headers: Headers): void => {
     serverClock.observe(headers.date, clock.monotonic());
-    const skew = serverClock.skew(clock.now(), clock.monotonic());
-    const skewed = skew !== null && Math.abs(skew) > MOST_SKEW_MS;
-    if (skewed && !skewTold) onSkew(Math.round(skew));
-    skewTold = skewed;
-
-    const told = [
-      countIn(headers['x-rate-limit-limit']),
-      countIn(headers['x-rate-limit-remaining']),
-    ] as const;
-    if (told[0] !== limit || told[1] !== remaining) changed();
-    [limit, remaining] = told;
+    const newLimit = countIn(headers['x-rate-limit-limit']);
+    const newRemaining = countIn(headers['x-rate-limit-remaining']);
+    if (newLimit !== limit || newRemaining !== remaining) changed();
+    limit = newLimit;
+    remaining = newRemaining;
     const reset = waitByHeader(headers['x-rate-limit-reset'], serverNow());
-    if (limit !== null && limit > 0 && reset !== null && reset <= SECOND_MS) pacer.learn(limit);
+    if (limit !== null && limit > 0 && reset !== null && reset <= maxSecondResetMs) pacer.learn(limit);
   };
 
-  const busy = (headers: Headers, reading: Reading & { kind: 'busy' }, sentAt: number): void => {
-    const wait = waitIn(headers);
-    if (reading.meaning === 'quota' || (wait !== null && wait > QUOTA_FROM_MS)) {
-      const ms = wait ?? QUOTA_FROM_MS;
+  const busy = (headers: Headers, result: ExchangeResult & { kind: 'busy' }, sentAt: number): void => {
+    const wait =
+      waitByHeader(headers['retry-after'], serverNow()) ??
+      waitByHeader(headers['x-rate-limit-reset'], serverNow());
+    if (result.meaning === 'quota' || (wait !== null && wait > quotaFromMs)) {
+      const ms = wait ?? quotaFromMs;
       transfers.spent(ms);
       pacer.pause(ms, 'quota');
       return;
     }
-    // Those that were on the way when the congestion began add nothing new.
-    const again = pacer.congested(sentAt) || sentAt >= pausedAt;
-    if (!again) return;
+    // Requests that were on the way when the congestion began add nothing new.
+    const isNew = pacer.congested(sentAt) || sentAt >= pausedAt;
+    if (!isNew) return;
     if (busyInARow === 0) busySince = sentAt;
-    const bound = Math.min(LONGEST_BUSY_MS, FIRST_BUSY_MS * 2 ** busyInARow++);
+    const bound = Math.min(maxBusyMs, firstBusyMs * 2 ** busyInARow++);
     pausedAt = clock.monotonic();
-    pacer.pause(wait === null ? untold(bound) : wait + random() * Math.min(250, wait / 10), 'busy');
+    pacer.pause(wait === null ? busyPause(bound) : wait + random() * Math.min(250, wait / 10), 'busy');
   };
-  let pausedAt = -Infinity;
 
-  /** Longer each time, but not past the end of the second in which there was too much: then there is room. */
-  const untold = (bound: number): number => {
-    const over = busySince + SECOND_OVER_MS - clock.monotonic();
+  /** Without a header: longer each time, but not past the end of the second in which there was too much. */
+  const busyPause = (bound: number): number => {
+    const over = busySince + secondOverMs - clock.monotonic();
     return over > 0 ? Math.min(jittered(bound, random), over) : jittered(bound, random);
   };
 
   const failed = (exchange: Exchange): void => {
-    const why = exchange.ok ? 'failing' : 'offline';
-    const asked = exchange.ok ? waitByHeader(exchange.reply.headers['retry-after'], serverNow()) : null;
+    const wait = exchange.ok ? waitByHeader(exchange.reply.headers['retry-after'], serverNow()) : null;
     const open = breaker.failed(random, pacer.pausedFor > 0);
-    const ms = Math.max(open, asked === null ? 0 : asked + random() * Math.min(1000, asked / 10));
-    if (ms > 0) pacer.pause(ms, why);
+    const ms = Math.max(open, wait === null ? 0 : wait + random() * Math.min(1000, wait / 10));
+    if (ms > 0) pacer.pause(ms, exchange.ok ? 'failing' : 'offline');
   };
 
   return {
-    note(exchange, reading, sentAt) {
+    note(exchange, result, sentAt) {
       if (exchange.ok) readHeaders(exchange.reply.headers);
-      if (reading.kind === 'busy' && exchange.ok) {
-        busy(exchange.reply.headers, reading, sentAt);
-      } else if (reading.kind === 'failing') {
+      if (result.kind === 'busy' && exchange.ok) {
+        busy(exchange.reply.headers, result, sentAt);
+      } else if (result.kind === 'failing') {
         failed(exchange);
       } else if (exchange.ok) {
-        // What was admitted before the refusal and is answered after it tells nothing of now.
+        // A request sent before the refusal was admitted under the load of that time.
         if (sentAt > pausedAt) busyInARow = 0;
         breaker.succeeded();
       }
@@ -189,6 +173,10 @@ export function createHealth({ clock, random, pacer, transfers, onSkew, changed 
     },
     get limit() {
       return limit;
+    },
+    get clockSkewMs() {
+      const skew = serverClock.skew(clock.now(), clock.monotonic());
+      return skew !== null && Math.abs(skew) > minSkewMs ? Math.round(skew) : null;
     },
   };
 }

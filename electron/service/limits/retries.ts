@@ -1,20 +1,20 @@
 import type { Clock } from '../../privacy/clock.ts';
 
-/** What may be spent before anything was earned: a lone lookup deserves a second try. */
-const LOAN = 5;
-const SHARE = 0.1;
-/** Savings of a good hour are not for making a bad minute worse. */
-const MOST = 100;
-/** Loans come back slowly, for people, who send little. */
-const TRICKLE_MS = 60_000;
+/** Retries available before any were earned: a lone lookup may be tried again. */
+const loan = 5;
+const share = 0.1;
+/** Budget does not carry over beyond this, so an outage can't spend an hour's saved retries. */
+const maxBalance = 100;
+/** The loan is renewed by one retry in this time, for people, who send little. */
+const loanRepaidMs = 60_000;
 
 /**
- * Bounds what retries add to what was asked for: one for each ten requests, once the loan is paid back. So the requests
- * that arrive stay within 1.1 times those meant, whatever fails.
+ * Bounds retries: one for each ten requests, once the loan is paid back. So the requests that arrive stay within 1.1
+ * times those meant, whatever fails.
  */
 export class RetryBudget {
-  #balance = LOAN;
-  #debt = LOAN;
+  #balance = loan;
+  #debt = loan;
   #paidAt: number;
 
   constructor(now: number) {
@@ -23,16 +23,16 @@ export class RetryBudget {
 
   /** A request that is no retry. */
   earn(): void {
-    if (this.#debt > 0) this.#debt -= SHARE;
-    else this.#balance = Math.min(MOST, this.#balance + SHARE);
+    if (this.#debt > 0) this.#debt -= share;
+    else this.#balance = Math.min(maxBalance, this.#balance + share);
   }
 
   /** Whether one more retry may be sent; takes it from the budget if so. */
   spend(now: number): boolean {
-    const minutes = Math.floor((now - this.#paidAt) / TRICKLE_MS);
+    const minutes = Math.floor((now - this.#paidAt) / loanRepaidMs);
     if (minutes > 0) {
-      this.#paidAt += minutes * TRICKLE_MS;
-      if (this.#balance < LOAN) this.#balance = Math.min(LOAN, this.#balance + minutes);
+      this.#paidAt += minutes * loanRepaidMs;
+      if (this.#balance < loan) this.#balance = Math.min(loan, this.#balance + minutes);
     }
     if (this.#balance < 1) return false;
     this.#balance -= 1;
@@ -40,15 +40,23 @@ export class RetryBudget {
   }
 }
 
-const LONGEST_WAIT_MS = 86_400_000;
+/** A random wait between half of `ms` and all of it. */
+export const jittered = (ms: number, random: () => number): number => ms / 2 + (ms / 2) * random();
+
+/** Full jitter over an exponential bound, with a floor. */
+export function backoffMs(attempt: number, random: () => number): number {
+  return Math.max(50, random() * Math.min(10_000, 250 * 2 ** attempt));
+}
+
+const maxWaitMs = 86_400_000;
 /** Numbers from here on are milliseconds since 1970 (2001 in milliseconds); from the next on, seconds. */
-const EPOCH_MS = 1e12;
-const EPOCH_S = 1e9;
+const epochMs = 1e12;
+const epochSeconds = 1e9;
 
 /** ISO 8601 with a zone; without one, UTC is meant: no service tells its local time. */
-const ISO = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i;
+const isoDate = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i;
 /** RFC 9110's HTTP-date. */
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
  * Milliseconds to wait by `x-rate-limit-reset` or `Retry-After` (spec §8 says "date and time"): an HTTP-date, an ISO
@@ -59,19 +67,19 @@ export function waitByHeader(header: string | string[] | undefined, serverNow: n
   if (typeof header !== 'string') return null;
   const text = header.trim();
   const wait = waitOf(text, serverNow);
-  return wait !== null && wait > 0 ? Math.min(Math.ceil(wait), LONGEST_WAIT_MS) : null;
+  return wait !== null && wait > 0 ? Math.min(Math.ceil(wait), maxWaitMs) : null;
 }
 
 function waitOf(text: string, serverNow: number): number | null {
   if (/^\d{1,16}(\.\d{1,9})?$/.test(text)) {
     const number = Number(text);
-    if (number >= EPOCH_MS) return number - serverNow;
-    if (number >= EPOCH_S) return number * 1000 - serverNow;
+    if (number >= epochMs) return number - serverNow;
+    if (number >= epochSeconds) return number * 1000 - serverNow;
     return number * 1000;
   }
-  const instant = ISO.test(text)
+  const instant = isoDate.test(text)
     ? Date.parse(/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)
-    : HTTP_DATE.test(text)
+    : httpDate.test(text)
       ? Date.parse(text)
       : NaN;
   return Number.isNaN(instant) ? null : instant - serverNow;

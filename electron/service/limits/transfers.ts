@@ -1,8 +1,8 @@
 import type { Clock } from '../../privacy/clock.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_HOURS = 24;
-const SAVE_AFTER_MS = 1_000;
+const hourMs = 3_600_000;
+const dayHours = 24;
+const saveAfterMs = 1_000;
 
 /** What outlives a restart: transfers by the hour (hours since 1970), and a pause the service asked for. */
 export interface TransfersRecord {
@@ -11,7 +11,7 @@ export interface TransfersRecord {
   readonly pausedUntil: number | null;
 }
 
-/** Where the record is kept, for one connection. Both may fail: the count then starts again, and is kept in memory. */
+/** Where the record of one connection is stored. Both may fail: the count then starts at zero and stays in memory. */
 export interface QuotaStore {
   load(): Promise<TransfersRecord | null>;
   save(record: TransfersRecord): Promise<void>;
@@ -20,7 +20,7 @@ export interface QuotaStore {
 export interface Transfers {
   /** Resolves when the record is loaded; nothing is to be sent before. */
   readonly ready: Promise<void>;
-  /** Takes `count` transfers, or says in how many milliseconds there will be room. */
+  /** Takes `count` transfers, or says in how many milliseconds they will be available. */
   take(count: number): { readonly ok: true } | { readonly ok: false; readonly retryAfterMs: number };
   /** The request did not leave after all. */
   giveBack(count: number): void;
@@ -33,7 +33,7 @@ export interface Transfers {
 
 /**
  * Counts the transfers of the last 24 hours (spec §8) by the hour, so that no 24 hours ever hold more than the limit,
- * at the price of giving back up to an hour late. What counts as a transfer is not shown; an element is taken for one.
+ * at the price of releasing transfers up to an hour late. The specification does not show what counts as a transfer: an element is taken for one.
  */
 export function createTransfers(limit: number, store: QuotaStore, clock: Clock): Transfers {
   const hours = new Map<number, number>();
@@ -42,9 +42,9 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
   let forgetTimer: (() => void) | null = null;
   let saving = Promise.resolve();
 
-  const thisHour = (): number => Math.floor(clock.now() / HOUR_MS);
-  const forget = (): void => {
-    const oldest = thisHour() - DAY_HOURS;
+  const thisHour = (): number => Math.floor(clock.now() / hourMs);
+  const dropOld = (): void => {
+    const oldest = thisHour() - dayHours;
     for (const [hour, count] of hours) {
       if (hour >= oldest) continue;
       hours.delete(hour);
@@ -56,7 +56,7 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
     const hour = thisHour();
     hours.set(hour, (hours.get(hour) ?? 0) + count);
     total += count;
-    forgetTimer ??= clock.after(SAVE_AFTER_MS, () => void save());
+    forgetTimer ??= clock.after(saveAfterMs, () => void save());
   };
   const save = (): Promise<void> => {
     forgetTimer?.();
@@ -72,19 +72,19 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
     const latest = thisHour();
     for (const { hour, count } of record.hours) {
       // A clock that was ahead when this was written must not lock the day for years.
-      const known = Math.min(hour, latest);
-      hours.set(known, (hours.get(known) ?? 0) + count);
+      const counted = Math.min(hour, latest);
+      hours.set(counted, (hours.get(counted) ?? 0) + count);
       total += count;
     }
-    const longest = clock.now() + DAY_HOURS * HOUR_MS;
-    pausedUntil = record.pausedUntil === null ? null : Math.min(record.pausedUntil, longest);
-    forget();
+    const maxUntil = clock.now() + dayHours * hourMs;
+    pausedUntil = record.pausedUntil === null ? null : Math.min(record.pausedUntil, maxUntil);
+    dropOld();
   };
 
   return {
     ready: load(),
     take(count) {
-      forget();
+      dropOld();
       if (pausedUntil !== null) return { ok: false, retryAfterMs: Math.ceil(pausedUntil - clock.now()) };
       if (total + count <= limit) {
         add(count);
@@ -93,10 +93,10 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
       let free = limit - total;
       for (const [hour, spent] of [...hours].sort(([a], [b]) => a - b)) {
         free += spent;
-        const leaves = (hour + DAY_HOURS + 1) * HOUR_MS;
+        const leaves = (hour + dayHours + 1) * hourMs;
         if (free >= count) return { ok: false, retryAfterMs: Math.ceil(leaves - clock.now()) };
       }
-      return { ok: false, retryAfterMs: DAY_HOURS * HOUR_MS };
+      return { ok: false, retryAfterMs: dayHours * hourMs };
     },
     giveBack: (count) => add(-count),
     spent(waitMs) {
@@ -104,11 +104,11 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
       void save();
     },
     get pausedFor() {
-      forget();
+      dropOld();
       return pausedUntil === null ? 0 : pausedUntil - clock.now();
     },
     get today() {
-      forget();
+      dropOld();
       return Math.max(0, total);
     },
     flush: () => (forgetTimer === null ? saving : save()),

@@ -1,60 +1,52 @@
-import { type Failure, type Outcome, done } from '../../contract/errors.ts';
-import type { CallContext } from '../client.ts';
+import { type Outcome, done } from '../../contract/errors.ts';
 import type { Clock } from '../../privacy/clock.ts';
-import { about } from '../http/failures.ts';
 import type { OperationName } from '../operations.ts';
-import type { Lane, Patience } from '../limits/pacing.ts';
-import type { Outgoing, Sent } from '../send-request.ts';
+import type { OutgoingRequest, SendResult } from '../send-request.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 /** A session older than this when it was refused may simply have ended on the way. */
-const FRESH_MS = 1_000;
-const MOST_RENEWALS = 3;
+const freshMs = 1_000;
+const maxRenewals = 3;
 /** How long a refusal that outlived a renewal is believed without another renewal. */
-const HOLD_MS = 30_000;
+const believeRefusalMs = 30_000;
 
-export interface SessionCall {
+export interface SessionCall extends Omit<OutgoingRequest, 'operation' | 'policy' | 'body'> {
   readonly operation: Exclude<OperationName, 'CreateSession'>;
   /** Source first; the target's policy second, where there are two sessions. */
   readonly policies: readonly [string] | readonly [string, string];
   readonly definition: string;
-  readonly lane: Lane;
-  readonly patience: Patience;
-  readonly transfers: number;
-  readonly context: CallContext;
-  readonly signal: AbortSignal;
-  readonly submitted: () => Iterable<string>;
   readonly body: (sessionTokens: readonly string[]) => string;
 }
 
-export type Answered = { readonly json: unknown; readonly requestId: string };
-export type CallFailed = { readonly ok: false; readonly failure: Failure };
+export interface SessionAnswer {
+  readonly json: unknown;
+  readonly requestId: string;
+}
 
 /**
  * Runs an operation behind its session (spec §5). A 401 or 403 renews the session once and sends the request once
- * more; a second refusal is one. Only a session that had time to end in between is renewed again.
+ * more; a second refusal is final. Only a session that had time to end in between is renewed again.
  */
 export function createSessionCaller(
   sessions: Sessions,
-  send: (outgoing: Outgoing) => Promise<Sent>,
+  send: (request: OutgoingRequest) => Promise<SendResult>,
   clock: Clock,
-): (call: SessionCall) => Promise<{ readonly ok: true; readonly value: Answered } | CallFailed> {
+): (call: SessionCall) => Promise<Outcome<SessionAnswer>> {
   const refusedAt = new Map<string, number>();
 
+  /** The call's sessions, opened where there are none, and renewed where they are those that were refused. */
   const openAll = async (
-    call: SessionCall,
+    { policies, definition, context, signal }: SessionCall,
     refused: readonly Session[],
   ): Promise<Outcome<readonly Session[]>> => {
     const opened: Session[] = [];
-    for (const [index, policy] of call.policies.entries()) {
+    for (const [index, policy] of policies.entries()) {
       const before = refused[index];
       const opening = before
-        ? sessions.renew(policy, before.generation, call.context)
-        : sessions.open(policy, call.context);
-      const outcome = await orCancelled(opening, call.signal);
-      if (!outcome.ok) {
-        return { ok: false, failure: { ...outcome.failure, definition: call.definition } };
-      }
+        ? sessions.renew(policy, before.generation, context)
+        : sessions.open(policy, context);
+      const outcome = await orCancelled(opening, signal);
+      if (!outcome.ok) return { ok: false, failure: { ...outcome.failure, definition } };
       opened.push(outcome.value);
     }
     return done(opened);
@@ -65,10 +57,10 @@ export function createSessionCaller(
     let refused: readonly Session[] = [];
     for (let renewals = 0; ; renewals++) {
       const opened = await openAll(call, refused);
-      if (!opened.ok) return { ok: false, failure: opened.failure };
+      if (!opened.ok) return opened;
       let used = opened.value;
       let sentAt = 0;
-      const sent = await send({
+      const result = await send({
         ...call,
         policy: call.policies[0],
         body: () => {
@@ -80,34 +72,26 @@ export function createSessionCaller(
           return call.body(used.map(({ token }) => token));
         },
       });
-      switch (sent.kind) {
-        case 'answer':
-          refusedAt.delete(key);
-          return { ok: true, value: sent };
-        case 'final':
-        case 'damaged':
-          return { ok: false, failure: sent.failure };
-        case 'denied': {
-          const failure: Failure = { ...sent.failure, ...about({ ...call, policy: call.policies[0] }) };
-          if (sent.meaning === 'notGranted') {
-            return { ok: false, failure: { ...failure, code: 'service.refused' } };
-          }
-          const believed = (refusedAt.get(key) ?? -Infinity) + HOLD_MS > clock.monotonic();
-          const fresh = used.every(({ born }) => sentAt - born < FRESH_MS);
-          const again = renewals === 0 ? !(believed && sent.meaning === null) : !fresh;
-          if (again && renewals < MOST_RENEWALS) {
-            refused = used;
-            continue;
-          }
-          refusedAt.set(key, clock.monotonic());
-          return { ok: false, failure };
-        }
+      if (result.kind === 'answer') {
+        refusedAt.delete(key);
+        return done(result);
       }
+      if (result.kind !== 'denied') return { ok: false, failure: result.failure };
+      const { meaning, failure } = result;
+      if (meaning === 'notGranted') return { ok: false, failure: { ...failure, code: 'service.refused' } };
+      const isBelieved = (refusedAt.get(key) ?? -Infinity) + believeRefusalMs > clock.monotonic();
+      const isFresh = used.every(({ createdAt }) => sentAt - createdAt < freshMs);
+      const again = renewals === 0 ? !(isBelieved && meaning === null) : !isFresh;
+      if (!again || renewals >= maxRenewals) {
+        refusedAt.set(key, clock.monotonic());
+        return { ok: false, failure };
+      }
+      refused = used;
     }
   };
 }
 
-/** A caller may leave; what others share goes on. */
+/** A caller may leave; the session it waited for is shared and goes on being made. */
 function orCancelled<T>(work: Promise<Outcome<T>>, signal: AbortSignal): Promise<Outcome<T>> {
   const cancelled: Outcome<T> = { ok: false, failure: { code: 'service.cancelled' } };
   if (signal.aborted) return Promise.resolve(cancelled);

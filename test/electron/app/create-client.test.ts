@@ -1,3 +1,7 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { ServerOptions } from 'node:https';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
@@ -26,12 +30,16 @@ interface Options {
   readonly proxyUser?: string;
   readonly proxyPassword?: Outcome<string>;
   readonly proxy?: string;
+  /** Folder of the site's own profile. */
+  readonly site?: string;
+  readonly tls?: ServerOptions;
 }
 
 /** A client made as the app makes it, and the real service behind it. */
 async function open(options: Options) {
   const server = await startFaultServer({
     authority,
+    ...(options.tls && { tls: options.tls }),
     ...(options.wantsCertificate && {
       tls: { requestCert: true, rejectUnauthorized: true, ca: authority.pem },
     }),
@@ -57,7 +65,7 @@ async function open(options: Options) {
   const create = createClientFor({
     platform: {
       resources: path.resolve('resources'),
-      site: path.resolve('resources/none'),
+      site: options.site ?? path.resolve('resources/none'),
       proxyFor: () => Promise.resolve(options.proxy ?? null),
     },
     connections: {
@@ -86,6 +94,28 @@ test('a service that wants a client certificate is shown the connection’s', as
   const without = await open({ wantsCertificate: true });
   expect(await client(without).openSession(POLICY)).toMatchObject({ ok: false });
   expect(without.server.hits).toEqual([]);
+});
+
+test('a host whose keys the profile pins is refused with another key', async () => {
+  const leaf = await authority.sign();
+  const key = new X509Certificate(leaf.cert).publicKey.export({ type: 'spki', format: 'der' });
+  const pin = createHash('sha256').update(key).digest('base64');
+  const spare = Buffer.alloc(32, 1).toString('base64');
+  const site = await mkdtemp(path.join(tmpdir(), 'profile-'));
+  closes.push(() => rm(site, { recursive: true }));
+  const openWith = async (pins: string[]) => {
+    const shipped = await readFile('resources/service-profile.json', 'utf8');
+    const profile = { ...(JSON.parse(shipped) as object), pins: { localhost: pins } };
+    await writeFile(path.join(site, 'service-profile.json'), JSON.stringify(profile));
+    return open({ site, tls: { cert: leaf.cert, key: leaf.key } });
+  };
+  expect(await client(await openWith([spare, pin])).openSession(POLICY)).toMatchObject({ ok: true });
+  const other = await openWith([spare, Buffer.alloc(32, 2).toString('base64')]);
+  expect(await client(other).openSession(POLICY)).toMatchObject({ failure: { code: 'service.tls' } });
+  expect(other.server.hits).toEqual([]);
+  // Without a spare the day the key changes is the day nobody can work.
+  const lone = await openWith([pin]);
+  expect(lone.made).toMatchObject({ failure: { code: 'connection.invalid' } });
 });
 
 test('a certificate that can’t be had is a failure, and nothing is sent without it', async () => {

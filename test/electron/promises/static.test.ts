@@ -142,10 +142,11 @@ test('connections are made in one place', () => {
   expect(where('Pool', 'ProxyAgent', 'Agent', 'EnvHttpProxyAgent')).toEqual([
     'electron/service/http/transport.ts',
   ]);
-  // Who else sends, sends over a connection it was handed.
   const senders = /^import \{[^}]*\} from '(undici|node:https?|node:http2)'/m;
-  const outside = sources.filter((file) => senders.test(read(file)) && !file.startsWith('electron/built-in-service/'));
-  expect(outside.sort()).toEqual(['electron/reports/portal-http.ts', 'electron/service/http/transport.ts']);
+  const outside = sources.filter(
+    (file) => senders.test(read(file)) && !file.startsWith('electron/built-in-service/'),
+  );
+  expect(outside.sort()).toEqual(['electron/service/http/transport.ts']);
 });
 
 test('the window bundles no schema: the first one made asks whether code may be compiled', () => {

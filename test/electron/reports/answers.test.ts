@@ -8,10 +8,11 @@ import { readFailedRequests } from '../../../electron/reports/failed-requests.ts
 import { readMetrics } from '../../../electron/reports/metrics.ts';
 import { metricsCsv } from '../../../electron/reports/report-files.ts';
 import { readClaims } from '../../../electron/reports/sign-in.ts';
-import { defaultReporting, readProfile } from '../../../electron/service/profile.ts';
+import { readProfile } from '../../../electron/service/profile.ts';
+import { shippedProfile } from '../../faults/desk-side.ts';
 import { value } from '../../support/reports.ts';
 
-const { metrics, failures } = defaultReporting;
+const { metrics, failures } = shippedProfile().reporting;
 
 describe('an answer in another shape', () => {
   test.each([
@@ -81,15 +82,18 @@ test('the period before is as long, and ends the day before', () => {
   });
 });
 
-test('the shipped profile has the reporting part that is built in', () => {
+test('a site’s profile without the reporting part gets that of the shipped profile', () => {
   const text = fs.readFileSync(new URL('../../../resources/service-profile.json', import.meta.url), 'utf8');
-  expect(value(readProfile(text)).reporting).toEqual(defaultReporting);
+  const profile = JSON.parse(text) as { reporting?: object };
+  const { reporting } = profile;
+  delete profile.reporting;
+  expect(value(readProfile(JSON.stringify(profile))).reporting).toEqual(reporting);
 });
 
 test('a CSV holds every cell, and none that a spreadsheet would run', () => {
   const name = fc.string({ unit: 'grapheme', maxLength: 20 });
   const nasty = fc
-    .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r', '＝', ' ='), name)
+    .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r', '＝', ' =', '\u200b=', '\u2060@', '\u00ad+'), name)
     .map((parts) => parts.join(''));
   fc.assert(
     fc.property(fc.array(fc.oneof(name, nasty), { minLength: 1, maxLength: 5 }), (names) => {
@@ -107,8 +111,8 @@ test('a CSV holds every cell, and none that a spreadsheet would run', () => {
         .map(([cell]) => cell ?? '');
       let escaped = 0;
       for (const [index, cell] of cells.entries()) {
-        const isNumber = /^-?\d+(\.\d+)?$/.test(cell);
-        expect(isNumber || !/^\s*[=+\-@\t\r\0＝＋－＠]/.test(cell)).toBe(true);
+        const isNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/.test(cell);
+        expect(isNumber || !/^[\s\p{Cf}]*[=+\-@\t\r\0＝＋－＠]/u.test(cell)).toBe(true);
         const isEscaped = cell !== names[index];
         if (isEscaped) escaped++;
         expect(isEscaped ? cell.slice(1) : cell).toBe(names[index]);
@@ -117,6 +121,13 @@ test('a CSV holds every cell, and none that a spreadsheet would run', () => {
       expect(csv.escaped).toBe(escaped);
     }),
   );
+});
+
+test.each(['\u200b=1+1', '\u2060@x', '\u00ad+x', '=1+1', ' @x'])('a CSV escapes %j', (definition) => {
+  const row = { day: null, definition, operation: null, requests: 1, failed: null, more: {} };
+  const csv = metricsCsv([row]);
+  expect(csv.escaped).toBe(1);
+  expect(csv.text).toContain(`\r\n'${definition},1,`);
 });
 
 test('claims are read from what is a token, whatever is in it', () => {

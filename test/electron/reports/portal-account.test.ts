@@ -51,7 +51,7 @@ function app(longest?: number) {
 
 test('a portal token is bound to its connection and host, and goes with them', async () => {
   const { connections, entries, tokens } = app();
-  value(await tokens.keep(connection, token()));
+  value(await tokens.store(connection, token()));
   expect([...entries.keys()]).toEqual([portalAccount(connection)]);
   const moved = { ...connection, baseUrl: 'https://elsewhere.example' };
   expect(await tokens.token(moved)).toMatchObject({ failure: { code: 'portal.sign-in' } });
@@ -61,15 +61,15 @@ test('a portal token is bound to its connection and host, and goes with them', a
   value(await connections.save(draft));
   expect(entries.size).toBe(0);
 
-  value(await tokens.keep(moved, token()));
+  value(await tokens.store(moved, token()));
   value(await connections.remove('acme'));
   expect(entries.size).toBe(0);
 });
 
 test('a token too long for the keychain is kept for this run, and said so', async () => {
   const { entries, tokens } = app(200);
-  value(await tokens.keep(connection, token()));
-  const long = value(await tokens.keep(connection, token(5_000)));
+  value(await tokens.store(connection, token()));
+  const long = value(await tokens.store(connection, token(5_000)));
   expect(long).toMatchObject({ state: 'signed-in', kept: 'memory', user: 'ada' });
   expect(entries.size).toBe(0);
   expect(value(await tokens.token(connection))).toBe(token(5_000));
@@ -79,9 +79,9 @@ test('a token too long for the keychain is kept for this run, and said so', asyn
 
 test('a 401 to an old token leaves the one that was put in its place', async () => {
   const { tokens } = app();
-  value(await tokens.keep(connection, token()));
+  value(await tokens.store(connection, token()));
   const old = value(await tokens.token(connection));
-  value(await tokens.keep(connection, token(3)));
+  value(await tokens.store(connection, token(3)));
   await tokens.refused(connection, old);
   expect(value(await tokens.token(connection))).toBe(token(3));
 });

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
 import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { failed } from '../../../electron/contract/errors.ts';
-import type { PortalHttp } from '../../../electron/reports/portal-http.ts';
 import { checkToolServer } from '../../../electron/reports/tool-server.ts';
+import type { Transport } from '../../../electron/service/http/transport.ts';
 import { november, openRoom, value } from '../../support/reports.ts';
 
 type Room = Awaited<ReturnType<typeof openRoom>>;
@@ -241,12 +241,11 @@ describe('the tool server', () => {
     const room = await openRoom({ toolServer: true });
     await signIn(room);
     const [token = ''] = room.entries.values();
-    const older: PortalHttp = {
-      ...room.http,
+    const older: Pick<Transport, 'open'> = {
       open: (url, init) =>
         init.method === 'POST' && !url.searchParams.has('sessionId')
-          ? Promise.resolve({ ok: true, value: new Response('{}', { status: 405 }) })
-          : room.http.open(url, init),
+          ? Promise.resolve({ ok: true, response: new Response('{}', { status: 405 }), fault: () => null })
+          : room.transport.open(url, init),
     };
     const found = await checkToolServer(room.facts.baseUrl, older, token);
     expect(found).toMatchObject({ state: 'ready', transport: 'sse' });
@@ -255,8 +254,8 @@ describe('the tool server', () => {
 
   test('that names another address to post to does not get the token', async () => {
     const room = await openRoom();
-    const elsewhere = await room.http.open(new URL('https://elsewhere.invalid/mcp'), { method: 'POST' });
-    expect(elsewhere).toEqual(failed('service.redirect', { subject: 'elsewhere.invalid' }));
+    const elsewhere = await room.transport.open(new URL('https://elsewhere.invalid/mcp'), { method: 'POST' });
+    expect(elsewhere).toEqual({ ok: false, fault: { kind: 'redirect', subject: 'elsewhere.invalid' } });
   });
 
   test('that is off says so, and one that wants a sign-in too', async () => {

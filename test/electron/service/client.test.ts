@@ -137,8 +137,8 @@ describe('sessions', () => {
   });
 });
 
-describe('the auditRequest', () => {
-  it('is told of every request before it leaves, renewals included, and of its end', async () => {
+describe('the audit of requests', () => {
+  it('gets every request before it leaves, renewals included, and its outcome', async () => {
     await app.client.detokenize('p', 'card', 'tok_1', { reason: 'dispute', caseReference: 'C-1' });
     expect(app.audited.map(({ intent }) => intent.operation)).toEqual(['CreateSession', 'Detokenize']);
     expect(app.audited[1]?.intent).toEqual({
@@ -148,7 +148,7 @@ describe('the auditRequest', () => {
       definition: 'card',
       context: { reason: 'dispute', caseReference: 'C-1', rows: 1 },
     });
-    expect(app.audited.every(({ verdict }) => verdict?.ok === true && verdict.requestId !== null)).toBe(true);
+    expect(app.audited.every(({ outcome }) => outcome?.ok === true && outcome.requestId !== null)).toBe(true);
   });
 
   it('keeps the request from leaving when it refuses', async () => {

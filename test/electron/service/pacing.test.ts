@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPacer, type Patience } from '../../../electron/service/limits/pacing.ts';
+import { createPacer, type PauseLimit, type Priority } from '../../../electron/service/limits/pacing.ts';
 import { FakeClock } from '../../faults/fake-clock.ts';
 
 const never = new AbortController().signal;
-const endless = (): Patience => ({ ms: Infinity, since: null });
+const endless = (): PauseLimit => ({ ms: Infinity, since: null });
+const waiter = (signal = never) => ({ priority: 'batch' as const, pauseLimit: endless(), signal });
 
-/** Most of the times that lie within any one second. */
+/** The most of the times that lie within any one second. */
 function densest(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);
-  let most = 0;
+  let max = 0;
   for (let first = 0, last = 0; last < sorted.length; last++) {
     while ((sorted[last] ?? 0) - (sorted[first] ?? 0) >= 1000) first++;
-    most = Math.max(most, last - first + 1);
+    max = Math.max(max, last - first + 1);
   }
-  return most;
+  return max;
 }
 
 describe('the pace', () => {
@@ -25,7 +26,7 @@ describe('the pace', () => {
       auditMs: fc.integer({ min: 0, max: 400 }),
       answerMs: fc.integer({ min: 0, max: 900 }),
       how: fc.constantFrom('answered', 'answered', 'answered', 'busy', 'failed', 'unsent'),
-      lane: fc.constantFrom('front', 'back'),
+      priority: fc.constantFrom('interactive', 'batch'),
       pauseMs: fc.option(fc.integer({ min: 0, max: 2000 }), { freq: 10 }),
     });
     const property = fc.asyncProperty(
@@ -36,7 +37,11 @@ describe('the pace', () => {
         const pacer = createPacer(limit, clock, () => undefined);
         const left: number[] = [];
         const one = async (plan: (typeof requests)[number]): Promise<void> => {
-          const permit = await pacer.admit('Tokenize', plan.lane, endless(), never);
+          const permit = await pacer.admit('Tokenize', {
+            priority: plan.priority,
+            pauseLimit: endless(),
+            signal: never,
+          });
           if (!permit.ok) throw new Error('refused');
           await clock.wait(plan.auditMs);
           if (plan.how === 'unsent') {
@@ -61,7 +66,6 @@ describe('the pace', () => {
         await clock.until(Promise.all(all));
         expect(left).toHaveLength(requests.filter(({ how }) => how !== 'unsent').length);
         expect(densest(left)).toBeLessThanOrEqual(limit);
-        expect(pacer.inFlight).toBe(0);
       },
     );
     await fc.assert(property, { numRuns: 150 });
@@ -71,14 +75,14 @@ describe('the pace', () => {
     const clock = new FakeClock();
     const pacer = createPacer(1, clock, () => undefined);
     const order: string[] = [];
-    const go = async (name: string, lane: 'front' | 'back'): Promise<void> => {
-      const permit = await pacer.admit('x', lane, endless(), never);
+    const go = async (name: string, priority: Priority): Promise<void> => {
+      const permit = await pacer.admit('x', { priority, pauseLimit: endless(), signal: never });
       if (!permit.ok) return;
       order.push(name);
       permit.sent();
       permit.end('answered');
     };
-    const all = [go('first', 'back'), go('job', 'back'), go('job', 'back'), go('person', 'front')];
+    const all = [go('first', 'batch'), go('job', 'batch'), go('job', 'batch'), go('person', 'interactive')];
     await clock.until(Promise.all(all));
     expect(order).toEqual(['first', 'person', 'job', 'job']);
   });
@@ -86,14 +90,14 @@ describe('the pace', () => {
   it('sends one ahead after a pause, and the others only when it got an answer', async () => {
     const clock = new FakeClock();
     const pacer = createPacer(100, clock, () => undefined);
-    const warm = await pacer.admit('x', 'back', endless(), never);
+    const warm = await pacer.admit('x', waiter());
     if (!warm.ok) throw new Error('refused');
     warm.sent();
     warm.end('answered');
     pacer.pause(5000, 'failing');
     let granted = 0;
     const permits = Array.from({ length: 4 }, async () => {
-      const permit = await pacer.admit('x', 'back', endless(), never);
+      const permit = await pacer.admit('x', waiter());
       granted++;
       return permit;
     });
@@ -116,29 +120,29 @@ describe('the pace', () => {
     expect(granted).toBe(4);
   });
 
-  it('turns away at once who would have to wait too long, with the time left', async () => {
+  it('refuses at once a caller that would have to wait too long, with the time left', async () => {
     const clock = new FakeClock();
     const pacer = createPacer(10, clock, () => undefined);
-    const waiting = (ms: number) => pacer.admit('x', 'front', { ms, since: null }, never);
+    const waiting = (ms: number) => pacer.admit('x', { ...waiter(), pauseLimit: { ms, since: null } });
     pacer.pause(60_000, 'busy');
-    expect(await waiting(1000)).toEqual({ ok: false, why: 'busy', retryAfterMs: 60_000 });
-    const patient = waiting(90_000);
+    expect(await waiting(1000)).toEqual({ ok: false, reason: 'busy', retryAfterMs: 60_000 });
+    const longWait = waiting(90_000);
     await clock.pass(30_000);
     pacer.pause(80_000, 'failing');
-    expect(await patient).toEqual({ ok: false, why: 'failing', retryAfterMs: 80_000 });
+    expect(await longWait).toEqual({ ok: false, reason: 'failing', retryAfterMs: 80_000 });
   });
 
-  it('forgets who leaves', async () => {
+  it('drops a caller that cancels, and all when it closes', async () => {
     const clock = new FakeClock();
     const pacer = createPacer(10, clock, () => undefined);
     pacer.pause(1000, 'busy');
     const leave = new AbortController();
-    const gone = pacer.admit('x', 'front', endless(), leave.signal);
+    const gone = pacer.admit('x', waiter(leave.signal));
     leave.abort();
-    expect(await gone).toMatchObject({ ok: false, why: 'cancelled' });
-    const other = pacer.admit('x', 'front', endless(), never);
+    expect(await gone).toMatchObject({ ok: false, reason: 'cancelled' });
+    const other = pacer.admit('x', waiter());
     pacer.close();
-    expect(await other).toMatchObject({ ok: false, why: 'cancelled' });
-    expect(await pacer.admit('x', 'front', endless(), never)).toMatchObject({ why: 'cancelled' });
+    expect(await other).toMatchObject({ ok: false, reason: 'cancelled' });
+    expect(await pacer.admit('x', waiter())).toMatchObject({ reason: 'cancelled' });
   });
 });

@@ -1,11 +1,9 @@
 import { getCACertificates } from 'node:tls';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../electron/privacy/clock.ts';
-import {
-  createTransport,
-  readCertificates,
-  trustedCertificates,
-} from '../../../electron/service/http/transport.ts';
+import { readCertificates, trustedCertificates } from '../../../electron/service/http/certificates.ts';
+import { createTransport } from '../../../electron/service/http/transport.ts';
 import { faultOf } from '../../../electron/service/http/failures.ts';
 import { createAuthority } from '../../faults/certificates.ts';
 import { startFaultServer } from '../../faults/fault-server.ts';
@@ -24,13 +22,35 @@ describe('the transport', () => {
       clock: systemClock,
     });
     const path = '/api/services/evtservice/tokenize';
-    const exchange = await transport.post(path, '{"value":"é"}', new AbortController().signal);
+    const exchange = await transport.post(path, '{"value":"é"}');
     expect(exchange).toMatchObject({ ok: true, reply: { status: 200 } });
     expect(server.hits[0]).toMatchObject({
       path: `/tenant/a${path}`,
       json: { value: 'é' },
       headers: { 'content-type': 'application/json', accept: 'application/json' },
     });
+    await transport.close();
+    await server.close();
+  });
+
+  it('ends an opened answer at the cap, and refuses one that is packed', async () => {
+    const server = await startFaultServer();
+    const transport = createTransport({
+      baseUrl: server.url,
+      ca: [server.authority.pem],
+      clock: systemClock,
+      limits: { bodyBytes: 1024 },
+    });
+    const open = () => transport.open(new URL(`${server.url}/mcp`), { method: 'POST', body: '{}' });
+    server.script = (_hit, response) => void response.writeHead(200).end(Buffer.alloc(4096, ' '));
+    const opened = await open();
+    if (!opened.ok) throw new Error(opened.fault.kind);
+    await expect(opened.response.text()).rejects.toThrow();
+    expect(opened.fault()).toMatchObject({ kind: 'too-large' });
+    const packed = { 'content-encoding': 'gzip' };
+    server.script = (_hit, response) =>
+      void response.writeHead(200, packed).end(gzipSync(Buffer.alloc(4096)));
+    expect(await open()).toEqual({ ok: false, fault: { kind: 'encoding' } });
     await transport.close();
     await server.close();
   });
@@ -59,10 +79,16 @@ describe('trusted certificates', () => {
     const { pem } = await createAuthority();
     const all = trustedCertificates(pem);
     if (!all.ok) throw new Error(all.failure.code);
-    expect(all.value).toEqual(expect.arrayContaining([pem.trim(), ...getCACertificates('system')]));
+    expect(all.value).toEqual(expect.arrayContaining([`${pem.trim()}\n`, ...getCACertificates('system')]));
     expect(all.value.length).toBeGreaterThan(100);
     const only = trustedCertificates(pem, true);
-    expect(only).toMatchObject({ ok: true, value: [pem.trim()] });
+    expect(only).toMatchObject({
+      ok: true,
+      value: [
+        `${pem.trim()}\
+`,
+      ],
+    });
     expect(trustedCertificates(null)).toMatchObject({ ok: true });
   });
 

@@ -83,7 +83,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
       remaining: 598,
       limit: 600,
       pausedUntil: null,
-      pausedWhy: null,
+      pauseReason: null,
       transfersToday: 1_204,
     },
     keychain: 'ready',
