@@ -1,0 +1,139 @@
+import { constants } from 'node:fs';
+import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
+import { createSerialQueue, type SerialQueue } from '../util/serial-queue.ts';
+import { syncFolder, writeAll } from './durable.ts';
+import { writeFailure } from './file-failures.ts';
+
+/**
+ * A file that is there whole or not at all: written beside its target as `.partial`, 0600, synced, then renamed. A
+ * process that is killed leaves the target as it was.
+ */
+export interface AtomicFile {
+  /** Failures: file.disk-full, file.unwritable. After one nothing more is written and `finish` fails too. */
+  write(bytes: Uint8Array): Promise<Outcome<null>>;
+  /** Puts the file in its place, for good. Answers its length in bytes. The same failures. */
+  finish(): Promise<Outcome<number>>;
+  /** Leaves the target as it was. `keep` leaves the partial file, cut at the last whole write. */
+  abandon(keep: boolean): Promise<void>;
+}
+
+export const partialOf = (target: string): string => `${target}.partial`;
+
+/** The disk is kept busy while a file is written, or the last sync has all of it to do. */
+const syncEveryBytes = 8 * 1024 * 1024;
+
+/**
+ * Removes what an earlier write left as `.partial`. The folder must exist. One writer a target at a time: the earlier
+ * of two fails. Failures carry the target's name as subject.
+ */
+export async function openAtomicFile(target: string): Promise<Outcome<AtomicFile>> {
+  const path = partialOf(target);
+  const fail = (error: unknown) => writeFailure(error, basename(target));
+  let handle: FileHandle;
+  try {
+    // A leftover is removed, not opened: it might be a link, or readable by others.
+    await rm(path, { force: true });
+    handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  } catch (error) {
+    return fail(error);
+  }
+  let position = 0;
+  let syncedTo = 0;
+  let syncing: Promise<unknown> | null = null;
+  let broken: { ok: false; failure: Failure } | null = null;
+
+  function syncBehind(): void {
+    if (syncing !== null || position - syncedTo < syncEveryBytes) return;
+    syncedTo = position;
+    syncing = handle
+      .datasync()
+      // Stored: the system reports a failed sync only once.
+      .catch((error: unknown) => (broken ??= fail(error)))
+      .finally(() => (syncing = null));
+  }
+
+  /** Whether `.partial` is still this file: another writer of the same target would have removed it. */
+  async function isInPlace(): Promise<boolean> {
+    const [ours, found] = await Promise.all([handle.stat({ bigint: true }), lstat(path, { bigint: true })]);
+    return ours.ino === found.ino && ours.dev === found.dev;
+  }
+
+  return done({
+    async write(bytes) {
+      if (broken !== null) return broken;
+      try {
+        await writeAll(handle, bytes, position);
+        position += bytes.length;
+        syncBehind();
+        return done(null);
+      } catch (error) {
+        return (broken = fail(error));
+      }
+    },
+    async finish() {
+      await syncing;
+      if (broken !== null) return broken;
+      try {
+        await handle.sync();
+        if (!(await isInPlace())) return (broken = failed('file.unwritable', { subject: basename(target) }));
+        await handle.close();
+        await rename(path, target);
+        await syncFolder(dirname(target));
+        return done(position);
+      } catch (error) {
+        return (broken = fail(error));
+      }
+    },
+    async abandon(keep) {
+      await syncing;
+      const isOurs = await isInPlace().catch(() => true);
+      if (keep) await handle.truncate(position).catch(() => undefined);
+      await handle.close().catch(() => undefined);
+      if (!keep && isOurs) await rm(path, { force: true }).catch(() => undefined);
+    },
+  });
+}
+
+const queues = new Map<string, SerialQueue>();
+const waiting = new Map<string, number>();
+
+/**
+ * Replaces a file by the given content, or leaves it as it was, whatever happens in between; on the disk for good when
+ * it answers. Writes to one target wait for each other. The folder must exist. Failures: file.disk-full,
+ * file.unwritable; `subject` is the target's name unless given.
+ */
+export async function writeFileAtomically(
+  target: string,
+  content: string | Uint8Array,
+  subject = basename(target),
+): Promise<Outcome<null>> {
+  const key = resolve(target);
+  const inTurn = queues.get(key) ?? createSerialQueue();
+  queues.set(key, inTurn);
+  waiting.set(key, (waiting.get(key) ?? 0) + 1);
+  try {
+    const outcome = await inTurn(() =>
+      replace(target, typeof content === 'string' ? Buffer.from(content) : content),
+    );
+    return outcome.ok ? outcome : failed(outcome.failure.code, { subject: subject.slice(0, 300) });
+  } finally {
+    const left = (waiting.get(key) ?? 1) - 1;
+    waiting.set(key, left);
+    if (left === 0) {
+      queues.delete(key);
+      waiting.delete(key);
+    }
+  }
+}
+
+async function replace(target: string, content: Uint8Array): Promise<Outcome<null>> {
+  const file = await openAtomicFile(target);
+  if (!file.ok) return file;
+  const written = await file.value.write(content);
+  const outcome = written.ok ? await file.value.finish() : written;
+  if (outcome.ok) return done(null);
+  await file.value.abandon(false);
+  return outcome;
+}

@@ -1,0 +1,49 @@
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
+
+const nonceLength = 12;
+const tagLength = 16;
+
+/** How much longer an encrypted record is: nonce and tag. */
+export const encryptionOverhead = nonceLength + tagLength;
+
+/**
+ * Authenticated encryption of records: AES-256-GCM, random nonce in front, tag behind. `context` is authenticated and
+ * not stored: a record moved to another position does not decrypt.
+ */
+export interface RecordCipher {
+  encrypt(cleartext: Uint8Array, context: string): Buffer;
+  /** Null when the record was altered, moved or encrypted under another key. */
+  decrypt(record: Uint8Array, context: string): Buffer | null;
+}
+
+/** Part of the format: existing files were written with it. */
+const derivationLabel = 'sealed records';
+
+/**
+ * The key is derived (HKDF-SHA-256) from a master key and a subject (a job, a connection's certificate), so that random
+ * nonces are never more than a few million under one key.
+ */
+export function createRecordCipher(masterKey: Uint8Array, subject: string): RecordCipher {
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, subject, derivationLabel, 32)));
+  return {
+    encrypt(cleartext, context) {
+      const nonce = randomBytes(nonceLength);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      cipher.setAAD(Buffer.from(context));
+      return Buffer.concat([nonce, cipher.update(cleartext), cipher.final(), cipher.getAuthTag()]);
+    },
+    decrypt(record, context) {
+      if (record.length < encryptionOverhead) return null;
+      const decipher = createDecipheriv('aes-256-gcm', key, record.subarray(0, nonceLength), {
+        authTagLength: tagLength,
+      });
+      decipher.setAAD(Buffer.from(context));
+      decipher.setAuthTag(record.subarray(-tagLength));
+      try {
+        return Buffer.concat([decipher.update(record.subarray(nonceLength, -tagLength)), decipher.final()]);
+      } catch {
+        return null;
+      }
+    },
+  };
+}
