@@ -18,7 +18,7 @@ const modules = fs
   .map(({ name }) => name);
 const domain = modules.filter((name) => !['contract', 'ipc', 'platform'].includes(name));
 /** The bottom of the main process: what any domain module may use. */
-const base = ['./contract', './storage', './log'];
+const base = ['./contract', './storage', './log', './util'];
 const features = fs.readdirSync(path.join(import.meta.dirname, 'src/features'));
 /** The pipeline of a batch, from the bottom up: each stage may use those before it. */
 const stages = ['storing', 'reading', 'planning', 'running', 'output', 'calls'];
@@ -69,7 +69,7 @@ const directions = [
   {
     target: './electron/ipc',
     from: './electron',
-    except: ['./contract', './ipc', './log'],
+    except: ['./contract', './ipc', './log', './util'],
     message: 'The router knows the contract only.',
   },
   ...domain.map((name) => ({
@@ -104,8 +104,20 @@ const directions = [
   {
     target: './electron/storage',
     from: './electron',
-    except: ['./contract', './storage'],
+    except: ['./contract', './storage', './util'],
     message: 'Storage depends on no domain module.',
+  },
+  {
+    target: './electron/util',
+    from: './electron',
+    except: ['./util'],
+    message: 'Utilities depend on nothing.',
+  },
+  {
+    target: './electron/log',
+    from: './electron',
+    except: ['./contract', './log', './util'],
+    message: 'The log depends on no domain module.',
   },
 ];
 

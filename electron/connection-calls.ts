@@ -3,11 +3,10 @@ import path from 'node:path';
 import type { Audit } from './audit/audit.ts';
 import type { BuiltIn } from './built-in-connection.ts';
 import type { Clients } from './clients.ts';
-import type { CallInput, CallOutput } from './contract/calls.ts';
+import type { CallInput, CallOutput, Handlers } from './contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { Connections } from './credentials/connections.ts';
-import type { Handlers } from './ipc/router.ts';
 import type { Platform } from './platform/platform.ts';
 
 export interface ConnectionHandlerParts {
@@ -19,10 +18,8 @@ export interface ConnectionHandlerParts {
   readonly changed: () => void;
 }
 
-type ConnectionHandlers = Pick<Handlers, Extract<keyof Handlers, `connections.${string}`>>;
-
 /** The `connections.*` calls. Changes to who is asked, and with what, are acts of their own in the audit log. */
-export function connectionHandlers(parts: ConnectionHandlerParts): ConnectionHandlers {
+export function connectionHandlers(parts: ConnectionHandlerParts): Handlers<'connections'> {
   const { platform, connections, clients, builtIn, audit, changed } = parts;
 
   /** Writes the act down, does it, has the next call use a client made anew. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { z } from 'zod';
 import { type AuditEntry, auditEntry } from '../contract/models/activity.ts';
-import { mask } from '../privacy/masking.ts';
+import { maskNumbers } from '../privacy/masking.ts';
 import type { AuditEnd, AuditIntent } from './audit.ts';
 import { readLine, type EntryLine, linesBackward, segmentFile } from './lines.ts';
 import type { SegmentReport } from './verify.ts';
@@ -12,7 +12,7 @@ export type EntryContent = Omit<AuditEntry, 'sequence'>;
 const longestText = 500;
 
 const text = (value: string | undefined) =>
-  value === undefined ? null : withoutNumbers(value.slice(0, longestText));
+  value === undefined ? null : maskNumbers(value.slice(0, longestText));
 
 export function begun(intent: AuditIntent, at: Date, actor: string): EntryContent {
   return {
@@ -54,28 +54,6 @@ export function noted(action: string, note: string, at: Date, actor: string): En
   return { ...begun({ action, note }, at, actor), phase: 'ok' };
 }
 
-const cardLike = /(?<![0-9])[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])/g;
-const ssnLike = /(?<![0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])/g;
-
-/**
- * Reasons, cases and notes are typed by people, and people paste the wrong thing: what looks like a card number
- * (with its check digit) or an SSN is masked before it can get into a log that is kept for years.
- */
-export function withoutNumbers(text: string): string {
-  return text
-    .replaceAll(cardLike, (number) => (passesLuhn(number) ? mask('card', number) : number))
-    .replaceAll(ssnLike, (number) => mask('ssn', number));
-}
-
-function passesLuhn(number: string): boolean {
-  const digits = Array.from(number.replaceAll(/[ -]/g, ''), Number).reverse();
-  const sum = digits.reduce((total, digit, place) => {
-    const weighted = place % 2 === 1 ? digit * 2 : digit;
-    return total + (weighted > 9 ? weighted - 9 : weighted);
-  }, 0);
-  return sum % 10 === 0;
-}
-
 /** Without the chain's own members. */
 const listed = z.object(auditEntry.shape);
 
@@ -97,7 +75,7 @@ export async function listEntries(
 ): Promise<{ entries: AuditEntry[]; total: number }> {
   const { limit } = query;
   const before = query.before ?? Number.POSITIVE_INFINITY;
-  const wanted = query.caseReference === null ? null : withoutNumbers(query.caseReference.trim());
+  const wanted = query.caseReference === null ? null : maskNumbers(query.caseReference.trim());
   const entries: AuditEntry[] = [];
   let ofCase = 0;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { failureCodes, failureSchema } from './errors.ts';
+import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { auditPage } from './models/activity.ts';
 import { about, appState, lockState, settings } from './models/app.ts';
 import {
@@ -252,6 +252,16 @@ export type Calls = typeof calls;
 export type CallName = keyof Calls;
 export type CallInput<N extends CallName> = z.infer<Calls[N]['input']>;
 export type CallOutput<N extends CallName> = z.infer<Calls[N]['output']>;
+/** `lookup` in `lookup.mask`. */
+type CallGroup = CallName extends `${infer G}.${string}` ? G : never;
+/**
+ * One handler for each call of a group, `Handlers<'lookup'>`, or for all of them: a missing one does not compile.
+ */
+export type Handlers<G extends CallGroup = CallGroup> = {
+  readonly [N in Extract<CallName, `${G}.${string}`>]: (
+    input: CallInput<N>,
+  ) => Promise<Outcome<CallOutput<N>>>;
+};
 export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N : never }[CallName];
 
 /** What main tells the window unasked. Parsed before it leaves, like every answer. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Connection, ClientCertificate } from '../contract/models/connection.ts';
-import { sealFor } from '../privacy/encryption.ts';
+import { createRecordCipher } from '../storage/encryption.ts';
 import { type Keychain, certificateAccount } from './keychain.ts';
 
 type Place = Pick<Connection, 'id' | 'baseUrl'>;
@@ -59,8 +59,8 @@ export function openClientCertificates(parts: {
       try {
         await fs.mkdir(folder, { recursive: true, mode: 0o700 });
         await sweep(file);
-        const sealed = sealFor(key.value, account).seal(record, account);
-        await fs.writeFile(beside, sealed, { mode: 0o600, flag: 'wx', flush: true });
+        const encrypted = createRecordCipher(key.value, account).encrypt(record, account);
+        await fs.writeFile(beside, encrypted, { mode: 0o600, flag: 'wx', flush: true });
         await fs.rename(beside, file);
         return done(null);
       } catch (error) {
@@ -74,15 +74,15 @@ export function openClientCertificates(parts: {
     },
     async read(connection) {
       const account = certificateAccount(connection);
-      let sealed: Buffer;
+      let encrypted: Buffer;
       try {
-        sealed = await fs.readFile(fileOf(account));
+        encrypted = await fs.readFile(fileOf(account));
       } catch {
         return failed('certificate.invalid', { subject });
       }
       const key = await keychain.key(account);
       if (!key.ok) return key;
-      const record = sealFor(key.value, account).open(sealed, account);
+      const record = createRecordCipher(key.value, account).decrypt(encrypted, account);
       const pair = record === null ? null : unpacked(record);
       return pair === null ? failed('certificate.invalid', { subject }) : done(pair);
     },

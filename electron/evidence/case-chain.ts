@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { withoutNumbers } from '../audit/entries.ts';
+import { maskNumbers } from '../privacy/masking.ts';
 import {
   type EntryLine,
   readLine,
@@ -31,7 +31,7 @@ const mostLinks = 50_000;
 
 /** Null where the log has nothing on this case. What people typed is compared as the log keeps it. */
 export async function readCaseChain(folder: string, caseReference: string): Promise<CaseChain | null> {
-  const wanted = withoutNumbers(caseReference.trim());
+  const wanted = maskNumbers(caseReference.trim());
   const lines: CaseLine[] = [];
   let links: string[] | null = null;
   let tooMany = false;

@@ -1,10 +1,5 @@
-import { calls, type CallInput, type CallName, type CallOutput } from '../contract/calls.ts';
+import { calls, type CallName, type Handlers } from '../contract/calls.ts';
 import { failed, failureSchema, type Outcome } from '../contract/errors.ts';
-
-/** One handler for each call of the contract: a missing one does not compile. */
-export type Handlers = {
-  readonly [N in CallName]: (input: CallInput<N>) => Promise<Outcome<CallOutput<N>>>;
-};
 
 /** Who asked, as the host knows it. */
 export interface Sender {

@@ -5,8 +5,8 @@ const dot = '•';
 /**
  * A mask made here, for values the service has no mask of. As wide as the value, in code points, with `•` for what is
  * hidden. Never more than the BIN's first six and the last four digits of a card (PCI DSS 3.4.1), the last four of an
- * SSN, the first letter and the domain of an e-mail address, and nothing of text. A value too short to hide enough
- * of it, or that is not what its kind says, is hidden whole.
+ * SSN, the first letter and the domain of an e-mail address, and nothing of text. A value that is too short to hide
+ * enough of it, or not of its kind, is hidden whole.
  */
 export function mask(kind: DefinitionKind, cleartext: string): string {
   switch (kind) {
@@ -39,19 +39,41 @@ function maskDigits(
   const digits = cleartext.replaceAll(/[ -]/g, '').length;
   const [first, last] = shown(digits);
   if (first + last === 0) return hide(cleartext);
-  let place = 0;
+  let position = 0;
   return cleartext.replaceAll(/[0-9]/g, (digit) => {
-    place++;
-    return place <= first || place > digits - last ? digit : dot;
+    position++;
+    return position <= first || position > digits - last ? digit : dot;
   });
 }
 
 function maskEmail(cleartext: string): string {
-  const parts = /^([^@\s]+)@([^@\s]+\.[^@\s.]+)$/u.exec(cleartext);
-  const [local = '', domain = ''] = parts?.slice(1) ?? [];
+  const match = /^([^@\s]+)@([^@\s]+\.[^@\s.]+)$/u.exec(cleartext);
+  const [local = '', domain = ''] = match?.slice(1) ?? [];
   const letters = Array.from(local);
-  if (letters.length < 3) return parts ? `${hide(local)}@${domain}` : hide(cleartext);
+  if (letters.length < 3) return match ? `${hide(local)}@${domain}` : hide(cleartext);
   return `${letters[0] ?? ''}${dot.repeat(letters.length - 1)}@${domain}`;
 }
 
 const hide = (text: string) => dot.repeat(Array.from(text).length);
+
+const cardLike = /(?<![0-9])[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])/g;
+const ssnLike = /(?<![0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])/g;
+
+/**
+ * Masks what looks like a card number (with its check digit) or an SSN in a text that a person typed, such as a
+ * reason or a case: people paste the wrong thing, and logs are kept for years.
+ */
+export function maskNumbers(text: string): string {
+  return text
+    .replaceAll(cardLike, (number) => (passesLuhn(number) ? mask('card', number) : number))
+    .replaceAll(ssnLike, (number) => mask('ssn', number));
+}
+
+function passesLuhn(number: string): boolean {
+  const digits = Array.from(number.replaceAll(/[ -]/g, ''), Number).reverse();
+  const sum = digits.reduce((total, digit, position) => {
+    const weighted = position % 2 === 1 ? digit * 2 : digit;
+    return total + (weighted > 9 ? weighted - 9 : weighted);
+  }, 0);
+  return sum % 10 === 0;
+}

@@ -1,5 +1,5 @@
 import type { Audit } from '../audit/audit.ts';
-import { withoutNumbers } from '../audit/entries.ts';
+import { maskNumbers } from '../privacy/masking.ts';
 import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import type { FailedRequests, Figures } from '../contract/models/report.ts';
 import type { PortalAnswer } from './portal-http.ts';
@@ -117,7 +117,7 @@ const longest = 200;
 export function textOf(json: unknown): string {
   if (json === undefined || json === null) return '';
   const text = typeof json === 'string' ? json : JSON.stringify(json);
-  return withoutNumbers(text.slice(0, 4 * longest)).slice(0, longest);
+  return maskNumbers(text.slice(0, 4 * longest)).slice(0, longest);
 }
 
 /** The members no list of names knows. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, type Outcome } from '../../contract/errors.ts';
-import { sealFor } from '../../privacy/encryption.ts';
+import { createRecordCipher } from '../../storage/encryption.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { writeFailure, openedFolder, keyAccount } from '../storing/job-files.ts';
 import type { BatchParts } from '../batch.ts';
@@ -10,7 +10,7 @@ import { createSpool, keepSpool, openSpool, type SpoolWriter } from '../storing/
 
 /** A spool of an open source. It goes with the source; who needs it longer takes it as a second name. */
 export interface Spool {
-  /** What its seal is derived from. */
+  /** What its cipher is derived from. */
   readonly subject: string;
   keep(as: string): Promise<Outcome<null>>;
 }
@@ -69,10 +69,10 @@ export function createOpenedSpools(parts: Pick<BatchParts, 'newId' | 'folder' | 
       if (!made.ok) return made;
       const subject = newId();
       const spoolPath = join(made.value, subject);
-      const seal = sealFor(key.value, subject);
-      const filled = await fill(() => createSpool(spoolPath, seal));
+      const cipher = createRecordCipher(key.value, subject);
+      const filled = await fill(() => createSpool(spoolPath, cipher));
       if (!filled.ok) return filled;
-      const bytes = await openSpool(spoolPath, seal);
+      const bytes = await openSpool(spoolPath, cipher);
       if (!bytes.ok) return bytes;
       const spool: Spool = { subject, keep: (as) => keepSpool(spoolPath, as) };
       return done({ filled: filled.value, bytes: bytes.value, spool, spoolPath });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { done, type Outcome, failed } from '../../contract/errors.ts';
 import type { Plan } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
-import { sealFor } from '../../privacy/encryption.ts';
+import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchParts } from '../batch.ts';
 import { type Draft, yieldsCleartext } from '../planning/plan.ts';
 import { openFile, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
@@ -81,7 +81,7 @@ export async function openJob(
   if (!key.ok) return key;
   const owner = await own(folder);
   if (!owner.ok) return owner;
-  const store = await openResultStore(folder, sealFor(key.value, jobId));
+  const store = await openResultStore(folder, createRecordCipher(key.value, jobId));
   if (!store.ok) {
     await owner.value.release();
     return store;
@@ -97,7 +97,7 @@ export async function openJobSource(
 ): Promise<Outcome<ByteSource>> {
   if (spool !== null) {
     const key = await parts.keychain.key(keyAccount);
-    return key.ok ? openSpool(join(folder, spoolName), sealFor(key.value, spool)) : key;
+    return key.ok ? openSpool(join(folder, spoolName), createRecordCipher(key.value, spool)) : key;
   }
   if (sourcePath === null) return failed('job.damaged');
   const source = await openFile(sourcePath);

@@ -2,13 +2,13 @@ import { constants } from 'node:fs';
 import { copyFile, link, open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Seal } from '../../privacy/encryption.ts';
+import type { RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure, syncFolder } from './job-files.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 
 /**
  * Rows that have no text file of their own to be read again from (a pasted block, a workbook's sheet), kept as one:
- * bytes sealed in blocks, so that any range can be read and no cleartext touches the disk. Each block is bound to its
+ * bytes encrypted in blocks, so that any range can be read and no cleartext touches the disk. Each block is bound to its
  * place, and the last record to the whole length.
  */
 export interface SpoolWriter {
@@ -22,12 +22,12 @@ export interface SpoolWriter {
 
 const blockBytes = 64 * 1024;
 /** Nonce and tag. */
-const sealBytes = 28;
-const endBytes = 8 + sealBytes;
+const encryptionOverhead = 28;
+const endBytes = 8 + encryptionOverhead;
 
 const contextOf = (block: number): string => `block ${block}`;
 
-export async function createSpool(path: string, seal: Seal): Promise<Outcome<SpoolWriter>> {
+export async function createSpool(path: string, cipher: RecordCipher): Promise<Outcome<SpoolWriter>> {
   let handle: FileHandle;
   try {
     handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
@@ -54,7 +54,7 @@ export async function createSpool(path: string, seal: Seal): Promise<Outcome<Spo
     let from = 0;
     while (bytes.length - from >= blockBytes || (all && from < bytes.length)) {
       const block = bytes.subarray(from, from + blockBytes);
-      await append(seal.seal(block, contextOf(blocks)));
+      await append(cipher.encrypt(block, contextOf(blocks)));
       blocks += 1;
       from += block.length;
     }
@@ -79,7 +79,7 @@ export async function createSpool(path: string, seal: Seal): Promise<Outcome<Spo
         await flush(true);
         const end = Buffer.alloc(8);
         end.writeBigUInt64BE(BigInt(length));
-        await append(seal.seal(end, 'end'));
+        await append(cipher.encrypt(end, 'end'));
         await handle.sync();
         await handle.close();
         await syncFolder(dirname(path));
@@ -95,15 +95,15 @@ export async function createSpool(path: string, seal: Seal): Promise<Outcome<Spo
   });
 }
 
-/** Failures, at opening and reading: job.damaged when it is not whole or not of this seal. */
-export async function openSpool(path: string, seal: Seal): Promise<Outcome<ByteSource>> {
+/** Failures, at opening and reading: job.damaged when it is not whole or not of this key. */
+export async function openSpool(path: string, cipher: RecordCipher): Promise<Outcome<ByteSource>> {
   let handle: FileHandle;
   try {
     handle = await open(path, 'r');
   } catch {
     return failed('job.damaged');
   }
-  const length = await lengthOf(handle, seal).catch(() => null);
+  const length = await lengthOf(handle, cipher).catch(() => null);
   if (length === null) {
     await handle.close().catch(() => undefined);
     return failed('job.damaged');
@@ -112,14 +112,17 @@ export async function openSpool(path: string, seal: Seal): Promise<Outcome<ByteS
 
   async function readBlocks(first: number, last: number): Promise<Buffer[] | null> {
     const clear: Buffer[] = [];
-    const from = first * (blockBytes + sealBytes);
-    const to = Math.min((last + 1) * (blockBytes + sealBytes), sealedLength(length ?? 0));
+    const from = first * (blockBytes + encryptionOverhead);
+    const to = Math.min((last + 1) * (blockBytes + encryptionOverhead), encryptedLength(length ?? 0));
     const records = Buffer.allocUnsafe(to - from);
     const { bytesRead } = await handle.read(records, 0, records.length, from);
     if (bytesRead < records.length) return null;
     for (let block = first; block <= last; block++) {
-      const at = (block - first) * (blockBytes + sealBytes);
-      const opened = seal.open(records.subarray(at, at + blockBytes + sealBytes), contextOf(block));
+      const at = (block - first) * (blockBytes + encryptionOverhead);
+      const opened = cipher.decrypt(
+        records.subarray(at, at + blockBytes + encryptionOverhead),
+        contextOf(block),
+      );
       if (opened === null) return null;
       clear.push(opened);
     }
@@ -162,16 +165,16 @@ export async function keepSpool(path: string, as: string): Promise<Outcome<null>
   }
 }
 
-function sealedLength(length: number): number {
-  return length + Math.ceil(length / blockBytes) * sealBytes;
+function encryptedLength(length: number): number {
+  return length + Math.ceil(length / blockBytes) * encryptionOverhead;
 }
 
-async function lengthOf(handle: FileHandle, seal: Seal): Promise<number | null> {
+async function lengthOf(handle: FileHandle, cipher: RecordCipher): Promise<number | null> {
   const { size } = await handle.stat();
   if (size < endBytes) return null;
   const record = Buffer.alloc(endBytes);
   await handle.read(record, 0, endBytes, size - endBytes);
-  const end = seal.open(record, 'end');
+  const end = cipher.decrypt(record, 'end');
   const length = end === null ? -1 : Number(end.readBigUInt64BE());
-  return sealedLength(length) + endBytes === size ? length : null;
+  return encryptedLength(length) + endBytes === size ? length : null;
 }

@@ -31,7 +31,7 @@ export interface ChunkPlace {
   readonly clean: boolean;
 }
 
-/** The keychain account of the key that results and spooled sources are sealed with. */
+/** The keychain account of the key that results and spooled sources are encrypted with. */
 export const keyAccount = 'batch-results';
 
 /** What a job is. Written once; holds the source's path, names and the plan, never a value of a row. */
@@ -41,7 +41,7 @@ const description = z.object({
   sourceName: z.string(),
   /** Null for pasted rows. */
   sourcePath: z.string().nullable(),
-  /** What the spool in the job's folder is sealed under, where the rows don't lie in a text file of their own. */
+  /** What the spool in the job's folder is encrypted under, where the rows don't lie in a text file of their own. */
   spool: z.string().nullable().default(null),
   identity: z.object({ size: z.number(), modifiedMs: z.number() }),
   format: z.object({

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Seal } from '../../privacy/encryption.ts';
+import type { RecordCipher } from '../../storage/encryption.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import { writeFailure } from './job-files.ts';
 import { entriesOf, readJournal, type Entry, type Line } from './journal.ts';
@@ -23,7 +23,7 @@ export interface Records {
  * machine did survives a moment later. A journal's line says how much was synced when it was written; what lies
  * beyond that may be missing after a power cut, and is believed only if it opens.
  */
-export async function openRecords(folder: string, seal: Seal): Promise<Outcome<Records>> {
+export async function openRecords(folder: string, cipher: RecordCipher): Promise<Outcome<Records>> {
   let records: FileHandle | undefined;
   let journal: FileHandle | undefined;
   try {
@@ -37,7 +37,7 @@ export async function openRecords(folder: string, seal: Seal): Promise<Outcome<R
       await Promise.all([records.close(), journal.close()]);
       return failed('job.damaged');
     }
-    const good = await believable(records, lines, synced, seal);
+    const good = await believable(records, lines, synced, cipher);
     const last = lines[good - 1];
     const recordsEnd = last === undefined ? 0 : last.line.offset + last.line.length;
     const journalEnd = last?.bytes ?? 0;
@@ -57,13 +57,13 @@ async function believable(
   records: FileHandle,
   lines: readonly { readonly line: Line }[],
   synced: number,
-  seal: Seal,
+  cipher: RecordCipher,
 ): Promise<number> {
   for (const [nth, { line }] of lines.entries()) {
     if (line.offset + line.length <= synced) continue;
     const record = Buffer.alloc(line.length);
     const { bytesRead } = await records.read(record, 0, line.length, line.offset);
-    if (bytesRead < line.length || seal.open(record, contextOf(line)) === null) return nth;
+    if (bytesRead < line.length || cipher.decrypt(record, contextOf(line)) === null) return nth;
   }
   return lines.length;
 }
@@ -82,7 +82,7 @@ export function contextOf({
 export type ReadRecord = (entry: Entry) => Promise<Outcome<ChunkResults>>;
 
 /** `end`: where the last record ends that will be asked for, by someone who reads many; absent reads each alone. */
-export function recordReader(records: FileHandle, seal: Seal, end?: number): ReadRecord {
+export function recordReader(records: FileHandle, cipher: RecordCipher, end?: number): ReadRecord {
   async function readBytes(offset: number, length: number): Promise<Outcome<Buffer>> {
     const bytes = Buffer.allocUnsafe(length);
     try {
@@ -96,7 +96,7 @@ export function recordReader(records: FileHandle, seal: Seal, end?: number): Rea
   return async (entry) => {
     const record = await read(entry.offset, entry.length);
     if (!record.ok) return record;
-    const clear = seal.open(record.value, contextOf(entry));
+    const clear = cipher.decrypt(record.value, contextOf(entry));
     return clear === null ? failed('job.damaged') : done(decodeResults(clear));
   };
 }

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
-import type { Seal } from '../../privacy/encryption.ts';
+import type { RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure, type ChunkPlace } from './job-files.ts';
 import { writeLine, type Entry } from './journal.ts';
 import { contextOf, type Records, recordReader, type ReadRecord, openRecords } from './records.ts';
@@ -41,7 +41,7 @@ interface Unsynced {
 /** `counts` is told of each chunk once it is synced, in order. */
 export function createCommitter(
   { records, journal, entries, ...ends }: Records,
-  seal: Seal,
+  cipher: RecordCipher,
   counts: (entry: Entry) => void,
 ): Committer {
   let nextIndex = entries.length;
@@ -135,7 +135,7 @@ export function createCommitter(
     take(index, { start, end, crc }, results) {
       const chunk = index ?? nextIndex++;
       const entry = { chunk, start, end, crc, counts: countChunk(results) };
-      const record = seal.seal(encodeResults(results), contextOf(entry));
+      const record = cipher.encrypt(encodeResults(results), contextOf(entry));
       const written = Promise.withResolvers<Outcome<null>>();
       const synced = Promise.withResolvers<Outcome<null>>();
       waiting.push({ entry, record, written: written.resolve, synced: synced.resolve });
@@ -186,22 +186,22 @@ export interface ResultStore {
 }
 
 /** Failures: job.damaged, file.unwritable. */
-export async function openResultStore(folder: string, seal: Seal): Promise<Outcome<ResultStore>> {
-  const opened = await openRecords(folder, seal);
-  return opened.ok ? done(createStore(opened.value, seal)) : opened;
+export async function openResultStore(folder: string, cipher: RecordCipher): Promise<Outcome<ResultStore>> {
+  const opened = await openRecords(folder, cipher);
+  return opened.ok ? done(createStore(opened.value, cipher)) : opened;
 }
 
-function createStore(opened: Records, seal: Seal): ResultStore {
+function createStore(opened: Records, cipher: RecordCipher): ResultStore {
   const { entries, records, journal } = opened;
   let tally = entries.reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
-  const committer = createCommitter(opened, seal, (entry) => {
+  const committer = createCommitter(opened, cipher, (entry) => {
     const earlier = entries[entry.chunk];
     if (earlier !== undefined) tally = addCounts(tally, earlier.counts, -1);
     tally = addCounts(tally, entry.counts);
     entries[entry.chunk] = entry;
   });
 
-  const readRecord = recordReader(records, seal);
+  const readRecord = recordReader(records, cipher);
 
   return {
     entries,
@@ -215,7 +215,7 @@ function createStore(opened: Records, seal: Seal): ResultStore {
     },
     readThrough() {
       const end = entries.reduce((last, { offset, length }) => Math.max(last, offset + length), 0);
-      return recordReader(records, seal, end);
+      return recordReader(records, cipher, end);
     },
     settled: () => committer.idle(),
     async close() {

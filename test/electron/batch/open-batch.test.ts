@@ -83,7 +83,7 @@ describe('a batch from file to file', () => {
     expect(app.service.sent).toEqual(['a', 'b', 'e']);
   });
 
-  it('keeps results from the disk unless sealed, with files for their owner only', async () => {
+  it('keeps results from the disk unless encrypted, with files for their owner only', async () => {
     const job = await finished('token\n' + Array.from({ length: 50 }, (_, i) => `CANARY${i}`).join('\n'));
     const folder = join(app.parts.folder, job.jobId);
     for (const name of await readdir(folder)) {

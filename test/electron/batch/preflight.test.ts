@@ -156,7 +156,7 @@ describe('several columns', () => {
     expect(app.service.sent).toHaveLength(20);
   });
 
-  it('of a paste come from the clipboard alone, and lie sealed', async () => {
+  it('of a paste come from the clipboard alone, and lie encrypted', async () => {
     const text = 'card\tname\n4111111111111111\tAnn\n5555555555554444\tBo\n';
     const source = valueOf(await app.batch['batch.paste']({ text }));
     const { sourceId } = source;

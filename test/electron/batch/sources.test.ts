@@ -185,7 +185,7 @@ describe('pasted rows', () => {
     await other.batch.close();
   });
 
-  it('lie sealed on the disk from the beginning, and go with their handle', async () => {
+  it('lie encrypted on the disk from the beginning, and go with their handle', async () => {
     const pasted = valueOf(await app.batch['batch.paste']({ text: 'token\n4111111111111111\n' }));
     const [name = ''] = await spoolsOf();
     const spool = await readFile(join(app.parts.folder, 'opened', name));

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSpool, keepSpool, openSpool } from '../../../electron/batch/storing/encrypted-file.ts';
-import { sealFor } from '../../../electron/privacy/encryption.ts';
+import { createRecordCipher } from '../../../electron/storage/encryption.ts';
 import { codeOf, valueOf } from '../../support/batch-app.ts';
 
 const block = 64 * 1024;
 const record = block + 28;
-const seal = sealFor(new Uint8Array(32).fill(1), 'one');
+const cipher = createRecordCipher(new Uint8Array(32).fill(1), 'one');
 let folder: string;
 let files = 0;
 
@@ -21,7 +21,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function spool(...pieces: Buffer[]): Promise<string> {
   const path = join(folder, String(++files));
-  const writer = valueOf(await createSpool(path, seal));
+  const writer = valueOf(await createSpool(path, cipher));
   for (const piece of pieces) valueOf(await writer.write(piece));
   valueOf(await writer.finish());
   return path;
@@ -37,7 +37,7 @@ describe('a spool', () => {
         async (sizes, ranges) => {
           const parts = sizes.map((size) => randomBytes(size));
           const whole = Buffer.concat(parts);
-          const source = valueOf(await openSpool(await spool(...parts), seal));
+          const source = valueOf(await openSpool(await spool(...parts), cipher));
           expect(source.identity.size).toBe(whole.length);
           for (const [offset, length] of ranges) {
             const read = valueOf(await source.read(offset, length));
@@ -56,10 +56,12 @@ describe('a spool', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('opens under its own seal only', async () => {
+  it('opens under its own key only', async () => {
     const path = await spool(Buffer.from('abc'));
-    expect(codeOf(await openSpool(path, sealFor(new Uint8Array(32).fill(1), 'two')))).toBe('job.damaged');
-    expect(codeOf(await openSpool(`${path}.gone`, seal))).toBe('job.damaged');
+    expect(codeOf(await openSpool(path, createRecordCipher(new Uint8Array(32).fill(1), 'two')))).toBe(
+      'job.damaged',
+    );
+    expect(codeOf(await openSpool(`${path}.gone`, cipher))).toBe('job.damaged');
   });
 
   it('is not taken for whole when it was cut, even at a block', async () => {
@@ -72,7 +74,7 @@ describe('a spool', () => {
       Buffer.alloc(0),
     ]) {
       await writeFile(cut, part);
-      expect(codeOf(await openSpool(cut, seal))).toBe('job.damaged');
+      expect(codeOf(await openSpool(cut, cipher))).toBe('job.damaged');
     }
   });
 
@@ -91,7 +93,7 @@ describe('a spool', () => {
       [altered, 0, 1],
     ] as const) {
       await writeFile(path, damaged);
-      const source = valueOf(await openSpool(path, seal));
+      const source = valueOf(await openSpool(path, cipher));
       expect(valueOf(await source.read(good * block, 10)).length).toBe(10);
       expect(codeOf(await source.read(bad * block, 10))).toBe('job.damaged');
       await source.close();
@@ -103,7 +105,7 @@ describe('a spool', () => {
     const kept = join(folder, 'kept');
     valueOf(await keepSpool(path, kept));
     await rm(path);
-    const source = valueOf(await openSpool(kept, seal));
+    const source = valueOf(await openSpool(kept, cipher));
     expect(valueOf(await source.read(0, 10)).toString()).toBe('rows');
     await source.close();
   });

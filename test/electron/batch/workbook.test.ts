@@ -11,12 +11,12 @@ import { beginning, readRows } from '../../../electron/batch/reading/read-rows.t
 import { convertSheet, type Converted } from '../../../electron/batch/reading/workbook/convert-sheet.ts';
 import { createSpool, openSpool } from '../../../electron/batch/storing/encrypted-file.ts';
 import { done, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
-import { sealFor } from '../../../electron/privacy/encryption.ts';
+import { createRecordCipher } from '../../../electron/storage/encryption.ts';
 import { partsOf, text, workbook, zip } from '../../support/make-workbook.ts';
 
 let folder: string;
 let files = 0;
-const seal = sealFor(new Uint8Array(32).fill(3), 'test');
+const cipher = createRecordCipher(new Uint8Array(32).fill(3), 'test');
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tokendesk-workbook-'));
@@ -32,9 +32,9 @@ async function convert(
   const path = join(folder, `${++files}.xlsx`);
   const spool = join(folder, `${files}.spool`);
   await writeFile(path, bytes);
-  const outcome = await convertSheet(path, sheet, () => createSpool(spool, seal), report, signal);
+  const outcome = await convertSheet(path, sheet, () => createSpool(spool, cipher), report, signal);
   if (!outcome.ok) return outcome;
-  const source = await openSpool(spool, seal);
+  const source = await openSpool(spool, cipher);
   if (!source.ok) throw new Error(source.failure.code);
   const format = await look(source.value, { encoding: 'utf-8', delimiter: ',', header: false });
   if (!format.ok) throw new Error(format.failure.code);

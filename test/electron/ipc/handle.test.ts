@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { calls, type CallName } from '../../../electron/contract/calls.ts';
+import { calls, type CallName, type Handlers } from '../../../electron/contract/calls.ts';
 import { failureSchema, failed } from '../../../electron/contract/errors.ts';
-import { createRouter, type Handlers } from '../../../electron/ipc/router.ts';
+import { createRouter } from '../../../electron/ipc/router.ts';
 
 const origin = 'app://tokendesk';
 const sender = { origin, isMainFrame: true };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calls, type CallName } from '../../../electron/contract/calls.ts';
+import { calls, type CallName, type Handlers } from '../../../electron/contract/calls.ts';
 import { failed } from '../../../electron/contract/errors.ts';
-import { createRouter, type Handlers } from '../../../electron/ipc/router.ts';
+import { createRouter } from '../../../electron/ipc/router.ts';
 import { fitting, optionalMembers, spoil, spoils, type Json } from '../../support/payloads.ts';
 
 const origin = 'app://tokendesk';
