@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { openAppAudit } from './app-audit.ts';
-import { openAppBatch } from './app-batch.ts';
+import { createAppBatch } from './app-batch.ts';
 import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
 import { builtInId, createBuiltIn } from './built-in-connection.ts';
@@ -143,7 +143,7 @@ export async function openApp(platform: Platform, parts: AppOptions): Promise<Ap
     now: () => new Date(clock.now()),
     newId: randomUUID,
   });
-  const batch = openAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
+  const batch = createAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
 
   const reports = await openAppReports({ platform, connections, builtIn, audit, keychain, clipboard });
 

@@ -7,6 +7,7 @@ import {
   cleartextOf,
   codeOf,
   connection,
+  connectionsOf,
   detokenize,
   openApp,
   planOf,
@@ -85,7 +86,7 @@ describe('a batch from file to file', () => {
 
   it('keeps results from the disk unless encrypted, with files for their owner only', async () => {
     const job = await finished('token\n' + Array.from({ length: 50 }, (_, i) => `CANARY${i}`).join('\n'));
-    const folder = join(app.parts.folder, job.jobId);
+    const folder = join(app.options.folder, job.jobId);
     for (const name of await readdir(folder)) {
       const bytes = await readFile(join(folder, name));
       expect(bytes.includes('CANARY'), name).toBe(false);
@@ -114,7 +115,7 @@ describe('a batch from file to file', () => {
   it('wants the row count before cleartext leaves production, and never writes over the source', async () => {
     await app.close();
     app = await openApp({
-      active: () => ({ connection: { ...connection, environment: 'production' }, policy: 'Disputes' }),
+      connections: connectionsOf({ ...connection, environment: 'production' }),
     });
     const job = await finished('token\na\nb\n');
     expect(codeOf(await app.export(job.jobId))).toBe('export.confirm');

@@ -169,8 +169,8 @@ describe('several columns', () => {
     expect(valueOf(await app.export(job.jobId, { content: 'tokens' }))).toBe(
       `card,name\r\n${tokenOf('4111111111111111')},Ann\r\n${tokenOf('5555555555554444')},Bo\r\n`,
     );
-    for (const name of await readdir(join(app.parts.folder, job.jobId))) {
-      const bytes = await readFile(join(app.parts.folder, job.jobId, name));
+    for (const name of await readdir(join(app.options.folder, job.jobId))) {
+      const bytes = await readFile(join(app.options.folder, job.jobId, name));
       expect(bytes.includes('4111111111111111'), name).toBe(false);
     }
     expect(codeOf(await app.batch['batch.paste']({ text: ' \n ' }))).toBe('file.paste-empty');
