@@ -9,6 +9,7 @@ import {
   connection,
   connectionsOf,
   detokenize,
+  memoryStore,
   openApp,
   planOf,
   valueOf,
@@ -150,6 +151,20 @@ describe('a batch from file to file', () => {
     expect(codeOf(await app.batch['batch.reveal']({ ...ask, row: 3 }))).toBe('reveal.gone');
     app.audit.refuse = { code: 'audit.unwritable' };
     expect(codeOf(await app.batch['batch.reveal'](ask))).toBe('audit.unwritable');
+  });
+
+  it('wants a case reference for cleartext where the settings require one', async () => {
+    await app.close();
+    app = await openApp({ store: memoryStore({ caseRequired: true }) });
+    const { jobId } = await finished('token\na\n');
+    const ask = { jobId, row: 1, column: 0, xorKey: newXorKey(), reason: 'Refund' };
+    expect(codeOf(await app.batch['batch.reveal']({ ...ask, caseReference: '' }))).toBe(
+      'reveal.reason-required',
+    );
+    expect(codeOf(await app.batch['batch.reveal']({ ...ask, caseReference: 'C-1' }))).toBe('ok');
+    expect(codeOf(await app.export(jobId))).toBe('reveal.reason-required');
+    expect(codeOf(await app.export(jobId, { content: 'masked' }))).toBe('ok');
+    expect(codeOf(await app.export(jobId, { caseReference: 'C-1' }))).toBe('ok');
   });
 
   it('keeps exactly the rows whose cleartext matches', async () => {
