@@ -1,82 +1,42 @@
-import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import Papa from 'papaparse';
-import type { Audit } from './audit/audit.ts';
-import { type Batch, openBatch } from './batch/batch.ts';
-import type { Clients } from './clients.ts';
+import { createBatch, type Batch, type BatchOptions } from './batch/batch.ts';
 import { failed, type Outcome, done } from './contract/errors.ts';
-import type { Connections } from './credentials/connections.ts';
-import type { Keychain } from './credentials/keychain.ts';
 import type { Platform } from './platform/platform.ts';
-import type { Clock } from './privacy/clock.ts';
-import type { Reveals } from './privacy/reveals.ts';
 import type { ServiceClient } from './service/client.ts';
-import type { SettingsDocument } from './settings/settings.ts';
-import type { Store } from './settings/store.ts';
 
-export interface AppBatchOptions {
+export interface AppBatchOptions extends Omit<BatchOptions, 'folder' | 'platform' | 'sampleFile'> {
   readonly platform: Platform;
-  readonly connections: Connections;
-  readonly clients: Clients;
-  readonly audit: Audit;
-  readonly keychain: Keychain;
-  readonly reveals: Reveals;
-  readonly store: Store<SettingsDocument>;
-  readonly clock: Clock;
 }
 
-/** The batch room with what this app has. */
-export function openAppBatch(parts: AppBatchOptions): Batch {
-  const { platform, connections, clients, audit, keychain, reveals, store, clock } = parts;
-
-  function active() {
-    const chosen = connections.active();
-    const connection = chosen === null ? null : connections.find(chosen.connectionId);
-    if (chosen === null || connection?.ok !== true) return null;
-    return { connection: connection.value, policy: chosen.policy };
-  }
-
-  /** Tokens of the sample are the built-in service's own: elsewhere they would mean nothing. */
-  async function sampleFile(): Promise<Outcome<string>> {
-    const chosen = active();
-    if (chosen?.connection.builtIn !== true) return failed('connection.built-in');
-    const client = await clients.for(chosen.connection.id);
-    if (!client.ok) return client;
-    return makeSample({
-      source: path.join(platform.resources, 'samples', 'disputes.csv'),
-      folder: path.join(platform.home, 'samples'),
-      client: client.value,
-      policy: 'analyst',
-    });
-  }
-
-  return openBatch({
+/** The batch calls of this app: jobs and sample in its home folder. */
+export function createAppBatch(options: AppBatchOptions): Batch {
+  const { platform, connections, clients } = options;
+  return createBatch({
+    ...options,
     folder: path.join(platform.home, 'jobs'),
-    clock,
-    newId: randomUUID,
-    clientFor: (connectionId) => clients.for(connectionId),
-    active,
-    audit,
-    keychain,
-    platform,
-    mappings: {
-      load: () => store.read('mappings'),
-      save: (all) => {
-        store.write('mappings', [...all]);
-      },
+    async sampleFile() {
+      const active = connections.active();
+      const connection = active === null ? null : connections.find(active.connectionId);
+      // Tokens of the sample are the built-in service's own: elsewhere they would mean nothing.
+      if (connection?.ok !== true || !connection.value.builtIn) return failed('connection.built-in');
+      const client = await clients.for(connection.value.id);
+      if (!client.ok) return client;
+      return createSample({
+        source: path.join(platform.resources, 'samples', 'disputes.csv'),
+        folder: path.join(platform.home, 'samples'),
+        client: client.value,
+        policy: 'analyst',
+      });
     },
-    reveals: { allow: () => reveals.allow(), open: () => reveals.open() },
-    caseRequired: () => store.read('settings').caseRequired,
-    emit: (event, payload) => platform.send(event, payload),
-    sampleFile,
   });
 }
 
-export interface SampleParts {
+interface SampleOptions {
   /** A CSV of made-up people with test card numbers, in UTF-8. */
   readonly source: string;
-  /** Where the tokenized copy is kept. */
+  /** Where the tokenized copy is stored. */
   readonly folder: string;
   readonly client: ServiceClient;
   readonly policy: string;
@@ -90,10 +50,9 @@ const protectedColumns = [
 
 /**
  * A sample to practise on: the shipped file with its card numbers and SSNs tokenized by the built-in service, since
- * tokens hang on this workstation's own key. Rows that can't be tokenized keep what they have, on purpose: the
- * sample shows failed rows too.
+ * tokens depend on this workstation's own key. Values that can't be tokenized stay, so that the sample has failed rows.
  */
-export async function makeSample({ source, folder, client, policy }: SampleParts): Promise<Outcome<string>> {
+async function createSample({ source, folder, client, policy }: SampleOptions): Promise<Outcome<string>> {
   const rows = Papa.parse<string[]>(await fs.readFile(source, 'utf8')).data;
   const [header] = rows;
   if (header === undefined) return failed('file.empty');

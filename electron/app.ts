@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { openAppBatch } from './app-batch.ts';
+import { createAppBatch } from './app-batch.ts';
 import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
 import { createAudit, type Audit } from './audit/audit.ts';
@@ -54,7 +53,6 @@ const builtInDelayMs = 1_000;
 
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
-  settleHeap();
   const { log } = options;
   const clock = systemClock;
   const now = (): Date => new Date(clock.now());
@@ -163,7 +161,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     now,
     newId: randomUUID,
   });
-  const batch = openAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
+  const batch = createAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
   const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
 
   const handlers: Handlers = {
@@ -270,13 +268,4 @@ function recordLocking(lock: Pick<Lock, 'state' | 'onChange'>, audit: Pick<Audit
     if (locked && !wasLocked) void record();
     wasLocked = locked;
   });
-}
-
-/**
- * V8 learns from a job's first chunks that their objects survive a collection, and from then on allocates such objects
- * where only the slow collector looks, though they become garbage a moment later. Without that guess a batch takes a
- * fifth less time and half the pauses. Called once, before the first job; it holds for all threads.
- */
-export function settleHeap(): void {
-  setFlagsFromString('--no-allocation-site-pretenuring');
 }

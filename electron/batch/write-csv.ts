@@ -8,17 +8,18 @@ export interface Dialect {
   readonly spreadsheet: boolean;
 }
 
-/** Turns rows into RFC 4180: quotes only where needed and doubled, spaces kept. Counts the cells it escaped. */
+/** Formats rows by RFC 4180: quotes only where needed and doubled, spaces unchanged. */
 export interface RowWriter {
   line(fields: readonly string[]): string;
+  /** Cells that were escaped for spreadsheets. */
   readonly escaped: number;
-  /** Why a row can't be written in this form; what was written before is then of no use. */
+  /** Why a row can't be written in this format; what was written before is then of no use. */
   readonly failure: Failure | null;
 }
 
 /**
- * A cell that a spreadsheet may run instead of show. Full-width forms count: spreadsheets fold them. A plain number
- * may begin with a sign.
+ * A cell that a spreadsheet may run instead of show. Full-width characters are included: spreadsheets read them as the
+ * ordinary ones. A plain number may begin with a sign.
  */
 const risky = /^[\s\p{Cf}]*[=+\-@\t\r\0＝＋－＠]/u;
 const number = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;

@@ -1,14 +1,15 @@
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { done, failed, type Outcome } from '../contract/errors.ts';
+import { readFailure } from './file-failures.ts';
 
-/** What tells that a file is still the one that was looked at. */
+/** Tells whether a file is still the one that was opened. */
 export interface Identity {
   readonly size: number;
   /** Whole milliseconds: finer parts are lost when a file is restored. */
   readonly modifiedMs: number;
 }
 
-/** Bytes at any position: a file, or a spool. */
+/** Bytes at any position, of a file or an encrypted copy. */
 export interface ByteSource {
   readonly identity: Identity;
   /** At most `length` bytes, fewer only at the end. Failures: file.gone, file.unreadable. */
@@ -18,23 +19,17 @@ export interface ByteSource {
   close(): Promise<void>;
 }
 
-function code(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-function fileFailure(error: unknown): { ok: false; failure: { code: 'file.gone' | 'file.unreadable' } } {
-  const gone = ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(code(error));
-  return { ok: false, failure: { code: gone ? 'file.gone' : 'file.unreadable' } };
-}
-
-/** A file is held open, so that deleting or renaming it does not tear a read in two; `check` asks for its path again. */
+/**
+ * The file stays open, so that deleting or renaming it does not break a read; `check` looks at its path again.
+ * Failures: file.gone, file.unreadable.
+ */
 export async function openFile(path: string): Promise<Outcome<ByteSource>> {
   let handle: FileHandle;
   let identity: Identity;
   try {
     handle = await open(path, 'r');
   } catch (error) {
-    return fileFailure(error);
+    return readFailure(error);
   }
   try {
     const found = await handle.stat();
@@ -45,7 +40,7 @@ export async function openFile(path: string): Promise<Outcome<ByteSource>> {
     identity = { size: found.size, modifiedMs: Math.floor(found.mtimeMs) };
   } catch (error) {
     await handle.close();
-    return fileFailure(error);
+    return readFailure(error);
   }
   return done({
     identity,
@@ -59,7 +54,7 @@ export async function openFile(path: string): Promise<Outcome<ByteSource>> {
           filled += bytesRead;
         }
       } catch (error) {
-        return fileFailure(error);
+        return readFailure(error);
       }
       return done(buffer);
     },
@@ -70,7 +65,7 @@ export async function openFile(path: string): Promise<Outcome<ByteSource>> {
           ? done(null)
           : failed('file.changed');
       } catch (error) {
-        return fileFailure(error);
+        return readFailure(error);
       }
     },
     close: () => handle.close(),
@@ -86,21 +81,18 @@ export type ReadBytes = (offset: number, length: number) => Promise<Outcome<Buff
 
 const blockBytes = 512 * 1024;
 
-/**
- * Whoever reads many small pieces one behind the other gets them out of large blocks: a call to the system for each
- * costs more than what is read. `size`: where the bytes end.
- */
+/** Reads in large blocks, for callers that read many small pieces in order. `size`: where the bytes end. */
 export function readAhead(read: ReadBytes, size: number): ReadBytes {
   let start = 0;
   let block: Buffer = Buffer.alloc(0);
   return async (offset, length) => {
-    const wanted = Math.max(0, Math.min(length, size - offset));
-    if (offset < start || offset + wanted > start + block.length) {
-      const more = await read(offset, Math.min(Math.max(wanted, blockBytes), size - offset));
+    const count = Math.max(0, Math.min(length, size - offset));
+    if (offset < start || offset + count > start + block.length) {
+      const more = await read(offset, Math.min(Math.max(count, blockBytes), size - offset));
       if (!more.ok) return more;
       start = offset;
       block = more.value;
     }
-    return done(block.subarray(offset - start, offset - start + wanted));
+    return done(block.subarray(offset - start, offset - start + count));
   };
 }

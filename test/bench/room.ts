@@ -1,18 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Audit, createAudit } from '../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
-import { type Batch, openBatch } from '../../electron/batch/batch.ts';
+import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { createRequestAudit } from '../../electron/clients.ts';
-import { settleHeap } from '../../electron/app.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { createServiceClient } from '../../electron/service/client.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/desk-side.ts';
+import { connectionsOf, memoryStore } from '../support/batch-app.ts';
 
 export interface RoomOptions {
   readonly home: string;
@@ -34,7 +33,6 @@ export interface Room {
 
 /** The batch room with the real client behind it, outside of a app. */
 export async function openRoom(options: RoomOptions): Promise<Room> {
-  settleHeap();
   const connection: Connection = {
     id: 'bench',
     name: 'Bench',
@@ -67,25 +65,23 @@ export async function openRoom(options: RoomOptions): Promise<Room> {
   const listeners: ((job: Job) => void)[] = [];
   let path = '';
   await mkdir(options.home, { recursive: true });
-  const batch = openBatch({
+  const batch = createBatch({
     folder: join(options.home, 'jobs'),
     clock: systemClock,
-    newId: randomUUID,
-    clientFor: () => Promise.resolve(done(client)),
-    active: () => ({ connection, policy: 'bench' }),
+    clients: { for: () => Promise.resolve(done(client)) },
+    connections: connectionsOf(connection),
     audit,
     keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(9))) },
     platform: {
       chooseFile: () => Promise.resolve(path),
       chooseTarget: () => Promise.resolve(options.output),
       droppedFile: () => Promise.resolve(null),
+      send(event, payload) {
+        if (event === 'batch.job') for (const listener of listeners) listener(payload as Job);
+      },
     },
-    mappings: { load: () => [], save: () => undefined },
+    store: memoryStore(),
     reveals: { allow: () => done(null), open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
-    caseRequired: () => false,
-    emit(event, payload) {
-      if (event === 'batch.job') for (const listener of listeners) listener(payload as Job);
-    },
     sampleFile: () => Promise.resolve(done('')),
     inFlight: options.inFlight,
   });

@@ -2,16 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEnd, AuditIntent } from '../../electron/audit/audit.ts';
-import { type Batch, openBatch, type BatchParts } from '../../electron/batch/batch.ts';
+import { createBatch, type Batch, type BatchOptions } from '../../electron/batch/batch.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
-import type {
-  ColumnPlan,
-  ExportChoice,
-  Job,
-  Mapping,
-  Plan,
-  Preflight,
-} from '../../electron/contract/models/batch.ts';
+import { defaultSettings, type Settings } from '../../electron/contract/models/app.ts';
+import type { ColumnPlan, ExportChoice, Job, Plan, Preflight } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import type {
   BatchAnswer,
@@ -129,12 +123,12 @@ export const connection: Connection = {
   transfersPerDay: 10_000_000,
 };
 
-/** Real files, a fake service, and everything else the batch room is handed. */
+/** Real files, a fake service, and everything else that batches need. */
 export interface TestApp {
   readonly folder: string;
   readonly batch: Batch;
   readonly service: FakeService;
-  readonly parts: BatchParts;
+  readonly options: BatchOptions;
   readonly jobs: Job[];
   readonly preflights: Preflight[];
   readonly audit: { intents: AuditIntent[]; ends: AuditEnd[]; refuse: Failure | null };
@@ -149,21 +143,18 @@ export interface TestApp {
   until(jobId: string, ...states: Job['state'][]): Promise<Job>;
   export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string>>;
   /** A second app on the same folder, as after a restart. */
-  again(over?: Partial<BatchParts>): Promise<TestApp>;
+  again(over?: Partial<BatchOptions>): Promise<TestApp>;
   close(): Promise<void>;
 }
 
 export async function openApp(
-  options: Partial<BatchParts> & { service?: FakeService; home?: string } = {},
+  given: Partial<BatchOptions> & { service?: FakeService; home?: string } = {},
 ): Promise<TestApp> {
-  const { service = fakeService(), home, ...over } = options;
+  const { service = fakeService(), home, ...over } = given;
   const folder = home ?? (await mkdtemp(join(tmpdir(), 'tokendesk-batch-')));
-  let ids = 0;
   let chosen: string | null = null;
-  let saved: readonly Mapping[] = [];
-  const run = Math.random().toString(36).slice(2, 8);
   const waiting: { jobId: string; states: Job['state'][]; wake: (job: Job) => void }[] = [];
-  const parts: BatchParts = {
+  const options: BatchOptions = {
     folder: join(folder, 'jobs'),
     clock: {
       now: () => Date.now(),
@@ -176,9 +167,8 @@ export async function openApp(
         };
       },
     },
-    newId: () => `id-${run}-${++ids}`,
-    clientFor: () => Promise.resolve(done(service.client)),
-    active: () => ({ connection, policy: 'Disputes' }),
+    clients: { for: () => Promise.resolve(done(service.client)) },
+    connections: connectionsOf(connection),
     audit: {
       begin(intent) {
         if (app.audit.refuse !== null) return Promise.resolve({ ok: false, failure: app.audit.refuse });
@@ -191,26 +181,20 @@ export async function openApp(
       chooseFile: () => Promise.resolve(chosen),
       chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
-    },
-    mappings: {
-      load: () => saved,
-      save: (all) => {
-        saved = all;
+      send(event, payload) {
+        if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
+        if (event !== 'batch.job') return;
+        const job = payload as Job;
+        app.jobs.push(job);
+        for (const one of [...waiting]) {
+          if (one.jobId !== job.jobId || !one.states.includes(job.state)) continue;
+          waiting.splice(waiting.indexOf(one), 1);
+          one.wake(job);
+        }
       },
     },
+    store: memoryStore(),
     reveals: { allow: () => done(null), open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }) },
-    caseRequired: () => false,
-    emit(event, payload) {
-      if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
-      if (event !== 'batch.job') return;
-      const job = payload as Job;
-      app.jobs.push(job);
-      for (const one of [...waiting]) {
-        if (one.jobId !== job.jobId || !one.states.includes(job.state)) continue;
-        waiting.splice(waiting.indexOf(one), 1);
-        one.wake(job);
-      }
-    },
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
     ...over,
@@ -218,13 +202,13 @@ export async function openApp(
   const app: TestApp = {
     folder,
     service,
-    parts,
+    options,
     jobs: [],
     preflights: [],
     audit: { intents: [], ends: [], refuse: null },
     timers: [],
     target: '',
-    batch: openBatch(parts),
+    batch: createBatch(options),
     async write(name, content) {
       const path = join(folder, name);
       await writeFile(path, content);
@@ -260,7 +244,7 @@ export async function openApp(
     },
     async again(changed = {}) {
       await app.batch.close();
-      return openApp({ ...options, ...changed, service, home: folder });
+      return openApp({ ...given, ...changed, service, home: folder });
     },
     async close() {
       await app.batch.close();
@@ -269,6 +253,30 @@ export async function openApp(
   };
   await app.batch.start();
   return app;
+}
+
+/** The connections of an app that has this one, in use. */
+export const connectionsOf = (only: Connection): BatchOptions['connections'] => ({
+  active: () => ({ connectionId: only.id, policy: 'Disputes' }),
+  find: (id) => (id === only.id ? done(only) : failed('connection.unknown')),
+});
+
+/** Settings in memory. A case reference is required only where `settings` says so. */
+export function memoryStore(
+  settings: Partial<Settings> = {},
+  writeOutcome: Outcome<null> = done(null),
+): BatchOptions['store'] {
+  const values = new Map<string, unknown>([
+    ['mappings', []],
+    ['settings', { ...defaultSettings, caseRequired: false, ...settings }],
+  ]);
+  return {
+    read: (key) => values.get(key) as never,
+    write(key, value) {
+      if (writeOutcome.ok) values.set(key, value);
+      return writeOutcome;
+    },
+  };
 }
 
 export const plainExport: Omit<ExportChoice, 'jobId'> = {

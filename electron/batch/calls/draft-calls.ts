@@ -1,23 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Plan, Source } from '../../contract/models/batch.ts';
+import type { Plan } from '../../contract/models/batch.ts';
+import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
-import type { Batch, BatchParts } from '../batch.ts';
+import type { ServiceClient } from '../../service/client.ts';
+import type { BatchOptions } from '../batch.ts';
 import { tryRows } from '../output/try-rows.ts';
-import { checkPlan, type Draft, tryPattern } from '../planning/plan.ts';
+import { checkPlan, tryPattern, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
+import type { Format } from '../reading/read-rows.ts';
 import { createSources } from '../reading/sources.ts';
 
-export interface Drafts {
-  /** Failures: connection.none, file.*, plan.*, pattern.*. */
-  ready(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
-  /** Removes what processes that ended left of theirs. */
-  sweep(): Promise<void>;
-  close(): Promise<void>;
-}
-
-type Calls = Pick<
-  Batch,
+export type DraftCalls = Pick<
+  Handlers<'batch'>,
   | 'batch.choose'
   | 'batch.drop'
   | 'batch.paste'
@@ -28,46 +25,95 @@ type Calls = Pick<
   | 'batch.preflight'
   | 'batch.testPattern'
   | 'batch.try'
+  | 'batch.mappings'
+  | 'batch.saveMapping'
+  | 'batch.removeMapping'
 >;
 
-const totalKey = (sourceId: string, { reading }: Plan): string => `${sourceId} ${JSON.stringify(reading)}`;
+export interface Drafts {
+  readonly calls: DraftCalls;
+  /** A plan that may run. Failures: connection.none, file.*, plan.*, pattern.*. */
+  check(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
+  /** Removes what processes that have ended left behind. */
+  removeStale(): Promise<void>;
+  close(): Promise<void>;
+}
 
-/** From a file or pasted rows to a plan that may run. */
-export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Calls } {
-  const sources = createSources(parts);
+/** From a file or pasted rows to a plan that may run: sources, plans, and mappings stored by name. */
+export function createDrafts(options: BatchOptions): Drafts {
+  const { clients, connections, platform, store } = options;
+  const sources = createSources(options);
+  /** By source. */
   const preflights = new Map<string, AbortController>();
-  const totals = new Map<string, number>();
+  /** Rows as preflight counted them. A source has one format for each reading. */
+  const totals = new WeakMap<Format, number>();
 
-  async function ready(sourceId: string, plan: Plan): Promise<Outcome<Draft>> {
-    const active = parts.active();
-    if (active === null) return failed('connection.none');
+  async function check(sourceId: string, plan: Plan): Promise<Outcome<Draft>> {
+    const connection = activeConnection();
+    if (connection === null) return failed('connection.none');
     const opened = sources.find(sourceId);
     if (!opened.ok) return opened;
     const format = await sources.format(sourceId, plan.reading);
     if (!format.ok) return format;
-    const work = checkPlan(plan, format.value.width, active.connection);
+    const work = checkPlan(plan, format.value.width, connection);
     if (!work.ok) return work;
     return done({
       opened: opened.value,
       format: format.value,
       work: work.value,
-      connection: active.connection,
-      total: totals.get(totalKey(sourceId, plan)) ?? null,
+      connection,
+      total: totals.get(format.value) ?? null,
     });
   }
 
-  const calls: Calls = {
+  function activeConnection(): Connection | null {
+    const active = connections.active();
+    const found = active === null ? null : connections.find(active.connectionId);
+    return found?.ok === true ? found.value : null;
+  }
+
+  async function checkWithClient(
+    sourceId: string,
+    plan: Plan,
+  ): Promise<Outcome<{ draft: Draft; client: ServiceClient }>> {
+    const draft = await check(sourceId, plan);
+    if (!draft.ok) return draft;
+    const client = await clients.for(draft.value.connection.id);
+    return client.ok ? done({ draft: draft.value, client: client.value }) : client;
+  }
+
+  /** Counts the whole source; the window gets the counts as events. A second count of a source replaces the first. */
+  function count(sourceId: string, { opened, format, work, connection }: Draft, batchSize: number): void {
+    preflights.get(sourceId)?.abort();
+    const abort = new AbortController();
+    preflights.set(sourceId, abort);
+    const report = (counts: EventPayload<'batch.preflight'>): void => {
+      if (!abort.signal.aborted) platform.send('batch.preflight', counts);
+    };
+    const { requestsPerSecond, transfersPerDay } = connection;
+    const rates = { batchSize, requestsPerSecond, transfersPerDay };
+    void runPreflight({ opened, format, work, rates, report, signal: abort.signal }).then(
+      (counts) => {
+        if (!counts.ok) return;
+        if (counts.value.done) totals.set(format, counts.value.rows);
+        report(counts.value);
+      },
+      () => undefined,
+    );
+  }
+
+  const calls: DraftCalls = {
     async 'batch.choose'() {
-      const path = await parts.platform.chooseFile('table');
+      const path = await platform.chooseFile('table');
       return path === null ? done(null) : sources.openPath(path);
     },
     async 'batch.drop'({ reference }) {
-      const path = await parts.platform.droppedFile(reference);
+      const path = await platform.droppedFile(reference);
       return path === null ? failed('file.unknown') : sources.openPath(path);
     },
-    'batch.paste': ({ text }): Promise<Outcome<Source>> => sources.openText(text),
+    'batch.paste': ({ text }) => sources.openText(text),
     async 'batch.sample'() {
-      const file = await parts.sampleFile();
+      const file = await options.sampleFile();
       return file.ok ? sources.openPath(file.value) : file;
     },
     'batch.sheet': ({ sourceId, sheet }) => sources.openSheet(sourceId, sheet),
@@ -79,35 +125,13 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
       const opened = sources.find(sourceId);
       if (!opened.ok) return opened;
       const format = await sources.format(sourceId, reading);
-      if (!format.ok) return format;
-      return preview(opened.value, format.value, masked);
+      return format.ok ? preview(opened.value, format.value, masked) : format;
     },
     async 'batch.preflight'({ sourceId, plan }) {
-      const at = await ready(sourceId, plan);
-      if (!at.ok) return at;
-      const { opened, format, work, connection } = at.value;
-      const client = await parts.clientFor(connection.id);
-      if (!client.ok) return client;
-      const rates = {
-        batchSize: client.value.batchSize,
-        requestsPerSecond: connection.requestsPerSecond,
-        transfersPerDay: connection.transfersPerDay,
-      };
-      preflights.get(sourceId)?.abort();
-      const abort = new AbortController();
-      preflights.set(sourceId, abort);
-      const report = (counts: Parameters<typeof parts.emit<'batch.preflight'>>[1]): void => {
-        if (!abort.signal.aborted) parts.emit('batch.preflight', counts);
-      };
-      const counting = runPreflight(opened, format, work, rates, report, abort.signal);
-      void counting.then(
-        (outcome) => {
-          if (!outcome.ok) return;
-          if (outcome.value.done) totals.set(totalKey(sourceId, plan), outcome.value.rows);
-          report(outcome.value);
-        },
-        () => undefined,
-      );
+      const checked = await checkWithClient(sourceId, plan);
+      if (!checked.ok) return checked;
+      const { draft, client } = checked.value;
+      count(sourceId, draft, client.batchSize);
       return done(uncounted(sourceId));
     },
     'batch.testPattern'({ pattern, samples, own }) {
@@ -117,50 +141,39 @@ export function createDraftCalls(parts: BatchParts): { drafts: Drafts; calls: Ca
       return Promise.resolve(done({ matches, own: own === null ? null : (tried.value.at(-1) ?? false) }));
     },
     async 'batch.try'({ sourceId, plan }) {
-      const at = await ready(sourceId, plan);
-      if (!at.ok) return at;
-      const { opened, format, work, connection } = at.value;
-      const client = await parts.clientFor(connection.id);
-      if (!client.ok) return client;
+      const checked = await checkWithClient(sourceId, plan);
+      if (!checked.ok) return checked;
+      const { draft, client } = checked.value;
+      const { opened, format, work } = draft;
       const columns = await firstColumns(opened.bytes, format);
       const masked = new Map(
-        columns.flatMap((one) => (one.masked ? [[one.index, one.looksLike ?? 'text']] : [])),
+        columns.flatMap((column) => (column.masked ? [[column.index, column.looksLike ?? 'text']] : [])),
       );
       const view = { width: format.width, work, masked };
-      return tryRows(opened.bytes, format, work, client.value, parts.newId(), view);
+      return tryRows({ source: opened.bytes, format, view, client, jobId: randomUUID() });
+    },
+    'batch.mappings': () => Promise.resolve(done([...store.read('mappings')])),
+    'batch.saveMapping'({ name, columns }) {
+      const id = randomUUID();
+      // It replaces one of the same name.
+      const others = store.read('mappings').filter((mapping) => mapping.name !== name);
+      const saved = store.write('mappings', [...others, { id, name, columns }]);
+      return Promise.resolve(saved.ok ? done({ id }) : saved);
+    },
+    'batch.removeMapping'({ id }) {
+      const others = store.read('mappings').filter((mapping) => mapping.id !== id);
+      const saved = store.write('mappings', others);
+      return Promise.resolve(saved.ok ? done({}) : saved);
     },
   };
 
-  const drafts: Drafts = {
-    ready,
-    sweep: () => sources.sweep(),
+  return {
+    calls,
+    check,
+    removeStale: () => sources.removeStale(),
     async close() {
       for (const preflight of preflights.values()) preflight.abort();
       await sources.close();
-    },
-  };
-  return { drafts, calls };
-}
-
-type MappingCalls = Pick<Batch, 'batch.mappings' | 'batch.saveMapping' | 'batch.removeMapping'>;
-
-/** Mappings kept by name. */
-export function createMappingCalls({
-  mappings,
-  newId,
-}: Pick<BatchParts, 'mappings' | 'newId'>): MappingCalls {
-  return {
-    'batch.mappings': () => Promise.resolve(done([...mappings.load()])),
-    async 'batch.saveMapping'({ name, columns }) {
-      const id = newId();
-      // A mapping saved under a name that is there takes its place.
-      const others = mappings.load().filter((one) => one.name !== name);
-      await mappings.save([...others, { id, name, columns }]);
-      return done({ id });
-    },
-    async 'batch.removeMapping'({ id }) {
-      await mappings.save(mappings.load().filter((one) => one.id !== id));
-      return done({});
     },
   };
 }

@@ -1,127 +1,101 @@
 import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import type { AuditIntent } from '../../audit/audit.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Exported, ExportChoice, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
-import type { BatchParts } from '../batch.ts';
-import { type ByteSource, readAhead } from '../../storage/byte-source.ts';
+import type { AtomicFile } from '../../storage/atomic-file.ts';
+import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
+import type { BatchOptions } from '../batch.ts';
+import type { ColumnWork } from '../planning/plan.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../reading/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
-import type { Entry } from '../storing/journal.ts';
+import type { JobSpec } from '../storing/job-files.ts';
+import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
-import { createOutputFile, type OutputFile } from './output-file.ts';
-import { joinRows, outputRows } from './output-rows.ts';
-import type { View } from './result-rows.ts';
 import { createRowWriter } from '../write-csv.ts';
-import { workbookFile, createSheetWriter } from './write-workbook.ts';
+import { openOutputFile } from './output-file.ts';
+import { createOutputRows, joinRows } from './output-rows.ts';
+import { createSheetWriter, workbookFile } from './write-workbook.ts';
+
+const minPassphraseLength = 8;
 
 /**
- * One export: asks where to, records it in the audit log, writes it whole or not at all, and records the sum. Null
- * when the person changed their mind. The host's dialog asks before a file is replaced; the source never is.
+ * One export: asks for the target, records the export in the audit log, writes the file whole or not at all, and
+ * records the sum. Null when the person chose no target. The system's dialog asks before a file is replaced; the
+ * source never is.
+ * Failures: job.*, reveal.reason-required, export.*, audit.*, keychain.*, and those of `writeRows`.
  */
-export async function deliver(
-  parts: BatchParts,
+export async function exportJob(
+  options: Pick<BatchOptions, 'audit' | 'platform' | 'store'>,
   job: BatchJob,
-  view: View,
   choice: ExportChoice,
 ): Promise<Outcome<Exported | null>> {
-  const { what } = job;
+  const { spec } = job;
   if (job.busy) return failed('job.busy');
-  const opened = await job.open();
+  const opened = await job.openStore();
   if (!opened.ok) return opened;
-  const { store } = opened.value;
-  const refused = checkChoice(parts, choice, what.environment, store.tally);
+  const store = opened.value;
+  const isCaseRequired = options.store.read('settings').caseRequired;
+  const refused = checkChoice({ choice, isCaseRequired, environment: spec.environment, tally: store.tally });
   if (refused !== null) return refused;
-  const target = await parts.platform.chooseTarget({
-    name: suggestName(what.sourceName, choice),
-    beside: what.sourcePath,
+  const target = await options.platform.chooseTarget({
+    name: suggestName(spec.sourceName, choice),
+    beside: spec.sourcePath,
   });
   if (target === null) return done(null);
-  if (what.sourcePath !== null && (await isSame(target, what.sourcePath))) {
+  if (spec.sourcePath !== null && (await isSameFile(target, spec.sourcePath))) {
     return failed('file.exists', { subject: basename(target) });
   }
-
-  const rows = choice.rows === 'failed' ? store.tally.failed : store.tally.rows;
-  const begun = await parts.audit.begin({
-    action: 'Export',
-    connection: what.connectionName,
-    environment: what.environment,
-    policy: [...new Set(what.plan.columns.map(({ policy }) => policy))].join(', '),
-    definition: [...new Set(what.plan.columns.map(({ definition }) => definition))].join(', '),
-    ...(choice.reason !== '' && { reason: choice.reason }),
-    ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
-    rows,
-    job: what.jobId,
-    note: [
-      choice.content,
-      choice.rows,
-      choice.format === 'workbook' ? 'workbook' : choice.safety,
-      ...(choice.passphrase === null ? [] : ['encrypted']),
-    ].join(' '),
-  });
-  if (!begun.ok) return begun;
-  const written = await write(job, view, choice, target);
+  const audited = await options.audit.begin(auditIntent(spec, choice, store.tally));
+  if (!audited.ok) return audited;
+  const end = audited.value;
+  const written = await writeExport({ job, store, choice, target });
   if (!written.ok) {
-    begun.value({ ok: false, code: written.failure.code });
+    end({ ok: false, code: written.failure.code });
     return written;
   }
   const { tally } = store;
   const sum = `${tally.rows} = ${tally.ok} ok + ${tally.failed} failed + ${tally.unmatched} unmatched + ${tally.blank} blank`;
-  begun.value({ ok: true, rows: written.value.rowsWritten, note: sum });
+  end({ ok: true, rows: written.value.rowsWritten, note: sum });
   return done({ ...written.value, name: basename(target), tally });
-
-  async function write(
-    ...[from, shown, wanted, path]: [BatchJob, View, ExportChoice, string]
-  ): Promise<Outcome<{ rowsWritten: number; escaped: number; bytes: number }>> {
-    const source = await from.openSource();
-    if (!source.ok) return source;
-    try {
-      const passphrase = wanted.passphrase === null ? null : restoreText(wanted.passphrase);
-      const output = await createOutputFile(path, passphrase);
-      if (!output.ok) return output;
-      const file = wanted.format === 'workbook' ? workbookFile(output.value) : output.value;
-      const counts = await writeRows(store, source.value, what.format, shown, wanted, file);
-      const bytes = counts.ok ? await file.finish() : counts;
-      if (counts.ok && bytes.ok) return done({ ...counts.value, bytes: bytes.value });
-      // A full or locked disk leaves what was written for another try elsewhere; a source that changed does not.
-      const failure = counts.ok ? bytes : counts;
-      const keep = !failure.ok && ['file.disk-full', 'file.unwritable'].includes(failure.failure.code);
-      await file.abandon(keep);
-      return failure as Exclude<typeof failure, { ok: true }>;
-    } finally {
-      await source.value.close();
-    }
-  }
 }
 
-function checkChoice(
-  parts: BatchParts,
-  choice: ExportChoice,
-  environment: string,
-  { rows, failed: failures, unmatched }: Tally,
-): ReturnType<typeof failed> | null {
-  const written = { all: rows, matches: rows - unmatched, failed: failures }[choice.rows];
+function checkChoice({
+  choice,
+  isCaseRequired,
+  environment,
+  tally,
+}: {
+  choice: ExportChoice;
+  isCaseRequired: boolean;
+  environment: string;
+  tally: Tally;
+}): ReturnType<typeof failed> | null {
+  const { rows, unmatched } = tally;
+  const maxWritten = { all: rows, matches: rows - unmatched, failed: tally.failed }[choice.rows];
   // One row is the header's.
-  if (choice.format === 'workbook' && written >= sheetRows)
+  if (choice.format === 'workbook' && maxWritten >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
-  if (choice.passphrase !== null && restoreText(choice.passphrase).length < 8)
+  if (choice.passphrase !== null && restoreText(choice.passphrase).length < minPassphraseLength)
     return failed('export.passphrase');
   if (choice.content !== 'cleartext' || choice.rows === 'failed') return null;
   if (choice.reason === '') return failed('reveal.reason-required');
-  if (parts.caseRequired() && choice.caseReference === '') return failed('reveal.reason-required');
+  if (isCaseRequired && choice.caseReference === '') return failed('reveal.reason-required');
   if (environment === 'production' && choice.confirmRows !== rows) return failed('export.confirm');
   return null;
 }
 
 function suggestName(sourceName: string, choice: ExportChoice): string {
   const stem = basename(sourceName, extname(sourceName));
-  const what = choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
-  return `${stem}_${what}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
+  const content =
+    choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
+  return `${stem}_${content}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
 }
 
-async function isSame(one: string, other: string): Promise<boolean> {
+async function isSameFile(one: string, other: string): Promise<boolean> {
   if (one === other) return true;
   try {
     return (await realpath(one)) === (await realpath(other));
@@ -130,68 +104,133 @@ async function isSame(one: string, other: string): Promise<boolean> {
   }
 }
 
-export interface Written {
+function auditIntent(spec: JobSpec, choice: ExportChoice, tally: Tally): AuditIntent {
+  const { columns } = spec.plan;
+  return {
+    action: 'Export',
+    connection: spec.connectionName,
+    environment: spec.environment,
+    policy: [...new Set(columns.map(({ policy }) => policy))].join(', '),
+    definition: [...new Set(columns.map(({ definition }) => definition))].join(', '),
+    ...(choice.reason !== '' && { reason: choice.reason }),
+    ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
+    rows: choice.rows === 'failed' ? tally.failed : tally.rows,
+    job: spec.jobId,
+    note: [
+      choice.content,
+      choice.rows,
+      choice.format === 'workbook' ? 'workbook' : choice.safety,
+      ...(choice.passphrase === null ? [] : ['encrypted']),
+    ].join(' '),
+  };
+}
+
+interface Written {
   readonly rowsWritten: number;
+  /** Cells that were escaped for spreadsheets. */
   readonly escaped: number;
 }
 
-/** Bytes of the source that are joined and written in one go. */
-const partBytes = 256 * 1024;
+interface WriteExportOptions {
+  readonly job: BatchJob;
+  readonly store: ResultStore;
+  readonly choice: ExportChoice;
+  readonly target: string;
+}
+
+async function writeExport({
+  job,
+  store,
+  choice,
+  target,
+}: WriteExportOptions): Promise<Outcome<Written & { bytes: number }>> {
+  const source = await job.openSource();
+  if (!source.ok) return source;
+  try {
+    const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
+    const output = await openOutputFile(target, passphrase);
+    if (!output.ok) return output;
+    const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
+    const { format } = job.spec;
+    const written = await writeRows({ store, source: source.value, format, work: job.work, choice, file });
+    if (!written.ok) return await abandon(file, written);
+    const bytes = await file.finish();
+    return bytes.ok ? done({ ...written.value, bytes: bytes.value }) : await abandon(file, bytes);
+  } finally {
+    await source.value.close();
+  }
+}
+
+/** On a full or locked disk the rows written so far stay as `.partial`. */
+async function abandon(
+  file: AtomicFile,
+  failure: Extract<Outcome<never>, { ok: false }>,
+): Promise<typeof failure> {
+  await file.abandon(['file.disk-full', 'file.unwritable'].includes(failure.failure.code));
+  return failure;
+}
+
+interface WriteRowsOptions {
+  readonly store: Pick<ResultStore, 'entries' | 'createSequentialReader' | 'tally'>;
+  readonly source: ByteSource;
+  readonly format: Format;
+  readonly work: readonly ColumnWork[];
+  readonly choice: ExportChoice;
+  readonly file: AtomicFile;
+}
 
 /**
- * Joins source and results into `output`, in source order and constant memory.
+ * Joins source and results in the order of the source, in constant memory.
  * Failures: file.changed, file.gone, file.unreadable, job.damaged, file.disk-full, file.unwritable,
  * file.workbook-cell, file.workbook-full.
  */
-export async function writeRows(
-  store: Pick<ResultStore, 'entries' | 'readThrough' | 'tally'>,
-  source: ByteSource,
-  format: Format,
-  view: View,
-  choice: ExportChoice,
-  output: OutputFile,
-): Promise<Outcome<Written>> {
-  const rows = outputRows(format, view, choice, store.tally.failed > 0);
+async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
+  const { store, source, format, work, choice, file } = options;
+  const rows = createOutputRows({ format, work, choice, hasFailures: store.tally.failed > 0 });
   const writer =
     choice.format === 'workbook'
       ? createSheetWriter()
       : createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' });
-  const through = { ...source, read: readAhead((...at) => source.read(...at), source.identity.size) };
-  const join = { source: through, format, read: store.readThrough(), rows, writer };
+  const { identity } = source;
+  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
+  const join = { source: { identity, read }, format, read: store.createSequentialReader(), rows, writer };
   const head =
     (choice.byteOrderMark && choice.format === 'csv' ? '\ufeff' : '') +
     (rows.header === null ? '' : writer.line(rows.header));
   let rowsWritten = 0;
-  // The disk writes one part while the next is joined.
-  let writing = output.write(Buffer.from(head));
+  // The disk writes one group of chunks while the next is joined.
+  let writing = file.write(Buffer.from(head));
   const entries = store.entries.filter(({ counts }) => choice.rows !== 'failed' || counts.failed > 0);
-  for (const part of inParts(entries)) {
-    const joined = await joinRows(join, part);
+  for (const group of groupChunks(entries)) {
+    const joined = await joinRows(join, group);
     const written = await writing;
     if (!joined.ok) return joined;
     if (!written.ok) return written;
     if (writer.failure !== null) return { ok: false, failure: writer.failure };
     rowsWritten += joined.value.rows;
-    writing = output.write(joined.value.bytes);
+    writing = file.write(joined.value.bytes);
     await yieldToOthers();
   }
   const written = await writing;
   if (!written.ok) return written;
   if (writer.failure !== null) return { ok: false, failure: writer.failure };
-  const same = await source.check();
-  return same.ok ? done({ rowsWritten, escaped: writer.escaped }) : same;
+  const unchanged = await source.check();
+  return unchanged.ok ? done({ rowsWritten, escaped: writer.escaped }) : unchanged;
 }
 
-function* inParts(entries: readonly Entry[]): Generator<Entry[], void> {
-  let part: Entry[] = [];
+/** Bytes of the source that are joined and written at once, about. */
+const groupBytes = 256 * 1024;
+
+function* groupChunks(entries: readonly JournalEntry[]): Generator<JournalEntry[], void> {
+  let group: JournalEntry[] = [];
   let bytes = 0;
   for (const entry of entries) {
-    part.push(entry);
+    group.push(entry);
     bytes += entry.end.offset - entry.start.offset;
-    if (bytes < partBytes) continue;
-    yield part;
-    part = [];
+    if (bytes < groupBytes) continue;
+    yield group;
+    group = [];
     bytes = 0;
   }
-  if (part.length > 0) yield part;
+  if (group.length > 0) yield group;
 }

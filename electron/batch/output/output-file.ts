@@ -1,11 +1,8 @@
 import { createCipheriv, randomBytes, scrypt } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { Stanza, type Recipient, Encrypter } from 'age-encryption';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
-import { writeFailure, syncFolder } from '../storing/job-files.ts';
+import { openAtomicFile, type AtomicFile } from '../../storage/atomic-file.ts';
 
 const label = 'age-encryption.org/v1/scrypt';
 const derive = promisify<Buffer, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
@@ -13,10 +10,10 @@ const derive = promisify<Buffer, Buffer, number, { N: number; r: number; p: numb
 );
 
 /**
- * A passphrase as age's scrypt recipient (age-encryption.org/v1). The library's own derives the key on this thread,
- * and the app would stand still for a second; this one leaves that to Node's thread pool.
+ * A passphrase as age's scrypt recipient (age-encryption.org/v1). The library's own derives the key on this thread and
+ * would block the app for a second; this one uses Node's thread pool.
  */
-export function passphraseRecipient(passphrase: string, workFactor = 18): Recipient {
+function passphraseRecipient(passphrase: string, workFactor = 18): Recipient {
   return {
     async wrapFileKey(fileKey) {
       const salt = randomBytes(16);
@@ -35,106 +32,31 @@ export function passphraseRecipient(passphrase: string, workFactor = 18): Recipi
   };
 }
 
-/** A file that is there whole or not at all: written beside its target as `.partial`, synced, then renamed. */
-export interface OutputFile {
-  /** Failures: file.disk-full, file.unwritable. After one nothing more is taken and the target is untouched. */
-  write(bytes: Buffer): Promise<Outcome<null>>;
-  /** The number of bytes in the target. */
-  finish(): Promise<Outcome<number>>;
-  /** Leaves the target as it was. `keep` leaves the partial file, cut at the last whole write. */
-  abandon(keep: boolean): Promise<void>;
-}
-
-const partialOf = (target: string): string => `${target}.partial`;
-
-export async function createOutputFile(
+/**
+ * An export's file; with a passphrase, encrypted in the age format as it is written, so that no cleartext touches the
+ * disk. `workFactor` is the binary logarithm of scrypt's cost. Failures: file.disk-full, file.unwritable.
+ */
+export async function openOutputFile(
   target: string,
   passphrase: string | null,
   workFactor?: number,
-): Promise<Outcome<OutputFile>> {
-  const path = partialOf(target);
-  let handle: FileHandle;
-  try {
-    // A leftover is removed rather than opened: it might be a link, or readable by others.
-    await rm(path, { force: true });
-    handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-  } catch (error) {
-    return writeFailure(error);
-  }
-  const plain = plainFile(handle, path, target);
-  return done(passphrase === null ? plain : encryptedFile(plain, passphrase, workFactor));
+): Promise<Outcome<AtomicFile>> {
+  const file = await openAtomicFile(target);
+  if (!file.ok || passphrase === null) return file;
+  return done(encryptFile(file.value, passphraseRecipient(passphrase, workFactor)));
 }
 
-/** The disk is kept busy as it goes: else the last sync has all of it to do, and someone waits. */
-const syncEveryBytes = 8 * 1024 * 1024;
-
-function plainFile(handle: FileHandle, path: string, target: string): OutputFile {
-  let position = 0;
-  let syncedTo = 0;
-  let syncing: Promise<unknown> = Promise.resolve();
-  let isSyncing = false;
-  let lost: ReturnType<typeof failed> | null = null;
-
-  function syncBehind(): void {
-    if (isSyncing || position - syncedTo < syncEveryBytes) return;
-    syncedTo = position;
-    isSyncing = true;
-    syncing = handle
-      .datasync()
-      // Kept: the system tells of a failed sync only once.
-      .catch((error: unknown) => (lost ??= writeFailure(error)))
-      .finally(() => (isSyncing = false));
-  }
-
-  return {
-    async write(bytes) {
-      try {
-        let written = 0;
-        while (written < bytes.length) {
-          const some = await handle.write(bytes, written, bytes.length - written, position + written);
-          written += some.bytesWritten;
-        }
-        position += bytes.length;
-        syncBehind();
-        return done(null);
-      } catch (error) {
-        return writeFailure(error);
-      }
-    },
-    async finish() {
-      try {
-        await syncing;
-        if (lost !== null) return lost;
-        await handle.sync();
-        await handle.close();
-        await rename(path, target);
-        await syncFolder(dirname(target));
-        return done(position);
-      } catch (error) {
-        return writeFailure(error);
-      }
-    },
-    async abandon(keep) {
-      await syncing;
-      if (keep) await handle.truncate(position).catch(() => undefined);
-      await handle.close().catch(() => undefined);
-      if (!keep) await rm(path, { force: true }).catch(() => undefined);
-    },
-  };
-}
-
-/** The same in the age format with a scrypt recipient, encrypted as it is written: no cleartext touches the disk. */
-function encryptedFile(plain: OutputFile, passphrase: string, workFactor?: number): OutputFile {
+function encryptFile(file: AtomicFile, recipient: Recipient): AtomicFile {
   const encrypter = new Encrypter();
-  encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
+  encrypter.addRecipient(recipient);
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  const state: { failure?: { ok: false; failure: Failure } } = {};
+  const result: { failure?: { ok: false; failure: Failure } } = {};
   const copying = (async (): Promise<void> => {
     for await (const bytes of await encrypter.encrypt(readable)) {
-      const outcome = await plain.write(Buffer.from(bytes));
+      const outcome = await file.write(Buffer.from(bytes));
       if (!outcome.ok) {
-        state.failure = outcome;
+        result.failure = outcome;
         // Leaving the loop cancels the stream, which ends a write that waits for it.
         return;
       }
@@ -142,23 +64,23 @@ function encryptedFile(plain: OutputFile, passphrase: string, workFactor?: numbe
   })();
   const settled = copying.catch(() => {
     // Only the encrypter throws: writing answers with a failure.
-    state.failure = failed('file.unwritable');
+    result.failure = failed('file.unwritable');
   });
   return {
     async write(bytes) {
       await writer.write(bytes).catch(() => undefined);
-      return state.failure ?? done(null);
+      return result.failure ?? done(null);
     },
     async finish() {
       await writer.close().catch(() => undefined);
       await settled;
-      if (state.failure !== undefined) return state.failure;
-      return plain.finish();
+      if (result.failure !== undefined) return result.failure;
+      return file.finish();
     },
     async abandon(keep) {
       await writer.abort().catch(() => undefined);
       await settled;
-      await plain.abandon(keep);
+      await file.abandon(keep);
     },
   };
 }

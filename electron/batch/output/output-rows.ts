@@ -5,13 +5,13 @@ import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { toBytes } from '../reading/decode.ts';
 import { readChunk, type Format, type Chunk } from '../reading/read-rows.ts';
-import type { Entry } from '../storing/journal.ts';
+import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
-import { codeOfRow, type ChunkResults } from '../storing/results.ts';
-import { hasHidden, hideAnywhere, type View } from './result-rows.ts';
+import { codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
+import { hasHidden, hideAnywhere } from './result-rows.ts';
 import type { RowWriter } from '../write-csv.ts';
 
-export interface Join {
+export interface JoinOptions {
   readonly source: Pick<ByteSource, 'identity' | 'read'>;
   readonly format: Format;
   readonly read: ReadRecord;
@@ -21,10 +21,10 @@ export interface Join {
 
 /** The text of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
 export async function joinRows(
-  { source, format, read, rows, writer }: Join,
-  entries: readonly Entry[],
+  { source, format, read, rows, writer }: JoinOptions,
+  entries: readonly JournalEntry[],
 ): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
-  const parts: Buffer[] = [];
+  const buffers: Buffer[] = [];
   let text = '';
   let written = 0;
   for (const entry of entries) {
@@ -39,23 +39,31 @@ export async function joinRows(
       text += writer.line(fields);
       written += 1;
     }
-    // Bytes that were not valid go back as they came, and only there: text of the service stays text.
+    // Only the source can have bytes that were not valid: they go out as they came in.
     if (!chunk.value.clean) {
-      parts.push(toBytes(text));
+      buffers.push(toBytes(text));
       text = '';
     }
   }
-  parts.push(Buffer.from(text));
-  const [only] = parts;
+  buffers.push(Buffer.from(text));
+  const [only] = buffers;
   return done({
-    bytes: parts.length === 1 && only !== undefined ? only : Buffer.concat(parts),
+    bytes: buffers.length === 1 && only !== undefined ? only : Buffer.concat(buffers),
     rows: written,
   });
 }
 
 type Choice = Pick<ExportChoice, 'content' | 'rows'>;
 
-/** Joins the source's rows with their results, as one export wants them. */
+export interface OutputRowsOptions {
+  readonly format: Format;
+  readonly work: readonly ColumnWork[];
+  readonly choice: Choice;
+  /** Whether any row of the job failed. */
+  readonly hasFailures: boolean;
+}
+
+/** Joins the source's rows with their results, as chosen for one export. */
 export interface OutputRows {
   /** Null without one. */
   readonly header: readonly string[] | null;
@@ -64,37 +72,32 @@ export interface OutputRows {
 }
 
 /**
- * `failures`: whether the job has failed rows; only then a result of all rows gets an `error` column. A malformed row
- * is kept as it is: its columns can't be told apart, so none is added to it.
+ * An export of all rows has an `error` column only when rows failed. A malformed row stays as it is: its columns are
+ * not known, so none is added.
  */
-export function outputRows(format: Format, view: View, choice: Choice, failures: boolean): OutputRows {
-  const byColumn = new Map(view.work.map((work, i) => [work.plan.column, { work, i }]));
-  const errors = choice.rows === 'failed';
-  // The list of failed rows goes to whoever mends them: what came in, and never cleartext.
-  const withError = errors || (choice.rows === 'all' && failures);
-  const hideInputs = errors || choice.content !== 'cleartext';
-  const hideStrays = hideInputs && hasHidden({ work: view.work, masked: new Map() });
+export function createOutputRows({ format, work, choice, hasFailures }: OutputRowsOptions): OutputRows {
+  const byColumn = new Map(work.map((one, i) => [one.plan.column, { work: one, i }]));
+  const failedOnly = choice.rows === 'failed';
+  // The list of failed rows is passed on to be corrected: it has what came in, and never cleartext.
+  const withError = failedOnly || (choice.rows === 'all' && hasFailures);
+  const hideInputs = failedOnly || choice.content !== 'cleartext';
+  const hideFlawed = hideInputs && hasHidden({ work, masked: new Map() });
 
   function widen(names: readonly string[]): string[] {
     return names.flatMap((name, column) => {
       const mapped = byColumn.get(column);
-      return mapped === undefined || errors ? [name] : [name, ...besides(name, mapped.work, choice)];
+      return mapped === undefined || failedOnly ? [name] : [name, ...besides(name, mapped.work, choice)];
     });
   }
 
-  /** What stands in a mapped column's own place. */
-  function shown(
-    { work, i }: { work: ColumnWork; i: number },
-    field: string,
-    results: ChunkResults,
-    index: number,
-  ) {
+  /** What a mapped column has in one row. */
+  function cellOf({ work, i }: { work: ColumnWork; i: number }, field: string, at: RowResults) {
     const isCleartext = work.plan.operation === 'tokenize' && field !== '';
     const input = isCleartext && hideInputs ? mask(work.kind, field) : field;
-    const column = results.columns[i];
-    const cell = column?.states[index];
-    const result = cell === 'o' ? resultOf(work, column?.values[index] ?? '', view, choice) : null;
-    return { input, cell, result };
+    const column = at.results.columns[i];
+    const state = column?.states[at.index];
+    const result = state === rowStates.ok ? resultOf(work, column?.values[at.index] ?? '', choice) : null;
+    return { input, state, result };
   }
 
   const mapped = [...byColumn.values()];
@@ -106,20 +109,21 @@ export function outputRows(format: Format, view: View, choice: Choice, failures:
     fields(chunk, results, index) {
       const row = chunk.rows[index] ?? [];
       const state = results.states[index];
-      if (choice.rows === 'failed' && state !== 'f') return null;
-      if (choice.rows === 'matches' && state !== 'o') return null;
+      if (choice.rows === 'failed' && state !== rowStates.failed) return null;
+      if (choice.rows === 'matches' && state !== rowStates.ok) return null;
       if (results.flaws[index] !== undefined) {
-        const kept = hideStrays ? row.map((field) => hideAnywhere(field)) : row;
-        const whole = errors || row.length === format.width;
-        return withError && whole ? [...kept, codeOfRow(results, index) ?? ''] : kept;
+        const fields = hideFlawed ? row.map((field) => hideAnywhere(field)) : row;
+        const hasErrorColumn = withError && (failedOnly || row.length === format.width);
+        return hasErrorColumn ? [...fields, codeOfRow(results, index) ?? ''] : fields;
       }
-      // An empty line stays one, unless it has to carry its error.
-      if (row.length < format.width && !errors) return row;
+      // An empty line stays one, unless it needs its error.
+      if (row.length < format.width && !failedOnly) return row;
+      const at = { results, index };
       if (keepsWidth) {
-        // The row was read for this export alone.
+        // The row itself is changed: it was read for this export alone.
         for (const one of mapped) {
           const { column } = one.work.plan;
-          const { input, result } = shown(one, row[column] ?? '', results, index);
+          const { input, result } = cellOf(one, row[column] ?? '', at);
           row[column] = result ?? input;
         }
         return row;
@@ -132,23 +136,31 @@ export function outputRows(format: Format, view: View, choice: Choice, failures:
           fields.push(field);
           continue;
         }
-        const { work } = one;
-        const { input, cell, result } = shown(one, field, results, index);
-        if (errors) {
+        const { input, state: cellState, result } = cellOf(one, field, at);
+        if (failedOnly) {
           fields.push(input);
           continue;
         }
-        if (work.plan.into === 'replace') fields.push(result ?? input);
+        if (one.work.plan.into === 'replace') fields.push(result ?? input);
         else {
           fields.push(input);
-          if (showsResult(work, choice)) fields.push(result ?? '');
+          if (showsResult(one.work, choice)) fields.push(result ?? '');
         }
-        if (hasMatchColumn(work, choice)) fields.push(cell === 'o' ? 'yes' : cell === 'u' ? 'no' : '');
+        if (hasMatchColumn(one.work, choice)) fields.push(matchText(cellState));
       }
       if (withError) fields.push(codeOfRow(results, index) ?? '');
       return fields;
     },
   };
+}
+
+const matchText = (state: string | undefined): string =>
+  state === rowStates.ok ? 'yes' : state === rowStates.unmatched ? 'no' : '';
+
+interface RowResults {
+  readonly results: ChunkResults;
+  /** Of the row in its chunk. */
+  readonly index: number;
 }
 
 function headerOf(
@@ -162,7 +174,7 @@ function headerOf(
 }
 
 /** Null where the export keeps what came in. */
-function resultOf(work: ColumnWork, result: string, view: View, { content }: Choice): string | null {
+function resultOf(work: ColumnWork, result: string, { content }: Choice): string | null {
   if (!yieldsCleartext(work.plan.operation)) return result;
   if (content === 'tokens') return null;
   return content === 'masked' && result !== '' ? mask(work.kind, result) : result;
@@ -177,8 +189,8 @@ const hasMatchColumn = ({ plan }: ColumnWork, { rows }: Choice): boolean =>
 function besides(name: string, work: ColumnWork, choice: Choice): string[] {
   const names: string[] = [];
   if (work.plan.into === 'beside' && showsResult(work, choice)) {
-    const what = !yieldsCleartext(work.plan.operation) ? 'token' : choice.content;
-    names.push(`${name}_${what}`);
+    const suffix = !yieldsCleartext(work.plan.operation) ? 'token' : choice.content;
+    names.push(`${name}_${suffix}`);
   }
   if (hasMatchColumn(work, choice)) names.push(`${name}_match`);
   return names;

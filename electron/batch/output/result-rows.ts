@@ -3,9 +3,9 @@ import type { CellState, ResultRow, RowFilter, RowsPage } from '../../contract/m
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask } from '../../privacy/masking.ts';
 import { looksLike } from '../reading/fit.ts';
-import type { Entry } from '../storing/journal.ts';
+import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
-import { codeOfRow, stateNames, type ChunkResults, type State } from '../storing/results.ts';
+import { codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 
 export interface View {
@@ -16,7 +16,8 @@ export interface View {
   readonly masked: ReadonlyMap<number, DefinitionKind>;
 }
 
-const longest = 500;
+const maxLength = 500;
+const maxCellsOfFlawedRow = 1_100;
 
 /**
  * One row for the window: the source's columns, then the results that go beside theirs. Cleartext is masked wherever
@@ -26,12 +27,15 @@ export function showRow(chunk: Chunk, results: ChunkResults, index: number, view
   const row = chunk.rows[index] ?? [];
   const shown = {
     row: chunk.start.row + index,
-    state: stateNames[(results.states[index] ?? 'k') as State],
+    state: stateOf(results.states[index]),
     code: codeOfRow(results, index),
   };
   if (results.flaws[index] !== undefined) {
     const text = (field: string): string => clip(hasHidden(view) ? hideAnywhere(field) : field);
-    return { ...shown, cells: row.slice(0, 1_100).map((field) => ({ text: text(field), state: 'kept' })) };
+    return {
+      ...shown,
+      cells: row.slice(0, maxCellsOfFlawedRow).map((field) => ({ text: text(field), state: 'kept' })),
+    };
   }
   const cells = Array.from({ length: view.width }, (_, column): { text: string; state: CellState } => {
     const field = row[column] ?? '';
@@ -41,16 +45,17 @@ export function showRow(chunk: Chunk, results: ChunkResults, index: number, view
   view.work.forEach(({ plan, kind }, i) => {
     const column = results.columns[i];
     const input = row[plan.column] ?? '';
-    const state = (column?.states[index] ?? 'k') as State;
-    const result = state === 'o' ? (column?.values[index] ?? '') : null;
-    const before = plan.operation === 'tokenize' && input !== '' ? mask(kind, input) : input;
-    const after =
+    const letter = column?.states[index];
+    const state = stateOf(letter);
+    const result = letter === rowStates.ok ? (column?.values[index] ?? '') : null;
+    const shownInput = plan.operation === 'tokenize' && input !== '' ? mask(kind, input) : input;
+    const shownResult =
       result !== null && result !== '' && yieldsCleartext(plan.operation) ? mask(kind, result) : result;
     if (plan.into === 'replace') {
-      cells[plan.column] = { text: clip(after ?? before), state: stateNames[state] };
+      cells[plan.column] = { text: clip(shownResult ?? shownInput), state };
     } else {
-      cells[plan.column] = { text: clip(before), state: 'kept' };
-      cells.push({ text: clip(after ?? ''), state: stateNames[state] });
+      cells[plan.column] = { text: clip(shownInput), state: 'kept' };
+      cells.push({ text: clip(shownResult ?? ''), state });
     }
   });
   return { ...shown, cells };
@@ -60,7 +65,7 @@ export function showRow(chunk: Chunk, results: ChunkResults, index: number, view
 export const hasHidden = ({ work, masked }: Pick<View, 'work' | 'masked'>): boolean =>
   masked.size > 0 || work.some(({ plan }) => plan.operation === 'tokenize');
 
-/** A malformed row's columns can't be told apart, so each field is masked by what it looks like. */
+/** The columns of a malformed row are not known, so each field is masked by what it looks like. */
 export function hideAnywhere(field: string): string {
   const like = looksLike([field]);
   if (like !== null && like !== 'text') return mask(like, field);
@@ -68,37 +73,44 @@ export function hideAnywhere(field: string): string {
 }
 
 function clip(text: string): string {
-  return (text.length > longest ? `${text.slice(0, longest)}…` : text).toWellFormed();
+  return (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text).toWellFormed();
 }
 
-const letters = { ok: 'o', failed: 'f', unmatched: 'u', blank: 'b' } as const;
-
-/** How many rows of a chunk a filter keeps; known from the journal alone. */
-export const keptBy = (filter: RowFilter, { counts }: Pick<Entry, 'counts'>): number =>
+/** How many rows of a chunk pass a filter; known from the journal alone. */
+const countRows = (filter: RowFilter, { counts }: Pick<JournalEntry, 'counts'>): number =>
   filter === 'all' ? counts.rows : counts[filter];
 
-/** Any page of any filter in the time of the few chunks it touches. */
+/** A chunk's rows with their results. */
+export interface LoadedChunk {
+  readonly chunk: Chunk;
+  readonly results: ChunkResults;
+}
+
+export interface PageOptions {
+  readonly entries: readonly JournalEntry[];
+  readonly view: View;
+  readonly load: (index: number) => Promise<Outcome<LoadedChunk>>;
+}
+
+/** Loads only the chunks that have rows of the page. Failures: those of `load`. */
 export async function pageOf(
-  entries: readonly Entry[],
-  query: { filter: RowFilter; from: number; count: number },
-  view: View,
-  load: (index: number) => Promise<Outcome<{ chunk: Chunk; results: ChunkResults }>>,
+  { filter, from, count }: { filter: RowFilter; from: number; count: number },
+  { entries, view, load }: PageOptions,
 ): Promise<Outcome<RowsPage>> {
-  const { filter, from, count } = query;
-  const total = entries.reduce((sum, entry) => sum + keptBy(filter, entry), 0);
+  const total = entries.reduce((sum, entry) => sum + countRows(filter, entry), 0);
   const rows: ResultRow[] = [];
   let before = 0;
   for (const [index, entry] of entries.entries()) {
-    const here = keptBy(filter, entry);
+    const here = countRows(filter, entry);
     if (before + here > from && rows.length < count) {
       const loaded = await load(index);
       if (!loaded.ok) return loaded;
       const { chunk, results } = loaded.value;
-      let nth = before;
+      let position = before;
       for (let i = 0; i < results.states.length && rows.length < count; i++) {
-        if (filter !== 'all' && results.states[i] !== letters[filter]) continue;
-        if (nth >= from) rows.push(showRow(chunk, results, i, view));
-        nth += 1;
+        if (filter !== 'all' && results.states[i] !== rowStates[filter]) continue;
+        if (position >= from) rows.push(showRow(chunk, results, i, view));
+        position += 1;
       }
     }
     before += here;
@@ -109,7 +121,7 @@ export async function pageOf(
 
 /** Failed rows by reason, the most frequent first; from the journal alone. */
 export function groupFailures(
-  entries: readonly Entry[],
+  entries: readonly JournalEntry[],
 ): { code: FailureCode; count: number; firstRow: number }[] {
   const groups = new Map<FailureCode, { code: FailureCode; count: number; firstRow: number }>();
   for (const { start, counts } of entries) {

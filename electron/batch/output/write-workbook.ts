@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { ZipFile } from 'yazl';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import { sheetRows } from '../reading/workbook/sheet.ts';
-import type { OutputFile } from './output-file.ts';
+import type { AtomicFile } from '../../storage/atomic-file.ts';
 import type { RowWriter } from '../write-csv.ts';
 
 /** Characters a cell can hold; a spreadsheet calls a file with a longer one damaged. */
-const cellLength = 32_767;
+const maxCellLength = 32_767;
 
 /** A part of 4 GiB would need another form of archive, and no spreadsheet opens it. */
-const sheetBytes = 4 * 1024 * 1024 * 1024 - 1;
+const maxSheetBytes = 4 * 1024 * 1024 * 1024 - 1;
 
 /**
- * Turns rows into those of a sheet. Every cell is text (number format "Text"), so that no digit is lost and nothing
- * is run as a formula, when it is edited neither.
+ * Formats the rows of a sheet. Every cell is text (number format "Text"): no digit is lost, and nothing is run as a
+ * formula, not even when it is edited.
  */
 export function createSheetWriter(): RowWriter {
   const columns: string[] = [];
@@ -28,7 +28,7 @@ export function createSheetWriter(): RowWriter {
       for (let i = 0; i < fields.length; i++) {
         const field = fields[i] ?? '';
         if (field === '') continue;
-        if (field.length > cellLength) failure ??= { code: 'file.workbook-cell', row };
+        if (field.length > maxCellLength) failure ??= { code: 'file.workbook-cell', row };
         columns[i] ??= columnName(i);
         // Space at the ends would be dropped, and so would some within.
         const space = /^\s|\s$|\s\s/.test(field) ? ' xml:space="preserve"' : '';
@@ -68,7 +68,7 @@ const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const packages = 'http://schemas.openxmlformats.org/package/2006';
 const types = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-const parts: Readonly<Record<string, string>> = {
+const packageParts: Readonly<Record<string, string>> = {
   '[Content_Types].xml':
     `<Types xmlns="${packages}/content-types">` +
     `<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
@@ -105,64 +105,64 @@ const tail =
 const mtime = new Date(1980, 0, 1);
 
 /**
- * A workbook of one sheet in `output`. What is written is the rows of `createSheetWriter`; it is packed on its way, in
- * constant memory. Failures besides those of `output`: file.workbook-full.
+ * A workbook of one sheet in `output`. Takes the rows of `createSheetWriter` and packs them in constant memory.
+ * Failures besides those of `output`: file.workbook-full.
  */
-export function workbookFile(output: OutputFile): OutputFile {
+export function workbookFile(output: AtomicFile): AtomicFile {
   const zip = new ZipFile();
   const sheet = new PassThrough();
-  for (const [name, content] of Object.entries(parts))
+  for (const [name, content] of Object.entries(packageParts))
     zip.addBuffer(Buffer.from(declaration + content), name, { mtime });
   zip.addReadStream(sheet, 'xl/worksheets/sheet1.xml', { mtime });
   zip.end();
   const packed = zip.outputStream.pipe(new PassThrough());
-  const state: { failure?: { ok: false; failure: Failure } } = {};
+  const result: { failure?: { ok: false; failure: Failure } } = {};
   const settled = (async (): Promise<void> => {
     for await (const bytes of packed) {
       const outcome = await output.write(bytes as Buffer);
       if (outcome.ok) continue;
-      state.failure = outcome;
+      result.failure = outcome;
       return;
     }
   })().catch(() => {
-    state.failure ??= failed('file.unwritable');
+    result.failure ??= failed('file.unwritable');
   });
   let bytesIn = 0;
 
-  async function put(bytes: Buffer): Promise<Outcome<null>> {
+  async function add(bytes: Uint8Array): Promise<Outcome<null>> {
     bytesIn += bytes.length;
-    if (bytesIn > sheetBytes) state.failure ??= failed('file.workbook-full');
-    // Once the packing has ended nothing takes what is put in.
-    if (state.failure === undefined && !sheet.write(bytes))
+    if (bytesIn > maxSheetBytes) result.failure ??= failed('file.workbook-full');
+    // After a failure nothing reads from the stream.
+    if (result.failure === undefined && !sheet.write(bytes))
       await Promise.race([once(sheet, 'drain'), settled]);
-    return state.failure ?? done(null);
+    return result.failure ?? done(null);
   }
 
-  let begun = false;
-  const begin = async (): Promise<Outcome<null>> => {
-    if (begun) return done(null);
-    begun = true;
-    return put(Buffer.from(head));
+  let hasHead = false;
+  const addHead = async (): Promise<Outcome<null>> => {
+    if (hasHead) return done(null);
+    hasHead = true;
+    return add(Buffer.from(head));
   };
 
   return {
     async write(bytes) {
-      const ready = await begin();
-      return ready.ok ? put(bytes) : ready;
+      const ready = await addHead();
+      return ready.ok ? add(bytes) : ready;
     },
     async finish() {
-      const ready = await begin();
-      const ended = ready.ok ? await put(Buffer.from(tail)) : ready;
+      const ready = await addHead();
+      const ended = ready.ok ? await add(Buffer.from(tail)) : ready;
       if (!ended.ok) return ended;
       sheet.end();
       await settled;
-      return state.failure ?? output.finish();
+      return result.failure ?? output.finish();
     },
     async abandon() {
       sheet.destroy();
       packed.destroy();
       await settled;
-      // A torn archive is of no use to anybody.
+      // Part of an archive is of no use.
       await output.abandon(false);
     },
   };

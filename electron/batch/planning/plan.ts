@@ -12,7 +12,7 @@ export interface Draft {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly connection: Connection;
-  /** Rows as preflight counted them, under the same reading: what a run must come to as well. Null until counted. */
+  /** Rows as preflight counted them; a run must come to the same number. Null until counted. */
   readonly total: number | null;
 }
 
@@ -25,7 +25,7 @@ export interface ColumnWork {
   readonly key: string;
 }
 
-export function callFor({ operation, policy, definition, target, pattern }: ColumnPlan): BatchCall {
+function callFor({ operation, policy, definition, target, pattern }: ColumnPlan): BatchCall {
   switch (operation) {
     case 'tokenize':
       return { operation: 'BatchTokenize', policy, definition };
@@ -55,12 +55,12 @@ export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
  */
 export function checkPlan(plan: Plan, width: number, connection: Connection): Outcome<ColumnWork[]> {
   const work: ColumnWork[] = [];
-  const taken = new Set<number>();
+  const seen = new Set<number>();
   for (const column of plan.columns) {
-    if (column.column >= width || taken.has(column.column)) {
+    if (column.column >= width || seen.has(column.column)) {
       return failed('plan.column-unknown', { column: String(column.column + 1) });
     }
-    taken.add(column.column);
+    seen.add(column.column);
     const kind = kindOf(connection, column.definition);
     if (kind === null) return failed('plan.definition-unknown', { definition: column.definition });
     if (!connection.policies.includes(column.policy)) {
@@ -99,8 +99,8 @@ export function tryPattern(pattern: string, texts: readonly string[]): Outcome<b
 }
 
 /**
- * Checks an expression before it is sent: only what runs in linear time is let through, so that no expression of
- * ours can hold up the service or, where samples are tried locally, the app.
+ * Checks an expression before it is sent. Only what runs in linear time is allowed: no expression can hold up the
+ * service or, where samples are tried locally, the app.
  * Failures: pattern.unsupported (lookaround, backreference, possessive or atomic group), pattern.invalid.
  */
 export function checkPattern(pattern: string): Outcome<RE2JS> {
@@ -108,8 +108,8 @@ export function checkPattern(pattern: string): Outcome<RE2JS> {
   try {
     return done(RE2JS.compile(pattern));
   } catch {
-    const bare = pattern.replace(/\\\\/g, '').replace(/\[(?:\\.|[^\]\\])*\]/g, '');
-    const beyond = /\(\?(?:[=!>]|<[=!])|\\[1-9]|\\k[<{']|[*+?}]\+/.test(bare);
-    return failed(beyond ? 'pattern.unsupported' : 'pattern.invalid');
+    const withoutClasses = pattern.replace(/\\\\/g, '').replace(/\[(?:\\.|[^\]\\])*\]/g, '');
+    const unsupported = /\(\?(?:[=!>]|<[=!])|\\[1-9]|\\k[<{']|[*+?}]\+/.test(withoutClasses);
+    return failed(unsupported ? 'pattern.unsupported' : 'pattern.invalid');
   }
 }

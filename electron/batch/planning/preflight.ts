@@ -8,7 +8,7 @@ import type { OpenSource } from '../reading/sources.ts';
 import type { ColumnWork } from './plan.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
-export interface DistinctCounter {
+interface DistinctCounter {
   /** True when the string had not been seen; false also once the counter is full. */
   add(text: string, seed: number): boolean;
   readonly count: number;
@@ -25,9 +25,9 @@ export function createDistinctCounter(capacity = 1_000_000): DistinctCounter {
       const hash = hash53(text, seed);
       let at = hash % size;
       for (;;) {
-        const there = table[at];
-        if (there === hash) return false;
-        if (there === 0) break;
+        const found = table[at];
+        if (found === hash) return false;
+        if (found === 0) break;
         at = (at + 1) % size;
       }
       if (count >= capacity) {
@@ -61,13 +61,13 @@ function hash53(text: string, seed: number): number {
   return 4294967296 * (2097151 & two) + (one >>> 0) || 1;
 }
 
-export interface Rates {
+interface Rates {
   readonly batchSize: number;
   readonly requestsPerSecond: number;
   readonly transfersPerDay: number;
 }
 
-/** What two cores do beside the service, whatever its limit. */
+/** What the app itself manages on two cores, however fast the service is. */
 const rowsPerSecond = 150_000;
 
 /** Before anything is counted. */
@@ -86,15 +86,23 @@ export const uncounted = (sourceId: string): Preflight => ({
   notices: [],
 });
 
-/** Reads the whole source and counts; nothing is sent. `report` gets the counts so far, from time to time. */
-export async function runPreflight(
-  { source: { sourceId }, bytes: source, converted }: Pick<OpenSource, 'source' | 'bytes' | 'converted'>,
-  format: Format,
-  work: readonly ColumnWork[],
-  rates: Rates,
-  report: (counts: Preflight) => void,
-  signal: AbortSignal,
-): Promise<Outcome<Preflight>> {
+export interface PreflightOptions {
+  readonly opened: Pick<OpenSource, 'source' | 'bytes' | 'converted'>;
+  readonly format: Format;
+  readonly work: readonly ColumnWork[];
+  readonly rates: Rates;
+  /** Receives the counts so far, from time to time. */
+  readonly report: (counts: Preflight) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the whole source and counts; nothing is sent. An aborted one answers with the counts so far, not `done`.
+ * Failures: file.*, row.field-too-long.
+ */
+export async function runPreflight(options: PreflightOptions): Promise<Outcome<Preflight>> {
+  const { opened, format, work, rates, report, signal } = options;
+  const { sourceId } = opened.source;
   const distinct = createDistinctCounter();
   const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
   const notices = new Map<string, Notice>();
@@ -102,12 +110,12 @@ export async function runPreflight(
   let sendable = 0;
   let chunks = 0;
 
-  const note = (found: Notice): void => {
+  const addNotice = (found: Notice): void => {
     const key = `${found.kind}:${found.column ?? ''}`;
     const known = notices.get(key);
     notices.set(key, known === undefined ? found : { ...known, count: known.count + found.count });
   };
-  const state = (finished: boolean): Preflight => {
+  const countsSoFar = (finished: boolean): Preflight => {
     // Once the counter is full, what it can't tell apart is taken as distinct: an upper bound for time and quota.
     const sent = distinct.exact ? distinct.count : sendable;
     const requests = Math.ceil(sent / rates.batchSize);
@@ -124,23 +132,23 @@ export async function runPreflight(
     };
   };
 
-  headerNotices(format).forEach(note);
-  for await (const read of readRows(source, format, beginning(format))) {
+  headerNotices(format).forEach(addNotice);
+  for await (const read of readRows(opened.bytes, format, beginning(format))) {
     if (signal.aborted) break;
     if (!read.ok) return read;
     countChunk(read.value);
     chunks += 1;
     if (chunks % 4 === 0) await yieldToOthers();
-    if (chunks % 64 === 0) report(state(false));
+    if (chunks % 64 === 0) report(countsSoFar(false));
   }
-  return done(state(!signal.aborted));
+  return done(countsSoFar(!signal.aborted));
 
   function countChunk(chunk: Chunk): void {
     if (chunks === 0) {
       const columns = describeColumns(format, chunk.rows);
-      roundedNotices(chunk.rows, columns, converted, format.header).forEach(note);
+      roundedNotices(chunk.rows, columns, opened.converted, format.header).forEach(addNotice);
     }
-    if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(note);
+    if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(addNotice);
     for (let r = 0; r < chunk.rows.length; r++) {
       counts.rows += 1;
       if (chunk.flaws.size > 0 && chunk.flaws.has(r)) {

@@ -45,7 +45,7 @@ export function decode(bytes: Buffer, encoding: Encoding): Decoded {
   }
 }
 
-/** How many bytes `text` took in its source. `clean` as `decode` said. */
+/** How many bytes `text` had in its source. `clean` as answered by `decode`. */
 export function sourceLength(text: string, encoding: Encoding, clean: boolean): number {
   switch (encoding) {
     case 'utf-8':
@@ -62,15 +62,15 @@ export function sourceLength(text: string, encoding: Encoding, clean: boolean): 
 /** UTF-8 for the output, with escaped bytes put back. */
 export function toBytes(text: string): Buffer {
   if (text.isWellFormed()) return Buffer.from(text);
-  const parts: Buffer[] = [];
+  const buffers: Buffer[] = [];
   // A pair matches as one with the u flag, so this splits at lone surrogates only.
   for (const part of text.split(/([\udc80-\udcff]+)/u)) {
     const escaped = /^[\udc80-\udcff]/u.test(part);
-    parts.push(
+    buffers.push(
       escaped ? Buffer.from(Array.from(part, (char) => char.charCodeAt(0) - escapeBase)) : Buffer.from(part),
     );
   }
-  return Buffer.concat(parts);
+  return Buffer.concat(buffers);
 }
 
 /** How many bytes at the end are the beginning of a character that is not all there. */
@@ -98,7 +98,7 @@ function sequenceLength(lead: number): number {
 }
 
 function decodeDamaged(bytes: Buffer): string {
-  const parts: string[] = [];
+  const texts: string[] = [];
   let from = 0;
   let at = 0;
   while (at < bytes.length) {
@@ -110,11 +110,11 @@ function decodeDamaged(bytes: Buffer): string {
       at += length;
       continue;
     }
-    if (at > from) parts.push(bytes.toString('utf8', from, at));
-    parts.push(String.fromCharCode(escapeBase + (bytes[at] ?? 0)));
+    if (at > from) texts.push(bytes.toString('utf8', from, at));
+    texts.push(String.fromCharCode(escapeBase + (bytes[at] ?? 0)));
     at += 1;
     from = at;
   }
-  if (at > from) parts.push(bytes.toString('utf8', from, at));
-  return parts.join('');
+  if (at > from) texts.push(bytes.toString('utf8', from, at));
+  return texts.join('');
 }

@@ -4,37 +4,40 @@ import type { Delimiter, Encoding, Reading } from '../../contract/models/batch.t
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { cutCharacter, decode } from './decode.ts';
 import { isBlank } from './fit.ts';
-import { parseRows, type Newline } from '../parse-rows.ts';
+import { parseRows, type Newline } from './parse-rows.ts';
 import { beginning, limits, readRows, type Format } from './read-rows.ts';
 
 const sampleBytes = 256 * 1024;
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|'];
 
-const marks: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
+const byteOrderMarks: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
   { encoding: 'utf-16le', bytes: [0xff, 0xfe] },
   { encoding: 'utf-16be', bytes: [0xfe, 0xff] },
 ];
 
 /**
- * Finds out how a source is to be read; what the person said goes before what was found.
+ * Finds out how a source is to be read; the person's choices override what was found.
  * Failures: file.empty, file.too-many-columns, file.gone, file.unreadable, row.field-too-long.
  */
-export async function look(source: ByteSource, said: SaidReading): Promise<Outcome<Format>> {
+export async function detectFormat(
+  source: ByteSource,
+  overrides: ReadingOverrides,
+): Promise<Outcome<Format>> {
   const head = await source.read(0, sampleBytes);
   if (!head.ok) return head;
   const bytes = head.value;
-  const mark = marks.find((candidate) => candidate.bytes.every((byte, i) => bytes[i] === byte));
-  const encoding = said.encoding ?? mark?.encoding ?? guessEncoding(bytes);
+  const mark = byteOrderMarks.find((candidate) => candidate.bytes.every((byte, i) => bytes[i] === byte));
+  const encoding = overrides.encoding ?? mark?.encoding ?? guessEncoding(bytes);
   const markLength = mark?.encoding === encoding ? mark.bytes.length : 0;
   if (source.identity.size <= markLength) return failed('file.empty');
 
   const body = bytes.subarray(markLength);
   const { text } = decode(body.subarray(0, body.length - cutCharacter(body, encoding)), encoding);
   const newline = guessNewline(text);
-  const delimiter = said.delimiter ?? guessDelimiter(text, newline);
+  const delimiter = overrides.delimiter ?? guessDelimiter(text, newline);
 
-  // Read as rows once more, by the one reader, so that the header is what the run will take for the header.
+  // By the reader that a run uses, so that both agree on the header.
   const draft = { encoding, delimiter, newline, markLength, header: false, names: null, width: 0 };
   let first: string[] | undefined;
   let second: string[] | undefined;
@@ -47,11 +50,12 @@ export async function look(source: ByteSource, said: SaidReading): Promise<Outco
   if (first.length > limits.columns) {
     return failed('file.too-many-columns', { subject: String(limits.columns) });
   }
-  const header = said.header ?? looksLikeHeader(first, second);
+  const header = overrides.header ?? looksLikeHeader(first, second);
   return done({ ...draft, header, names: header ? first : null, width: first.length });
 }
 
-export type SaidReading = { readonly [K in keyof Reading]?: Reading[K] | undefined };
+/** What the person chose; the rest is detected. */
+export type ReadingOverrides = { readonly [K in keyof Reading]?: Reading[K] | undefined };
 
 function guessEncoding(bytes: Buffer): Encoding {
   const nuls = { even: 0, odd: 0 };
@@ -66,7 +70,7 @@ function guessEncoding(bytes: Buffer): Encoding {
   const good = text.match(/[\u0080-\ud7ff\ue000-\uffff]/g)?.length ?? 0;
   const bad = text.match(/[\udc80-\udcff]/gu)?.length ?? 0;
   if (good > bad * 4) return 'utf-8';
-  // Five bytes mean nothing in windows-1252; a text that has them is something else.
+  // Five bytes have no meaning in windows-1252.
   return bytes.some((byte) => [0x81, 0x8d, 0x8f, 0x90, 0x9d].includes(byte)) ? 'iso-8859-1' : 'windows-1252';
 }
 
@@ -100,7 +104,7 @@ function mostCommon(numbers: readonly number[]): number {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
 }
 
-/** A header has words: no cell that could be a value, and nothing said twice by a row of data. */
+/** A header has words: no cell that could be a value, and not the same cells as the first row of data. */
 function looksLikeHeader(first: readonly string[], second: readonly string[] | undefined): boolean {
   if (first.every(isBlank)) return false;
   if (first.some((cell) => /\d{4}|@|^[\d.,\s-]+$/.test(cell) || cell.length > 200)) return false;

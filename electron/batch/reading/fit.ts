@@ -2,7 +2,7 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 
 /** The service's own limit is not shown (spec §8); this is the router's for a single value. */
-const longest = 8_192;
+const maxLength = 8_192;
 
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */
 export const isScientific = (text: string): boolean => /^[+-]?\d(?:[.,]\d+)?E\+\d{1,3}$/i.test(text.trim());
@@ -15,14 +15,14 @@ const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text.trim())
 export const isBlank = (text: string): boolean => text.trim() === '';
 
 /**
- * Whether a value may be sent. Cleartext must look like its kind. What a token looks like is the definition's
- * business and unknown here, so of tokens only what can't be one is held back.
+ * Whether a value may be sent. Cleartext must look like its kind. What a token looks like is up to the
+ * definition and unknown here, so only what can't be a token is refused.
  */
 export function fits(value: string, kind: DefinitionKind, operation: ColumnPlan['operation']): boolean {
-  if (value.length > longest) return false;
+  if (value.length > maxLength) return false;
   if (kind === 'card' || kind === 'ssn') {
     const first = value.charCodeAt(0);
-    // Quick way out for a million tokens: 'E' is only ever found after a digit or sign.
+    // Fast for tokens: 'E' can only follow a digit or sign.
     if (first < 0x3a && isScientific(value)) return false;
   }
   if (operation !== 'tokenize') return true;
@@ -42,11 +42,11 @@ export function fits(value: string, kind: DefinitionKind, operation: ColumnPlan[
 export function looksLike(values: readonly string[]): DefinitionKind | null {
   const filled = values.filter((value) => !isBlank(value));
   if (filled.length === 0) return null;
-  const most = (test: (text: string) => boolean): boolean =>
+  const mostAre = (test: (text: string) => boolean): boolean =>
     filled.filter(test).length >= filled.length * 0.6;
-  if (most(isEmail)) return 'email';
-  if (most(isSsn)) return 'ssn';
-  if (most(isCard)) return 'card';
+  if (mostAre(isEmail)) return 'email';
+  if (mostAre(isSsn)) return 'ssn';
+  if (mostAre(isCard)) return 'card';
   return 'text';
 }
 
@@ -62,8 +62,8 @@ export function namesCleartext(header: string): boolean {
 
 /**
  * Whether a column of card-like numbers is taken for real ones: nearly all of them pass Luhn's check, as one in ten
- * would by chance, and the header doesn't call them tokens. Wrong for tokens made to pass it, which then are shown
- * masked until the column is mapped: the smaller harm.
+ * would by chance, and the header doesn't call them tokens. Tokens made to pass the check are then shown masked until
+ * the column is mapped, which does less harm than a card in clear.
  */
 export function holdsCards(header: string, values: readonly string[]): boolean {
   if (namesTokens(header)) return false;
@@ -74,8 +74,8 @@ export function holdsCards(header: string, values: readonly string[]): boolean {
 function passesLuhn(card: string): boolean {
   const sum = Array.from(digits(card))
     .reverse()
-    .reduce((total, digit, place) => {
-      const twice = Number(digit) * (place % 2 === 0 ? 1 : 2);
+    .reduce((total, digit, position) => {
+      const twice = Number(digit) * (position % 2 === 0 ? 1 : 2);
       return total + (twice > 9 ? twice - 9 : twice);
     }, 0);
   return sum % 10 === 0;

@@ -6,8 +6,8 @@ import { holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';
 
-const shownRows = 50;
-const shownCharacters = 500;
+const maxRows = 50;
+const maxCharacters = 500;
 
 /** Columns as they are shown: every name there, and each only once. */
 export function describeColumns(format: Format, rows: readonly (readonly string[])[]): Column[] {
@@ -56,7 +56,7 @@ export async function preview(
     row.map((field, i) => {
       const column = columns[i];
       const text = column?.masked === true && field !== '' ? mask(column.looksLike ?? 'text', field) : field;
-      return (text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text).toWellFormed();
+      return (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text).toWellFormed();
     });
   return done({
     source,
@@ -64,7 +64,7 @@ export async function preview(
     byteOrderMark: format.markLength > 0,
     newline: format.newline,
     columns,
-    rows: rows.slice(0, shownRows).map(show),
+    rows: rows.slice(0, maxRows).map(show),
     notices: [
       ...headerNotices(format),
       ...rowNotices(chunk, format),

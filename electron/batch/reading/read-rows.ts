@@ -2,13 +2,12 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Encoding, Reading } from '../../contract/models/batch.ts';
-import type { ChunkPlace, Place } from '../storing/job-files.ts';
-import type { Entry } from '../storing/journal.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
+import type { ChunkRange, Position } from '../storing/journal.ts';
 import { cutCharacter, decode, sourceLength, type Decoded } from './decode.ts';
-import { parseLine, parseRows, type Newline } from '../parse-rows.ts';
+import { parseLine, parseRows, type Newline } from './parse-rows.ts';
 
-/** How the bytes of one source become rows. Settled once, by `look` in look.ts, and kept with the job. */
+/** How the bytes of one source become rows. Found once, by `detectFormat`, and stored with the job. */
 export interface Format extends Reading {
   readonly newline: Newline;
   /** Bytes of the byte order mark. */
@@ -18,8 +17,13 @@ export interface Format extends Reading {
   readonly width: number;
 }
 
-export interface Chunk extends ChunkPlace {
+/** Rows that follow each other in a source. */
+export interface Chunk extends ChunkRange {
   readonly rows: string[][];
+  /** Rows that go out as they came in and are not sent, by their index in the chunk. */
+  readonly flaws: ReadonlyMap<number, FailureCode>;
+  /** False when some text stands for bytes that were not valid (see decode.ts). */
+  readonly clean: boolean;
 }
 
 export const limits = {
@@ -31,18 +35,18 @@ export const limits = {
 };
 
 const readBytes = 256 * 1024;
-const chunkBytes = 96 * 1024;
-const firstBytes = 16 * 1024;
-const cautiousBytes = 256;
+const maxChunkBytes = 96 * 1024;
+const firstWindow = 16 * 1024;
+const minWindow = 256;
 
-export interface Extent {
+interface Extent {
   /** The byte to stop at, between two rows; the end if absent. */
   readonly until?: number;
   /** Rows a chunk should hold, more or less, and fewer where they are long. Infinity: all in one chunk. */
   readonly rows?: number;
 }
 
-export const beginning = (format: Pick<Format, 'markLength'>): Place => ({
+export const beginning = (format: Pick<Format, 'markLength'>): Position => ({
   offset: format.markLength,
   row: 1,
 });
@@ -54,30 +58,31 @@ export const beginning = (format: Pick<Format, 'markLength'>): Place => ({
 export async function* readRows(
   source: Pick<ByteSource, 'identity' | 'read'>,
   format: Format,
-  from: Place,
-  { until = source.identity.size, rows: wanted = 1_000 }: Extent = {},
+  from: Position,
+  { until = source.identity.size, rows: rowsPerChunk = 1_000 }: Extent = {},
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const { encoding, delimiter, newline } = format;
-  const whole = wanted === Infinity;
-  const most = whole ? until - from.offset : chunkBytes;
-  let place = from;
-  let held: Buffer = Buffer.alloc(0);
-  let window = whole ? Math.max(most, cautiousBytes) : firstBytes;
-  let started = place;
+  const asOneChunk = rowsPerChunk === Infinity;
+  const maxBytes = asOneChunk ? until - from.offset : maxChunkBytes;
+  let position = from;
+  let buffered: Buffer = Buffer.alloc(0);
+  /** How many bytes are decoded and parsed at once. */
+  let window = asOneChunk ? Math.max(maxBytes, minWindow) : firstWindow;
+  let start = position;
   let rows: string[][] = [];
   let flaws = new Map<number, FailureCode>();
   let crc = 0;
   let clean = true;
   let headerAhead = format.header && from.row === 1;
 
-  const isEnd = (): boolean => place.offset + held.length >= until;
+  const isEnd = (): boolean => position.offset + buffered.length >= until;
 
   for (;;) {
-    if (held.length < window && !isEnd()) {
-      const offset = place.offset + held.length;
+    if (buffered.length < window && !isEnd()) {
+      const offset = position.offset + buffered.length;
       const more = await source.read(
         offset,
-        Math.min(Math.max(readBytes, window - held.length), until - offset),
+        Math.min(Math.max(readBytes, window - buffered.length), until - offset),
       );
       if (!more.ok) {
         yield more;
@@ -87,72 +92,72 @@ export async function* readRows(
         yield failed('file.changed');
         return;
       }
-      held = held.length === 0 ? more.value : Buffer.concat([held, more.value]);
-      if (held.length < window && !isEnd()) continue;
+      buffered = buffered.length === 0 ? more.value : Buffer.concat([buffered, more.value]);
+      if (buffered.length < window && !isEnd()) continue;
     }
-    if (held.length === 0) break;
+    if (buffered.length === 0) break;
 
-    const final = isEnd() && held.length <= window;
-    let bytes = held.subarray(0, window);
+    const final = isEnd() && buffered.length <= window;
+    let bytes = buffered.subarray(0, window);
     if (!final) bytes = bytes.subarray(0, bytes.length - cutCharacter(bytes, encoding));
     const decoded = decode(bytes, encoding);
     const lineEnd = newline === '\r' ? '\r' : '\n';
     const added = final && !decoded.text.endsWith(lineEnd) ? newline : '';
     const text = decoded.text + added;
     const parsed = parseRows(text, delimiter, newline);
-    let got = parsed.rows;
+    let read = parsed.rows;
     let taken = parsed.taken;
-    let broken = false;
-    if (got.length === 0) {
-      const hopeless = final || bytes.length >= limits.row;
-      if (!parsed.badQuotes && !hopeless) {
+    let badQuotes = false;
+    if (read.length === 0) {
+      const atLimit = final || bytes.length >= limits.row;
+      if (!parsed.badQuotes && !atLimit) {
         window *= 2;
         continue;
       }
       const line = parseLine(text, delimiter, newline);
-      if (line === null && !hopeless) {
+      if (line === null && !atLimit) {
         window *= 2;
         continue;
       }
       if (line === null) {
-        yield failed('row.field-too-long', { row: place.row });
+        yield failed('row.field-too-long', { row: position.row });
         return;
       }
-      got = [line.row];
+      read = [line.row];
       taken = line.taken;
-      broken = line.badQuotes;
+      badQuotes = line.badQuotes;
     }
     const consumed = taken >= decoded.text.length ? bytes.length : lengthOf(decoded, taken, bytes, encoding);
-    crc = crc32(held.subarray(0, consumed), crc);
-    held = held.subarray(consumed);
+    crc = crc32(buffered.subarray(0, consumed), crc);
+    buffered = buffered.subarray(consumed);
     clean &&= decoded.clean;
-    // One damaged row makes more likely; reading on in small steps keeps a file of nothing else from costing a
-    // whole window a row.
-    const fitting = Math.min(Math.ceil((consumed / got.length) * wanted), most);
+    // Damaged rows come together: small windows keep a file of nothing else from costing a whole window a row.
+    const fittingWindow = Math.min(Math.ceil((consumed / read.length) * rowsPerChunk), maxBytes);
     window =
-      broken || parsed.badQuotes ? cautiousBytes : Math.max(Math.min(window * 2, fitting), cautiousBytes);
+      badQuotes || parsed.badQuotes ? minWindow : Math.max(Math.min(window * 2, fittingWindow), minWindow);
 
-    let counted = got.length;
+    let counted = read.length;
     if (headerAhead) {
       headerAhead = false;
-      got.shift();
+      read.shift();
       counted -= 1;
     }
-    findFlaws(got, format, { broken, text, clean: decoded.clean }, rows.length, flaws);
-    if (rows.length === 0) rows = got;
-    else for (const row of got) rows.push(row);
-    place = { offset: place.offset + consumed, row: place.row + counted };
+    const firstIndex = rows.length;
+    findFlaws(read, format, { badQuotes, text, clean: decoded.clean, firstIndex }, flaws);
+    if (rows.length === 0) rows = read;
+    else for (const row of read) rows.push(row);
+    position = { offset: position.offset + consumed, row: position.row + counted };
 
-    if (!whole && (place.offset - started.offset >= most / 2 || rows.length >= wanted / 2)) {
-      yield done({ start: started, end: place, rows, flaws, crc, clean });
-      started = place;
+    if (!asOneChunk && (position.offset - start.offset >= maxBytes / 2 || rows.length >= rowsPerChunk / 2)) {
+      yield done({ start, end: position, rows, flaws, crc, clean });
+      start = position;
       rows = [];
       flaws = new Map();
       crc = 0;
       clean = true;
-    } else if (broken && place.row % 16 === 0) await yieldToOthers();
+    } else if (badQuotes && position.row % 16 === 0) await yieldToOthers();
   }
-  if (place.offset > started.offset) yield done({ start: started, end: place, rows, flaws, crc, clean });
+  if (position.offset > start.offset) yield done({ start, end: position, rows, flaws, crc, clean });
 }
 
 /** Bytes of the first characters. What is left is the shorter part by far, and in UTF-8 has to be counted. */
@@ -164,8 +169,7 @@ function lengthOf({ text, clean }: Decoded, taken: number, bytes: Buffer, encodi
 function findFlaws(
   rows: readonly string[][],
   format: Format,
-  block: { broken: boolean; text: string; clean: boolean },
-  base: number,
+  block: { badQuotes: boolean; text: string; clean: boolean; firstIndex: number },
   flaws: Map<number, FailureCode>,
 ): void {
   const { width, names } = format;
@@ -175,21 +179,21 @@ function findFlaws(
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i] ?? [];
     let flaw: FailureCode | null = null;
-    if (block.broken) flaw = 'row.unclosed-quote';
+    if (block.badQuotes) flaw = 'row.unclosed-quote';
     else if (!block.clean && row.some(format.encoding === 'utf-8' ? isEscaped : isReplaced))
       flaw = 'row.bad-encoding';
     else if (hasNul && row.some((field) => field.includes('\0'))) flaw = 'row.nul';
     else if (mayBeLong && row.some((field) => field.length > limits.field)) flaw = 'row.field-too-long';
     else if (row.length !== width && !isBlankLine(row)) flaw = 'row.malformed';
     else if (row[0] === firstName && names !== null && repeatsHeader(row, names)) flaw = 'row.malformed';
-    if (flaw !== null) flaws.set(base + i, flaw);
+    if (flaw !== null) flaws.set(block.firstIndex + i, flaw);
   }
 }
 
 const isEscaped = (field: string): boolean => !field.isWellFormed();
 const isReplaced = (field: string): boolean => field.includes('\ufffd');
 
-export const isBlankLine = (row: readonly string[]): boolean => row.length === 1 && row[0] === '';
+const isBlankLine = (row: readonly string[]): boolean => row.length === 1 && row[0] === '';
 
 function repeatsHeader(row: readonly string[], names: readonly string[]): boolean {
   return row.length === names.length && names.join('') !== '' && row.every((field, i) => field === names[i]);
@@ -202,26 +206,14 @@ function repeatsHeader(row: readonly string[], names: readonly string[]): boolea
 export async function readChunk(
   source: Pick<ByteSource, 'identity' | 'read'>,
   format: Format,
-  entry: Pick<Entry, 'start' | 'end' | 'crc'>,
+  range: ChunkRange,
 ): Promise<Outcome<Chunk>> {
-  const whole = { until: entry.end.offset, rows: Infinity };
-  for await (const chunk of readRows(source, format, entry.start, whole)) {
+  const extent = { until: range.end.offset, rows: Infinity };
+  for await (const chunk of readRows(source, format, range.start, extent)) {
     if (!chunk.ok) return chunk;
     const { end, crc } = chunk.value;
-    const same = end.offset === entry.end.offset && end.row === entry.end.row && crc === entry.crc;
+    const same = end.offset === range.end.offset && end.row === range.end.row && crc === range.crc;
     return same ? chunk : failed('file.changed');
   }
   return failed('file.changed');
-}
-
-/** What a run needs of a chunk. */
-export interface CellChunk extends ChunkPlace {
-  readonly count: number;
-  /** The fields of the columns asked for, then by row; '' where a row is too short. */
-  readonly cells: readonly (readonly string[])[];
-}
-
-export function cellsOf({ rows, ...place }: Chunk, columns: readonly number[]): CellChunk {
-  const cells = columns.map((column) => rows.map((row) => row[column] ?? ''));
-  return { ...place, count: rows.length, cells };
 }

@@ -1,16 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Reading, Source } from '../../contract/models/batch.ts';
-import type { BatchParts } from '../batch.ts';
 import { type ByteSource, openFile } from '../../storage/byte-source.ts';
-import { look, type SaidReading } from './detect.ts';
-import { createOpenedSpools, type Spool } from './opened-spools.ts';
+import type { BatchOptions } from '../batch.ts';
+import { detectFormat, type ReadingOverrides } from './detect.ts';
+import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
 import type { Format } from './read-rows.ts';
 import { canonical, convertSheet, type Converted } from './workbook/convert-sheet.ts';
 
-/** What a file is by its first bytes, whatever its name says. `other` carries the words a person knows it by. */
-export type FileKind =
+/** What a file is by its first bytes, whatever its name says. `other` has the words a person knows it by. */
+type FileKind =
   | { readonly kind: 'text' }
   | { readonly kind: 'archive' }
   | { readonly kind: 'other'; readonly name: string };
@@ -35,12 +36,12 @@ const archive = [
 ];
 const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-export async function fileKind(source: ByteSource): Promise<FileKind> {
+async function detectFileKind(source: ByteSource): Promise<FileKind> {
   const head = await source.read(0, 512);
   if (!head.ok) return { kind: 'text' };
   const begins = (bytes: string | readonly number[]): boolean => {
-    const wanted = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : Buffer.from(bytes);
-    return head.value.subarray(0, wanted.length).equals(wanted);
+    const signature = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : Buffer.from(bytes);
+    return head.value.subarray(0, signature.length).equals(signature);
   };
   if (archive.some(begins)) return { kind: 'archive' };
   if (begins(compound)) return { kind: 'other', name: await compoundName(source, head.value) };
@@ -64,94 +65,107 @@ export interface OpenSource {
   /** The file the rows came from; null for pasted ones. */
   readonly path: string | null;
   readonly bytes: ByteSource;
-  /** Rows that don't lie in a text file of their own: the spool that holds them. */
-  readonly spool: Spool | null;
-  /** What is settled and not for a person to say. */
+  /** Null where the rows are in a text file of their own. */
+  readonly copy: EncryptedCopy | null;
+  /** What is known of its reading, and not for a person to choose. */
   readonly fixed: Partial<Reading>;
   /** What converting a sheet found out about it; null for text. */
   readonly converted: Converted | null;
 }
 
 export interface Sources {
-  /** An Excel workbook is converted first, which takes seconds for a full sheet; `sheet` null: the first with rows. */
+  /**
+   * An Excel workbook is converted first, which takes seconds for a full sheet; `sheet` null: the first with rows.
+   * Failures: file.*, keychain.*, service.cancelled.
+   */
   openPath(path: string, sheet?: string | null): Promise<Outcome<Source>>;
+  /** Failures: file.paste-empty, file.disk-full, file.unwritable, keychain.*. */
   openText(text: string): Promise<Outcome<Source>>;
-  /** The same workbook by another of its sheets, as a source of its own. */
+  /** Opens another sheet of the same workbook, as a source of its own. */
   openSheet(sourceId: string, sheet: string): Promise<Outcome<Source>>;
   /** Ends the conversion that is under way. */
   stopOpening(): void;
+  /** Failure: file.unknown. */
   find(sourceId: string): Outcome<OpenSource>;
-  /** How it is read, with what the person said. Remembered, so that preview, preflight and start agree. */
-  format(sourceId: string, said: SaidReading): Promise<Outcome<Format>>;
-  /** Removes spools that processes which ended left behind. */
-  sweep(): Promise<void>;
+  /**
+   * How it is read. Found out once for each set of overrides and remembered, so that preview, preflight and start
+   * agree. Failures: file.unknown, file.changed, and those of `detectFormat`.
+   */
+  format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<Format>>;
+  /** Removes what processes that have ended left behind. */
+  removeStale(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** More than these are not kept open at once; the oldest goes. */
-const kept = 8;
+/** When more are open the oldest is closed. */
+const maxOpen = 8;
 
 const reportEveryMs = 200;
 
-type Parts = Pick<BatchParts, 'newId' | 'folder' | 'keychain' | 'clock' | 'emit'>;
+interface Entry extends OpenSource {
+  readonly formats: Map<string, Format>;
+}
 
-export function createSources(parts: Parts): Sources {
-  const { newId, clock } = parts;
-  const open = new Map<string, OpenSource & { readonly spoolPath: string | null }>();
-  const spools = createOpenedSpools(parts);
+export function createSources(
+  options: Pick<BatchOptions, 'folder' | 'keychain' | 'clock' | 'platform'>,
+): Sources {
+  const { clock, platform } = options;
+  const open = new Map<string, Entry>();
+  const copies = createEncryptedCopies(options);
   let converting: AbortController | null = null;
 
-  function add(
-    name: string,
-    over: Omit<OpenSource, 'source'> & { readonly spoolPath: string | null; readonly size: number },
-  ): Source {
-    const { size, ...rest } = over;
-    const { converted } = rest;
+  function add(name: string, size: number, opened: Omit<OpenSource, 'source'>): Source {
+    const { converted } = opened;
     const source: Source = {
-      sourceId: newId(),
-      name: name.slice(0, 300).toWellFormed(),
+      sourceId: randomUUID(),
+      name: shorten(name, 300),
       bytes: size,
       sheet:
         converted === null
           ? null
-          : { name: shown(converted.sheet), all: converted.sheets.slice(0, 1_000).map(shown) },
+          : {
+              name: shorten(converted.sheet, 100),
+              all: converted.sheets.slice(0, 1_000).map((sheet) => shorten(sheet, 100)),
+            },
     };
-    open.set(source.sourceId, { source, ...rest });
-    for (const [id, old] of open) {
-      if (open.size <= kept) break;
+    open.set(source.sourceId, { source, ...opened, formats: new Map() });
+    for (const [id, oldest] of open) {
+      if (open.size <= maxOpen) break;
       open.delete(id);
-      void release(old);
+      void release(oldest);
     }
     return source;
   }
 
-  async function release(old: { bytes: ByteSource; spoolPath: string | null }): Promise<void> {
-    await old.bytes.close().catch(() => undefined);
-    if (old.spoolPath !== null) await rm(old.spoolPath, { force: true }).catch(() => undefined);
+  async function release({ bytes, copy }: OpenSource): Promise<void> {
+    await bytes.close().catch(() => undefined);
+    if (copy !== null) await rm(copy.path, { force: true }).catch(() => undefined);
   }
 
-  function find(sourceId: string): Outcome<OpenSource & { readonly spoolPath: string | null }> {
+  function find(sourceId: string): Outcome<Entry> {
     const found = open.get(sourceId);
     return found === undefined ? failed('file.unknown') : done(found);
   }
 
   async function openWorkbook(path: string, size: number, sheet: string | null): Promise<Outcome<Source>> {
     converting?.abort();
-    const mine = new AbortController();
-    converting = mine;
+    const abort = new AbortController();
+    converting = abort;
     const name = basename(path);
     let reportedAt = clock.now();
     const report = (share: number): void => {
       if (clock.now() - reportedAt < reportEveryMs) return;
       reportedAt = clock.now();
-      parts.emit('batch.opening', { name: name.slice(0, 300).toWellFormed(), share });
+      platform.send('batch.opening', { name: shorten(name, 300), share });
     };
-    const found = await spools.fill((create) => convertSheet(path, sheet, create, report, mine.signal));
-    if (converting === mine) converting = null;
-    if (!found.ok) return named(found, name);
-    const { filled, ...rest } = found.value;
+    const created = await copies.create((createOutput) =>
+      convertSheet({ path, sheet, createOutput, report, signal: abort.signal }),
+    );
+    if (converting === abort) converting = null;
+    if (!created.ok) return withFileName(created, name);
+    const { result, bytes, copy } = created.value;
     const fixed = { encoding: canonical.encoding, delimiter: canonical.delimiter };
-    return done(add(name, { ...rest, path, fixed, converted: filled.converted, size }));
+    return done(add(name, size, { path, bytes, copy, fixed, converted: result }));
   }
 
   async function openPath(path: string, sheet: string | null = null): Promise<Outcome<Source>> {
@@ -162,10 +176,11 @@ export function createSources(parts: Parts): Sources {
       await bytes.value.close();
       return failed('file.empty');
     }
-    const found = await fileKind(bytes.value);
+    const found = await detectFileKind(bytes.value);
     if (found.kind === 'text') {
-      const rest = { bytes: bytes.value, spool: null, spoolPath: null, fixed: {}, converted: null };
-      return done(add(basename(path), { ...rest, path, size }));
+      return done(
+        add(basename(path), size, { path, bytes: bytes.value, copy: null, fixed: {}, converted: null }),
+      );
     }
     await bytes.value.close();
     return found.kind === 'archive'
@@ -177,19 +192,20 @@ export function createSources(parts: Parts): Sources {
     openPath,
     async openText(text) {
       if (text.trim() === '') return failed('file.paste-empty');
-      const found = await spools.fill(async (create) => {
-        const output = await create();
+      const created = await copies.create(async (createFile) => {
+        const output = await createFile();
         if (!output.ok) return output;
         const written = await output.value.write(Buffer.from(text.toWellFormed()));
         const finished = written.ok ? await output.value.finish() : written;
         if (!finished.ok) await output.value.abandon();
         return finished;
       });
-      if (!found.ok) return found;
-      const { bytes, spool, spoolPath } = found.value;
-      // A spreadsheet copies blocks with tabs, in the encoding of the clipboard.
-      const rest = { bytes, spool, spoolPath, fixed: { encoding: 'utf-8' } as const, converted: null };
-      return done(add('Pasted rows', { ...rest, path: null, size: bytes.identity.size }));
+      if (!created.ok) return created;
+      const { bytes, copy } = created.value;
+      const fixed = { encoding: 'utf-8' } as const;
+      return done(
+        add('Pasted rows', bytes.identity.size, { path: null, bytes, copy, fixed, converted: null }),
+      );
     },
     async openSheet(sourceId, sheet) {
       const found = find(sourceId);
@@ -201,30 +217,42 @@ export function createSources(parts: Parts): Sources {
       converting?.abort();
     },
     find,
-    async format(sourceId, said) {
+    async format(sourceId, overrides) {
       const found = find(sourceId);
       if (!found.ok) return found;
-      const { bytes, fixed } = found.value;
-      const same = await bytes.check();
-      if (!same.ok) return same;
-      return look(bytes, { ...said, ...fixed });
+      const { bytes, fixed, formats } = found.value;
+      const unchanged = await bytes.check();
+      if (!unchanged.ok) return unchanged;
+      const reading = { ...overrides, ...fixed };
+      const remembered = formats.get(keyOf(reading));
+      if (remembered !== undefined) return done(remembered);
+      const detected = await detectFormat(bytes, reading);
+      if (!detected.ok) return detected;
+      // Also under what was found: a plan has the reading that the preview showed.
+      const format = formats.get(keyOf(detected.value)) ?? detected.value;
+      formats.set(keyOf(reading), format);
+      formats.set(keyOf(format), format);
+      return done(format);
     },
-    sweep: () => spools.sweep(),
+    removeStale: () => copies.removeStale(),
     async close() {
       converting?.abort();
       await Promise.allSettled([...open.values()].map(release));
       open.clear();
-      await spools.close();
+      await copies.close();
     },
   };
 }
 
-const shown = (name: string): string => name.slice(0, 100).toWellFormed();
+const keyOf = ({ encoding, delimiter, header }: ReadingOverrides): string =>
+  JSON.stringify([encoding, delimiter, header]);
 
-function named(outcome: Extract<Outcome<never>, { ok: false }>, name: string): typeof outcome {
+const shorten = (name: string, length: number): string => name.slice(0, length).toWellFormed();
+
+/** A workbook's failure names the file, unless it names something more exact. */
+function withFileName(outcome: Extract<Outcome<never>, { ok: false }>, name: string): typeof outcome {
   const { failure } = outcome;
-  const concrete = failure.subject === undefined && failure.code.startsWith('file.workbook');
-  return concrete
-    ? { ok: false, failure: { ...failure, subject: name.slice(0, 300).toWellFormed() } }
+  return failure.subject === undefined && failure.code.startsWith('file.workbook')
+    ? { ok: false, failure: { ...failure, subject: shorten(name, 300) } }
     : outcome;
 }

@@ -1,87 +1,106 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import { fits, isBlank } from '../reading/fit.ts';
-import type { CellChunk } from '../reading/read-rows.ts';
-import type { ChunkPlace } from '../storing/job-files.ts';
+import type { Chunk } from '../reading/read-rows.ts';
+import type { ChunkRange } from '../storing/journal.ts';
 import {
   asCode,
   codeOfRow,
   isRetriable,
+  requestIdOf,
   rowState,
+  rowStates,
   type ChunkResults,
   type ColumnResults,
-  type State,
+  type StateLetter,
 } from '../storing/results.ts';
-import type { Lane, Request, Slot } from './coalescing.ts';
+import type { BatchRequest, Slot, ValueCoalescer } from './coalescing.ts';
 
-/** A chunk whose cells have been let go: only their results are still under way. */
-export interface OpenChunk {
-  readonly chunk: ChunkPlace;
+/** A chunk whose results are under way. Its rows are released: the source has them. */
+export interface PendingChunk {
+  readonly range: ChunkRange;
+  readonly flaws: Chunk['flaws'];
   /** By column, then row. */
   readonly cells: readonly (readonly Slot[])[];
-  readonly requests: ReadonlySet<Request>;
-  /** Values that were asked for because of this chunk, and not of one before it. */
+  readonly requests: ReadonlySet<BatchRequest>;
+  /** Values put in requests for this chunk; those already requested for an earlier one are not counted. */
   readonly values: number;
 }
 
-const constant = (state: State, text = ''): Slot =>
+const fixedSlot = (state: StateLetter, text = ''): Slot =>
   Object.freeze({ ref: '', value: '', state, text, request: null });
-const blank = constant('b');
-const kept = constant('k');
-const unfit = constant('f', 'value.unfit');
+const blank = fixedSlot(rowStates.blank);
+const kept = fixedSlot(rowStates.kept);
+const unfit = fixedSlot(rowStates.failed, 'value.unfit');
 
-/** Gives each mapped cell of a chunk its slot. Rows that failed before for another reason than `only` are kept. */
-export function beginChunk(
-  chunk: CellChunk,
-  columns: readonly ColumnWork[],
-  lanes: readonly Lane[],
-  batchSize: number,
-  prior: ChunkResults | null,
-  only: FailureCode | null = null,
-): OpenChunk {
-  const wanted = (row: number): boolean =>
-    only === null || (prior !== null && codeOfRow(prior, row) === only);
-  const requests = new Set<Request>();
+/** The chunk's results of an earlier run, when failed rows are tried again. */
+export interface EarlierResults {
+  readonly results: ChunkResults;
+  /** Only rows that failed for this reason are tried again; null is every reason where a retry may help. */
+  readonly code: FailureCode | null;
+}
+
+export interface BeginChunkOptions {
+  readonly columns: readonly ColumnWork[];
+  /** By column; columns with the same call share one. */
+  readonly coalescers: readonly ValueCoalescer[];
+  readonly batchSize: number;
+  readonly earlier: EarlierResults | null;
+}
+
+/** Gives each mapped cell of a chunk its slot, and sends the requests that are full. */
+export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChunk {
+  const { columns, coalescers, batchSize, earlier } = options;
+  const { rows, flaws } = chunk;
+  const hasFlaws = flaws.size > 0;
+  const requests = new Set<BatchRequest>();
   let values = 0;
   const cells = columns.map(({ plan, kind }, c) => {
-    const lane = lanes[c];
-    const before = prior?.columns[c];
-    let last: Request | null = null;
-    const asked = lane?.asked ?? 0;
-    const flawed = chunk.flaws.size > 0;
-    const slots = (chunk.cells[c] ?? []).map((value, r): Slot => {
-      if (flawed && chunk.flaws.has(r)) return kept;
-      if (isBlank(value)) return blank;
-      if (before !== undefined && before.states[r] !== 'f') return fromBefore(before, r);
-      if (!fits(value, kind, plan.operation)) return unfit;
-      if (before !== undefined && !(isRetriable(asCode(before.values[r] ?? '')) && wanted(r)))
-        return fromBefore(before, r);
-      const slot = lane?.want(value, batchSize) ?? unfit;
-      if (slot.state === 'w' && slot.request !== null && slot.request !== last) {
-        last = slot.request;
-        requests.add(last);
+    const coalescer = coalescers[c];
+    const before = earlier?.results.columns[c];
+    const requestedBefore = coalescer?.requested ?? 0;
+    let last: BatchRequest | null = null;
+    const slots: Slot[] = [];
+    for (let r = 0; r < rows.length; r++) {
+      const value = rows[r]?.[plan.column] ?? '';
+      if (hasFlaws && flaws.has(r)) slots.push(kept);
+      else if (isBlank(value)) slots.push(blank);
+      else if (before !== undefined && before.states[r] !== rowStates.failed)
+        slots.push(earlierSlot(before, r));
+      else if (!fits(value, kind, plan.operation)) slots.push(unfit);
+      else if (before !== undefined && earlier !== null && !isTriedAgain(earlier, before, r))
+        slots.push(earlierSlot(before, r));
+      else {
+        const slot = coalescer?.slotFor(value, batchSize) ?? unfit;
+        if (slot.state === 'pending' && slot.request !== null && slot.request !== last) {
+          last = slot.request;
+          requests.add(last);
+        }
+        slots.push(slot);
       }
-      return slot;
-    });
-    const added = (lane?.asked ?? 0) - asked;
-    if (added > 0) lane?.remember(chunk.end.offset - chunk.start.offset);
+    }
+    const added = (coalescer?.requested ?? 0) - requestedBefore;
+    if (added > 0) coalescer?.addSourceText(chunk.end.offset - chunk.start.offset);
     values += added;
     return slots;
   });
-  const { start, end, flaws, crc, clean } = chunk;
-  return { chunk: { start, end, flaws, crc, clean }, cells, requests, values };
+  const { start, end, crc } = chunk;
+  return { range: { start, end, crc }, flaws, cells, requests, values };
 }
 
-function fromBefore(before: ColumnResults, row: number): Slot {
-  const state = (before.states[row] ?? 'k') as State;
-  let requestId = '';
-  for (const [from, id] of before.requests) if (from <= row) requestId = id;
-  const request = { requestId } as Request;
-  return { ref: '', value: '', state, text: before.values[row] ?? '', request };
+function isTriedAgain({ results, code }: EarlierResults, column: ColumnResults, row: number): boolean {
+  return isRetriable(asCode(column.values[row] ?? '')) && (code === null || codeOfRow(results, row) === code);
 }
 
-/** Once all its requests are settled. */
-export function collectResults({ chunk, cells }: OpenChunk, columns: readonly ColumnWork[]): ChunkResults {
+function earlierSlot(column: ColumnResults, row: number): Slot {
+  const state = (column.states[row] ?? rowStates.kept) as StateLetter;
+  const request = { requestId: requestIdOf(column, row) } as BatchRequest;
+  return { ref: '', value: '', state, text: column.values[row] ?? '', request };
+}
+
+/** The results of a chunk, once all its requests are settled. */
+export function collectResults(pending: PendingChunk, columns: readonly ColumnWork[]): ChunkResults {
+  const { range, cells } = pending;
   const results = cells.map((slots): ColumnResults => {
     const requests: [number, string][] = [];
     const states = Buffer.allocUnsafe(slots.length);
@@ -97,18 +116,22 @@ export function collectResults({ chunk, cells }: OpenChunk, columns: readonly Co
     return { states: states.toString('latin1'), values, requests };
   });
   const flaws: Record<number, FailureCode> = {};
-  for (const [row, code] of chunk.flaws) flaws[row] = code;
+  for (const [row, code] of pending.flaws) flaws[row] = code;
   const only = results.length === 1 ? results[0]?.states : undefined;
-  if (only !== undefined) return { states: only.replaceAll('k', 'f'), flaws, columns: results };
+  if (only !== undefined) {
+    return { states: only.replaceAll(rowStates.kept, rowStates.failed), flaws, columns: results };
+  }
   const matching = results.filter((_, c) => columns[c]?.plan.operation === 'match');
-  const stateOf = (row: number): State => {
-    const state = rowState(results.map((one) => (one.states[row] ?? 'k') as State));
-    // What is not there matches nothing.
-    return state === 'o' && matching.some((one) => one.states[row] === 'b') ? 'u' : state;
+  const stateOfRow = (row: number): StateLetter => {
+    const state = rowState(results.map(({ states }) => (states[row] ?? rowStates.kept) as StateLetter));
+    // A blank cell matches nothing.
+    return state === rowStates.ok && matching.some(({ states }) => states[row] === rowStates.blank)
+      ? rowStates.unmatched
+      : state;
   };
   let states = '';
-  for (let row = 0; row < chunk.end.row - chunk.start.row; row++) {
-    states += chunk.flaws.has(row) ? 'f' : stateOf(row);
+  for (let row = 0; row < range.end.row - range.start.row; row++) {
+    states += pending.flaws.has(row) ? rowStates.failed : stateOfRow(row);
   }
   return { states, flaws, columns: results };
 }

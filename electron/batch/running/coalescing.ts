@@ -1,87 +1,92 @@
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 import type { BatchAnswer, BatchCall, Element } from '../../service/client.ts';
-import type { State } from '../storing/results.ts';
+import { rowStates, type StateLetter } from '../storing/results.ts';
 
-/** One value on its way, shared by all rows that hold it, and the element it is sent as. */
+/** One value to be sent, shared by all cells that hold it, and the element it is sent as. */
 export interface Slot extends Element {
-  state: State | 'w';
+  state: StateLetter | 'pending';
   /** The result, or the failure code. */
   text: string;
-  request: Request | null;
+  request: BatchRequest | null;
 }
 
-/** Up to one request's worth of slots; `settled` when each of them has its state. */
-export interface Request {
-  readonly lane: Lane;
+/** Up to one request's worth of slots. */
+export interface BatchRequest {
+  readonly call: BatchCall;
   readonly slots: Slot[];
   requestId: string;
-  /** Resolves with the failure that stops the run, or null. */
+  /** Resolves when each slot has its state: with null, or with the failure that stops the run. */
   readonly settled: Promise<Failure | null>;
   readonly settle: (stop: Failure | null) => void;
 }
 
-export interface LaneLimits {
+export interface CoalescingLimits {
   /** Values remembered in each of two generations, to begin with and at most. */
-  readonly first: number;
-  readonly most: number;
+  readonly firstSize: number;
+  readonly maxSize: number;
   /** Characters of source text those values may keep alive, in each generation. */
-  readonly characters: number;
+  readonly maxCharacters: number;
 }
 
-export const laneLimits: LaneLimits = { first: 4_000, most: 128_000, characters: 16 * 1024 * 1024 };
+const defaultLimits: CoalescingLimits = {
+  firstSize: 4_000,
+  maxSize: 128_000,
+  maxCharacters: 16 * 1024 * 1024,
+};
 
-/** Generations that find nothing before a lane only takes samples, and the parts the values are then divided in. */
-const patience = 4;
-const parts = 16;
+/** After so many generations without a repeated value only a sample is remembered: one group of so many. */
+const maxFruitlessGenerations = 4;
+const sampleGroups = 16;
 
 /**
- * All cells that are sent under the same operation, policy and definition. Equal values become one slot as long as
- * the lane remembers them: two generations, the older dropped when the younger is full, so memory stays bounded. A
- * lane remembers more while that finds something. In a column in which every value is another one it looks at one
- * part of the values only, each part in its turn, until one of them repeats: to remember all of them for nothing
- * costs a quarter of the whole run.
+ * Sends equal values once. It takes the cells of all columns with the same operation, policy and definition, and puts
+ * their values in requests. A value is found again as long as it is remembered: in two generations, the older one
+ * dropped when the younger is full, so memory is bounded. A generation grows while values repeat. In a column without
+ * repeated values only a sample is remembered, each group of values in turn, until one repeats: remembering all of
+ * them would take a quarter of the whole run.
  */
-export class Lane {
-  readonly call: BatchCall;
-  readonly #limits: LaneLimits;
-  readonly #dispatch: (request: Request) => void;
+export class ValueCoalescer {
+  readonly #call: BatchCall;
+  readonly #limits: CoalescingLimits;
+  readonly #send: (request: BatchRequest) => void;
   #young = new Map<string, Slot>();
   #old = new Map<string, Slot>();
   #characters = 0;
   #size: number;
-  #found = 0;
-  #open: Request | null = null;
-  #asked = 0;
-  #turnedAt = 0;
+  #repeats = 0;
+  #open: BatchRequest | null = null;
+  #requested = 0;
+  #requestedBefore = 0;
   #fruitless = 0;
 
-  constructor(call: BatchCall, dispatch: (request: Request) => void, limits = laneLimits) {
-    this.call = call;
-    this.#dispatch = dispatch;
+  constructor(call: BatchCall, send: (request: BatchRequest) => void, limits = defaultLimits) {
+    this.#call = call;
+    this.#send = send;
     this.#limits = limits;
-    this.#size = limits.first;
+    this.#size = limits.firstSize;
   }
 
-  /** Values put in requests so far. */
-  get asked(): number {
-    return this.#asked;
+  /** How many values were put in requests so far. */
+  get requested(): number {
+    return this.#requested;
   }
 
-  /** The slot for a value: one that is known, or a new one in the request being filled. */
-  want(value: string, batchSize: number): Slot {
-    const remembered = this.#fruitless < patience || partOf(value) === this.#fruitless % parts;
-    if (remembered) {
+  /** The slot of a value: a remembered one, or a new one in the request that is being filled. */
+  slotFor(value: string, batchSize: number): Slot {
+    const isRemembered =
+      this.#fruitless < maxFruitlessGenerations || groupOf(value) === this.#fruitless % sampleGroups;
+    if (isRemembered) {
       const known = this.#find(value);
       if (known !== undefined) {
-        this.#found += 1;
+        this.#repeats += 1;
         return known;
       }
     }
-    this.#open ??= createRequest(this);
+    this.#open ??= createRequest(this.#call);
     const ref = refOf(this.#open.slots.length);
-    const slot: Slot = { ref, value, state: 'w', text: '', request: this.#open };
-    if (remembered) this.#young.set(value, slot);
-    this.#asked += 1;
+    const slot: Slot = { ref, value, state: 'pending', text: '', request: this.#open };
+    if (isRemembered) this.#young.set(value, slot);
+    this.#requested += 1;
     this.#open.slots.push(slot);
     if (this.#open.slots.length >= batchSize) this.flush();
     return slot;
@@ -95,80 +100,82 @@ export class Lane {
     return old;
   }
 
-  /** Sends what has gathered, full or not. */
+  /** Sends the request that is being filled, full or not. */
   flush(): void {
     if (this.#open === null) return;
     const request = this.#open;
     this.#open = null;
-    this.#dispatch(request);
+    this.#send(request);
   }
 
-  /** Told after each chunk how much source text the values just remembered keep alive. */
-  remember(characters: number): void {
+  /** To be called after each chunk with new values: how much source text they keep alive. */
+  addSourceText(characters: number): void {
     this.#characters += characters;
-    const full =
+    const isFull =
       this.#young.size >= this.#size ||
-      this.#characters >= this.#limits.characters ||
-      this.#asked - this.#turnedAt >= this.#size * 2;
-    if (full) this.#turn();
+      this.#characters >= this.#limits.maxCharacters ||
+      this.#requested - this.#requestedBefore >= this.#size * 2;
+    if (isFull) this.#beginGeneration();
   }
 
-  #turn(): void {
-    if (this.#found * 64 > this.#young.size) {
-      if (this.#fruitless < patience) this.#size = Math.min(this.#size * 2, this.#limits.most);
+  #beginGeneration(): void {
+    if (this.#repeats * 64 > this.#young.size) {
+      if (this.#fruitless < maxFruitlessGenerations) {
+        this.#size = Math.min(this.#size * 2, this.#limits.maxSize);
+      }
       this.#fruitless = 0;
     } else {
-      this.#size = this.#limits.first;
+      this.#size = this.#limits.firstSize;
       this.#fruitless += 1;
     }
     this.#old = this.#young;
     this.#young = new Map();
-    this.#found = 0;
+    this.#repeats = 0;
     this.#characters = 0;
-    this.#turnedAt = this.#asked;
+    this.#requestedBefore = this.#requested;
   }
 }
 
-/** Equal values fall into the same part. */
-function partOf(value: string): number {
+/** Equal values are in the same group. */
+function groupOf(value: string): number {
   const last = value.length - 1;
-  return (value.charCodeAt(last) + 7 * value.charCodeAt(last >> 1)) % parts;
+  return (value.charCodeAt(last) + 7 * value.charCodeAt(last >> 1)) % sampleGroups;
 }
 
-function createRequest(lane: Lane): Request {
+function createRequest(call: BatchCall): BatchRequest {
   const { promise, resolve } = Promise.withResolvers<Failure | null>();
-  return { lane, slots: [], requestId: '', settled: promise, settle: resolve };
+  return { call, slots: [], requestId: '', settled: promise, settle: resolve };
 }
 
 const refs: string[] = [];
 
-/** RefIds need only be unique within their call (spec §2): a slot's is its place in its request. */
-function refOf(place: number): string {
-  while (refs.length <= place) refs.push(String(refs.length));
-  return refs[place] ?? '';
+/** RefIds need only be unique within their call (spec §2): a slot's is its position in its request. */
+function refOf(position: number): string {
+  while (refs.length <= position) refs.push(String(refs.length));
+  return refs[position] ?? '';
 }
 
-/** Gives every slot its state from an answer, by RefId. What was not answered did not match, or is missing. */
+/** Gives every slot its state from an answer, by RefId. A slot without an answer did not match, or has failed. */
 export function applyAnswer(call: BatchCall, slots: readonly Slot[], answer: BatchAnswer): void {
-  // Part of a request keeps the places of the whole.
+  // The slots may be a part of their request; their RefIds are those of the whole.
   const first = Number(slots[0]?.ref);
   for (const element of answer.elements) {
     const slot = slots[Number(element.ref) - first];
-    if (slot?.state !== 'w') continue;
-    slot.state = element.ok ? 'o' : 'f';
+    if (slot?.state !== 'pending') continue;
+    slot.state = element.ok ? rowStates.ok : rowStates.failed;
     slot.text = element.ok ? element.value : element.code;
   }
-  const unanswered: State = call.operation === 'PatternMatch' ? 'u' : 'f';
+  const isMatch = call.operation === 'PatternMatch';
   for (const slot of slots) {
-    if (slot.state !== 'w') continue;
-    slot.state = unanswered;
-    slot.text = unanswered === 'f' ? 'service.mismatched-answer' : '';
+    if (slot.state !== 'pending') continue;
+    slot.state = isMatch ? rowStates.unmatched : rowStates.failed;
+    slot.text = isMatch ? '' : 'service.mismatched-answer';
   }
 }
 
 export function failSlots(slots: readonly Slot[], code: FailureCode): void {
   for (const slot of slots) {
-    slot.state = 'f';
+    slot.state = rowStates.failed;
     slot.text = code;
   }
 }

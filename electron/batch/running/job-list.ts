@@ -1,46 +1,60 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { DamagedJob, Job } from '../../contract/models/batch.ts';
-import type { BatchParts } from '../batch.ts';
+import type { DamagedJob, Job, Plan } from '../../contract/models/batch.ts';
+import type { DefinitionKind } from '../../contract/models/connection.ts';
+import type { BatchOptions } from '../batch.ts';
+import { yieldsCleartext, type Draft } from '../planning/plan.ts';
+import { firstColumns } from '../reading/preview.ts';
 import {
-  freshCondition,
+  createJobFolder,
+  initialState,
+  isFolderLocked,
+  keyAccount,
   listJobFolders,
   loadJob,
-  saveCondition,
-  type Condition,
+  lockFolder,
+  saveState,
+  type JobSpec,
+  type StoredState,
 } from '../storing/job-files.ts';
 import { entriesOf, readJournal } from '../storing/journal.ts';
-import { isOwned, own } from '../storing/owner.ts';
-import { BatchJob } from './job.ts';
 import { addCounts, emptyTally } from '../storing/results.ts';
+import { BatchJob } from './job.ts';
+import { copyName } from './job-source.ts';
 
 /** All jobs of this app, those of earlier runs included. */
 export interface JobList {
-  /** Picks up what earlier runs left; jobs that a crash cut short become `interrupted`. */
+  /** Finds what earlier runs left. A job that was running when its process ended becomes `interrupted`. */
   load(): Promise<void>;
-  /** Failure: job.busy, when the app is closing. */
-  add(job: BatchJob): Outcome<null>;
+  /** Stores and lists a job; nothing of it runs yet. Failures: keychain.*, file.*; job.busy while the app closes. */
+  create(draft: Draft, plan: Plan): Promise<Outcome<BatchJob>>;
   remove(jobId: string): void;
   /** Failure: job.unknown. */
   find(jobId: string): Outcome<BatchJob>;
   /** The newest first. */
   views(): Job[];
-  /** What could not be read as a job: nothing is hidden from the person. */
+  /** What can't be read as a job is listed too. */
   damaged(): DamagedJob[];
-  /** Null when it is no damaged one. Failures: job.elsewhere, file.unwritable. */
+  /** Null when there is no damaged job of that ID. Failures: job.elsewhere, file.unwritable. */
   discardDamaged(jobId: string): Promise<Outcome<null>> | null;
   close(): Promise<void>;
 }
 
-export function createJobList(parts: BatchParts): JobList {
+export type JobListOptions = Pick<
+  BatchOptions,
+  'folder' | 'clients' | 'clock' | 'keychain' | 'platform' | 'inFlight'
+>;
+
+export function createJobList(options: JobListOptions): JobList {
   const jobs = new Map<string, BatchJob>();
   const damaged = new Map<string, { folder: string; changedAt: string | null }>();
   let closed = false;
 
   async function removeDamaged(jobId: string, folder: string): Promise<Outcome<null>> {
-    const owner = await own(folder).catch(() => null);
-    if (owner !== null && !owner.ok) return owner;
+    const lock = lockFolder(folder);
+    if (!lock.ok && lock.failure.code === 'job.elsewhere') return lock;
     try {
       await rm(folder, { recursive: true, force: true });
     } catch {
@@ -52,27 +66,40 @@ export function createJobList(parts: BatchParts): JobList {
 
   return {
     async load() {
-      await mkdir(parts.folder, { recursive: true, mode: 0o700 });
-      for (const name of await listJobFolders(parts.folder)) {
-        const folder = join(parts.folder, name);
+      await mkdir(options.folder, { recursive: true, mode: 0o700 });
+      for (const name of await listJobFolders(options.folder)) {
+        const folder = join(options.folder, name);
         const loaded = await loadJob(folder);
-        if (!loaded.ok || loaded.value.what.jobId !== name) {
-          damaged.set(parts.newId(), { folder, changedAt: await changeOf(folder) });
+        if (!loaded.ok || loaded.value.spec.jobId !== name) {
+          damaged.set(randomUUID(), { folder, changedAt: await modifiedAt(folder) });
           continue;
         }
-        const { what, how } = loaded.value;
-        let condition = how ?? { ...freshCondition, ...(await countJournal(folder)) };
-        if (condition.state === 'running' && !(await isOwned(folder))) {
-          condition = { ...condition, state: 'interrupted', ...(await countJournal(folder)) };
-          await saveCondition(folder, condition);
+        const { spec } = loaded.value;
+        let state = loaded.value.state ?? { ...initialState, ...(await countJournal(folder)) };
+        if (state.state === 'running' && !isFolderLocked(folder)) {
+          state = { ...state, state: 'interrupted', ...(await countJournal(folder)) };
+          await saveState(folder, state);
         }
-        jobs.set(what.jobId, new BatchJob(parts, folder, what, condition));
+        jobs.set(spec.jobId, new BatchJob(options, folder, spec, state));
       }
     },
-    add(job) {
-      if (closed) return failed('job.busy');
-      jobs.set(job.what.jobId, job);
-      return done(null);
+    async create(draft, plan) {
+      const key = await options.keychain.key(keyAccount);
+      if (!key.ok) return key;
+      const spec = await createSpec(draft, plan, options.clock.now());
+      const folder = join(options.folder, spec.jobId);
+      const created = await createJobFolder(folder, spec);
+      const stored =
+        created.ok && draft.opened.copy !== null
+          ? await draft.opened.copy.linkTo(join(folder, copyName))
+          : created;
+      if (!stored.ok || closed) {
+        await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+        return stored.ok ? failed('job.busy') : stored;
+      }
+      const job = new BatchJob(options, folder, spec, { ...initialState, total: draft.total });
+      jobs.set(spec.jobId, job);
+      return done(job);
     },
     remove: (jobId) => void jobs.delete(jobId),
     find(jobId) {
@@ -93,14 +120,48 @@ export function createJobList(parts: BatchParts): JobList {
   };
 }
 
-const changeOf = (folder: string): Promise<string | null> =>
+async function createSpec(
+  { opened, format, work, connection }: Draft,
+  plan: Plan,
+  now: number,
+): Promise<JobSpec> {
+  const columns = await firstColumns(opened.bytes, format);
+  return {
+    version: 1,
+    jobId: randomUUID(),
+    sourceName: opened.source.name,
+    sourcePath: opened.path,
+    spool: opened.copy?.subject ?? null,
+    identity: opened.bytes.identity,
+    format: { ...format, names: format.names === null ? null : [...format.names] },
+    connectionId: connection.id,
+    connectionName: connection.name,
+    environment: connection.environment,
+    plan,
+    kinds: work.map(({ kind }) => kind),
+    maskedColumns: columns.flatMap(
+      ({ index, masked, looksLike }): { column: number; kind: DefinitionKind }[] =>
+        masked ? [{ column: index, kind: looksLike ?? 'text' }] : [],
+    ),
+    columns: [
+      ...columns.map(({ name }) => name),
+      ...plan.columns.flatMap(({ column, operation, into }) => {
+        const name = columns[column]?.name ?? '';
+        return into === 'replace' ? [] : [`${name}_${yieldsCleartext(operation) ? 'masked' : 'token'}`];
+      }),
+    ],
+    startedAt: new Date(now).toISOString(),
+  };
+}
+
+const modifiedAt = (folder: string): Promise<string | null> =>
   stat(folder).then(
     ({ mtime }) => mtime.toISOString(),
     () => null,
   );
 
-/** What a process that ended left behind, without the key: the journal has counts in clear. */
-async function countJournal(folder: string): Promise<Pick<Condition, 'tally' | 'committed'>> {
+/** The counts in the journal are not encrypted: no key is needed. */
+async function countJournal(folder: string): Promise<Pick<StoredState, 'tally' | 'committed'>> {
   const text = await readFile(join(folder, 'journal'), 'latin1').catch(() => '');
   const tally = entriesOf(readJournal(text)).reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
   return { tally, committed: tally.rows };

@@ -1,99 +1,108 @@
 import type { Failure, FailureCode, Outcome } from '../../contract/errors.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { ColumnWork } from '../planning/plan.ts';
-import type { CellChunk } from '../reading/read-rows.ts';
-import type { ChunkPlace } from '../storing/job-files.ts';
+import type { Chunk } from '../reading/read-rows.ts';
+import type { ChunkRange } from '../storing/journal.ts';
 import type { Commit } from '../storing/result-store.ts';
 import type { ChunkResults } from '../storing/results.ts';
-import { createSignal } from './signal.ts';
-import { Lane } from './coalescing.ts';
-import { beginChunk, collectResults, type OpenChunk } from './chunk.ts';
-import { createSender } from './send-requests.ts';
+import { beginChunk, collectResults, type EarlierResults, type PendingChunk } from './chunk.ts';
+import { ValueCoalescer } from './coalescing.ts';
+import { createRequestSender } from './send-requests.ts';
 
-export interface Run {
-  readonly chunks: AsyncIterable<Outcome<CellChunk>>;
+export interface RunOptions {
+  readonly chunks: AsyncIterable<Outcome<Chunk>>;
   readonly columns: readonly ColumnWork[];
   readonly client: Pick<ServiceClient, 'batch' | 'batchSize'>;
-  readonly job: string;
-  readonly inFlight: number;
+  readonly jobId: string;
+  /** Requests in flight at once. */
+  readonly maxInFlight: number;
   /** Aborts requests that do not end by themselves. */
   readonly signal: AbortSignal;
-  /** Earlier results of a chunk: cells that need no second try are kept. */
-  readonly prior?: (chunk: ChunkPlace) => Promise<Outcome<ChunkResults>>;
-  /** With `prior`: only rows that failed for this reason are tried again. */
-  readonly only?: FailureCode | null;
-  /** Takes results in the order of the chunks. */
-  readonly commit: (chunk: ChunkPlace, results: ChunkResults) => Commit;
+  /** For a retry: the earlier results of a chunk, and which failure is tried again (null for all). */
+  readonly retry?: {
+    readonly read: (range: ChunkRange) => Promise<Outcome<ChunkResults>>;
+    readonly code: FailureCode | null;
+  };
+  /** Stores results, in the order of the chunks. */
+  readonly commit: (range: ChunkRange, results: ChunkResults) => Commit;
   /** Called when nothing more is committed. */
   readonly settle?: () => Promise<void>;
 }
 
 export interface RunControl {
-  /** Resolves with null when all chunks are committed, otherwise with why not. */
+  /** Resolves with null when all chunks are committed, otherwise with the reason why not. */
   readonly ended: Promise<Failure | null>;
-  /** Reads no further, but finishes and commits the chunks already begun; `ended` is then `stop`. */
-  wind(stop: Failure): void;
-  /** Sends nothing more and commits only what is complete; `ended` is then `stop`. */
-  halt(stop: Failure): void;
+  /** Reads no further, but sends and commits the chunks already begun. `ended` is then `reason`. */
+  stopReading(reason: Failure): void;
+  /** Sends nothing more and commits only what is complete. `ended` is then `reason`. */
+  stopSending(reason: Failure): void;
 }
+
+const maxPendingChunks = 64;
+const maxUnsyncedChunks = 256;
 
 /**
  * Chunks in, results out in the same order, with a bounded number of requests in flight and of values begun. A chunk
- * may share requests with its neighbours: equal values are sent once, and requests are filled before they leave.
+ * may share requests with its neighbours: equal values are sent once, and requests are filled before they are sent.
  */
-export function runChunks(run: Run): RunControl {
-  const { columns, client } = run;
-  const window = client.batchSize * run.inFlight;
-  const open: OpenChunk[] = [];
-  // What the end of this process would have to send again: begun, and not yet handed to the disk.
-  let atRisk = 0;
-  let ahead = 0;
-  let writing = 0;
-  let syncing = 0;
-  let winding: Failure | null = null;
-  let readAll = false;
+export function runChunks(run: RunOptions): RunControl {
+  const { columns, client, maxInFlight } = run;
+  const { batchSize } = client;
+  const maxUnwrittenValues = batchSize * maxInFlight;
+  const pending: PendingChunk[] = [];
+  /** Values sent and not yet written: what has to be sent again when this process ends. */
+  let unwrittenValues = 0;
+  /** Values put in requests and not yet written. */
+  let begunValues = 0;
+  let unwrittenChunks = 0;
+  let unsyncedChunks = 0;
+  let stopReason: Failure | null = null;
   let commitFailure: Failure | null = null;
-  const reader = createSignal();
-  const committer = createSignal();
+  let allRead = false;
+  const readerSignal = createSignal();
+  const committerSignal = createSignal();
 
-  const sender = createSender({
+  const sender = createRequestSender({
     client,
-    inFlight: run.inFlight,
-    context: { job: run.job, signal: run.signal },
-    // A chunk may hold more than the window does: where all else is done, one more goes all the same.
-    mayBegin: ({ slots }) => atRisk + slots.length <= window || (sender.running === 0 && writing === 0),
-    onBegin: ({ slots }) => (atRisk += slots.length),
-    onSettled: () => reader.ring(),
+    maxInFlight,
+    context: { job: run.jobId, signal: run.signal },
+    // A chunk may have more values than the limit: when all else is done, one more request is sent all the same.
+    mayBegin: ({ slots }) =>
+      unwrittenValues + slots.length <= maxUnwrittenValues || (sender.running === 0 && unwrittenChunks === 0),
+    onBegin: ({ slots }) => (unwrittenValues += slots.length),
+    onSettled: () => readerSignal.notify(),
   });
-  const lanes = new Map<string, Lane>();
-  const laneOf = columns.map(({ key, call }) => {
-    const lane = lanes.get(key) ?? new Lane(call, (request) => sender.send(request));
-    lanes.set(key, lane);
-    return lane;
+  const byKey = new Map<string, ValueCoalescer>();
+  const coalescers = columns.map(({ key, call }) => {
+    const coalescer = byKey.get(key) ?? new ValueCoalescer(call, (request) => sender.send(request));
+    byKey.set(key, coalescer);
+    return coalescer;
   });
 
-  const flushAll = (): void => lanes.forEach((lane) => lane.flush());
-  const tooFarAhead = (): boolean =>
-    (ahead > window + client.batchSize * 2 && open.length > 1) || open.length > 64 || syncing > 256;
-  const mustStop = (): boolean => winding !== null || sender.stopped !== null || commitFailure !== null;
+  const flushAll = (): void => byKey.forEach((coalescer) => coalescer.flush());
+  const isFarAhead = (): boolean =>
+    (begunValues > maxUnwrittenValues + batchSize * 2 && pending.length > 1) ||
+    pending.length > maxPendingChunks ||
+    unsyncedChunks > maxUnsyncedChunks;
+  const mustStop = (): boolean => stopReason !== null || sender.stopped !== null || commitFailure !== null;
 
-  async function read(): Promise<Failure | null> {
-    for await (const outcome of run.chunks) {
-      if (!outcome.ok) return outcome.failure;
+  async function readChunks(): Promise<Failure | null> {
+    for await (const chunk of run.chunks) {
+      if (!chunk.ok) return chunk.failure;
       if (mustStop()) break;
-      let prior: ChunkResults | null = null;
-      if (run.prior !== undefined) {
-        const found = await run.prior(outcome.value);
-        if (!found.ok) return found.failure;
-        prior = found.value;
+      let earlier: EarlierResults | null = null;
+      if (run.retry !== undefined) {
+        const results = await run.retry.read(chunk.value);
+        if (!results.ok) return results.failure;
+        earlier = { results: results.value, code: run.retry.code };
       }
-      const begun = beginChunk(outcome.value, columns, laneOf, client.batchSize, prior, run.only ?? null);
-      open.push(begun);
-      ahead += begun.values;
-      committer.ring();
-      while (tooFarAhead() && !mustStop()) {
-        if (sender.busy < run.inFlight || sender.running === 0) flushAll();
-        await reader.heard();
+      const begun = beginChunk(chunk.value, { columns, coalescers, batchSize, earlier });
+      pending.push(begun);
+      begunValues += begun.values;
+      committerSignal.notify();
+      while (isFarAhead() && !mustStop()) {
+        if (sender.unsettled < maxInFlight || sender.running === 0) flushAll();
+        await readerSignal.wait();
       }
     }
     return null;
@@ -101,10 +110,10 @@ export function runChunks(run: Run): RunControl {
 
   async function commitInOrder(): Promise<void> {
     for (;;) {
-      const first = open[0];
+      const first = pending[0];
       if (first === undefined) {
-        if (readAll) return;
-        await committer.heard();
+        if (allRead) return;
+        await committerSignal.wait();
         continue;
       }
       for (const request of first.requests) {
@@ -112,56 +121,65 @@ export function runChunks(run: Run): RunControl {
         if (stop !== null) return;
       }
       if (commitFailure !== null) return;
-      open.shift();
-      settle(run.commit(first.chunk, collectResults(first, columns)), first.values);
+      pending.shift();
+      awaitCommit(run.commit(first.range, collectResults(first, columns)), first.values);
     }
   }
 
-  /** Takes the commit and the number only: whatever else waited for the disk would pile up until it has synced. */
-  function settle({ written, synced }: Commit, values: number): void {
-    writing += 1;
-    syncing += 1;
+  /** Takes the number, not the chunk: its slots would stay in memory until the sync. */
+  function awaitCommit({ written, synced }: Commit, values: number): void {
+    unwrittenChunks += 1;
+    unsyncedChunks += 1;
     void written.then(() => {
-      writing -= 1;
-      atRisk -= values;
-      ahead -= values;
-      sender.wake();
-      reader.ring();
+      unwrittenChunks -= 1;
+      unwrittenValues -= values;
+      begunValues -= values;
+      sender.sendQueued();
+      readerSignal.notify();
     });
     void synced.then((outcome) => {
-      syncing -= 1;
+      unsyncedChunks -= 1;
       if (!outcome.ok && commitFailure === null) {
         commitFailure = outcome.failure;
         sender.stop(outcome.failure);
       }
-      reader.ring();
-      committer.ring();
+      readerSignal.notify();
+      committerSignal.notify();
     });
   }
 
-  async function go(): Promise<Failure | null> {
+  async function runToEnd(): Promise<Failure | null> {
     const committing = commitInOrder();
-    const readFailure = await read();
-    readAll = true;
+    const readFailure = await readChunks();
+    allRead = true;
     flushAll();
-    committer.ring();
+    committerSignal.notify();
     await committing;
     await sender.idle();
     await run.settle?.();
-    while (syncing > 0) await committer.heard();
-    return commitFailure ?? readFailure ?? sender.stopped ?? winding;
+    while (unsyncedChunks > 0) await committerSignal.wait();
+    return commitFailure ?? readFailure ?? sender.stopped ?? stopReason;
   }
 
   return {
-    ended: go(),
-    wind(stop) {
-      winding ??= stop;
-      reader.ring();
+    ended: runToEnd(),
+    stopReading(reason) {
+      stopReason ??= reason;
+      readerSignal.notify();
     },
-    halt(stop) {
-      winding ??= stop;
-      sender.stop(stop);
-      reader.ring();
+    stopSending(reason) {
+      stopReason ??= reason;
+      sender.stop(reason);
+      readerSignal.notify();
     },
+  };
+}
+
+/** Lets one loop wait until something it depends on may have changed. A notification that no loop waits for is lost. */
+function createSignal(): { wait(): Promise<void>; notify(): void } {
+  let resume = (): void => undefined;
+  return {
+    wait: () => new Promise<void>((resolve) => (resume = resolve)),
+    notify: () => resume(),
   };
 }

@@ -1,8 +1,8 @@
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 import type { CallContext, ServiceClient } from '../../service/client.ts';
-import { applyAnswer, failSlots, type Request, type Slot } from './coalescing.ts';
+import { applyAnswer, failSlots, type BatchRequest, type Slot } from './coalescing.ts';
 
-/** Failures of a whole request that one of its elements may have caused: halved until the culprit is alone. */
+/** Failures of a whole request that one of its elements may have caused: it is halved until that one is alone. */
 const divisible: readonly FailureCode[] = [
   'service.invalid-input',
   'service.too-large',
@@ -10,48 +10,48 @@ const divisible: readonly FailureCode[] = [
   'service.unexpected-answer',
 ];
 
-/** So many values refused one after the other, with none accepted between them, are no longer about the values. */
-export const refusalsInARow = 20;
+/** After so many refused values without an accepted one between them, the values are not the reason: the run stops. */
+const maxRefusals = 20;
 
-export interface Sender {
-  /** Takes a request; it goes when there is room. */
-  send(request: Request): void;
-  /** Requests under way. */
+export interface RequestSender {
+  /** Takes a request; it is sent when it may begin. */
+  send(request: BatchRequest): void;
+  /** Requests in flight. */
   readonly running: number;
   /** Requests taken and not yet settled. */
-  readonly busy: number;
-  /** Looks again whether a queued request may begin. */
-  wake(): void;
-  /** Lets nothing more begin; what is under way may end, what is queued settles with `stop`. */
-  stop(stop: Failure): void;
+  readonly unsettled: number;
+  /** Sends what may begin by now. */
+  sendQueued(): void;
+  /** Nothing more begins. Requests in flight may end; queued ones settle with `reason`. */
+  stop(reason: Failure): void;
+  /** Why it stopped; null while it runs. */
   readonly stopped: Failure | null;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
-export interface SenderOptions {
+export interface RequestSenderOptions {
   readonly client: Pick<ServiceClient, 'batch'>;
-  /** Requests under way at once, at most. */
-  readonly inFlight: number;
+  readonly maxInFlight: number;
   readonly context: Omit<CallContext, 'rows'>;
-  /** Asked before a request begins; one that may not waits for `wake`. */
-  readonly mayBegin: (request: Request) => boolean;
-  readonly onBegin: (request: Request) => void;
+  /** Asked before a request begins; one that may not waits for `sendQueued`. */
+  readonly mayBegin: (request: BatchRequest) => boolean;
+  readonly onBegin: (request: BatchRequest) => void;
   readonly onSettled: () => void;
 }
 
-/** Keeps a bounded number of requests in flight and turns whole-request failures into rows or into a stop. */
-export function createSender(options: SenderOptions): Sender {
-  const { client, inFlight, context } = options;
-  let queue: Request[] = [];
+/** Keeps a bounded number of requests in flight. A failure of a whole request fails its rows or stops the run. */
+export function createRequestSender(options: RequestSenderOptions): RequestSender {
+  const { client, maxInFlight, context } = options;
+  let queue: BatchRequest[] = [];
   let running = 0;
   let stopped: Failure | null = null;
   let refusals = 0;
   let whenIdle: (() => void)[] = [];
 
   /** Null when every slot has its state; otherwise why the run must stop. */
-  async function sendSlots(request: Request, slots: readonly Slot[]): Promise<Failure | null> {
-    const { call } = request.lane;
+  async function sendSlots(request: BatchRequest, slots: readonly Slot[]): Promise<Failure | null> {
+    const { call } = request;
     const outcome = await client.batch(call, slots, { ...context, rows: slots.length });
     if (outcome.ok) {
       refusals = 0;
@@ -62,7 +62,7 @@ export function createSender(options: SenderOptions): Sender {
     const { failure } = outcome;
     if (failure.code === 'service.refused' || (divisible.includes(failure.code) && slots.length === 1)) {
       refusals += slots.length;
-      if (refusals >= refusalsInARow) return failure;
+      if (refusals >= maxRefusals) return failure;
       failSlots(slots, failure.code);
       if (request.requestId === '') request.requestId = failure.requestId ?? '';
       return null;
@@ -79,19 +79,19 @@ export function createSender(options: SenderOptions): Sender {
     return failure;
   }
 
-  async function run(request: Request): Promise<void> {
+  async function run(request: BatchRequest): Promise<void> {
     const stop = await sendSlots(request, request.slots);
     running -= 1;
-    if (stop !== null && stopped === null) halt(stop);
+    if (stop !== null && stopped === null) stopQueue(stop);
     request.settle(stop);
-    // Slots outlive their request in the lane's memory; they need no more of it than its ID.
+    // Remembered slots outlive their request and need its ID only.
     request.slots.length = 0;
-    fill();
+    sendQueued();
     options.onSettled();
   }
 
-  function fill(): void {
-    while (running < inFlight && queue.length > 0 && stopped === null) {
+  function sendQueued(): void {
+    while (running < maxInFlight && queue.length > 0 && stopped === null) {
       const next = queue.findIndex(options.mayBegin);
       const [request] = next < 0 ? [] : queue.splice(next, 1);
       if (request === undefined) break;
@@ -100,16 +100,16 @@ export function createSender(options: SenderOptions): Sender {
       void run(request);
     }
     if (running === 0 && queue.length === 0) {
-      for (const wake of whenIdle) wake();
+      for (const resolve of whenIdle) resolve();
       whenIdle = [];
     }
   }
 
-  function halt(stop: Failure): void {
-    stopped = stop;
+  function stopQueue(reason: Failure): void {
+    stopped = reason;
     const dropped = queue;
     queue = [];
-    for (const request of dropped) request.settle(stop);
+    for (const request of dropped) request.settle(reason);
   }
 
   return {
@@ -119,23 +119,23 @@ export function createSender(options: SenderOptions): Sender {
         return;
       }
       queue.push(request);
-      fill();
+      sendQueued();
     },
     get running() {
       return running;
     },
-    get busy() {
+    get unsettled() {
       return running + queue.length;
     },
-    wake: fill,
-    stop(stop) {
-      if (stopped === null) halt(stop);
-      fill();
+    sendQueued,
+    stop(reason) {
+      if (stopped === null) stopQueue(reason);
+      sendQueued();
     },
     get stopped() {
       return stopped;
     },
     idle: () =>
-      running + queue.length === 0 ? Promise.resolve() : new Promise((wake) => whenIdle.push(wake)),
+      running + queue.length === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve)),
   };
 }

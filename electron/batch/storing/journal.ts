@@ -1,28 +1,41 @@
 import { crc32 } from 'node:zlib';
-import type { Place } from './job-files.ts';
 import type { ChunkCounts } from './results.ts';
 
-/** One committed chunk: where its record is, where its rows are in the source, and counts. Never a value. */
-export interface Entry {
+/** Between two rows of a source: byte offset, and the number (from 1, header not counted) of the row that begins there. */
+export interface Position {
+  readonly offset: number;
+  readonly row: number;
+}
+
+/** Which rows of the source a chunk is. */
+export interface ChunkRange {
+  readonly start: Position;
+  readonly end: Position;
+  /** CRC-32 of the source's bytes, so that a changed file is noticed when it is read again. */
+  readonly crc: number;
+}
+
+/** One committed chunk: its rows in the source, its record in the result store, and counts. Never a value. */
+export interface JournalEntry extends ChunkRange {
+  /** Index of the chunk. */
   readonly chunk: number;
   /** Of the record in the result store. */
   readonly offset: number;
   readonly length: number;
-  readonly start: Place;
-  readonly end: Place;
-  /** CRC-32 of the source's bytes. */
-  readonly crc: number;
   readonly counts: ChunkCounts;
 }
 
-/** A journal's line: an entry, and how many bytes of the result store were synced when it was written. */
-export interface Line extends Entry {
+export interface JournalLine {
+  readonly entry: JournalEntry;
+  /** How many bytes of the result store were synced when the line was written. */
   readonly synced: number;
+  /** Where the line ends in the journal, in bytes. */
+  readonly lineEnd: number;
 }
 
-/** A line carries its own checksum: one torn by a crash is told from one that was written. */
-export function writeLine(line: Line): string {
-  const { chunk, offset, length, start, end, crc, counts, synced } = line;
+/** The line's own checksum tells a whole line from one torn by a crash. */
+export function formatLine(entry: JournalEntry, synced: number): string {
+  const { chunk, offset, length, start, end, crc, counts } = entry;
   const { rows, ok, failed, unmatched, blank, codes } = counts;
   const text = JSON.stringify([
     chunk,
@@ -40,55 +53,52 @@ export function writeLine(line: Line): string {
   return `${text} ${crc32(text).toString(16)}\n`;
 }
 
-type Packed = [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  [number, number, number, number, number],
-  ChunkCounts['codes'],
-  number,
+type StoredLine = [
+  chunk: number,
+  offset: number,
+  length: number,
+  startOffset: number,
+  startRow: number,
+  endOffset: number,
+  endRow: number,
+  crc: number,
+  counts: [number, number, number, number, number],
+  codes: ChunkCounts['codes'],
+  synced: number,
 ];
 
-/** The whole lines of a journal, in the order they were written, and how many bytes each of them ends at. */
-export function readJournal(text: string): { line: Line; bytes: number }[] {
-  const lines: { line: Line; bytes: number }[] = [];
-  let bytes = 0;
+/** The whole lines of a journal, in the order they were written, up to the first that is torn. */
+export function readJournal(text: string): JournalLine[] {
+  const lines: JournalLine[] = [];
+  let position = 0;
   let chunks = 0;
-  while (bytes < text.length) {
-    const end = text.indexOf('\n', bytes);
-    const line = end < 0 ? null : readLine(text.slice(bytes, end));
-    // Chunks are committed in order; a line out of turn can't be ours.
-    if (line === null || line.chunk > chunks) break;
-    chunks = Math.max(chunks, line.chunk + 1);
-    bytes = end + 1;
-    lines.push({ line, bytes });
+  while (position < text.length) {
+    const end = text.indexOf('\n', position);
+    const line = end < 0 ? null : parseLine(text.slice(position, end));
+    // Chunks are committed in order: a line out of order is not ours.
+    if (line === null || line.entry.chunk > chunks) break;
+    chunks = Math.max(chunks, line.entry.chunk + 1);
+    position = end + 1;
+    lines.push({ ...line, lineEnd: position });
   }
   return lines;
 }
 
-/** By chunk, the last word on each. */
-export function entriesOf(lines: readonly { readonly line: Line }[]): Entry[] {
-  const entries: Entry[] = [];
-  for (const { line } of lines) {
-    const { chunk, offset, length, start, end, crc, counts } = line;
-    entries[chunk] = { chunk, offset, length, start, end, crc, counts };
-  }
+/** By chunk, the latest entry of each: a retry replaces the earlier one. */
+export function entriesOf(lines: readonly JournalLine[]): JournalEntry[] {
+  const entries: JournalEntry[] = [];
+  for (const { entry } of lines) entries[entry.chunk] = entry;
   return entries;
 }
 
-function readLine(line: string): Line | null {
+function parseLine(line: string): Pick<JournalLine, 'entry' | 'synced'> | null {
   const space = line.lastIndexOf(' ');
   const text = line.slice(0, space);
   if (space < 0 || crc32(text).toString(16) !== line.slice(space + 1)) return null;
   const [chunk, offset, length, startOffset, startRow, endOffset, endRow, crc, numbers, codes, synced] =
-    JSON.parse(text) as Packed;
+    JSON.parse(text) as StoredLine;
   const [rows, ok, failed, unmatched, blank] = numbers;
-  return {
+  const entry = {
     chunk,
     offset,
     length,
@@ -96,6 +106,6 @@ function readLine(line: string): Line | null {
     end: { offset: endOffset, row: endRow },
     crc,
     counts: { rows, ok, failed, unmatched, blank, codes },
-    synced,
   };
+  return { entry, synced };
 }

@@ -1,14 +1,31 @@
 import { failureCodes, type FailureCode } from '../../contract/errors.ts';
-import type { Tally } from '../../contract/models/batch.ts';
+import type { CellState, Tally } from '../../contract/models/batch.ts';
 
-/** What became of one cell, or one row: a letter, so that a chunk's states are one short string. */
-export type State = 'o' | 'f' | 'u' | 'b' | 'k';
-export const stateNames = { o: 'ok', f: 'failed', u: 'unmatched', b: 'blank', k: 'kept' } as const;
+/**
+ * The states of a cell and of a row, and the letter each is stored as. Part of the format: one letter a row makes the
+ * states of a chunk one short string.
+ */
+export const rowStates = {
+  ok: 'o',
+  failed: 'f',
+  unmatched: 'u',
+  blank: 'b',
+  /** Left as it came in and never sent. A cell only: its row is failed. */
+  kept: 'k',
+} as const satisfies Readonly<Record<CellState, string>>;
+export type StateLetter = (typeof rowStates)[CellState];
+
+const stateNames = new Map(
+  Object.entries(rowStates).map(([name, letter]) => [letter as string, name as CellState]),
+);
+
+/** The state a stored letter stands for; `kept` where there is none. */
+export const stateOf = (letter: string | undefined): CellState => stateNames.get(letter ?? '') ?? 'kept';
 
 export interface ColumnResults {
   /** One letter a row. */
   readonly states: string;
-  /** The result where the state is `o`, the failure code where it is `f`, otherwise ''. */
+  /** The result where the state is `ok`, the failure code where it is `failed`, otherwise ''. */
   readonly values: readonly string[];
   /** From which row on which request ID answered, for the cells that were sent. */
   readonly requests: readonly (readonly [row: number, requestId: string])[];
@@ -16,7 +33,7 @@ export interface ColumnResults {
 
 /** The results of one chunk of rows. The rows themselves stay in the source. */
 export interface ChunkResults {
-  /** One letter a row: f, b, u or o. */
+  /** One letter a row; never `kept`. */
   readonly states: string;
   /** Why a row failed as a whole, by its index. */
   readonly flaws: Readonly<Record<number, FailureCode>>;
@@ -38,26 +55,33 @@ export interface ChunkCounts {
  * A row is failed if any mapped cell failed, else blank if all of them are blank, else unmatched if one was to match
  * and did not, else ok.
  */
-export function rowState(cells: readonly State[]): State {
+export function rowState(cells: readonly StateLetter[]): StateLetter {
   let blank = 0;
   let unmatched = false;
   for (const cell of cells) {
-    if (cell === 'f') return 'f';
-    if (cell === 'b') blank += 1;
-    else if (cell === 'u') unmatched = true;
+    if (cell === rowStates.failed) return cell;
+    if (cell === rowStates.blank) blank += 1;
+    else if (cell === rowStates.unmatched) unmatched = true;
   }
-  if (blank === cells.length) return 'b';
-  return unmatched ? 'u' : 'o';
+  if (blank === cells.length) return rowStates.blank;
+  return unmatched ? rowStates.unmatched : rowStates.ok;
 }
 
 export function codeOfRow(results: ChunkResults, row: number): FailureCode | null {
-  if (results.states[row] !== 'f') return null;
-  const whole = results.flaws[row];
-  if (whole !== undefined) return whole;
+  if (results.states[row] !== rowStates.failed) return null;
+  const flaw = results.flaws[row];
+  if (flaw !== undefined) return flaw;
   for (const column of results.columns) {
-    if (column.states[row] === 'f') return asCode(column.values[row] ?? '');
+    if (column.states[row] === rowStates.failed) return asCode(column.values[row] ?? '');
   }
   return null;
+}
+
+/** The ID of the request that answered a row's cell; '' for one that was not sent. */
+export function requestIdOf(column: ColumnResults | undefined, row: number): string {
+  let requestId = '';
+  for (const [from, id] of column?.requests ?? []) if (from <= row) requestId = id;
+  return requestId;
 }
 
 export function countChunk(results: ChunkResults): ChunkCounts {
@@ -69,16 +93,16 @@ export function countChunk(results: ChunkResults): ChunkCounts {
   const codes: Partial<Record<FailureCode, [number, number]>> = {};
   for (let row = 0; row < states.length; row++) {
     switch (states[row]) {
-      case 'o':
+      case rowStates.ok:
         ok += 1;
         break;
-      case 'u':
+      case rowStates.unmatched:
         unmatched += 1;
         break;
-      case 'b':
+      case rowStates.blank:
         blank += 1;
         break;
-      case 'f': {
+      case rowStates.failed: {
         failed += 1;
         const code = codeOfRow(results, row) ?? 'call.failed';
         const known = codes[code];
@@ -105,11 +129,8 @@ export function addCounts(tally: Tally, counts: ChunkCounts, sign: 1 | -1 = 1): 
   };
 }
 
-export const agrees = (tally: Tally): boolean =>
-  tally.rows === tally.ok + tally.failed + tally.unmatched + tally.blank;
-
-/** Codes of rows that a second try may mend. The others say something about the row itself. */
-const lasting: readonly FailureCode[] = [
+/** What is wrong with the row itself: a second try can't help. */
+const permanent: readonly FailureCode[] = [
   'row.malformed',
   'row.unclosed-quote',
   'row.field-too-long',
@@ -117,7 +138,7 @@ const lasting: readonly FailureCode[] = [
   'row.nul',
   'value.unfit',
 ];
-export const isRetriable = (code: FailureCode): boolean => !lasting.includes(code);
+export const isRetriable = (code: FailureCode): boolean => !permanent.includes(code);
 
 export function asCode(text: string): FailureCode {
   return failureCodes.find((code) => code === text) ?? 'call.failed';
@@ -133,13 +154,13 @@ export function encodeResults(results: ChunkResults): Buffer {
   );
 }
 
-type Packed = [string, Record<number, FailureCode>, [string, string[], [number, string][]][]];
+type StoredResults = [string, Record<number, FailureCode>, [string, string[], [number, string][]][]];
 
 export function decodeResults(bytes: Buffer): ChunkResults {
-  const [states, flaws, columns] = JSON.parse(bytes.toString()) as Packed;
+  const [states, flaws, columns] = JSON.parse(bytes.toString()) as StoredResults;
   return {
     states,
     flaws,
-    columns: columns.map(([own, values, requests]) => ({ states: own, values, requests })),
+    columns: columns.map(([cells, values, requests]) => ({ states: cells, values, requests })),
   };
 }

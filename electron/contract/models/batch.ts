@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
 import { count, id, obscuredPassphrase, instant, name } from './fields.ts';
 
-/** A file (or pasted block) opened for a batch. The window holds this handle; only main knows the path. */
+/** A file (or pasted rows) opened for a batch. The window has this handle; only main knows the path. */
 export const source = z.strictObject({
   sourceId: id,
   /** File name without its folder. */
@@ -21,7 +21,7 @@ export type Encoding = z.infer<typeof encoding>;
 export const delimiter = z.enum([',', ';', '\t', '|']);
 export type Delimiter = z.infer<typeof delimiter>;
 
-/** How the bytes are read. Found by looking, each of them overridable. */
+/** How the bytes are read. Detected; a person may override each. */
 export const reading = z.strictObject({ encoding, delimiter, header: z.boolean() });
 export type Reading = z.infer<typeof reading>;
 
@@ -90,7 +90,7 @@ export const plan = z.strictObject({
 });
 export type Plan = z.infer<typeof plan>;
 
-/** A plan kept under a name; columns are found again by their header. */
+/** A plan stored under a name; columns are found again by their header. */
 export const mapping = z.strictObject({
   id,
   name,
@@ -114,21 +114,21 @@ export const preflight = z.strictObject({
   seconds: count,
   /** Share of today's transfers, 0 to 1 and above. */
   dayShare: z.number().nonnegative(),
-  notices: z.array(z.strictObject({ kind: z.string(), row: count, column: z.string().nullable(), count })),
+  notices: z.array(notice),
 });
 export type Preflight = z.infer<typeof preflight>;
 
 export const jobState = z.enum([
   'running',
-  'paused', // by the person, or by an outage: `waiting` says which
+  'paused', // by the person; or after a failure, which `waiting` has
   'interrupted', // the process ended while it ran; it can resume
   'finished', // every row is accounted for
-  'cancelled', // what was done is kept
-  'failed', // can't go on; `failure` says why
+  'cancelled', // the results so far stay
+  'failed', // can't go on; `failure` has the reason
 ]);
 export type JobState = z.infer<typeof jobState>;
 
-/** rows in = ok + failed + unmatched + blank, checked before a job may call itself finished. */
+/** rows = ok + failed + unmatched + blank, checked before a job is finished. */
 export const tally = z.strictObject({
   rows: count,
   ok: count,
@@ -161,15 +161,15 @@ export const job = z.strictObject({
 });
 export type Job = z.infer<typeof job>;
 
-/** What lies among the jobs and can't be read as one; it can only be removed. */
+/** A stored job that can't be read; it can only be removed. */
 export const damagedJob = z.strictObject({
   jobId: id,
-  /** When it was last written to; null where even that can't be read. */
+  /** When it was last written; null where that can't be read. */
   changedAt: instant.nullable(),
 });
 export type DamagedJob = z.infer<typeof damagedJob>;
 
-export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank', 'waiting']);
+export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank']);
 export type CellState = z.infer<typeof cellState>;
 
 /** One row as the window gets it: results masked, source columns as they are unless they hold cleartext. */
@@ -186,7 +186,7 @@ export const rowFilter = z.enum(['all', 'ok', 'failed', 'unmatched', 'blank']);
 export type RowFilter = z.infer<typeof rowFilter>;
 
 export const rowsPage = z.strictObject({
-  /** How many rows the filter keeps at this moment. */
+  /** How many rows pass the filter at this moment. */
   total: count,
   from: count,
   rows: z.array(resultRow),
@@ -208,7 +208,7 @@ export const exportChoice = z.strictObject({
   content: z.enum(['masked', 'cleartext', 'tokens']),
   /** `matches`: the rows whose cleartext a pattern was found in; not those that failed or are blank. */
   rows: z.enum(['all', 'matches', 'failed']),
-  /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below are moot. */
+  /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below have no effect. */
   format: z.enum(['csv', 'workbook']),
   /** `spreadsheet` neutralises formulas; `exact` writes every value as it is. */
   safety: z.enum(['spreadsheet', 'exact']),

@@ -1,4 +1,11 @@
-import type { ColumnPlan, Job, JobState, ResultRow, Tally, Notice } from '../../../electron/contract/models/batch.ts';
+import type {
+  ColumnPlan,
+  Job,
+  JobState,
+  ResultRow,
+  Tally,
+  Notice,
+} from '../../../electron/contract/models/batch.ts';
 import { formatCount, formatRows } from '../../format.ts';
 
 export const actWords: Record<ColumnPlan['operation'], string> = {
@@ -65,10 +72,10 @@ export const delimiters = [
   { value: '|', label: 'Bar |' },
 ] as const;
 
-export function formatNotice({ kind, row, column, count }: { kind: string } & Omit<Notice, 'kind'>): string {
+export function formatNotice({ kind, row, column, count }: Notice): string {
   const where = count === 1 ? `row ${formatCount(row)}` : `first in row ${formatCount(row)}`;
   const many = formatCount(count);
-  const words: Record<string, string> = {
+  const sentences: Readonly<Record<Notice['kind'], string>> = {
     'row-malformed': `${many} with more or fewer fields than the header, ${where}`,
     'bad-encoding': `${many} with characters that do not fit the encoding, ${where}`,
     nul: `${many} with NUL characters, ${where}`,
@@ -79,7 +86,7 @@ export function formatNotice({ kind, row, column, count }: { kind: string } & Om
     'header-repeated': `the header stands in the file again, ${where}`,
     'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
   };
-  return words[kind] ?? `${kind}, ${where}`;
+  return sentences[kind];
 }
 
 export function sharesDone(job: Job): number | null {

@@ -18,8 +18,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { obscuredOf } from '../../support/obscured-text.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done, failed, type FailureCode } from '../../../electron/contract/errors.ts';
-import { readJournal, writeLine } from '../../../electron/batch/storing/journal.ts';
-import { own } from '../../../electron/batch/storing/owner.ts';
+import { formatLine, readJournal } from '../../../electron/batch/storing/journal.ts';
+import { lockFolder } from '../../../electron/batch/storing/job-files.ts';
 import type { ChunkCounts } from '../../../electron/batch/storing/results.ts';
 import {
   cleartextOf,
@@ -135,7 +135,7 @@ describe('pause and resume', () => {
     expect(expected.startsWith(text)).toBe(true);
     expect(text.split('\r\n')).toHaveLength(job.committed + 2);
     valueOf(await app.batch['batch.discard']({ jobId }));
-    expect(await readdir(app.parts.folder)).toEqual([]);
+    expect(await readdir(app.options.folder)).toEqual([]);
   });
 
   it('has no more values out than may be in flight, however long the first of them takes', async () => {
@@ -211,7 +211,7 @@ describe('the store', () => {
   async function finished(): Promise<{ jobId: string; folder: string }> {
     const jobId = await begin();
     await app.until(jobId, 'finished');
-    return { jobId, folder: join(app.parts.folder, jobId) };
+    return { jobId, folder: join(app.options.folder, jobId) };
   }
 
   it('notices any altered byte of a record', async () => {
@@ -250,11 +250,11 @@ describe('the store', () => {
   it('believes what a power cut left behind only where it opens', async () => {
     const { jobId, folder } = await finished();
     await app.batch.close();
-    const lines = readJournal(await readFile(join(folder, 'journal'), 'latin1')).map(({ line }) => line);
-    const [kept, lost] = [lines.at(-4), lines.at(-2)];
+    const lines = readJournal(await readFile(join(folder, 'journal'), 'latin1'));
+    const [kept, lost] = [lines.at(-4)?.entry, lines.at(-2)?.entry];
     if (kept === undefined || lost === undefined) throw new Error('too few chunks');
-    const synced = kept.offset + kept.length;
-    const unsynced = lines.map((line) => writeLine({ ...line, synced: Math.min(line.synced, synced) }));
+    const syncedEnd = kept.offset + kept.length;
+    const unsynced = lines.map(({ entry, synced }) => formatLine(entry, Math.min(synced, syncedEnd)));
     await writeFile(join(folder, 'journal'), unsynced.join(''));
     const handle = await open(join(folder, 'results'), 'r+');
     await handle.write(Buffer.alloc(lost.length), 0, lost.length, lost.offset);
@@ -302,8 +302,8 @@ describe('the store', () => {
     const { jobId, folder } = await finished();
     await app.batch.close();
     const path = join(folder, 'journal');
-    const lines = readJournal(await readFile(path, 'latin1')).map(({ line }, i) =>
-      writeLine(i === 3 ? { ...line, counts: falsify(line.counts) } : line),
+    const lines = readJournal(await readFile(path, 'latin1')).map(({ entry, synced }, i) =>
+      formatLine(i === 3 ? { ...entry, counts: falsify(entry.counts) } : entry, synced),
     );
     await writeFile(path, lines.join(''));
     const state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8')) as object;
@@ -316,13 +316,14 @@ describe('the store', () => {
   it('is not opened while another process owns the job', async () => {
     const { jobId, folder } = await finished();
     await app.batch.close();
-    const script = `const { own } = await import(${JSON.stringify(new URL('../../../electron/batch/storing/owner.ts', import.meta.url).href)});
-      process.stdout.write(JSON.stringify(await own(${JSON.stringify(folder)})));`;
-    const first = await own(folder);
+    const module = new URL('../../../electron/batch/storing/job-files.ts', import.meta.url).href;
+    const script = `const { lockFolder } = await import(${JSON.stringify(module)});
+      process.stdout.write(JSON.stringify(lockFolder(${JSON.stringify(folder)})));`;
+    const first = lockFolder(folder);
     const other = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
     expect(JSON.parse(other)).toEqual(failed('job.elsewhere'));
-    await valueOf(first).release();
-    // That process has ended since: its ownership ends with it.
+    valueOf(first).release();
+    // A lock ends with its process.
     const owned = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
     expect(JSON.parse(owned)).toMatchObject({ ok: true });
     app = await app.again();
@@ -553,16 +554,18 @@ describe('exports', () => {
   });
 });
 
-describe('a app that closes', () => {
+describe('an app that closes', () => {
   it('while a job is starting leaves it paused, with nothing the matter, and it resumes', async () => {
     const gate = Promise.withResolvers<null>();
     const asked = Promise.withResolvers<null>();
     await app.close();
     app = await openApp({
-      clientFor: async () => {
-        asked.resolve(null);
-        await gate.promise;
-        return done(app.service.client);
+      clients: {
+        async for() {
+          asked.resolve(null);
+          await gate.promise;
+          return done(app.service.client);
+        },
       },
     });
     const sourceId = await app.open(await app.write('in.csv', table));
@@ -589,7 +592,7 @@ describe('a app that closes', () => {
     await app.batch.close();
     await asked;
     expect(codeOf(await app.batch['batch.failures']({ jobId }))).toBe('job.busy');
-    expect(await readdir(join(app.parts.folder, jobId))).not.toContain('owner');
+    expect(await readdir(join(app.options.folder, jobId))).not.toContain('owner');
   });
 
   it('begins no job any more', async () => {
@@ -598,7 +601,7 @@ describe('a app that closes', () => {
     await app.batch.close();
     expect(codeOf(await started)).not.toBe('ok');
     expect(app.service.sent).toEqual([]);
-    expect(await readdir(app.parts.folder)).toEqual([]);
+    expect(await readdir(app.options.folder)).toEqual([]);
   });
 });
 
@@ -608,31 +611,31 @@ describe('what is left of earlier runs', () => {
     await app.until(jobId, 'finished');
     const good = await begin();
     await app.until(good, 'finished');
-    await writeFile(join(app.parts.folder, jobId, 'job.json'), '{"version":1');
-    await mkdir(join(app.parts.folder, 'no job at all'));
+    await writeFile(join(app.options.folder, jobId, 'job.json'), '{"version":1');
+    await mkdir(join(app.options.folder, 'no job at all'));
     app = await app.again();
     expect(valueOf(await app.batch['batch.jobs']({})).map((job) => job.jobId)).toEqual([good]);
     const damaged = calls['batch.damaged'].output.parse(valueOf(await app.batch['batch.damaged']({})));
     expect(damaged).toHaveLength(2);
 
-    // Somebody else may be at it: a later version whose file this one can't read.
-    const owner = valueOf(await own(join(app.parts.folder, jobId)));
+    // Another process may have it open: a later version whose file this one can't read.
+    const lock = valueOf(lockFolder(join(app.options.folder, jobId)));
     const refused = [];
     for (const one of damaged) refused.push(codeOf(await app.batch['batch.discard']({ jobId: one.jobId })));
     expect(refused.sort()).toEqual(['job.elsewhere', 'ok']);
-    await owner.release();
+    lock.release();
     const left = valueOf(await app.batch['batch.damaged']({}));
     expect(left).toHaveLength(1);
     valueOf(await app.batch['batch.discard']({ jobId: left[0]?.jobId ?? '' }));
     expect(valueOf(await app.batch['batch.damaged']({}))).toEqual([]);
-    expect(await readdir(app.parts.folder)).toEqual([good]);
+    expect(await readdir(app.options.folder)).toEqual([good]);
     expect(codeOf(await app.batch['batch.discard']({ jobId: left[0]?.jobId ?? '' }))).toBe('job.unknown');
   });
 
   it('counts the rows that are there when the state is lost', async () => {
     const jobId = await begin();
     await app.until(jobId, 'finished');
-    await writeFile(join(app.parts.folder, jobId, 'state.json'), '');
+    await writeFile(join(app.options.folder, jobId, 'state.json'), '');
     app = await app.again();
     expect(await app.until(jobId, 'interrupted')).toMatchObject({ committed: rows });
     valueOf(await app.batch['batch.resume']({ jobId }));
@@ -644,7 +647,7 @@ describe('what is left of earlier runs', () => {
     const jobId = await begin();
     await app.until(jobId, 'paused');
     const { timers } = app;
-    app = await app.again({ clientFor: () => Promise.resolve(failed('connection.unknown')) });
+    app = await app.again({ clients: { for: () => Promise.resolve(failed('connection.unknown')) } });
     timers.length = 0;
     const refused = await app.batch['batch.resume']({ jobId });
     expect(refused).toEqual(failed('connection.unknown', { subject: 'Test service' }));
@@ -656,7 +659,9 @@ describe('what is left of earlier runs', () => {
     let isGone = false;
     await app.close();
     app = await openApp({
-      clientFor: () => Promise.resolve(isGone ? failed('connection.unknown') : done(app.service.client)),
+      clients: {
+        for: () => Promise.resolve(isGone ? failed('connection.unknown') : done(app.service.client)),
+      },
     });
     failOnce(12, 'service.unreachable');
     const jobId = await begin();

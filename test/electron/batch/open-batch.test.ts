@@ -7,7 +7,9 @@ import {
   cleartextOf,
   codeOf,
   connection,
+  connectionsOf,
   detokenize,
+  memoryStore,
   openApp,
   planOf,
   valueOf,
@@ -85,7 +87,7 @@ describe('a batch from file to file', () => {
 
   it('keeps results from the disk unless encrypted, with files for their owner only', async () => {
     const job = await finished('token\n' + Array.from({ length: 50 }, (_, i) => `CANARY${i}`).join('\n'));
-    const folder = join(app.parts.folder, job.jobId);
+    const folder = join(app.options.folder, job.jobId);
     for (const name of await readdir(folder)) {
       const bytes = await readFile(join(folder, name));
       expect(bytes.includes('CANARY'), name).toBe(false);
@@ -114,7 +116,7 @@ describe('a batch from file to file', () => {
   it('wants the row count before cleartext leaves production, and never writes over the source', async () => {
     await app.close();
     app = await openApp({
-      active: () => ({ connection: { ...connection, environment: 'production' }, policy: 'Disputes' }),
+      connections: connectionsOf({ ...connection, environment: 'production' }),
     });
     const job = await finished('token\na\nb\n');
     expect(codeOf(await app.export(job.jobId))).toBe('export.confirm');
@@ -149,6 +151,20 @@ describe('a batch from file to file', () => {
     expect(codeOf(await app.batch['batch.reveal']({ ...ask, row: 3 }))).toBe('reveal.gone');
     app.audit.refuse = { code: 'audit.unwritable' };
     expect(codeOf(await app.batch['batch.reveal'](ask))).toBe('audit.unwritable');
+  });
+
+  it('wants a case reference for cleartext where the settings require one', async () => {
+    await app.close();
+    app = await openApp({ store: memoryStore({ caseRequired: true }) });
+    const { jobId } = await finished('token\na\n');
+    const ask = { jobId, row: 1, column: 0, xorKey: newXorKey(), reason: 'Refund' };
+    expect(codeOf(await app.batch['batch.reveal']({ ...ask, caseReference: '' }))).toBe(
+      'reveal.reason-required',
+    );
+    expect(codeOf(await app.batch['batch.reveal']({ ...ask, caseReference: 'C-1' }))).toBe('ok');
+    expect(codeOf(await app.export(jobId))).toBe('reveal.reason-required');
+    expect(codeOf(await app.export(jobId, { content: 'masked' }))).toBe('ok');
+    expect(codeOf(await app.export(jobId, { caseReference: 'C-1' }))).toBe('ok');
   });
 
   it('keeps exactly the rows whose cleartext matches', async () => {

@@ -3,10 +3,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { calls, events } from '../../../electron/contract/calls.ts';
+import { failed } from '../../../electron/contract/errors.ts';
 import { createDistinctCounter } from '../../../electron/batch/planning/preflight.ts';
 import {
   codeOf,
   detokenize,
+  memoryStore,
   openApp,
   planOf,
   tokenOf,
@@ -169,8 +171,8 @@ describe('several columns', () => {
     expect(valueOf(await app.export(job.jobId, { content: 'tokens' }))).toBe(
       `card,name\r\n${tokenOf('4111111111111111')},Ann\r\n${tokenOf('5555555555554444')},Bo\r\n`,
     );
-    for (const name of await readdir(join(app.parts.folder, job.jobId))) {
-      const bytes = await readFile(join(app.parts.folder, job.jobId, name));
+    for (const name of await readdir(join(app.options.folder, job.jobId))) {
+      const bytes = await readFile(join(app.options.folder, job.jobId, name));
       expect(bytes.includes('4111111111111111'), name).toBe(false);
     }
     expect(codeOf(await app.batch['batch.paste']({ text: ' \n ' }))).toBe('file.paste-empty');
@@ -216,7 +218,15 @@ describe('an expression', () => {
 });
 
 describe('mappings', () => {
-  it('are kept by name and removed', async () => {
+  it('are not said to be saved when they could not be written', async () => {
+    await app.close();
+    app = await openApp({ store: memoryStore({}, failed('file.disk-full')) });
+    const saved = await app.batch['batch.saveMapping']({ name: 'Disputes', columns: [] });
+    expect(codeOf(saved)).toBe('file.disk-full');
+    expect(codeOf(await app.batch['batch.removeMapping']({ id: 'm1' }))).toBe('file.disk-full');
+  });
+
+  it('are stored by name and removed', async () => {
     const { column, ...rest } = detokenize(0);
     expect(column).toBe(0);
     const mapping = { name: 'Disputes', columns: [{ ...rest, header: 'token' }] };

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { Decrypter } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { obscuredOf } from '../../support/obscured-text.ts';
@@ -46,14 +47,14 @@ const cards = () =>
     ],
   });
 
-const spoolsOf = async (): Promise<string[]> => {
-  const opened = join(app.parts.folder, 'opened');
+const copyNames = async (): Promise<string[]> => {
+  const opened = join(app.options.folder, 'opened');
   const found = await readdir(opened, { recursive: true }).catch(() => []);
-  return found.filter((name) => /id-.*id-/.test(name));
+  return found.filter((name) => name.includes(sep) && basename(name) !== 'owner');
 };
 
 describe('a workbook', () => {
-  it('becomes a batch like any other, and is not needed any more once it is read', async () => {
+  it('runs like a text file, and is not needed once it is converted', async () => {
     const path = await app.write('cards.xlsx', await cards());
     const dropped = valueOf(await app.batch['batch.drop']({ reference: path }));
     calls['batch.drop'].output.parse(dropped);
@@ -85,9 +86,9 @@ describe('a workbook', () => {
 
     const later = await app.again();
     app = later;
-    expect(await spoolsOf()).toEqual([]);
+    expect(await copyNames()).toEqual([]);
     expect(valueOf(await later.export(job.jobId))).toBe(expected);
-    const kept = await readFile(join(app.parts.folder, job.jobId, 'source'));
+    const kept = await readFile(join(app.options.folder, job.jobId, 'source'));
     expect(kept.includes('0000000000000001')).toBe(false);
   });
 
@@ -117,7 +118,7 @@ describe('a workbook', () => {
     expect(app.service.sent).not.toContain('4.11111111111111E+15');
   });
 
-  it('goes out as one, whole and in text', async () => {
+  it('is written by an export, whole and in text', async () => {
     const sourceId = await app.open(await app.write('cards.xlsx', await cards()));
     const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));
     const sum = app.audit.ends.length;
@@ -142,10 +143,10 @@ describe('a workbook', () => {
     expect((await readdir(app.folder)).filter((name) => name.endsWith('.partial'))).toEqual([]);
   });
 
-  it('goes out encrypted where that is asked for', async () => {
+  it('is encrypted where an export has a passphrase', async () => {
     const sourceId = await app.open(await app.write('cards.xlsx', await cards()));
     const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));
-    app.target = join(app.folder, 'sealed.age');
+    app.target = join(app.folder, 'encrypted.age');
     expect(
       (await app.export(jobId, { format: 'workbook', passphrase: obscuredOf('correct horse') })).ok,
     ).toBe(true);
@@ -158,7 +159,7 @@ describe('a workbook', () => {
     expect(opened.sheet?.name).toBe('Rows');
   });
 
-  it('never takes the place of the one it came from', async () => {
+  it('never replaces the one it came from', async () => {
     const path = await app.write('cards.xlsx', await cards());
     const { jobId } = await app.run(await app.open(path), planOf([detokenize(0)]));
     app.target = path;
@@ -177,9 +178,9 @@ describe('a workbook', () => {
 });
 
 describe('pasted rows', () => {
-  it('are no damaged job to a app that finds them left behind', async () => {
+  it('are not listed as a damaged job by an app that finds them', async () => {
     valueOf(await app.batch['batch.paste']({ text: 'token\nt1\n' }));
-    expect(await spoolsOf()).toHaveLength(1);
+    expect(await copyNames()).toHaveLength(1);
     const other = await openApp({ home: app.folder });
     expect(valueOf(await other.batch['batch.damaged']({}))).toEqual([]);
     await other.batch.close();
@@ -187,13 +188,13 @@ describe('pasted rows', () => {
 
   it('lie encrypted on the disk from the beginning, and go with their handle', async () => {
     const pasted = valueOf(await app.batch['batch.paste']({ text: 'token\n4111111111111111\n' }));
-    const [name = ''] = await spoolsOf();
-    const spool = await readFile(join(app.parts.folder, 'opened', name));
-    expect(spool.includes('4111111111111111')).toBe(false);
+    const [name = ''] = await copyNames();
+    const copy = await readFile(join(app.options.folder, 'opened', name));
+    expect(copy.includes('4111111111111111')).toBe(false);
     const { jobId } = await app.run(pasted.sourceId, planOf([detokenize(0)]));
     for (let i = 0; i < 8; i++) await app.batch['batch.paste']({ text: `t${i}` });
-    await expect.poll(async () => (await spoolsOf()).includes(name)).toBe(false);
-    expect(await spoolsOf()).toHaveLength(8);
+    await expect.poll(async () => (await copyNames()).includes(name)).toBe(false);
+    expect(await copyNames()).toHaveLength(8);
     expect(valueOf(await app.export(jobId))).toContain(cleartextOf('4111111111111111'));
   });
 
@@ -205,14 +206,14 @@ describe('pasted rows', () => {
   });
 });
 
-it('what a process that ended left behind is removed, and nothing of one that lives', async () => {
-  const opened = join(app.parts.folder, 'opened');
+it('the copies of a process that has ended are removed, and none of a living one', async () => {
+  const opened = join(app.options.folder, 'opened');
   await app.batch['batch.paste']({ text: 't1' });
   const [living = ''] = await readdir(opened);
   const pid = Number(execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }));
   await mkdir(join(opened, 'dead'));
-  await writeFile(join(opened, 'dead', 'owner'), JSON.stringify({ pid, began: '1', id: 'x' }));
-  await writeFile(join(opened, 'dead', 'spool'), 'sealed');
+  await writeFile(join(opened, 'dead', 'owner'), JSON.stringify({ pid, startTime: '1', id: randomUUID() }));
+  await writeFile(join(opened, 'dead', 'copy'), 'encrypted');
   await app.batch.start();
   expect(await readdir(opened)).toEqual([living]);
 });
@@ -261,12 +262,12 @@ describe('a file that is no table is called what it is', () => {
     expect(outcome).toEqual({ ok: false, failure: { code: 'file.not-a-table', subject: what } });
   });
 
-  it('and leaves nothing behind', async () => {
+  it('and leaves no copy', async () => {
     const damaged = await app.write('cards.xlsx', (await cards()).subarray(0, -40));
     expect(await app.batch['batch.drop']({ reference: damaged })).toEqual({
       ok: false,
       failure: { code: 'file.workbook-damaged', subject: 'cards.xlsx' },
     });
-    expect(await spoolsOf()).toEqual([]);
+    expect(await copyNames()).toEqual([]);
   });
 });

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../../electron/storage/byte-source.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import { cutCharacter, decode, sourceLength, toBytes } from '../../../electron/batch/reading/decode.ts';
-import { look } from '../../../electron/batch/reading/detect.ts';
-import { parseRows } from '../../../electron/batch/parse-rows.ts';
+import { detectFormat } from '../../../electron/batch/reading/detect.ts';
+import { parseRows } from '../../../electron/batch/reading/parse-rows.ts';
 import { beginning, readRows, type Chunk, type Format } from '../../../electron/batch/reading/read-rows.ts';
 import { createRowWriter, isFormula } from '../../../electron/batch/write-csv.ts';
 import type { Delimiter, Encoding } from '../../../electron/contract/models/batch.ts';
@@ -113,7 +113,7 @@ describe('reading what was written', () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 400 }), async (noise) => {
         const bytes = Buffer.from(noise);
-        const found = await look(fromMemory(bytes), {});
+        const found = await detectFormat(fromMemory(bytes), {});
         if (!found.ok) return;
         const chunks = await readAll(bytes, found.value);
         const rows = chunks.reduce((sum, chunk) => sum + chunk.rows.length, found.value.header ? 1 : 0);

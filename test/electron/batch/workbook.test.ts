@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSheetWriter, workbookFile } from '../../../electron/batch/output/write-workbook.ts';
-import { createOutputFile } from '../../../electron/batch/output/output-file.ts';
-import { look } from '../../../electron/batch/reading/detect.ts';
+import { detectFormat } from '../../../electron/batch/reading/detect.ts';
+import { openEncryptedSource } from '../../../electron/batch/reading/encrypted-copies.ts';
 import { beginning, readRows } from '../../../electron/batch/reading/read-rows.ts';
 import { convertSheet, type Converted } from '../../../electron/batch/reading/workbook/convert-sheet.ts';
-import { createSpool, openSpool } from '../../../electron/batch/storing/encrypted-file.ts';
 import { done, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
+import { openAtomicFile } from '../../../electron/storage/atomic-file.ts';
+import { createEncryptedFile } from '../../../electron/storage/encrypted-file.ts';
 import { createRecordCipher } from '../../../electron/storage/encryption.ts';
 import { partsOf, text, workbook, zip } from '../../support/make-workbook.ts';
 
@@ -30,13 +31,14 @@ async function convert(
   signal = new AbortController().signal,
 ): Promise<Outcome<{ rows: string[][]; flawed: number; converted: Converted }>> {
   const path = join(folder, `${++files}.xlsx`);
-  const spool = join(folder, `${files}.spool`);
+  const copy = join(folder, `${files}.copy`);
   await writeFile(path, bytes);
-  const outcome = await convertSheet(path, sheet, () => createSpool(spool, cipher), report, signal);
+  const createOutput = () => createEncryptedFile(copy, cipher);
+  const outcome = await convertSheet({ path, sheet, createOutput, report, signal });
   if (!outcome.ok) return outcome;
-  const source = await openSpool(spool, cipher);
+  const source = await openEncryptedSource(copy, cipher);
   if (!source.ok) throw new Error(source.failure.code);
-  const format = await look(source.value, { encoding: 'utf-8', delimiter: ',', header: false });
+  const format = await detectFormat(source.value, { encoding: 'utf-8', delimiter: ',', header: false });
   if (!format.ok) throw new Error(format.failure.code);
   const rows: string[][] = [];
   let flawed = 0;
@@ -46,7 +48,7 @@ async function convert(
     flawed += chunk.value.flaws.size;
   }
   await source.value.close();
-  return done({ rows, flawed, converted: outcome.value.converted });
+  return done({ rows, flawed, converted: outcome.value });
 }
 
 async function rowsOf(bytes: Buffer, sheet: string | null = null): Promise<string[][]> {
@@ -217,7 +219,7 @@ describe('of several sheets', () => {
       abort.signal,
     );
     expect(stopped).toMatchObject({ failure: { code: 'service.cancelled' } });
-    await expect(readFile(join(folder, `${files}.spool`))).rejects.toThrow(/ENOENT/);
+    await expect(readFile(join(folder, `${files}.copy`))).rejects.toThrow(/ENOENT/);
   });
 });
 
@@ -385,7 +387,7 @@ describe('what is written as a workbook', () => {
     table: readonly (readonly string[])[],
   ): Promise<{ bytes: Buffer; failure: Failure | null }> {
     const path = join(folder, `${++files}.out.xlsx`);
-    const output = await createOutputFile(path, null);
+    const output = await openAtomicFile(path);
     if (!output.ok) throw new Error(output.failure.code);
     const file = workbookFile(output.value);
     const writer = createSheetWriter();

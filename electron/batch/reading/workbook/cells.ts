@@ -62,13 +62,13 @@ export function numberText(raw: string, style: NumberStyle, from1904: boolean): 
     return { text: `${mantissa.replace(/\.?0+$/, '')}E${exponent}`, rounded: true };
   }
   if (style.kind === 'padded' && Number.isInteger(value) && value >= 0)
-    return { ...whole, text: xorKey(value, style.code) };
-  // Fifteen digits are what a spreadsheet keeps: 0.30000000000000004 is 0.3.
+    return { ...whole, text: padNumber(value, style.code) };
+  // A spreadsheet keeps fifteen digits: 0.30000000000000004 is 0.3.
   const [mantissa = '', exponent] = String(Number(value.toPrecision(15))).split('e');
   return { ...whole, text: exponent === undefined ? mantissa : `${mantissa}E${exponent}` };
 }
 
-function xorKey(value: number, code: string): string {
+function padNumber(value: number, code: string): string {
   const digits = Array.from(String(value).padStart(digitsIn(code), '0'));
   const text = Array.from(code)
     .reverse()
@@ -112,7 +112,7 @@ export interface SharedStrings {
 }
 
 const blockBytes = 4 * 1024 * 1024;
-const blockPlaces = 64 * 1024;
+const blockEntries = 64 * 1024;
 
 /**
  * Texts packed as UTF-8 outside the heap: a full sheet has millions, and as strings they took ten times the memory
@@ -120,8 +120,8 @@ const blockPlaces = 64 * 1024;
  */
 export function packStrings(): SharedStrings & { add(text: string): void } {
   const blocks: Buffer[] = [];
-  /** For each text its block, beginning and length. */
-  const places: Uint32Array[] = [];
+  /** For each text its block, position in it and length. */
+  const entries: Uint32Array[] = [];
   let count = 0;
   let used = 0;
   return {
@@ -133,18 +133,17 @@ export function packStrings(): SharedStrings & { add(text: string): void } {
         blocks.push(block);
         used = 0;
       }
-      if (count % blockPlaces === 0) places.push(new Uint32Array(blockPlaces * 3));
-      const place = places.at(-1);
-      place?.set([blocks.length - 1, used, length], (count % blockPlaces) * 3);
+      if (count % blockEntries === 0) entries.push(new Uint32Array(blockEntries * 3));
+      entries.at(-1)?.set([blocks.length - 1, used, length], (count % blockEntries) * 3);
       used += block.write(text, used);
       count += 1;
     },
     get(index) {
-      const place = places[Math.floor(index / blockPlaces)];
-      if (index >= count || place === undefined) throw new Refusal('file.workbook-damaged');
-      const at = (index % blockPlaces) * 3;
-      const from = place[at + 1] ?? 0;
-      return blocks[place[at] ?? 0]?.toString('utf8', from, from + (place[at + 2] ?? 0)) ?? '';
+      const entry = entries[Math.floor(index / blockEntries)];
+      if (index >= count || entry === undefined) throw new Refusal('file.workbook-damaged');
+      const at = (index % blockEntries) * 3;
+      const from = entry[at + 1] ?? 0;
+      return blocks[entry[at] ?? 0]?.toString('utf8', from, from + (entry[at + 2] ?? 0)) ?? '';
     },
   };
 }

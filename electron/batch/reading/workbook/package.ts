@@ -23,7 +23,7 @@ export interface Package {
 
 export const packageLimits = {
   entries: 10_000,
-  /** Bytes a part may unpack to. Shared strings are kept in memory, a sheet is not. */
+  /** Bytes a part may unpack to. Shared strings stay in memory, a sheet does not. */
   sharedStrings: 512 * 1024 * 1024,
   sheet: 4 * 1024 * 1024 * 1024,
   other: 64 * 1024 * 1024,
@@ -45,7 +45,7 @@ export async function openPackage(path: string): Promise<Package> {
   try {
     for await (const entry of zip.eachEntry()) {
       const name = entry.fileName.toLowerCase();
-      // Two parts of one name: two readers would see two workbooks.
+      // Of two parts with one name, another program might read the other one.
       if (entries.has(name) || entries.size >= packageLimits.entries)
         throw new Refusal('file.workbook-damaged');
       entries.set(name, entry);

@@ -83,7 +83,7 @@ export function sheetHooks(
       } else if (name === 'v') inValue = true;
       else if (name === 'row') {
         const number = attributes['r'] === undefined ? row + 1 : Number(attributes['r']);
-        // Rows out of order would be told apart from their neighbours' by nobody.
+        // Rows out of order would get the numbers of others.
         if (!Number.isInteger(number) || number <= row || number > sheetRows)
           throw new Refusal('file.workbook-damaged');
         row = number;

@@ -1,10 +1,10 @@
 import Papa from 'papaparse';
-import type { Delimiter } from '../contract/models/batch.ts';
+import type { Delimiter } from '../../contract/models/batch.ts';
 
-/** The line end a source was seen to use. Rows end at every LF, with or without a CR, unless it uses CR alone. */
+/** The line end a source uses. Rows end at every LF, with or without a CR, unless it uses CR alone. */
 export type Newline = '\n' | '\r\n' | '\r';
 
-export interface Parsed {
+export interface ParsedRows {
   readonly rows: string[][];
   /** Characters taken by those rows, their line ends included. */
   readonly taken: number;
@@ -12,7 +12,7 @@ export interface Parsed {
   readonly badQuotes: boolean;
 }
 
-interface PapaAnswer {
+interface PapaResult {
   data: string[][];
   errors: { row?: number }[];
   meta: { cursor: number };
@@ -20,10 +20,10 @@ interface PapaAnswer {
 
 type LineEnd = '\n' | '\r';
 
-function papa(text: string, delimiter: Delimiter, newline: LineEnd, preview: number): PapaAnswer {
+function papa(text: string, delimiter: Delimiter, newline: LineEnd, preview: number): PapaResult {
   // Its fast mode counts one row too many when it stops early.
   const config = preview > 0 ? { delimiter, newline, preview, fastMode: false } : { delimiter, newline };
-  return new Papa.Parser(config).parse(text, 0, true) as PapaAnswer;
+  return new Papa.Parser(config).parse(text, 0, true) as PapaResult;
 }
 
 /**
@@ -31,7 +31,7 @@ function papa(text: string, delimiter: Delimiter, newline: LineEnd, preview: num
  * line end is left for the next call; a caller at the end of its file appends a line end. A row reads the same
  * whatever stands after it, so a file read again in other pieces gives the same rows.
  */
-export function parseRows(text: string, delimiter: Delimiter, newline: Newline): Parsed {
+export function parseRows(text: string, delimiter: Delimiter, newline: Newline): ParsedRows {
   const lineEnd = newline === '\r' ? '\r' : '\n';
   const { data, errors, meta } = papa(text, delimiter, lineEnd, 0);
   let rows = data;

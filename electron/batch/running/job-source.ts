@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import type { Keychain } from '../../credentials/keychain.ts';
+import { openFile, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
+import { createRecordCipher } from '../../storage/encryption.ts';
+import { openEncryptedSource } from '../reading/encrypted-copies.ts';
+import { beginning, readChunk, readRows, type Chunk } from '../reading/read-rows.ts';
+import { keyAccount, type JobSpec } from '../storing/job-files.ts';
+import type { ResultStore } from '../storing/result-store.ts';
+import { asCode, isRetriable } from '../storing/results.ts';
+
+/** In a job's folder: the encrypted copy of rows that are not in a text file of their own. */
+export const copyName = 'source';
+
+/** The source as it was when the job began. Failures: file.gone, file.changed, file.unreadable, job.damaged, keychain.*. */
+export async function openJobSource(
+  keychain: Pick<Keychain, 'key'>,
+  folder: string,
+  { sourcePath, sourceName, identity, spool }: JobSpec,
+): Promise<Outcome<ByteSource>> {
+  if (spool !== null) {
+    const key = await keychain.key(keyAccount);
+    return key.ok ? openEncryptedSource(join(folder, copyName), createRecordCipher(key.value, spool)) : key;
+  }
+  if (sourcePath === null) return failed('job.damaged');
+  const source = await openFile(sourcePath);
+  if (!source.ok || sameIdentity(source.value.identity, identity)) return source;
+  await source.value.close();
+  return failed('file.changed', { subject: sourceName });
+}
+
+/** About so many values a chunk: few beside those in flight, so that no chunk waits long for its last value. */
+const valuesPerChunk = 1_000;
+const minRowsPerChunk = 50;
+const checkSourceEvery = 16;
+
+type Source = Pick<ByteSource, 'identity' | 'read' | 'check'>;
+
+/** The chunks from where the results end. Failures: file.*, row.field-too-long. */
+export async function* remainingChunks(
+  source: Source,
+  { format, plan }: JobSpec,
+  { entries }: Pick<ResultStore, 'entries'>,
+): AsyncGenerator<Outcome<Chunk>, void> {
+  const from = entries.at(-1)?.end ?? beginning(format);
+  const rows = Math.max(minRowsPerChunk, Math.floor(valuesPerChunk / plan.columns.length));
+  let count = 0;
+  for await (const chunk of readRows(source, format, from, { rows })) {
+    if (count++ % checkSourceEvery === 0) {
+      const unchanged = await source.check();
+      if (!unchanged.ok) {
+        yield unchanged;
+        return;
+      }
+    }
+    yield chunk;
+  }
+  const unchanged = await source.check();
+  if (!unchanged.ok) yield unchanged;
+}
+
+/**
+ * The chunks that have failed rows: those that failed with `code`, or with any where a retry may help.
+ * Failures: file.*.
+ */
+export async function* failedChunks(
+  source: Source,
+  { format }: JobSpec,
+  { entries }: Pick<ResultStore, 'entries'>,
+  code: FailureCode | null,
+): AsyncGenerator<Outcome<Chunk>, void> {
+  const isTriedAgain = (failed: FailureCode): boolean =>
+    isRetriable(failed) && (code === null || failed === code);
+  for (const entry of [...entries]) {
+    if (!Object.keys(entry.counts.codes).map(asCode).some(isTriedAgain)) continue;
+    const chunk = await readChunk(source, format, entry);
+    yield chunk;
+    if (!chunk.ok) return;
+  }
+}
