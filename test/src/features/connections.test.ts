@@ -14,7 +14,7 @@ async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
   const app = new AppStore(openApi(fake.bridge));
   await app.load();
-  return { fake, app, controller: new ConnectionsController(app) };
+  return { fake, app, controller: new ConnectionsController(app, app.api) };
 }
 
 describe('a connection', () => {
@@ -110,7 +110,7 @@ describe('the way to the service', () => {
 describe('the log', () => {
   it('lists an act once, and pages back without gaps', async () => {
     const { app } = await open();
-    const log = new ActivityController(app);
+    const log = new ActivityController(app, app.api);
     await log.load();
     expect(log.entries).toHaveLength(200);
     await log.earlier();
@@ -125,7 +125,7 @@ describe('the log', () => {
 
   it('says when the chain is broken', async () => {
     const { app } = await open({ fail: { 'activity.list': { code: 'audit.broken', row: 118 } } });
-    const log = new ActivityController(app);
+    const log = new ActivityController(app, app.api);
     await log.load();
     expect(log.failure?.code).toBe('audit.broken');
   });
@@ -136,7 +136,7 @@ describe('the lock', () => {
     const { app } = await open({
       state: data.appState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
     });
-    const lock = new LockController(app);
+    const lock = new LockController(app, app.api);
     await lock.unlock(obscuredOf('wrong'));
     expect(lock.failure?.code).toBe('unlock.wrong');
     expect(app.locked).toBe(true);
@@ -148,7 +148,7 @@ describe('the lock', () => {
 describe('settings', () => {
   it('keeps what main answered, and at least one reason', async () => {
     const { app } = await open();
-    const page = new SettingsController(app);
+    const page = new SettingsController(app, app.api);
     await page.change({ revealSeconds: 10 });
     expect(app.state?.settings.revealSeconds).toBe(10);
     for (const reason of data.settings.reasons) await page.removeReason(reason);
@@ -157,7 +157,7 @@ describe('settings', () => {
 
   it('keeps the old value when a change is refused', async () => {
     const { app } = await open();
-    const page = new SettingsController(app);
+    const page = new SettingsController(app, app.api);
     await page.change({ revealSeconds: 1 });
     expect(page.failure?.code).toBe('call.invalid');
     expect(app.state?.settings.revealSeconds).toBe(20);
