@@ -2,100 +2,103 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { Source } from '../../../electron/contract/models/batch.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import { newXorKey, type ObscuredText } from '../../../electron/contract/obscured.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { pastedLines, tidy } from '../../token-text.ts';
 
-/** A failed request, as far as it is known; '' is not known. */
-export interface Wanted {
+/** A failed request of the reports that is to be tried again; '' is what the report does not tell. */
+export interface LookupRetry {
   operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
   definition: string;
   policy: string;
 }
 
-const operationWords = {
+const operationLabels = {
   Tokenize: 'Tokenize',
   Detokenize: 'Reveal',
   GetMasked: 'Look up',
   Translate: 'Translate',
 };
 
-export function formatWanted({ operation, definition, policy }: Wanted, app: AppStore): string {
-  const parts = [operationWords[operation]];
+export function formatRetry({ operation, definition, policy }: LookupRetry, app: AppStore): string {
+  const parts = [operationLabels[operation]];
   if (definition !== '') parts.push(app.definition(definition).label);
   if (policy !== '') parts.push(`policy ${policy}`);
   return parts.join(' · ');
 }
 
-export type LookupStrip = 'reveal' | 'copy' | 'translate';
+export type LookupPanel = 'reveal' | 'copy' | 'translate';
 
-/** One value at a time: mask, reveal, copy, translate, tokenize. Never holds cleartext; the exposure does. */
+/** One value at a time: mask, reveal, copy, translate, tokenize. Never holds cleartext; `app.revealed` does. */
 export class LookupController {
   readonly app: AppStore;
+  readonly #api: Api;
   mode = $state<'token' | 'cleartext'>('token');
   input = $state('');
   chosen = $state('');
-  /** What tidying removed, said under the field. */
+  /** What was removed from the input, shown under the field. */
   removed = $state<string | null>(null);
-  /** Several lines that were pasted; they wait here until made a batch or dropped. */
+  /** Several pasted lines, until they are made a batch or dropped. */
   pasted = $state.raw<{ text: string; lines: number } | null>(null);
-  /** What is to be tried again, until the value for it was entered. */
-  wanted = $state.raw<Wanted | null>(null);
+  /** The failed request to try again, until its value is entered. */
+  retry = $state.raw<LookupRetry | null>(null);
   current = $state.raw<Lookup | null>(null);
   recent = $state.raw<Lookup[]>([]);
-  strip = $state<LookupStrip | null>(null);
+  panel = $state<LookupPanel | null>(null);
   target = $state({ policy: '', definition: '' });
   failure = $state.raw<Failure | null>(null);
-  stripFailure = $state.raw<Failure | null>(null);
-  said = $state('');
+  panelFailure = $state.raw<Failure | null>(null);
+  notice = $state('');
   busy = $state(false);
   #turn = 0;
   readonly #makeBatch: (source: Source) => void;
 
   definition = $derived.by(() => this.app.definition(this.chosen || (this.app.definitions[0]?.name ?? '')));
-  /** Earlier lookups, the latest first, gathered by case in the order of their latest. */
+  /** Earlier lookups by case, the latest first. */
   cases = $derived.by(() => byCase(this.recent));
-  exposed = $derived.by(
-    () => this.current !== null && this.app.exposure.now?.subject === `lookup:${this.current.id}`,
+  isRevealed = $derived.by(
+    () => this.current !== null && this.app.revealed.now?.subject === `lookup:${this.current.id}`,
   );
 
-  constructor(app: AppStore, makeBatch: (source: Source) => void) {
+  constructor(app: AppStore, api: Api, makeBatch: (source: Source) => void) {
     this.app = app;
+    this.#api = api;
     this.#makeBatch = makeBatch;
   }
 
   async load(): Promise<void> {
-    const outcome = await this.app.api.call('lookup.recent', {});
+    const outcome = await this.#api.call('lookup.recent', {});
     if (outcome.ok) this.recent = outcome.value;
   }
 
-  /** Nothing of the work in hand outlasts a lock but what main keeps. */
+  /** Drops everything but the list of recent lookups, which main keeps. Called when the app locks. */
   clear(): void {
     this.#turn += 1;
     this.input = '';
     this.removed = null;
     this.pasted = null;
-    this.wanted = null;
-    this.strip = null;
+    this.retry = null;
+    this.panel = null;
     this.failure = null;
-    this.stripFailure = null;
-    this.said = '';
+    this.panelFailure = null;
+    this.notice = '';
     this.current = null;
     this.busy = false;
   }
 
-  /** Fills in what is known of a failed request: the policy in use too, since the answer hangs on it. */
-  async tryAgain(wanted: Wanted): Promise<void> {
-    this.app.exposure.hide();
+  /** Fills in what is known of a failed request and chooses its policy, since the answer depends on the policy. */
+  async tryAgain(retry: LookupRetry): Promise<void> {
+    this.app.revealed.hide();
     this.clear();
-    this.mode = wanted.operation === 'Tokenize' ? 'cleartext' : 'token';
+    this.mode = retry.operation === 'Tokenize' ? 'cleartext' : 'token';
     const { connection } = this.app;
-    const isKnown = connection?.policies.includes(wanted.policy) === true;
-    this.wanted = { ...wanted, policy: isKnown ? wanted.policy : '' };
-    if (this.app.definitions.some(({ name }) => name === wanted.definition)) this.chosen = wanted.definition;
-    if (isKnown && wanted.policy !== this.app.policy) await this.app.choose(connection.id, wanted.policy);
+    const isKnown = connection?.policies.includes(retry.policy) === true;
+    this.retry = { ...retry, policy: isKnown ? retry.policy : '' };
+    if (this.app.definitions.some(({ name }) => name === retry.definition)) this.chosen = retry.definition;
+    if (isKnown && retry.policy !== this.app.policy) await this.app.choose(connection.id, retry.policy);
   }
 
-  /** True when the paste was taken over: several lines are offered as a batch, one line is tidied. */
+  /** True when the paste was handled: several lines are offered as a batch, one line is tidied. */
   paste(text: string): boolean {
     const lines = pastedLines(text);
     if (lines > 1) {
@@ -115,7 +118,7 @@ export class LookupController {
 
   async batchPasted(): Promise<void> {
     if (this.pasted === null) return;
-    const outcome = await this.app.api.call('batch.paste', { text: this.pasted.text });
+    const outcome = await this.#api.call('batch.paste', { text: this.pasted.text });
     if (!outcome.ok) {
       this.failure = outcome.failure;
       return;
@@ -129,25 +132,25 @@ export class LookupController {
     if (removed !== null) this.removed = removed;
     this.input = text;
     if (text === '') return false;
-    const wanted = this.wanted?.operation;
-    const isFound = await this.#take(() =>
-      this.app.api.call('lookup.mask', {
+    const operation = this.retry?.operation;
+    const isFound = await this.#show(() =>
+      this.#api.call('lookup.mask', {
         policy: this.app.policy,
         definition: this.definition.name,
         token: text,
         caseReference: this.app.caseReference.trim(),
       }),
     );
-    // The token is there again: what failed with it is one step away.
-    if (isFound && wanted === 'Detokenize') this.open('reveal');
-    if (isFound && wanted === 'Translate') this.open('translate');
+    // The token is there again: opens the panel of the operation that failed.
+    if (isFound && operation === 'Detokenize') this.open('reveal');
+    if (isFound && operation === 'Translate') this.open('translate');
     return isFound;
   }
 
   /** `cleartext` is obscured and tidied where it was typed. */
   async tokenize(cleartext: ObscuredText): Promise<boolean> {
-    return await this.#take(() =>
-      this.app.api.call('lookup.tokenize', {
+    return await this.#show(() =>
+      this.#api.call('lookup.tokenize', {
         policy: this.app.policy,
         definition: this.definition.name,
         cleartext,
@@ -159,17 +162,17 @@ export class LookupController {
   async translate(): Promise<boolean> {
     const lookup = this.current;
     if (lookup === null) return false;
-    const outcome = await this.app.api.call('lookup.translate', {
+    const outcome = await this.#api.call('lookup.translate', {
       lookupId: lookup.id,
       targetPolicy: this.target.policy,
       targetDefinition: this.target.definition,
     });
     if (!outcome.ok) {
-      this.stripFailure = outcome.failure;
+      this.panelFailure = outcome.failure;
       return false;
     }
-    this.app.exposure.hide();
-    this.strip = null;
+    this.app.revealed.hide();
+    this.panel = null;
     this.current = outcome.value;
     this.chosen = outcome.value.definition;
     this.input = outcome.value.token;
@@ -177,26 +180,26 @@ export class LookupController {
     return true;
   }
 
-  open(strip: LookupStrip): void {
+  open(panel: LookupPanel): void {
     if (this.current === null) return;
-    this.stripFailure = null;
-    this.said = '';
-    if (strip === 'translate') {
+    this.panelFailure = null;
+    this.notice = '';
+    if (panel === 'translate') {
       const other = this.app.definitions.find(({ name }) => name !== this.current?.definition);
       this.target = { policy: this.app.policy, definition: other?.name ?? '' };
     }
     if (this.app.caseReference === '') this.app.caseReference = this.current.caseReference;
-    this.strip = strip;
+    this.panel = panel;
   }
 
   close(): void {
-    this.strip = null;
-    this.stripFailure = null;
+    this.panel = null;
+    this.panelFailure = null;
   }
 
-  /** Shows or hides: one key for both. */
+  /** Reveals or hides: one shortcut for both. */
   toggle(): void {
-    if (this.exposed) this.app.exposure.hide();
+    if (this.isRevealed) this.app.revealed.hide();
     else this.open('reveal');
   }
 
@@ -204,58 +207,58 @@ export class LookupController {
     const lookup = this.current;
     if (lookup === null) return;
     const xorKey = newXorKey();
-    const outcome = await this.app.api.call('lookup.reveal', {
+    const outcome = await this.#api.call('lookup.reveal', {
       lookupId: lookup.id,
       xorKey,
-      ...this.#why(),
+      ...this.#reason(),
     });
     if (!outcome.ok) {
-      this.stripFailure = outcome.failure;
+      this.panelFailure = outcome.failure;
       return;
     }
     const { lookup: revealed } = outcome.value;
     this.recent = this.recent.map((listed) => (listed.id === revealed.id ? revealed : listed));
-    // Locked or gone elsewhere meanwhile: it is not shown for a moment, and main is told that it need not wait.
+    // The app was locked or another lookup was opened meanwhile: the value must not be shown, and main ends the reveal.
     if (this.app.locked || this.current?.id !== lookup.id) {
-      await this.app.api.call('lookup.hide', { revealId: outcome.value.revealId });
+      await this.#api.call('lookup.hide', { revealId: outcome.value.revealId });
       return;
     }
     const { kind } = this.app.definition(lookup.definition);
-    this.app.exposure.show({ ...outcome.value, xorKey }, `lookup:${lookup.id}`, kind);
+    this.app.revealed.show({ ...outcome.value, xorKey }, `lookup:${lookup.id}`, kind);
     this.close();
   }
 
   async copy(what: 'masked' | 'token' | 'cleartext'): Promise<void> {
     const lookup = this.current;
     if (lookup === null) return;
-    const outcome = await this.app.api.call(
+    const outcome = await this.#api.call(
       'lookup.copy',
-      what === 'cleartext' ? { what, lookupId: lookup.id, ...this.#why() } : { what, lookupId: lookup.id },
+      what === 'cleartext' ? { what, lookupId: lookup.id, ...this.#reason() } : { what, lookupId: lookup.id },
     );
     if (!outcome.ok) {
-      if (what === 'cleartext') this.stripFailure = outcome.failure;
+      if (what === 'cleartext') this.panelFailure = outcome.failure;
       else this.failure = outcome.failure;
       return;
     }
-    const words = { masked: 'Mask', token: 'Token', cleartext: 'Cleartext' }[what];
-    this.said = `${words} copied. The clipboard is cleared in ${Math.round(outcome.value.clearAfterMs / 1_000)} s.`;
+    const label = { masked: 'Mask', token: 'Token', cleartext: 'Cleartext' }[what];
+    this.notice = `${label} copied. The clipboard is cleared in ${Math.round(outcome.value.clearAfterMs / 1_000)} s.`;
     if (what === 'cleartext') this.close();
   }
 
   pick(lookup: Lookup): void {
-    if (this.current?.id !== lookup.id) this.app.exposure.hide();
+    if (this.current?.id !== lookup.id) this.app.revealed.hide();
     this.close();
-    this.said = '';
+    this.notice = '';
     this.failure = null;
     this.removed = null;
-    this.wanted = null;
+    this.retry = null;
     this.mode = 'token';
     this.current = lookup;
     this.input = lookup.token;
     if (this.app.definitions.some(({ name }) => name === lookup.definition)) this.chosen = lookup.definition;
   }
 
-  /** +1 is one earlier, -1 one later, among the lookups of the case in hand. */
+  /** +1 goes to the earlier lookup of the present case, -1 to the later one. */
   walk(step: 1 | -1): void {
     const reference = this.app.caseReference.trim();
     const list = this.recent.filter((lookup) => reference === '' || lookup.caseReference === reference);
@@ -265,35 +268,35 @@ export class LookupController {
   }
 
   async forget(): Promise<void> {
-    const outcome = await this.app.api.call('lookup.forget', {});
+    const outcome = await this.#api.call('lookup.forget', {});
     if (!outcome.ok) {
       this.failure = outcome.failure;
       return;
     }
-    this.app.exposure.hide();
+    this.app.revealed.hide();
     this.clear();
     this.recent = [];
   }
 
-  #why(): { reason: string; caseReference: string } {
+  #reason(): { reason: string; caseReference: string } {
     return { reason: this.app.reason.trim(), caseReference: this.app.caseReference.trim() };
   }
 
-  async #take(run: () => Promise<Outcome<Lookup>>): Promise<boolean> {
+  async #show(run: () => Promise<Outcome<Lookup>>): Promise<boolean> {
     this.#turn += 1;
     const turn = this.#turn;
-    this.app.exposure.hide();
+    this.app.revealed.hide();
     this.close();
     this.pasted = null;
-    this.said = '';
+    this.notice = '';
     this.busy = true;
     const outcome = await run();
-    // Only the latest question may answer: an older one that comes late would show another token's mask.
+    // Only the latest request counts: a late answer would show the mask of another token.
     if (turn !== this.#turn) return false;
     this.busy = false;
     this.failure = outcome.ok ? null : outcome.failure;
     this.current = outcome.ok ? outcome.value : null;
-    if (outcome.ok) this.wanted = null;
+    if (outcome.ok) this.retry = null;
     if (outcome.ok) await this.load();
     return outcome.ok;
   }
@@ -304,7 +307,7 @@ export interface CaseGroup {
   lookups: Lookup[];
 }
 
-/** Gathered by case, the cases in the order of their latest lookup. */
+/** Groups lookups by case; the cases are in the order of their latest lookup. */
 export function byCase(lookups: Lookup[]): CaseGroup[] {
   const groups = new Map<string, Lookup[]>();
   for (const lookup of lookups) {

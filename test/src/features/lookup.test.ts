@@ -11,7 +11,7 @@ async function open(options: FakeOptions = {}) {
   const app = new AppStore(openApi(fake.bridge));
   await app.load();
   const batches: string[] = [];
-  const controller = new LookupController(app, ({ name }) => batches.push(name));
+  const controller = new LookupController(app, app.api, ({ name }) => batches.push(name));
   await controller.load();
   return { fake, app, controller, batches };
 }
@@ -32,14 +32,14 @@ describe('a lookup', () => {
     expect(controller.current?.masked).toBe('411111******1111');
   });
 
-  it('does not ask for nothing', async () => {
+  it('sends no request for an empty input', async () => {
     const { fake, controller } = await open();
     controller.input = '  ';
     expect(await controller.mask()).toBe(false);
     expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
   });
 
-  it('shows the answer to the last question only', async () => {
+  it('shows the answer to the last request only', async () => {
     const slow = Promise.withResolvers<null>();
     let asked = 0;
     const lookup = data.lookups[0];
@@ -62,7 +62,7 @@ describe('a lookup', () => {
     expect(controller.current?.token).toBe('2222');
   });
 
-  it('keeps a refusal and shows no older mask under it', async () => {
+  it('shows a refusal without the mask of an earlier lookup', async () => {
     const { controller } = await open({ fail: { 'lookup.mask': { code: 'service.refused', policy: 'p' } } });
     controller.pick(data.lookups[0] ?? (undefined as never));
     controller.input = '4111';
@@ -81,7 +81,7 @@ describe('a lookup', () => {
     expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
   });
 
-  it('walks the lookups of the case in hand', async () => {
+  it('walks the lookups of the present case', async () => {
     const { app, controller } = await open();
     app.caseReference = 'D-20917';
     controller.walk(1);
@@ -96,7 +96,7 @@ describe('a lookup', () => {
 });
 
 describe('a reveal', () => {
-  it('sends reason and case, and hides at the next token', async () => {
+  it('sends reason and case, and hides on the next lookup', async () => {
     const { fake, app, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
     controller.open('reveal');
@@ -107,17 +107,17 @@ describe('a reveal', () => {
       reason: 'Chargeback response',
       caseReference: 'D-20931',
     });
-    expect(controller.exposed).toBe(true);
-    expect(controller.strip).toBeNull();
+    expect(controller.isRevealed).toBe(true);
+    expect(controller.panel).toBeNull();
     // The answer brings the changed lookup: the list is not asked for again.
     expect(controller.recent.find(({ id }) => id === 'lookup-9')?.revealedAt).not.toBeNull();
     expect(fake.seen.filter(({ name }) => name === 'lookup.recent')).toHaveLength(1);
     controller.input = '4111';
     await controller.mask();
-    expect(app.exposure.now).toBeNull();
+    expect(app.revealed.now).toBeNull();
   });
 
-  it('is not shown when the lock came in between', async () => {
+  it('is not shown when the app was locked meanwhile', async () => {
     const answer = Promise.withResolvers<null>();
     const { fake, app, controller } = await open({
       answers: {
@@ -141,20 +141,20 @@ describe('a reveal', () => {
     fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
     answer.resolve(null);
     await revealing;
-    expect(app.exposure.now).toBeNull();
+    expect(app.revealed.now).toBeNull();
   });
 
   it('ends with the lock', async () => {
     const { fake, app, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
     await controller.reveal();
-    expect(app.exposure.now).not.toBeNull();
+    expect(app.revealed.now).not.toBeNull();
     fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
-    expect(app.exposure.now).toBeNull();
+    expect(app.revealed.now).toBeNull();
   });
 });
 
-it('keeps nothing of a tokenized value', async () => {
+it('keeps no copy of a tokenized value', async () => {
   const { controller } = await open();
   controller.mode = 'cleartext';
   await controller.tokenize(obscuredOf('4000123412341234'));
@@ -164,35 +164,35 @@ it('keeps nothing of a tokenized value', async () => {
 describe('a failed request that is tried again', () => {
   const refused = { operation: 'Detokenize', definition: 'ssn', policy: 'mask-only' } as const;
 
-  it('fills in definition and policy, and is one step away once the token is there', async () => {
+  it('fills in definition and policy, and opens its panel once the token is looked up', async () => {
     const { fake, app, controller } = await open();
     await controller.tryAgain(refused);
     expect(app.policy).toBe('mask-only');
     expect(controller.definition.name).toBe('ssn');
-    expect(controller.wanted).toEqual(refused);
+    expect(controller.retry).toEqual(refused);
     controller.input = '917-22-4410';
     expect(await controller.mask()).toBe(true);
-    expect(controller.strip).toBe('reveal');
-    expect(controller.wanted).toBeNull();
+    expect(controller.panel).toBe('reveal');
+    expect(controller.retry).toBeNull();
     expect(fake.seen.some(({ name }) => name === 'lookup.reveal')).toBe(false);
     controller.close();
     await controller.mask();
-    expect(controller.strip).toBeNull();
+    expect(controller.panel).toBeNull();
   });
 
-  it('fills in nothing that this connection does not have', async () => {
+  it('fills in only what this connection has', async () => {
     const { app, controller } = await open();
     await controller.tryAgain({ operation: 'Tokenize', definition: 'iban', policy: 'nobody' });
     expect(app.policy).toBe('dispute-desk');
     expect(controller.mode).toBe('cleartext');
     expect(controller.definition.name).toBe('card-number');
-    expect(controller.wanted?.policy).toBe('');
+    expect(controller.retry?.policy).toBe('');
   });
 
   it('is forgotten with everything else when the list is cleared', async () => {
     const { controller } = await open();
     await controller.tryAgain(refused);
     await controller.forget();
-    expect(controller.wanted).toBeNull();
+    expect(controller.retry).toBeNull();
   });
 });

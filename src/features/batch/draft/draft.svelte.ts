@@ -1,6 +1,15 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../../../../electron/contract/errors.ts';
-import type { ColumnPlan, Mapping, Plan, Preflight, ResultRow, Preview, Reading, Source } from '../../../../electron/contract/models/batch.ts';
+import type {
+  ColumnPlan,
+  Mapping,
+  Plan,
+  Preflight,
+  ResultRow,
+  Preview,
+  Reading,
+  Source,
+} from '../../../../electron/contract/models/batch.ts';
 import type { AppStore } from '../../../app-store.svelte.ts';
 import {
   buildPattern,
