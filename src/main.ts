@@ -3,7 +3,7 @@ import './styles/base.css';
 import App from './app/App.svelte';
 import { openApi } from './api.ts';
 
-const target = document.getElementById('desk');
+const target = document.getElementById('app');
 if (target === null) throw new Error('index.html has no #app');
 
 if (window.tokendesk === undefined)

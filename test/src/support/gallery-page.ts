@@ -10,5 +10,5 @@ declare global {
 
 const scene = new URL(location.href).searchParams.get('scene') ?? 'busy';
 window.fake = createFakeBridge(scenes[scene] ?? {});
-Object.defineProperty(window, 'desk', { value: window.fake.bridge });
+Object.defineProperty(window, 'tokendesk', { value: window.fake.bridge });
 await import('../../../src/main.ts');
