@@ -1,5 +1,12 @@
 import type { Bridge } from '../electron/contract/bridge.ts';
-import type { CallInput, CallName, CallOutput, FileCall, EventName, EventPayload } from '../electron/contract/calls.ts';
+import type {
+  CallInput,
+  CallName,
+  CallOutput,
+  FileCall,
+  EventName,
+  EventPayload,
+} from '../electron/contract/calls.ts';
 import type { Outcome } from '../electron/contract/errors.ts';
 
 declare global {

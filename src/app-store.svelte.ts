@@ -4,12 +4,12 @@ import type { Job } from '../electron/contract/models/batch.ts';
 import type { ConnectionView, TokenDefinition } from '../electron/contract/models/connection.ts';
 import type { AppState, LockState } from '../electron/contract/models/app.ts';
 import type { Api } from './api.ts';
-import { Exposure } from './revealed.svelte.ts';
+import { RevealedValueStore } from './revealed.svelte.ts';
 
 /** What main last said about the app, and what follows from it. Pages read it; only main changes it. */
 export class AppStore {
   readonly api: Api;
-  readonly exposure: Exposure;
+  readonly revealed: RevealedValueStore;
   readonly jobs = new SvelteMap<string, Job>();
   state = $state.raw<AppState | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -31,7 +31,7 @@ export class AppStore {
 
   constructor(api: Api) {
     this.api = api;
-    this.exposure = new Exposure(api);
+    this.revealed = new RevealedValueStore(api);
     api.on('app.state', (state) => {
       const unlocked = this.locked && !state.lock.locked;
       this.#take(state);
@@ -66,13 +66,13 @@ export class AppStore {
   }
 
   async choose(id: string, policy: string): Promise<void> {
-    this.exposure.hide();
+    this.revealed.hide();
     const outcome = await this.api.call('connections.choose', { id, policy });
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
   async lock(): Promise<void> {
-    this.exposure.hide();
+    this.revealed.hide();
     const outcome = await this.api.call('lock.now', {});
     if (outcome.ok) this.takeLock(outcome.value);
   }
@@ -87,7 +87,7 @@ export class AppStore {
 
   #take(state: AppState): void {
     if (state.lock.locked) {
-      this.exposure.hide();
+      this.revealed.hide();
       this.failure = null;
     }
     this.state = state;

@@ -2,31 +2,30 @@ import { restore } from '../electron/contract/obscured.ts';
 import type { CallOutput } from '../electron/contract/calls.ts';
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
 import type { Api } from './api.ts';
-import { paintCharacters } from './ui/paint-characters.ts';
 import { groups } from './token-text.ts';
 
-type Revealed = CallOutput<'lookup.reveal'> & { readonly xorKey: string };
+type RevealAnswer = CallOutput<'lookup.reveal'> & { readonly xorKey: string };
 
-export interface Exposed {
+export interface Revealed {
   readonly revealId: string;
-  /** Whatever the page needs to know which value this is; never the value. */
+  /** Tells the page which value is revealed; never the value itself. */
   readonly subject: string;
   readonly hideAfterMs: number;
 }
 
 /**
- * The one cleartext that may be on the screen. It is never one string: it comes obscured, stays so, and is uncovered a
- * character at a time into text nodes of their own, which are emptied the moment it ends. Ends by time, Esc,
- * loss of focus, lock, or main saying so; main hides it by its own clock in any case.
+ * The one cleartext that may be on the screen. It is never one string: it arrives obscured, stays obscured, and is
+ * restored one character at a time into separate text nodes, which are emptied when it ends. It ends by time, Esc, loss
+ * of focus, lock, or an event from main; main also ends it by a timer of its own.
  */
-export class Exposure {
-  now = $state.raw<Exposed | null>(null);
+export class RevealedValueStore {
+  now = $state.raw<Revealed | null>(null);
   readonly #api: Api;
   #obscured = '';
   #xorKey = '';
   #kind: DefinitionKind = 'text';
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Main may end a reveal before its answer is read here: such a one must not be shown any more. */
+  /** Main may end a reveal before its answer is read here; that value must not be shown. */
   #endedId = '';
 
   constructor(api: Api) {
@@ -37,16 +36,16 @@ export class Exposure {
     });
   }
 
-  show(revealed: Revealed, subject: string, kind: DefinitionKind): void {
+  show(answer: RevealAnswer, subject: string, kind: DefinitionKind): void {
     this.#drop();
-    if (revealed.revealId === this.#endedId) return;
-    this.#obscured = revealed.cleartext;
-    this.#xorKey = revealed.xorKey;
+    if (answer.revealId === this.#endedId) return;
+    this.#obscured = answer.cleartext;
+    this.#xorKey = answer.xorKey;
     this.#kind = kind;
     this.#timer = setTimeout(() => {
       this.hide();
-    }, revealed.hideAfterMs);
-    this.now = { revealId: revealed.revealId, subject, hideAfterMs: revealed.hideAfterMs };
+    }, answer.hideAfterMs);
+    this.now = { revealId: answer.revealId, subject, hideAfterMs: answer.hideAfterMs };
   }
 
   hide(): void {
@@ -70,4 +69,32 @@ export class Exposure {
     this.#xorKey = '';
     this.now = null;
   }
+}
+
+/**
+ * Draws cleartext into `target`. Each character is an inline block with a text node of its own, and the gaps between the
+ * groups of `shape` are drawn: layout joins the text of whatever flows together into one string and caches it. Only the
+ * lengths of the groups count. Returns the function that empties the nodes and removes them.
+ */
+export function paintCharacters(
+  target: HTMLElement,
+  characters: Iterator<string>,
+  shape: readonly string[],
+): () => void {
+  const nodes: Text[] = [];
+  for (const group of shape) {
+    const line = document.createElement('span');
+    for (let position = 0; position < group.length; position++) {
+      const next = characters.next();
+      if (next.done === true) break;
+      const box = document.createElement(next.value === '\n' ? 'br' : 'span');
+      if (next.value !== '\n') nodes.push(box.appendChild(document.createTextNode(next.value)));
+      line.append(box);
+    }
+    target.append(line);
+  }
+  return () => {
+    for (const node of nodes) node.data = '';
+    target.replaceChildren();
+  };
 }

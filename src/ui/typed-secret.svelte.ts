@@ -1,21 +1,21 @@
 import { obscure, newXorKey, type ObscuredText } from '../../electron/contract/obscured.ts';
 
 /**
- * What a person types into a field and nobody may find in the window's memory afterwards. It never gets into the
- * input, which would keep a string for every key: it goes here a unit at a time, and the input shows dots. Numbers can
- * be overwritten. Attached to an input of type password, or of type text where an input method must work.
+ * Text that is typed and must not be found in the window's memory afterwards. It never reaches the input, which would
+ * keep a string for every key: each edit goes into an array of numbers, which can be overwritten, and the input shows
+ * dots. Attached to an input of type password, or of type text where an input method must work.
  */
 export class TypedSecret {
   /** In UTF-16 units. */
   length = $state(0);
-  /** Counts the changes: whoever draws what is typed draws anew with it. */
+  /** Counts the changes, so that a view of the text can be drawn again. */
   edits = $state(0);
   readonly #units: Uint16Array;
   #input: HTMLInputElement | null = null;
 
-  /** `most`: units it takes; what is typed beyond is left out. */
-  constructor(most: number) {
-    this.#units = new Uint16Array(most);
+  /** `maxLength` in units; what is typed beyond it is dropped. */
+  constructor(maxLength: number) {
+    this.#units = new Uint16Array(maxLength);
   }
 
   readonly attach = (input: HTMLInputElement): (() => void) => {
@@ -27,7 +27,7 @@ export class TypedSecret {
     const compose = (): void => {
       composedAt = [input.selectionStart ?? this.length, input.selectionEnd ?? this.length];
     };
-    // An input method and a dead key can't be kept from writing into the input: what they wrote is taken out of it.
+    // Input methods and dead keys do write into the input: their text is taken out of it at the end.
     const composed = (event: CompositionEvent): void => {
       this.replace(event.data, ...composedAt);
     };
@@ -57,12 +57,12 @@ export class TypedSecret {
     this.#changed(from + added);
   }
 
-  /** The units in a copy, for whoever draws or tidies them; it is theirs to overwrite. */
+  /** A copy of the units, which the caller overwrites after use. */
   copy(): Uint16Array {
     return this.#units.slice(0, this.length);
   }
 
-  /** Covered for the bridge, and gone from here. `tidied` makes of a copy of the units what is to be sent. */
+  /** The text, obscured for the bridge; emptied here. `tidied` gets a copy of the units and returns those to be sent. */
   take(tidied: (units: Uint16Array) => Uint16Array = (units) => units): ObscuredText {
     const copy = this.copy();
     const sent = tidied(copy);
@@ -81,7 +81,7 @@ export class TypedSecret {
   }
 
   #edit(event: InputEvent, input: HTMLInputElement): void {
-    // Enter writes nothing here; prevented, it would not submit the form either.
+    // Enter writes nothing here. It must not be prevented, or it would not submit the form.
     if (event.isComposing || event.inputType === 'insertLineBreak') return;
     event.preventDefault();
     const from = input.selectionStart ?? this.length;

@@ -55,7 +55,7 @@ await on('busy', async (page) => {
   const after = await page.getByRole('button', { name: 'Copy masked' }).boundingBox();
   assert.deepEqual(after, before, 'the buttons jumped on reveal');
   const right = await page.evaluate<number>(
-    'document.querySelector(".exposed .value").lastElementChild.getBoundingClientRect().right',
+    'document.querySelector(".revealed .value").lastElementChild.getBoundingClientRect().right',
   );
   assert.ok(mask !== null && Math.abs(right - (mask.x + mask.width)) < 1, 'mask and value differ in width');
 

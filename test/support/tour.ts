@@ -70,7 +70,7 @@ export async function show(page: Page): Promise<void> {
   const strip = page.getByRole('region', { name: 'Reveal', exact: true });
   await strip.getByLabel('Case').fill('D-1');
   await strip.getByRole('button', { name: /^Show/ }).click();
-  await page.locator('.exposed').waitFor();
+  await page.locator('.revealed').waitFor();
 }
 
 export async function revealLookup(page: Page): Promise<void> {
@@ -87,5 +87,5 @@ export async function revealCell(page: Page, row: number): Promise<void> {
 
 export async function hide(page: Page): Promise<void> {
   await page.keyboard.press('Escape');
-  await page.locator('.exposed').waitFor({ state: 'detached' });
+  await page.locator('.revealed').waitFor({ state: 'detached' });
 }

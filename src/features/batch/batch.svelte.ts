@@ -117,7 +117,7 @@ export class BatchController {
 
   /** Back to the way in. A running job goes on. */
   leave(): void {
-    this.app.exposure.hide();
+    this.app.revealed.hide();
     this.draft?.close();
     this.draft = null;
     this.run = null;

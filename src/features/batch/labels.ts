@@ -1,4 +1,11 @@
-import type { ColumnPlan, Job, JobState, ResultRow, Tally, Notice } from '../../../electron/contract/models/batch.ts';
+import type {
+  ColumnPlan,
+  Job,
+  JobState,
+  ResultRow,
+  Tally,
+  Notice,
+} from '../../../electron/contract/models/batch.ts';
 import { formatCount, formatRows } from '../../format.ts';
 
 export const actWords: Record<ColumnPlan['operation'], string> = {
@@ -8,13 +15,13 @@ export const actWords: Record<ColumnPlan['operation'], string> = {
   match: 'Match pattern',
 };
 
-export const stateWords: Record<JobState, { look: 'ok' | 'warn' | 'danger' | 'quiet'; words: string }> = {
-  running: { look: 'quiet', words: 'Running' },
-  paused: { look: 'warn', words: 'Paused' },
-  interrupted: { look: 'warn', words: 'Interrupted' },
-  finished: { look: 'ok', words: 'Finished' },
-  cancelled: { look: 'quiet', words: 'Cancelled' },
-  failed: { look: 'danger', words: 'Stopped' },
+export const stateWords: Record<JobState, { variant: 'ok' | 'warn' | 'danger' | 'quiet'; label: string }> = {
+  running: { variant: 'quiet', label: 'Running' },
+  paused: { variant: 'warn', label: 'Paused' },
+  interrupted: { variant: 'warn', label: 'Interrupted' },
+  finished: { variant: 'ok', label: 'Finished' },
+  cancelled: { variant: 'quiet', label: 'Cancelled' },
+  failed: { variant: 'danger', label: 'Stopped' },
 };
 
 /** The sum a person can check by eye. Main has checked it before it calls a job finished. */

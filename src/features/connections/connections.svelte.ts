@@ -1,7 +1,12 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { CallOutput } from '../../../electron/contract/calls.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
-import type { ConnectionDraft, ConnectionView, SecretName, SecretState } from '../../../electron/contract/models/connection.ts';
+import type {
+  ConnectionDraft,
+  ConnectionView,
+  SecretName,
+  SecretState,
+} from '../../../electron/contract/models/connection.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
 const UNDO_MS = 8_000;

@@ -1,10 +1,10 @@
 import type { SecretState } from '../../../electron/contract/models/connection.ts';
 
-export const secretWords: Record<SecretState, { look: 'ok' | 'warn' | 'quiet'; words: string }> = {
-  stored: { look: 'ok', words: 'In the keychain' },
-  memory: { look: 'warn', words: 'In memory until the app closes' },
-  missing: { look: 'quiet', words: 'Not stored yet' },
-  locked: { look: 'warn', words: 'Stored, but the keychain is locked' },
+export const secretWords: Record<SecretState, { variant: 'ok' | 'warn' | 'quiet'; label: string }> = {
+  stored: { variant: 'ok', label: 'In the keychain' },
+  memory: { variant: 'warn', label: 'In memory until the app closes' },
+  missing: { variant: 'quiet', label: 'Not stored yet' },
+  locked: { variant: 'warn', label: 'Stored, but the keychain is locked' },
 };
 
 export const kinds = [

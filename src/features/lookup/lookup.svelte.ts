@@ -6,27 +6,27 @@ import type { AppStore } from '../../app-store.svelte.ts';
 import { pastedLines, tidy } from '../../token-text.ts';
 
 /** A failed request, as far as it is known; '' is not known. */
-export interface Wanted {
+export interface LookupRetry {
   operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
   definition: string;
   policy: string;
 }
 
-const operationWords = {
+const operationLabels = {
   Tokenize: 'Tokenize',
   Detokenize: 'Reveal',
   GetMasked: 'Look up',
   Translate: 'Translate',
 };
 
-export function formatWanted({ operation, definition, policy }: Wanted, app: AppStore): string {
-  const parts = [operationWords[operation]];
+export function formatRetry({ operation, definition, policy }: LookupRetry, app: AppStore): string {
+  const parts = [operationLabels[operation]];
   if (definition !== '') parts.push(app.definition(definition).label);
   if (policy !== '') parts.push(`policy ${policy}`);
   return parts.join(' · ');
 }
 
-export type LookupStrip = 'reveal' | 'copy' | 'translate';
+export type LookupPanel = 'reveal' | 'copy' | 'translate';
 
 /** One value at a time: mask, reveal, copy, translate, tokenize. Never holds cleartext; the exposure does. */
 export class LookupController {
@@ -39,13 +39,13 @@ export class LookupController {
   /** Several lines that were pasted; they wait here until made a batch or dropped. */
   pasted = $state.raw<{ text: string; lines: number } | null>(null);
   /** What is to be tried again, until the value for it was entered. */
-  wanted = $state.raw<Wanted | null>(null);
+  retry = $state.raw<LookupRetry | null>(null);
   current = $state.raw<Lookup | null>(null);
   recent = $state.raw<Lookup[]>([]);
-  strip = $state<LookupStrip | null>(null);
+  panel = $state<LookupPanel | null>(null);
   target = $state({ policy: '', definition: '' });
   failure = $state.raw<Failure | null>(null);
-  stripFailure = $state.raw<Failure | null>(null);
+  panelFailure = $state.raw<Failure | null>(null);
   said = $state('');
   busy = $state(false);
   #turn = 0;
@@ -54,8 +54,8 @@ export class LookupController {
   definition = $derived.by(() => this.app.definition(this.chosen || (this.app.definitions[0]?.name ?? '')));
   /** Earlier lookups, the latest first, gathered by case in the order of their latest. */
   cases = $derived.by(() => byCase(this.recent));
-  exposed = $derived.by(
-    () => this.current !== null && this.app.exposure.now?.subject === `lookup:${this.current.id}`,
+  isRevealed = $derived.by(
+    () => this.current !== null && this.app.revealed.now?.subject === `lookup:${this.current.id}`,
   );
 
   constructor(app: AppStore, makeBatch: (source: Source) => void) {
@@ -74,25 +74,25 @@ export class LookupController {
     this.input = '';
     this.removed = null;
     this.pasted = null;
-    this.wanted = null;
-    this.strip = null;
+    this.retry = null;
+    this.panel = null;
     this.failure = null;
-    this.stripFailure = null;
+    this.panelFailure = null;
     this.said = '';
     this.current = null;
     this.busy = false;
   }
 
   /** Fills in what is known of a failed request: the policy in use too, since the answer hangs on it. */
-  async tryAgain(wanted: Wanted): Promise<void> {
-    this.app.exposure.hide();
+  async tryAgain(retry: LookupRetry): Promise<void> {
+    this.app.revealed.hide();
     this.clear();
-    this.mode = wanted.operation === 'Tokenize' ? 'cleartext' : 'token';
+    this.mode = retry.operation === 'Tokenize' ? 'cleartext' : 'token';
     const { connection } = this.app;
-    const isKnown = connection?.policies.includes(wanted.policy) === true;
-    this.wanted = { ...wanted, policy: isKnown ? wanted.policy : '' };
-    if (this.app.definitions.some(({ name }) => name === wanted.definition)) this.chosen = wanted.definition;
-    if (isKnown && wanted.policy !== this.app.policy) await this.app.choose(connection.id, wanted.policy);
+    const isKnown = connection?.policies.includes(retry.policy) === true;
+    this.retry = { ...retry, policy: isKnown ? retry.policy : '' };
+    if (this.app.definitions.some(({ name }) => name === retry.definition)) this.chosen = retry.definition;
+    if (isKnown && retry.policy !== this.app.policy) await this.app.choose(connection.id, retry.policy);
   }
 
   /** True when the paste was taken over: several lines are offered as a batch, one line is tidied. */
@@ -129,7 +129,7 @@ export class LookupController {
     if (removed !== null) this.removed = removed;
     this.input = text;
     if (text === '') return false;
-    const wanted = this.wanted?.operation;
+    const operation = this.retry?.operation;
     const isFound = await this.#take(() =>
       this.app.api.call('lookup.mask', {
         policy: this.app.policy,
@@ -139,8 +139,8 @@ export class LookupController {
       }),
     );
     // The token is there again: what failed with it is one step away.
-    if (isFound && wanted === 'Detokenize') this.open('reveal');
-    if (isFound && wanted === 'Translate') this.open('translate');
+    if (isFound && operation === 'Detokenize') this.open('reveal');
+    if (isFound && operation === 'Translate') this.open('translate');
     return isFound;
   }
 
@@ -165,11 +165,11 @@ export class LookupController {
       targetDefinition: this.target.definition,
     });
     if (!outcome.ok) {
-      this.stripFailure = outcome.failure;
+      this.panelFailure = outcome.failure;
       return false;
     }
-    this.app.exposure.hide();
-    this.strip = null;
+    this.app.revealed.hide();
+    this.panel = null;
     this.current = outcome.value;
     this.chosen = outcome.value.definition;
     this.input = outcome.value.token;
@@ -177,26 +177,26 @@ export class LookupController {
     return true;
   }
 
-  open(strip: LookupStrip): void {
+  open(panel: LookupPanel): void {
     if (this.current === null) return;
-    this.stripFailure = null;
+    this.panelFailure = null;
     this.said = '';
-    if (strip === 'translate') {
+    if (panel === 'translate') {
       const other = this.app.definitions.find(({ name }) => name !== this.current?.definition);
       this.target = { policy: this.app.policy, definition: other?.name ?? '' };
     }
     if (this.app.caseReference === '') this.app.caseReference = this.current.caseReference;
-    this.strip = strip;
+    this.panel = panel;
   }
 
   close(): void {
-    this.strip = null;
-    this.stripFailure = null;
+    this.panel = null;
+    this.panelFailure = null;
   }
 
   /** Shows or hides: one key for both. */
   toggle(): void {
-    if (this.exposed) this.app.exposure.hide();
+    if (this.isRevealed) this.app.revealed.hide();
     else this.open('reveal');
   }
 
@@ -207,10 +207,10 @@ export class LookupController {
     const outcome = await this.app.api.call('lookup.reveal', {
       lookupId: lookup.id,
       xorKey,
-      ...this.#why(),
+      ...this.#reason(),
     });
     if (!outcome.ok) {
-      this.stripFailure = outcome.failure;
+      this.panelFailure = outcome.failure;
       return;
     }
     // Locked or gone elsewhere meanwhile: it is not shown for a moment, and main is told that it need not wait.
@@ -219,7 +219,7 @@ export class LookupController {
       return;
     }
     const { kind } = this.app.definition(lookup.definition);
-    this.app.exposure.show({ ...outcome.value, xorKey }, `lookup:${lookup.id}`, kind);
+    this.app.revealed.show({ ...outcome.value, xorKey }, `lookup:${lookup.id}`, kind);
     this.close();
     await this.load();
   }
@@ -229,10 +229,10 @@ export class LookupController {
     if (lookup === null) return;
     const outcome = await this.app.api.call(
       'lookup.copy',
-      what === 'cleartext' ? { what, lookupId: lookup.id, ...this.#why() } : { what, lookupId: lookup.id },
+      what === 'cleartext' ? { what, lookupId: lookup.id, ...this.#reason() } : { what, lookupId: lookup.id },
     );
     if (!outcome.ok) {
-      if (what === 'cleartext') this.stripFailure = outcome.failure;
+      if (what === 'cleartext') this.panelFailure = outcome.failure;
       else this.failure = outcome.failure;
       return;
     }
@@ -242,12 +242,12 @@ export class LookupController {
   }
 
   pick(lookup: Lookup): void {
-    if (this.current?.id !== lookup.id) this.app.exposure.hide();
+    if (this.current?.id !== lookup.id) this.app.revealed.hide();
     this.close();
     this.said = '';
     this.failure = null;
     this.removed = null;
-    this.wanted = null;
+    this.retry = null;
     this.mode = 'token';
     this.current = lookup;
     this.input = lookup.token;
@@ -269,19 +269,19 @@ export class LookupController {
       this.failure = outcome.failure;
       return;
     }
-    this.app.exposure.hide();
+    this.app.revealed.hide();
     this.clear();
     this.recent = [];
   }
 
-  #why(): { reason: string; caseReference: string } {
+  #reason(): { reason: string; caseReference: string } {
     return { reason: this.app.reason.trim(), caseReference: this.app.caseReference.trim() };
   }
 
   async #take(run: () => Promise<Outcome<Lookup>>): Promise<boolean> {
     this.#turn += 1;
     const turn = this.#turn;
-    this.app.exposure.hide();
+    this.app.revealed.hide();
     this.close();
     this.pasted = null;
     this.said = '';
@@ -292,7 +292,7 @@ export class LookupController {
     this.busy = false;
     this.failure = outcome.ok ? null : outcome.failure;
     this.current = outcome.ok ? outcome.value : null;
-    if (outcome.ok) this.wanted = null;
+    if (outcome.ok) this.retry = null;
     if (outcome.ok) await this.load();
     return outcome.ok;
   }

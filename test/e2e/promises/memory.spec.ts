@@ -45,7 +45,7 @@ test(
     async function shownAndGone(card: string): Promise<void> {
       shown.push(card, hiddenPart(card));
       // It is on the screen, in single characters: as one piece it does not even stand there now.
-      expect(await page.locator('.exposed .value > span > span').count()).toBe(card.length);
+      expect(await page.locator('.revealed .value > span > span').count()).toBe(card.length);
       expect.soft(inMemory(shown)).toEqual(none(shown));
       await hide(page);
       // Without waiting for the engine to tidy up, and after it did.
@@ -86,7 +86,7 @@ test(
     // The controls: the scan finds what is on the screen, and a revealed card once a script has joined its characters.
     expect(inMemory([tokens[0] ?? ''])[0]).toBeGreaterThan(0);
     await revealLookup(page);
-    expect(await page.locator('.exposed .value').textContent()).toBe(looked);
+    expect(await page.locator('.revealed .value').textContent()).toBe(looked);
     expect(inMemory([looked])[0]).toBeGreaterThan(0);
   },
 );

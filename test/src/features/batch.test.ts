@@ -125,9 +125,9 @@ describe('a run', () => {
     expect(run?.revealable).toBe(true);
     await run?.reveal();
     expect(fake.seen.at(-1)?.input).toMatchObject({ jobId: 'job-1', row: 1, column: 1 });
-    expect(run?.exposed).toBe(true);
+    expect(run?.isRevealed).toBe(true);
     run?.choose({ row: 1, column: 2 });
-    expect(run?.app.exposure.now).toBeNull();
+    expect(run?.app.revealed.now).toBeNull();
   });
 
   it('keeps the choices when the save dialog was left', async () => {
@@ -138,7 +138,7 @@ describe('a run', () => {
     controller.view('job-1');
     controller.run?.open('export');
     await controller.run?.export(failedRows(data.job()));
-    expect(controller.run?.strip).toBe('export');
+    expect(controller.run?.panel).toBe('export');
     expect(controller.run?.exported).toBeNull();
   });
 

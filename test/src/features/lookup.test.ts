@@ -107,11 +107,11 @@ describe('a reveal', () => {
       reason: 'Chargeback response',
       caseReference: 'D-20931',
     });
-    expect(controller.exposed).toBe(true);
-    expect(controller.strip).toBeNull();
+    expect(controller.isRevealed).toBe(true);
+    expect(controller.panel).toBeNull();
     controller.input = '4111';
     await controller.mask();
-    expect(app.exposure.now).toBeNull();
+    expect(app.revealed.now).toBeNull();
   });
 
   it('is not shown when the lock came in between', async () => {
@@ -132,16 +132,16 @@ describe('a reveal', () => {
     fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
     answer.resolve(null);
     await revealing;
-    expect(app.exposure.now).toBeNull();
+    expect(app.revealed.now).toBeNull();
   });
 
   it('ends with the lock', async () => {
     const { fake, app, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
     await controller.reveal();
-    expect(app.exposure.now).not.toBeNull();
+    expect(app.revealed.now).not.toBeNull();
     fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
-    expect(app.exposure.now).toBeNull();
+    expect(app.revealed.now).toBeNull();
   });
 });
 
@@ -160,15 +160,15 @@ describe('a failed request that is tried again', () => {
     await controller.tryAgain(refused);
     expect(app.policy).toBe('mask-only');
     expect(controller.definition.name).toBe('ssn');
-    expect(controller.wanted).toEqual(refused);
+    expect(controller.retry).toEqual(refused);
     controller.input = '917-22-4410';
     expect(await controller.mask()).toBe(true);
-    expect(controller.strip).toBe('reveal');
-    expect(controller.wanted).toBeNull();
+    expect(controller.panel).toBe('reveal');
+    expect(controller.retry).toBeNull();
     expect(fake.seen.some(({ name }) => name === 'lookup.reveal')).toBe(false);
     controller.close();
     await controller.mask();
-    expect(controller.strip).toBeNull();
+    expect(controller.panel).toBeNull();
   });
 
   it('fills in nothing that this connection does not have', async () => {
@@ -177,13 +177,13 @@ describe('a failed request that is tried again', () => {
     expect(app.policy).toBe('dispute-desk');
     expect(controller.mode).toBe('cleartext');
     expect(controller.definition.name).toBe('card-number');
-    expect(controller.wanted?.policy).toBe('');
+    expect(controller.retry?.policy).toBe('');
   });
 
   it('is forgotten with everything else when the list is cleared', async () => {
     const { controller } = await open();
     await controller.tryAgain(refused);
     await controller.forget();
-    expect(controller.wanted).toBeNull();
+    expect(controller.retry).toBeNull();
   });
 });

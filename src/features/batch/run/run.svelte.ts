@@ -1,6 +1,13 @@
 import { newXorKey } from '../../../../electron/contract/obscured.ts';
 import type { Failure, FailureCode } from '../../../../electron/contract/errors.ts';
-import type { ExportChoice, Exported, FailureGroup, Job, ResultRow, RowFilter } from '../../../../electron/contract/models/batch.ts';
+import type {
+  ExportChoice,
+  Exported,
+  FailureGroup,
+  Job,
+  ResultRow,
+  RowFilter,
+} from '../../../../electron/contract/models/batch.ts';
 import type { Cell } from '../../../ui/grid-keys.ts';
 import { RowPages } from '../../../ui/row-pages.svelte.ts';
 import type { AppStore } from '../../../app-store.svelte.ts';
@@ -15,10 +22,10 @@ export class BatchRun {
   pages = $state.raw<RowPages<ResultRow>>();
   active = $state.raw<Cell>({ row: 0, column: 0 });
   failures = $state.raw<FailureGroup[]>([]);
-  strip = $state<'reveal' | 'export' | null>(null);
+  panel = $state<'reveal' | 'export' | null>(null);
   exported = $state.raw<Exported | null>(null);
   failure = $state.raw<Failure | null>(null);
-  stripFailure = $state.raw<Failure | null>(null);
+  panelFailure = $state.raw<Failure | null>(null);
 
   job = $derived.by((): Job | undefined => this.app.jobs.get(this.jobId));
   production = $derived.by(() => this.job?.environment === 'production');
@@ -36,8 +43,8 @@ export class BatchRun {
   subject = $derived.by(() =>
     this.chosenRow === undefined ? '' : `batch:${this.jobId}:${this.chosenRow.row}:${this.active.column - 1}`,
   );
-  exposed = $derived.by(
-    () => this.app.exposure.now !== null && this.app.exposure.now.subject === this.subject,
+  isRevealed = $derived.by(
+    () => this.app.revealed.now !== null && this.app.revealed.now.subject === this.subject,
   );
 
   constructor(app: AppStore, jobId: string) {
@@ -69,8 +76,8 @@ export class BatchRun {
 
   choose(cell: Cell): void {
     if (cell.row !== this.active.row || cell.column !== this.active.column) {
-      this.app.exposure.hide();
-      if (this.strip === 'reveal') this.close();
+      this.app.revealed.hide();
+      if (this.panel === 'reveal') this.close();
     }
     this.active = cell;
   }
@@ -86,16 +93,16 @@ export class BatchRun {
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
-  open(strip: 'reveal' | 'export'): void {
-    if (strip === 'reveal' && !this.revealable) return;
-    this.stripFailure = null;
+  open(panel: 'reveal' | 'export'): void {
+    if (panel === 'reveal' && !this.revealable) return;
+    this.panelFailure = null;
     this.exported = null;
-    this.strip = strip;
+    this.panel = panel;
   }
 
   close(): void {
-    this.strip = null;
-    this.stripFailure = null;
+    this.panel = null;
+    this.panelFailure = null;
   }
 
   async reveal(): Promise<void> {
@@ -113,7 +120,7 @@ export class BatchRun {
       caseReference: this.app.caseReference.trim(),
     });
     if (!outcome.ok) {
-      this.stripFailure = outcome.failure;
+      this.panelFailure = outcome.failure;
       return;
     }
     // Locked or another cell meanwhile: it is not shown for a moment, and main is told that it need not wait.
@@ -121,14 +128,14 @@ export class BatchRun {
       await this.app.api.call('lookup.hide', { revealId: outcome.value.revealId });
       return;
     }
-    this.app.exposure.show({ ...outcome.value, xorKey }, subject, this.app.definition(plan.definition).kind);
+    this.app.revealed.show({ ...outcome.value, xorKey }, subject, this.app.definition(plan.definition).kind);
     this.close();
   }
 
   async export(choice: ExportChoice): Promise<void> {
     const outcome = await this.app.api.call('batch.export', choice);
     if (!outcome.ok) {
-      this.stripFailure = outcome.failure;
+      this.panelFailure = outcome.failure;
       return;
     }
     // Null: the person changed their mind in the save dialog. The choices stay.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { obscureText, newXorKey } from '../../electron/contract/obscured.ts';
 import { openApi } from '../../src/api.ts';
-import { Exposure } from '../../src/revealed.svelte.ts';
+import { RevealedValueStore } from '../../src/revealed.svelte.ts';
 import { createFakeBridge } from './support/fake-bridge.ts';
 
 const value = '4111117309211111';
@@ -19,11 +19,11 @@ afterEach(() => vi.useRealTimers());
 
 function open() {
   const fake = createFakeBridge();
-  return { fake, exposure: new Exposure(openApi(fake.bridge)) };
+  return { fake, store: new RevealedValueStore(openApi(fake.bridge)) };
 }
 
 /** Everything reachable from an object, as one string. */
-const held = (of: object): string => {
+const textIn = (of: object): string => {
   const seen = new Set<unknown>();
   const walk = (value: unknown): string => {
     if (typeof value === 'string') return value;
@@ -36,41 +36,41 @@ const held = (of: object): string => {
   return walk(of);
 };
 
-describe('an exposure', () => {
+describe('the revealed value', () => {
   it('ends by time and tells main', async () => {
-    const { fake, exposure } = open();
-    exposure.show(revealed, 'lookup:1', 'card');
+    const { fake, store } = open();
+    store.show(revealed, 'lookup:1', 'card');
     await vi.advanceTimersByTimeAsync(19_999);
-    expect(exposure.now).not.toBeNull();
+    expect(store.now).not.toBeNull();
     await vi.advanceTimersByTimeAsync(1);
-    expect(exposure.now).toBeNull();
+    expect(store.now).toBeNull();
     expect(fake.seen.map(({ name }) => name)).toEqual(['lookup.hide']);
   });
 
   it('ends when main says so', () => {
-    const { fake, exposure } = open();
-    exposure.show(revealed, 'lookup:1', 'card');
+    const { fake, store } = open();
+    store.show(revealed, 'lookup:1', 'card');
     fake.emit('reveal.ended', { revealId: 'reveal-1', why: 'blur' });
-    expect(exposure.now).toBeNull();
+    expect(store.now).toBeNull();
   });
 
   it('does not end for another reveal', () => {
-    const { fake, exposure } = open();
-    exposure.show(revealed, 'lookup:1', 'card');
+    const { fake, store } = open();
+    store.show(revealed, 'lookup:1', 'card');
     fake.emit('reveal.ended', { revealId: 'reveal-0', why: 'replaced' });
-    expect(exposure.now?.revealId).toBe('reveal-1');
+    expect(store.now?.revealId).toBe('reveal-1');
   });
 
   it('does not show what main has ended before the answer was read', () => {
-    const { fake, exposure } = open();
+    const { fake, store } = open();
     fake.emit('reveal.ended', { revealId: 'reveal-1', why: 'blur' });
-    exposure.show(revealed, 'lookup:1', 'card');
-    expect(exposure.now).toBeNull();
+    store.show(revealed, 'lookup:1', 'card');
+    expect(store.now).toBeNull();
   });
 
   it('holds the value in no member that can be reached', () => {
-    const { exposure } = open();
-    exposure.show(revealed, 'lookup:1', 'card');
-    expect(held(exposure)).not.toContain(value);
+    const { store } = open();
+    store.show(revealed, 'lookup:1', 'card');
+    expect(textIn(store)).not.toContain(value);
   });
 });
