@@ -3,11 +3,14 @@ import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import { openApi } from '../../../src/api.ts';
 import { AppStore } from '../../../src/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
-import { failedRows, typedCount } from '../../../src/features/batch/run/export-choice.ts';
-import { PatternTest } from '../../../src/features/batch/draft/pattern-test.svelte.ts';
-import { buildPattern, noPattern } from '../../../src/features/batch/draft/pattern.ts';
-import { samplesFor } from '../../../src/features/batch/draft/samples.ts';
-import { formatMatches, formatSum } from '../../../src/features/batch/labels.ts';
+import { formatMatches, formatSum, parseCount } from '../../../src/features/batch/labels.ts';
+import {
+  buildPattern,
+  emptyPattern,
+  PatternTest,
+  samplesFor,
+} from '../../../src/features/batch/pattern.svelte.ts';
+import { failedRowsExport } from '../../../src/features/batch/run.svelte.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
 
@@ -42,7 +45,7 @@ describe('a draft', () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
     expect(draft.plan).toBeNull();
-    draft.match(1, { ...noPattern, bin: '411111', length: '16' });
+    draft.match(1, { ...emptyPattern, bin: '411111', length: '16' });
     expect(draft.plan?.columns[0]?.pattern).toBe('^411111\\d{10}$');
   });
 
@@ -137,7 +140,7 @@ describe('a run', () => {
     });
     controller.view('job-1');
     controller.run?.open('export');
-    await controller.run?.export(failedRows(data.job()));
+    await controller.run?.export(failedRowsExport(data.job()));
     expect(controller.run?.panel).toBe('export');
     expect(controller.run?.exported).toBeNull();
   });
@@ -159,10 +162,10 @@ describe('words and figures', () => {
   });
 
   it('reads a typed count with any gaps, and nothing else', () => {
-    expect(typedCount('500,000')).toBe(500_000);
-    expect(typedCount('500 000')).toBe(500_000);
-    expect(typedCount('500k')).toBeNull();
-    expect(typedCount('')).toBeNull();
+    expect(parseCount('500,000')).toBe(500_000);
+    expect(parseCount('500 000')).toBe(500_000);
+    expect(parseCount('500k')).toBeNull();
+    expect(parseCount('')).toBeNull();
   });
 
   it.each([
@@ -173,14 +176,14 @@ describe('words and figures', () => {
     [{ by: 'domain', domain: '@example.org' }, 'a@EXAMPLE.org', true],
     [{ by: 'domain', domain: 'example.org' }, 'a@exampleXorg', false],
   ] as const)('builds %o', (parts, value, matches) => {
-    const pattern = buildPattern({ ...noPattern, ...parts });
+    const pattern = buildPattern({ ...emptyPattern, ...parts });
     expect(pattern).not.toBeNull();
     const insensitive = pattern?.startsWith('(?i)') ?? false;
     expect(new RegExp(pattern?.replace('(?i)', '') ?? '', insensitive ? 'i' : '').test(value)).toBe(matches);
   });
 
   it('builds nothing from what cannot be', () => {
-    expect(buildPattern({ ...noPattern, bin: '411111', lastFour: '1234', length: '5' })).toBeNull();
+    expect(buildPattern({ ...emptyPattern, bin: '411111', lastFour: '1234', length: '5' })).toBeNull();
   });
 });
 
@@ -193,24 +196,24 @@ describe('a pattern', () => {
     expect(test.samples.length).toBeGreaterThan(2);
     expect(test.matches).toBeNull();
     test.readOwn = () => '4222220000009999';
-    draft.match(1, { ...noPattern, bin: '411111' });
+    draft.match(1, { ...emptyPattern, bin: '411111' });
     await expect.poll(() => test.matches).not.toBeNull();
     expect(new Set(test.matches)).toEqual(new Set([true, false]));
     expect(test.own).toBe(false);
     expect(JSON.stringify(fake.seen)).not.toContain('4222220000009999');
-    draft.match(1, { ...noPattern, bin: '42' });
+    draft.match(1, { ...emptyPattern, bin: '42' });
     await expect.poll(() => test.own).toBe(true);
   });
 
   it('that is refused is no plan, says why, and asks for no preflight', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'match');
-    draft.match(1, { ...noPattern, by: 'raw', raw: '(?=4)' });
+    draft.match(1, { ...emptyPattern, by: 'raw', raw: '(?=4)' });
     await expect.poll(() => draft.tests.get(1)?.failure?.code).toBe('pattern.unsupported');
     expect(draft.plan).toBeNull();
     expect(draft.failure).toBeNull();
     expect(fake.seen.filter(({ name }) => name === 'batch.preflight')).toEqual([]);
-    draft.match(1, { ...noPattern, by: 'raw', raw: '^4' });
+    draft.match(1, { ...emptyPattern, by: 'raw', raw: '^4' });
     await expect.poll(() => draft.preflight?.done).toBe(true);
     expect(draft.plan).not.toBeNull();
   });
@@ -227,18 +230,18 @@ describe('a pattern', () => {
       },
     });
     const test = new PatternTest(app.api);
-    const first = test.try('(', ['4']);
-    expect(await test.try('()', ['4'])).toBe(true);
+    const first = test.run('(', ['4']);
+    expect(await test.run('()', ['4'])).toBe(true);
     slow.resolve(null);
     expect(await first).toBe(false);
     expect(test.failure).toBeNull();
-    expect(test.count).toBe(1);
+    expect(test.matchCount).toBe(1);
   });
 
   it('that the preflight refuses too is said once, beside its field', async () => {
     const { fake, draft } = await drafted({ fail: { 'batch.preflight': { code: 'pattern.unsupported' } } });
     draft.choose(1, 'match');
-    draft.match(1, { ...noPattern, bin: '4' });
+    draft.match(1, { ...emptyPattern, bin: '4' });
     await expect.poll(() => fake.seen.some(({ name }) => name === 'batch.preflight')).toBe(true);
     await draft.check();
     expect(draft.failure).toBeNull();
@@ -247,7 +250,7 @@ describe('a pattern', () => {
   it('leaves nothing behind when the column is used otherwise', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
-    draft.match(1, { ...noPattern, by: 'raw', raw: '(?=4)' });
+    draft.match(1, { ...emptyPattern, by: 'raw', raw: '(?=4)' });
     await expect.poll(() => draft.plan).toBeNull();
     draft.choose(1, 'detokenize');
     expect(draft.plan?.columns).toMatchObject([{ operation: 'detokenize', pattern: null, into: 'replace' }]);
@@ -260,7 +263,7 @@ describe('a pattern', () => {
     expect(draft.patterns.get(1)?.by).toBe('digits');
     draft.change(1, { definition: 'email' });
     expect(draft.patterns.get(1)?.by).toBe('domain');
-    draft.match(1, { ...noPattern, by: 'domain', domain: 'example.org' });
+    draft.match(1, { ...emptyPattern, by: 'domain', domain: 'example.org' });
     draft.change(1, { definition: 'ssn' });
     expect(draft.patterns.get(1)).toMatchObject({ by: 'domain', domain: 'example.org' });
   });
@@ -274,7 +277,7 @@ describe('a pattern', () => {
     ['email', { by: 'domain', domain: '@example.org' }],
     ['email', { by: 'domain', domain: 'shop.test' }],
   ] as const)('has made-up values of %s that match %o, and some that do not', (kind, said) => {
-    const parts = { ...noPattern, ...said };
+    const parts = { ...emptyPattern, ...said };
     const pattern = new RegExp((buildPattern(parts) ?? '').replace('(?i)', ''), 'i');
     const samples = samplesFor(kind, parts);
     expect(samples.length).toBe(4);
@@ -290,7 +293,7 @@ describe('a pattern', () => {
       0;
     for (let last = 0; last < 10_000; last += 37) {
       const lastFour = String(last).padStart(4, '0');
-      const [made = ''] = samplesFor('card', { ...noPattern, bin: '411111', lastFour });
+      const [made = ''] = samplesFor('card', { ...emptyPattern, bin: '411111', lastFour });
       expect(luhn(made), made).toBe(false);
     }
   });
@@ -321,11 +324,11 @@ describe('saved mappings', () => {
       ],
     });
     expect(draft.note).toMatchObject({ kind: 'suggested', mapping: { name: 'both' } });
-    expect(draft.used).toBe('id-both');
+    expect(draft.appliedMapping).toBe('id-both');
     expect([...draft.columns.keys()]).toEqual([1, 2]);
     await draft.undo();
     expect(draft.columns.size).toBe(0);
-    expect(draft.used).toBe('');
+    expect(draft.appliedMapping).toBe('');
     expect(draft.note).toBeNull();
   });
 
@@ -340,7 +343,7 @@ describe('saved mappings', () => {
     expect(draft.columns.size).toBe(1);
     await draft.undo();
     expect(fake.mappings.find(({ name }) => name === 'one')?.columns).toEqual(mapping.columns);
-    expect(draft.saved.all.find(({ id }) => id === draft.used)?.name).toBe('one');
+    expect(draft.saved.all.find(({ id }) => id === draft.appliedMapping)?.name).toBe('one');
     expect(draft.note).toBeNull();
   });
 

@@ -1,5 +1,5 @@
-import { newXorKey } from '../../../../electron/contract/obscured.ts';
-import type { Failure, FailureCode } from '../../../../electron/contract/errors.ts';
+import { newXorKey } from '../../../electron/contract/obscured.ts';
+import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
 import type {
   ExportChoice,
   Exported,
@@ -7,14 +7,47 @@ import type {
   Job,
   ResultRow,
   RowFilter,
-} from '../../../../electron/contract/models/batch.ts';
-import type { Cell } from '../../../ui/grid-keys.ts';
-import { RowPages } from '../../../ui/row-pages.svelte.ts';
-import type { AppStore } from '../../../app-store.svelte.ts';
+} from '../../../electron/contract/models/batch.ts';
+import type { Cell } from '../../ui/grid-keys.ts';
+import { RowPages } from '../../ui/row-pages.svelte.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
 
-type Order = 'batch.pause' | 'batch.resume' | 'batch.cancel';
+/** Rows that fit on one sheet of a workbook, below its header. */
+export const maxSheetRows = 1_048_575;
 
-/** One job on view: running, or done with. Rows come masked; the one revealed cell is the exposure's. */
+/** The export that is offered first: masked, safe in a spreadsheet, and in the dialect of RFC 4180. */
+export function defaultExport(job: Job): ExportChoice {
+  return {
+    jobId: job.jobId,
+    content: 'masked',
+    rows: 'all',
+    format: 'csv',
+    safety: 'spreadsheet',
+    delimiter: ',',
+    byteOrderMark: true,
+    newline: '\r\n',
+    reason: '',
+    caseReference: '',
+    confirmRows: null,
+    passphrase: null,
+  };
+}
+
+/** NAME_errors.csv: the failed rows as they came in, with the delimiter they came in. */
+export function failedRowsExport(job: Job): ExportChoice {
+  return { ...defaultExport(job), rows: 'failed', content: 'tokens', delimiter: job.plan.reading.delimiter };
+}
+
+/** How many rows an export writes. A cleartext export from production asks the person to type it. */
+export function exportedRows(job: Job, rows: ExportChoice['rows']): number {
+  if (rows === 'failed') return job.tally.failed;
+  if (rows === 'matches') return job.tally.ok;
+  return job.tally.rows;
+}
+
+type JobCommand = 'batch.pause' | 'batch.resume' | 'batch.cancel';
+
+/** The job that is shown, running or ended. Its rows are masked; cleartext of the one revealed cell is in the app store. */
 export class BatchRun {
   readonly app: AppStore;
   readonly jobId: string;
@@ -32,16 +65,16 @@ export class BatchRun {
   retriable = $derived(
     this.failures.filter(({ retriable }) => retriable).reduce((sum, { count }) => sum + count, 0),
   );
-  chosenRow = $derived(this.pages?.row(this.active.row));
-  /** Column 0 of the table is the row's number. */
-  chosenPlan = $derived(this.job?.plan.columns.find(({ column }) => column === this.active.column - 1));
+  activeRow = $derived(this.pages?.row(this.active.row));
+  /** Column 0 of the table is the row number. */
+  activePlan = $derived(this.job?.plan.columns.find(({ column }) => column === this.active.column - 1));
   revealable = $derived(
-    this.chosenPlan !== undefined &&
-      this.chosenPlan.operation === 'detokenize' &&
-      this.chosenRow?.cells[this.active.column - 1]?.state === 'ok',
+    this.activePlan !== undefined &&
+      this.activePlan.operation === 'detokenize' &&
+      this.activeRow?.cells[this.active.column - 1]?.state === 'ok',
   );
   subject = $derived.by(() =>
-    this.chosenRow === undefined ? '' : `batch:${this.jobId}:${this.chosenRow.row}:${this.active.column - 1}`,
+    this.activeRow === undefined ? '' : `batch:${this.jobId}:${this.activeRow.row}:${this.active.column - 1}`,
   );
   isRevealed = $derived.by(
     () => this.app.revealed.now !== null && this.app.revealed.now.subject === this.subject,
@@ -64,7 +97,7 @@ export class BatchRun {
     );
   }
 
-  async renew(first: number, last: number): Promise<void> {
+  async refresh(first: number, last: number): Promise<void> {
     await this.pages?.renew(first, last);
     await this.loadFailures();
   }
@@ -82,12 +115,12 @@ export class BatchRun {
     this.active = cell;
   }
 
-  async order(order: Order): Promise<void> {
-    const outcome = await this.app.api.call(order, { jobId: this.jobId });
+  async command(command: JobCommand): Promise<void> {
+    const outcome = await this.app.api.call(command, { jobId: this.jobId });
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
-  /** Null tries all again that a retry may mend. */
+  /** Retries the failed rows with this code; null retries every row that can be retried. */
   async retry(code: FailureCode | null): Promise<void> {
     const outcome = await this.app.api.call('batch.retry', { jobId: this.jobId, code });
     this.failure = outcome.ok ? null : outcome.failure;
@@ -106,8 +139,8 @@ export class BatchRun {
   }
 
   async reveal(): Promise<void> {
-    const row = this.chosenRow;
-    const plan = this.chosenPlan;
+    const row = this.activeRow;
+    const plan = this.activePlan;
     if (row === undefined || plan === undefined) return;
     const subject = this.subject;
     const xorKey = newXorKey();
@@ -123,7 +156,7 @@ export class BatchRun {
       this.panelFailure = outcome.failure;
       return;
     }
-    // Locked or another cell meanwhile: it is not shown for a moment, and main is told that it need not wait.
+    // The app was locked or another cell was chosen meanwhile: the value is never shown, and main can end the reveal.
     if (this.app.locked || subject !== this.subject) {
       await this.app.api.call('lookup.hide', { revealId: outcome.value.revealId });
       return;
@@ -138,7 +171,7 @@ export class BatchRun {
       this.panelFailure = outcome.failure;
       return;
     }
-    // Null: the person changed their mind in the save dialog. The choices stay.
+    // Null: the save dialog was cancelled. The panel and its choices stay.
     if (outcome.value === null) return;
     this.exported = outcome.value;
     this.close();

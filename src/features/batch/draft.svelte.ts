@@ -1,31 +1,100 @@
 import { SvelteMap } from 'svelte/reactivity';
-import type { Failure } from '../../../../electron/contract/errors.ts';
-import type { ColumnPlan, Mapping, Plan, Preflight, ResultRow, Preview, Reading, Source } from '../../../../electron/contract/models/batch.ts';
-import type { AppStore } from '../../../app-store.svelte.ts';
+import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
+import type {
+  ColumnPlan,
+  Mapping,
+  Plan,
+  Preflight,
+  Preview,
+  Reading,
+  ResultRow,
+  Source,
+} from '../../../electron/contract/models/batch.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
+import { operationLabels } from './labels.ts';
 import {
   buildPattern,
-  isEmpty,
-  noPattern,
-  noPatternOf,
+  emptyPattern,
+  emptyPatternFor,
+  isEmptyPattern,
   type PatternParts,
-  formatPreset,
-  type Preset,
-} from './pattern.ts';
-import { PatternTest } from './pattern-test.svelte.ts';
-import { samplesFor } from './samples.ts';
-import { SavedMappings } from './saved-mappings.svelte.ts';
+  PatternTest,
+  samplesFor,
+} from './pattern.svelte.ts';
 
-export type ColumnAct = 'keep' | ColumnPlan['operation'];
+export type ColumnAction = 'keep' | ColumnPlan['operation'];
 
-/** What was done to the plan without a choice in this file, and what takes it back. */
+/** What is known of a failed request that is to be tried again. '' is unknown, or unknown to this connection. */
+export interface Preset {
+  operation: ColumnPlan['operation'];
+  definition: string;
+  policy: string;
+}
+
+export function formatPreset({ operation, definition, policy }: Preset, app: AppStore): string {
+  const parts = [operationLabels[operation], definition === '' ? '' : app.definition(definition).label];
+  if (policy !== '') parts.push(`policy ${policy}`);
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+/** A change to the plan or the mappings that the person can undo. */
 export type Note =
   | { kind: 'suggested'; mapping: Mapping }
-  | { kind: 'removed'; mapping: Mapping; wasUsed: boolean }
-  | { kind: 'preset'; words: string; column: string | null }
-  /** For the next file: this one has a plan already. */
-  | { kind: 'later'; words: string };
+  | { kind: 'removed'; mapping: Mapping; wasApplied: boolean }
+  | { kind: 'preset'; text: string; column: string | null }
+  /** The preset waits for the next file, because this one already has a plan. */
+  | { kind: 'later'; text: string };
 
-/** A file before it runs: how it is read, what is done with which column, what the preflight says. */
+/** The mappings saved under a name. */
+class SavedMappings {
+  all = $state.raw<readonly Mapping[]>([]);
+  readonly #app: AppStore;
+
+  constructor(app: AppStore) {
+    this.#app = app;
+  }
+
+  async load(): Promise<void> {
+    const outcome = await this.#app.api.call('batch.mappings', {});
+    if (outcome.ok) this.all = outcome.value;
+  }
+
+  /** Replaces a mapping of the same name. Returns the id. */
+  async save(mapping: Omit<Mapping, 'id'>): Promise<Outcome<string>> {
+    const outcome = await this.#app.api.call('batch.saveMapping', mapping);
+    if (!outcome.ok) return outcome;
+    await this.load();
+    return { ok: true, value: outcome.value.id };
+  }
+
+  async remove({ id }: Mapping): Promise<Failure | null> {
+    const outcome = await this.#app.api.call('batch.removeMapping', { id });
+    if (!outcome.ok) return outcome.failure;
+    this.all = this.all.filter((mapping) => mapping.id !== id);
+    return null;
+  }
+
+  /** The mapping with the most columns whose headers are all in the file and whose names this connection knows. */
+  fitting(headers: readonly string[]): Mapping | undefined {
+    const [best] = this.all
+      .filter(({ columns }) => columns.length > 0 && columns.every(({ header }) => headers.includes(header)))
+      .filter(({ columns }) =>
+        columns.every((column) => this.#known(column) && (!column.target || this.#known(column.target))),
+      )
+      .reverse()
+      .sort((a, b) => b.columns.length - a.columns.length);
+    return best;
+  }
+
+  #known({ policy, definition }: { policy: string; definition: string }): boolean {
+    const { connection, definitions } = this.#app;
+    return (
+      connection?.policies.includes(policy) === true && definitions.some(({ name }) => name === definition)
+    );
+  }
+}
+
+/** A file before it runs: how it is read, what is done with which column, and the preflight. */
 export class BatchDraft {
   readonly app: AppStore;
   readonly source: Source;
@@ -35,8 +104,8 @@ export class BatchDraft {
   readonly patterns = new SvelteMap<number, PatternParts>();
   readonly tests = new SvelteMap<number, PatternTest>();
   readonly saved: SavedMappings;
-  /** The saved mapping that the plan came from; '' when it came from none. */
-  used = $state('');
+  /** Id of the saved mapping that filled in the plan; '' when none did. */
+  appliedMapping = $state('');
   note = $state.raw<Note | null>(null);
   preflight = $state.raw<Preflight | null>(null);
   trial = $state.raw<ResultRow[] | null>(null);
@@ -44,17 +113,17 @@ export class BatchDraft {
   reading = $state(true);
   #preset: Preset | null;
   #turn = 0;
-  readonly #stop: () => void;
+  readonly #unsubscribe: () => void;
 
   plan = $derived.by((): Plan | null => {
     if (this.preview === null || this.columns.size === 0) return null;
     const columns = [...this.columns.values()].sort((a, b) => a.column - b.column);
-    const whole = columns.every(
+    const complete = columns.every(
       ({ column, operation, pattern, target }) =>
         (operation !== 'match' || (pattern !== null && !this.tests.get(column)?.failure)) &&
         (operation !== 'translate' || target !== null),
     );
-    return whole ? { reading: this.preview.reading, columns } : null;
+    return complete ? { reading: this.preview.reading, columns } : null;
   });
 
   constructor(app: AppStore, source: Source, preset: Preset | null = null) {
@@ -62,21 +131,21 @@ export class BatchDraft {
     this.saved = new SavedMappings(app);
     this.#preset = preset;
     this.source = source;
-    this.#stop = app.api.on('batch.preflight', (preflight) => {
+    this.#unsubscribe = app.api.on('batch.preflight', (preflight) => {
       if (preflight.sourceId === this.source.sourceId && this.preflight !== null) this.preflight = preflight;
     });
   }
 
   close(): void {
     this.#turn += 1;
-    this.#stop();
+    this.#unsubscribe();
   }
 
   async load(): Promise<void> {
     await this.saved.load();
     await this.read({});
     if (this.#preset === null) this.#suggest();
-    else this.#fillIn(this.#preset);
+    else this.#applyPreset(this.#preset);
   }
 
   async read(overrides: Partial<Reading>): Promise<void> {
@@ -94,45 +163,46 @@ export class BatchDraft {
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
     this.preview = outcome.value;
-    // Another delimiter makes other columns: what was planned for the ones that are gone goes with them.
+    // Another delimiter can leave fewer columns: the plans of the missing ones are dropped.
     for (const column of this.columns.keys()) {
       if (column >= outcome.value.columns.length) this.#drop(column);
     }
     await this.check();
   }
 
-  act(column: number): ColumnAct {
+  actionOf(column: number): ColumnAction {
     return this.columns.get(column)?.operation ?? 'keep';
   }
 
-  choose(column: number, act: ColumnAct): void {
+  choose(column: number, action: ColumnAction): void {
     const before = this.columns.get(column);
     this.#drop(column);
-    if (act !== 'keep') {
-      const definition = before?.definition ?? this.#likely(column);
+    if (action !== 'keep') {
+      const definition = before?.definition ?? this.#suggestDefinition(column);
       const other = this.app.definitions.find(({ name }) => name !== definition);
       this.columns.set(column, {
         column,
-        operation: act,
+        operation: action,
         policy: before?.policy ?? (this.#preset?.policy || this.app.policy),
         definition,
         target:
-          act === 'translate' && other !== undefined
+          action === 'translate' && other !== undefined
             ? { policy: this.app.policy, definition: other.name }
             : null,
         pattern: null,
-        // Beside is the only place for a match, so it says nothing about what comes after it.
+        // A match is always written beside its column, so its value is not carried over to the next operation.
         into:
-          act === 'match'
+          action === 'match'
             ? 'beside'
             : before?.operation === 'match'
               ? 'replace'
               : (before?.into ?? 'replace'),
       });
-      if (act === 'match') this.#match(column, noPatternOf(this.app.definition(definition).kind));
+      if (action === 'match') this.#startMatch(column, emptyPatternFor(this.app.definition(definition).kind));
     }
-    const inClear = act === 'tokenize' || this.preview?.columns[column]?.masked === true;
-    if (inClear) void this.read({});
+    // The preview masks a column locally while it holds cleartext.
+    const holdsCleartext = action === 'tokenize' || this.preview?.columns[column]?.masked === true;
+    if (holdsCleartext) void this.read({});
     else void this.check();
   }
 
@@ -141,9 +211,9 @@ export class BatchDraft {
     if (before === undefined) return;
     this.columns.set(column, { ...before, ...over });
     const parts = this.patterns.get(column);
-    if (over.definition !== undefined && parts !== undefined && isEmpty(parts))
-      this.patterns.set(column, noPatternOf(this.app.definition(over.definition).kind));
-    void this.#tried(column).then((isLast) => (isLast ? this.check() : undefined));
+    if (over.definition !== undefined && parts !== undefined && isEmptyPattern(parts))
+      this.patterns.set(column, emptyPatternFor(this.app.definition(over.definition).kind));
+    void this.#testPattern(column).then((isLast) => (isLast ? this.check() : undefined));
   }
 
   match(column: number, parts: PatternParts): void {
@@ -151,20 +221,20 @@ export class BatchDraft {
     this.change(column, { pattern: buildPattern(parts) });
   }
 
-  /** False when the expression was changed again meanwhile. */
-  async #tried(column: number): Promise<boolean> {
+  /** False when the expression changed again before the answer came. */
+  async #testPattern(column: number): Promise<boolean> {
     const plan = this.columns.get(column);
     const parts = this.patterns.get(column);
     const test = this.tests.get(column);
     if (plan === undefined || parts === undefined || test === undefined) return true;
     const { kind } = this.app.definition(plan.definition);
-    return await test.try(plan.pattern, samplesFor(kind, parts));
+    return await test.run(plan.pattern, samplesFor(kind, parts));
   }
 
-  #match(column: number, parts: PatternParts): void {
+  #startMatch(column: number, parts: PatternParts): void {
     this.patterns.set(column, parts);
     this.tests.set(column, new PatternTest(this.app.api));
-    void this.#tried(column);
+    void this.#testPattern(column);
   }
 
   #drop(column: number): void {
@@ -173,7 +243,7 @@ export class BatchDraft {
     this.tests.delete(column);
   }
 
-  /** Asks main to read the whole file against the plan; the figures come as they are counted. */
+  /** Starts the preflight of the whole file; its figures arrive as events while they are counted. */
   async check(): Promise<void> {
     this.#turn += 1;
     const turn = this.#turn;
@@ -184,9 +254,9 @@ export class BatchDraft {
     const outcome = await this.app.api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
     if (turn !== this.#turn) return;
     if (outcome.ok) this.preflight = outcome.value;
-    // What is wrong with an expression stands beside its field.
-    const isShown = outcome.ok || outcome.failure.code.startsWith('pattern.');
-    this.failure = isShown ? null : outcome.failure;
+    // A refused expression is reported at its input.
+    const reported = outcome.ok || outcome.failure.code.startsWith('pattern.');
+    this.failure = reported ? null : outcome.failure;
   }
 
   async tryRows(): Promise<void> {
@@ -199,7 +269,7 @@ export class BatchDraft {
     this.trial = outcome.ok ? outcome.value.rows : null;
   }
 
-  /** The job's id, or null where it could not start. */
+  /** The id of the new job, or null when it could not start. */
   async start(): Promise<string | null> {
     const plan = this.plan;
     if (plan === null) return null;
@@ -210,13 +280,13 @@ export class BatchDraft {
 
   apply(mapping: Mapping): void {
     this.#clear();
-    this.used = mapping.id;
+    this.appliedMapping = mapping.id;
     for (const { header, ...rest } of mapping.columns) {
       const column = this.preview?.columns.find(({ name }) => name === header)?.index;
       if (column === undefined) continue;
       this.columns.set(column, { ...rest, column });
       if (rest.operation === 'match')
-        this.#match(column, { ...noPattern, by: 'raw', raw: rest.pattern ?? '' });
+        this.#startMatch(column, { ...emptyPattern, by: 'raw', raw: rest.pattern ?? '' });
     }
     void this.read({});
   }
@@ -229,7 +299,7 @@ export class BatchDraft {
     const saved = await this.saved.save({ name, columns });
     this.failure = saved.ok ? null : saved.failure;
     if (!saved.ok) return false;
-    this.used = saved.value;
+    this.appliedMapping = saved.value;
     this.note = null;
     return true;
   }
@@ -237,11 +307,11 @@ export class BatchDraft {
   async removeMapping(mapping: Mapping): Promise<void> {
     this.failure = await this.saved.remove(mapping);
     if (this.failure !== null) return;
-    this.note = { kind: 'removed', mapping, wasUsed: this.used === mapping.id };
-    if (this.used === mapping.id) this.used = '';
+    this.note = { kind: 'removed', mapping, wasApplied: this.appliedMapping === mapping.id };
+    if (this.appliedMapping === mapping.id) this.appliedMapping = '';
   }
 
-  /** Takes back what the note tells of, and puts the note away. */
+  /** Undoes the change that the note reports, and removes the note. */
   async undo(): Promise<void> {
     const { note } = this;
     this.note = null;
@@ -249,7 +319,7 @@ export class BatchDraft {
       const { name, columns } = note.mapping;
       const saved = await this.saved.save({ name, columns });
       this.failure = saved.ok ? null : saved.failure;
-      if (saved.ok && note.wasUsed) this.used = saved.value;
+      if (saved.ok && note.wasApplied) this.appliedMapping = saved.value;
     } else if (note?.kind === 'suggested' || note?.kind === 'preset') {
       this.#preset = null;
       this.#clear();
@@ -259,7 +329,7 @@ export class BatchDraft {
 
   #clear(): void {
     for (const column of [...this.columns.keys()]) this.#drop(column);
-    this.used = '';
+    this.appliedMapping = '';
   }
 
   #suggest(): void {
@@ -269,28 +339,28 @@ export class BatchDraft {
     this.note = { kind: 'suggested', mapping };
   }
 
-  /** A failed request is to be tried again, while this file is open. */
+  /** Called when a failed request is tried again while this file is open. */
   offer(preset: Preset): void {
-    if (this.columns.size > 0) this.note = { kind: 'later', words: formatPreset(preset, this.app) };
+    if (this.columns.size > 0) this.note = { kind: 'later', text: formatPreset(preset, this.app) };
     else {
       this.#preset = preset;
-      this.#fillIn(preset);
+      this.#applyPreset(preset);
     }
   }
 
-  /** What is known of a failed request goes to the first column that looks like it. */
-  #fillIn(preset: Preset): void {
+  /** Fills in the first column that looks like the definition of the failed request. */
+  #applyPreset(preset: Preset): void {
     const kind = preset.definition === '' ? null : this.app.definition(preset.definition).kind;
     const columns = this.preview?.columns ?? [];
     const column = columns.find(({ looksLike }) => looksLike !== null && looksLike === kind);
     if (column !== undefined) this.choose(column.index, preset.operation);
-    this.note = { kind: 'preset', words: formatPreset(preset, this.app), column: column?.name ?? null };
+    this.note = { kind: 'preset', text: formatPreset(preset, this.app), column: column?.name ?? null };
   }
 
-  #likely(column: number): string {
+  #suggestDefinition(column: number): string {
     if (this.#preset !== null && this.#preset.definition !== '') return this.#preset.definition;
-    const looks = this.preview?.columns[column]?.looksLike;
-    const fitting = this.app.definitions.find(({ kind }) => kind === looks);
+    const kindOfColumn = this.preview?.columns[column]?.looksLike;
+    const fitting = this.app.definitions.find(({ kind }) => kind === kindOfColumn);
     return (fitting ?? this.app.definitions[0])?.name ?? '';
   }
 }
