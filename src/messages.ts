@@ -1,21 +1,21 @@
 import type { Failure, FailureCode } from '../electron/contract/errors.ts';
 
-/** Whether trying again helps: at once, only after a while, or not before something was changed. */
-export type Again = 'now' | 'later' | 'no';
+/** Whether trying again helps: at once, only after a while, or only once something was changed. */
+export type Retry = 'now' | 'later' | 'no';
 
 export interface Message {
   /** What happened. */
-  what: string;
+  summary: string;
   /** What to do, or whom to ask. */
-  next: string;
-  again: Again;
+  advice: string;
+  retry: Retry;
 }
 
-type Say = (failure: Failure) => Message;
+type Format = (failure: Failure) => Message;
 
-const say = (what: string, next: string, again: Again = 'no'): Message => ({ what, next, again });
+const message = (summary: string, advice: string, retry: Retry = 'no'): Message => ({ summary, advice, retry });
 
-const operationWords: Record<string, string> = {
+const operationLabels: Record<string, string> = {
   Tokenize: 'tokenize',
   Detokenize: 'detokenize',
   GetMasked: 'mask',
@@ -31,109 +31,109 @@ const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${f.ro
 const host = (f: Failure): string => f.subject ?? 'the service';
 const file = (f: Failure): string => f.subject ?? 'The file';
 
-/** `flaw`: the platform's name for what did not hold; no name for a person. */
-function untrusted(flaw: string): Message {
+/** `flaw` is the platform's error code of the TLS failure; it is not shown. */
+function certificateMessage(flaw: string): Message {
   if (flaw.includes('_ALERT_'))
-    return say(
+    return message(
       'The service did not accept the secure connection, so nothing was sent.',
       'If it asks for a client certificate, choose one under Connections; otherwise ask the administrator.',
     );
   if (flaw.includes('EXPIRED'))
-    return say('The certificate of the service has expired, so nothing was sent.', 'Tell the administrator.');
+    return message('The certificate of the service has expired, so nothing was sent.', 'Tell the administrator.');
   if (flaw.includes('ALTNAME'))
-    return say(
+    return message(
       'The certificate of the service is for another address, so nothing was sent.',
       'Check the base address of the connection, or ask the administrator.',
     );
-  return say(
+  return message(
     'The certificate of the service is not trusted here, so nothing was sent.',
     'If your company uses its own certificate authority, add it to the connection; otherwise ask the administrator.',
   );
 }
 
-function refused(f: Failure): string {
-  const act = operationWords[f.operation ?? ''] ?? 'do this';
+function formatRefused(f: Failure): string {
+  const act = operationLabels[f.operation ?? ''] ?? 'do this';
   const on = act === 'do this' ? 'here' : (f.definition ?? 'this definition');
   return `The service refused this: ${f.policy === undefined ? 'this policy' : `policy ${f.policy}`} may not ${act} ${on}.`;
 }
 
-function named(f: Failure): string {
+function formatInvalid(f: Failure): string {
   const messages = (f.fields ?? []).map((field) => field.message);
   return messages.length === 0
     ? 'The service did not accept the value.'
     : `The service says: ${messages.join('; ')}.`;
 }
 
-function waitWords(f: Failure): string {
+function formatWait(f: Failure): string {
   if (f.retryAfterMs === undefined) return 'Try again in a moment.';
   const seconds = Math.max(1, Math.ceil(f.retryAfterMs / 1_000));
   return seconds < 90 ? `Try again in ${seconds} s.` : `Try again in ${Math.ceil(seconds / 60)} min.`;
 }
 
-const sentences: Record<FailureCode, Say> = {
+const messages: Record<FailureCode, Format> = {
   'service.unreachable': (f) =>
-    say(`No connection to ${host(f)}.`, 'Check the network or VPN, then try again.', 'later'),
-  'service.timeout': (f) => say(`${f.subject ?? 'The service'} did not answer in time.`, 'Try again.', 'now'),
-  'service.tls': (f) => untrusted(f.subject ?? ''),
+    message(`No connection to ${host(f)}.`, 'Check the network or VPN, then try again.', 'later'),
+  'service.timeout': (f) => message(`${f.subject ?? 'The service'} did not answer in time.`, 'Try again.', 'now'),
+  'service.tls': (f) => certificateMessage(f.subject ?? ''),
   'service.proxy': (f) =>
-    say(
+    message(
       `The proxy ${f.subject ?? ''} did not let the request through.`.replace('  ', ' '),
       'Sign in to the proxy or ask your network team.',
     ),
   'service.redirect': () =>
-    say(
+    message(
       'The service answered with a redirect. Redirects are never followed, so nothing went elsewhere.',
       'Check the base address of the connection.',
     ),
   'service.not-json': (f) =>
-    say(
+    message(
       `Something other than the service answered at ${host(f)}, perhaps a proxy or a sign-in page of the network.`,
       'Open the network’s sign-in page in a browser, then try again.',
       'later',
     ),
   'service.unexpected-answer': (f) =>
-    say(
+    message(
       'The service answered in a form this profile does not know.' +
         (f.members === undefined || f.members.length === 0 ? '' : ` Its members: ${f.members.join(', ')}.`),
       'Ask the administrator to check the service profile.',
     ),
   'service.mismatched-answer': () =>
-    say(
+    message(
       'The answer did not match what was asked, so it was not used.',
       'Try again; if it stays, contact support.',
       'now',
     ),
-  'service.invalid-input': (f) => say(named(f), 'Correct the value and try again.'),
+  'service.invalid-input': (f) => message(formatInvalid(f), 'Correct the value and try again.'),
   'service.credentials': (f) =>
-    say(
+    message(
       `${policyOf(f)} could not sign in: the API key, the policy name or its password is wrong.`,
       'Enter them again under Connections.',
     ),
   'service.key-expired': () =>
-    say('The API key has expired.', 'Ask the administrator for a new key and enter it under Connections.'),
-  'service.refused': (f) => say(refused(f), 'Choose another policy or ask the administrator to grant it.'),
+    message('The API key has expired.', 'Ask the administrator for a new key and enter it under Connections.'),
+  'service.refused': (f) => message(formatRefused(f), 'Choose another policy or ask the administrator to grant it.'),
   'service.not-found': (f) =>
-    say(
+    message(
       'The service does not know this.',
       f.definition === undefined
         ? 'Check the base address and the service profile.'
         : `Check the name of the definition ${f.definition} and the base address.`,
     ),
-  'service.busy': (f) => say('The service’s request limit is reached.', waitWords(f), 'later'),
-  'service.quota': (f) => say('Today’s transfers are used up.', waitWords(f), 'later'),
-  'service.too-large': () => say('The request was too large for the service.', 'Send less at once.'),
-  'service.failing': (f) => say('The service is having trouble.', waitWords(f), 'later'),
+  'service.busy': (f) => message('The service’s request limit is reached.', formatWait(f), 'later'),
+  'service.quota': (f) => message('Today’s transfers are used up.', formatWait(f), 'later'),
+  'service.too-large': () => message('The request was too large for the service.', 'Send less at once.'),
+  'service.failing': (f) => message('The service is having trouble.', formatWait(f), 'later'),
   'service.element-refused': (f) =>
-    say(
+    message(
       f.row === undefined
         ? 'The service refused this value.'
         : `The service refused the value of row ${f.row}.`,
       'Check that it is a token of the chosen definition.',
     ),
-  'service.cancelled': () => say('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
+  'service.cancelled': () => message('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
 
   'credentials.missing': (f) =>
-    say(
+    message(
       f.subject !== undefined
         ? `The proxy’s password for ${f.subject} is not stored yet.`
         : f.policy === undefined
@@ -142,211 +142,211 @@ const sentences: Record<FailureCode, Say> = {
       'Enter it under Connections.',
     ),
   'credentials.too-long': () =>
-    say('This secret is too long for the keychain.', 'Check that the right text was pasted.'),
-  'keychain.locked': () => say('The system’s keychain is locked.', 'Unlock it, then try again.', 'later'),
+    message('This secret is too long for the keychain.', 'Check that the right text was pasted.'),
+  'keychain.locked': () => message('The system’s keychain is locked.', 'Unlock it, then try again.', 'later'),
   'keychain.unavailable': () =>
-    say(
+    message(
       'This computer has no keychain. Secrets are kept in memory and forgotten when the app closes.',
       'Ask the administrator to install one.',
     ),
   'keychain.stalled': () =>
-    say('The system’s keychain does not answer.', 'Try again; if it stays, sign out and in.', 'later'),
+    message('The system’s keychain does not answer.', 'Try again; if it stays, sign out and in.', 'later'),
   'connection.none': () =>
-    say('No connection is chosen.', 'Choose one at the top or add one under Connections.'),
+    message('No connection is chosen.', 'Choose one at the top or add one under Connections.'),
   'connection.unknown': (f) =>
     f.subject === undefined
-      ? say('This connection no longer exists.', 'Choose another one.')
-      : say(
+      ? message('This connection no longer exists.', 'Choose another one.')
+      : message(
           `The connection ${f.subject} no longer exists, so this batch can’t go on.`,
           'What was done is kept: cancel a paused batch, then export it. Start a new one for the rest.',
         ),
   'connection.invalid': (f) =>
-    say(
+    message(
       f.subject === undefined
         ? 'Something in this connection is not right.'
         : `This connection is not complete: ${f.subject}.`,
       'Correct it and save again.',
     ),
   'connection.built-in': () =>
-    say('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
+    message('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
   'certificate.invalid': (f) =>
     f.subject === undefined
-      ? say(
+      ? message(
           'The extra certificate is not in PEM form.',
           'Paste the whole text, from BEGIN CERTIFICATE to END CERTIFICATE.',
         )
-      : say(
+      : message(
           `The client certificate (${f.subject}) does not open.`,
           'Choose a PKCS #12 file with its key and give the passphrase it was made with.',
         ),
 
   'audit.unwritable': () =>
-    say(
+    message(
       'The audit log can’t be written, so nothing was sent.',
       'Free some disk space or ask the administrator.',
       'later',
     ),
   'audit.broken': (f) =>
-    say(
+    message(
       f.row === undefined
         ? 'The audit log has been changed from outside.'
         : `The audit log has been changed at entry ${f.row}.`,
       'Tell the administrator; do not delete it.',
     ),
-  'app.locked': () => say('The app is locked.', 'Unlock it first.'),
-  'unlock.wrong': () => say('That passphrase is not right.', 'Try again.', 'now'),
-  'unlock.wait': (f) => say('Too many wrong tries.', waitWords(f), 'later'),
+  'app.locked': () => message('The app is locked.', 'Unlock it first.'),
+  'unlock.wrong': () => message('That passphrase is not right.', 'Try again.', 'now'),
+  'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
-    say('A reason and a case are needed before anything is shown in clear.', 'Fill them in.', 'now'),
-  'reveal.throttled': (f) => say('Too many reveals in a short time.', waitWords(f), 'later'),
-  'reveal.gone': () => say('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
-  'lookup.unknown': () => say('This lookup is no longer kept.', 'Look the token up again.', 'now'),
-  'clipboard.unavailable': () => say('The clipboard can’t be used right now.', 'Try again.', 'now'),
+    message('A reason and a case are needed before anything is shown in clear.', 'Fill them in.', 'now'),
+  'reveal.throttled': (f) => message('Too many reveals in a short time.', formatWait(f), 'later'),
+  'reveal.gone': () => message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
+  'lookup.unknown': () => message('This lookup is no longer kept.', 'Look the token up again.', 'now'),
+  'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
 
-  'file.unknown': () => say('This file is no longer open.', 'Drop it again.', 'now'),
-  'file.gone': (f) => say(`${file(f)} is no longer there.`, 'Put it back or choose another file.'),
+  'file.unknown': () => message('This file is no longer open.', 'Drop it again.', 'now'),
+  'file.gone': (f) => message(`${file(f)} is no longer there.`, 'Put it back or choose another file.'),
   'file.changed': (f) =>
-    say(
+    message(
       `${file(f)} has changed since the batch started.`,
       'Put the earlier file back, or start a new batch.',
     ),
-  'file.unreadable': (f) => say(`${file(f)} can’t be read.`, 'Check that you may open it.'),
-  'file.empty': (f) => say(`${file(f)} is empty.`, 'Choose another file.'),
+  'file.unreadable': (f) => message(`${file(f)} can’t be read.`, 'Check that you may open it.'),
+  'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
   'file.too-many-columns': () =>
-    say('This file has more columns than can be handled.', 'Check the delimiter.'),
-  'file.exists': (f) => say(`${file(f)} is already there and was left as it is.`, 'Choose another name.'),
+    message('This file has more columns than can be handled.', 'Check the delimiter.'),
+  'file.exists': (f) => message(`${file(f)} is already there and was left as it is.`, 'Choose another name.'),
   'file.unwritable': (f) =>
-    say(`${file(f)} can’t be written.`, 'Close it elsewhere or choose another folder.', 'now'),
+    message(`${file(f)} can’t be written.`, 'Close it elsewhere or choose another folder.', 'now'),
   'file.disk-full': () =>
-    say('The disk is full. What was there before is untouched.', 'Free some space, then go on.', 'later'),
+    message('The disk is full. What was there before is untouched.', 'Free some space, then go on.', 'later'),
   'file.paste-empty': () =>
-    say('There was nothing in what was pasted.', 'Copy a column of tokens and paste again.', 'now'),
+    message('There was nothing in what was pasted.', 'Copy a column of tokens and paste again.', 'now'),
   'file.not-a-table': (f) =>
-    say(
+    message(
       `This is ${/^[aeio]/i.test(f.subject ?? 'a') ? 'an' : 'a'} ${f.subject ?? 'other kind of file'}, which can’t be read here.`,
       'Save its rows as CSV UTF-8, or as .xlsx without a password, and drop that.',
     ),
   'file.workbook-damaged': (f) =>
-    say(
+    message(
       `${file(f)} is damaged, or not the workbook it seems to be.`,
       'Open it in a spreadsheet program and save it again, as .xlsx or CSV UTF-8.',
     ),
   'file.workbook-too-large': (f) =>
-    say(
+    message(
       `${file(f)} unpacks to more than a workbook holds, so it was not read.`,
       'If you trust it, save it as CSV UTF-8 and drop that.',
     ),
   'file.workbook-cell': (f) =>
-    say(
+    message(
       `${row(f)} of the sheet would have a value of more than 32,767 characters, which no cell holds.`,
       'Export it as CSV.',
       'now',
     ),
   'file.workbook-full': () =>
-    say('This is more than one sheet holds: 1,048,576 rows, or 4 GB.', 'Export it as CSV.', 'now'),
+    message('This is more than one sheet holds: 1,048,576 rows, or 4 GB.', 'Export it as CSV.', 'now'),
   'row.malformed': (f) =>
-    say(`${row(f)} has more or fewer fields than the header.`, 'Correct it in the file.'),
-  'row.unclosed-quote': (f) => say(`${row(f)} opens a quote that never closes.`, 'Correct it in the file.'),
-  'row.field-too-long': (f) => say(`${row(f)} has a field that is too long.`, 'Correct it in the file.'),
+    message(`${row(f)} has more or fewer fields than the header.`, 'Correct it in the file.'),
+  'row.unclosed-quote': (f) => message(`${row(f)} opens a quote that never closes.`, 'Correct it in the file.'),
+  'row.field-too-long': (f) => message(`${row(f)} has a field that is too long.`, 'Correct it in the file.'),
   'row.bad-encoding': (f) =>
-    say(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
-  'row.nul': (f) => say(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
+    message(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
+  'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
   'value.unfit': () =>
-    say(
+    message(
       'The value does not fit the kind of the definition, so it was not sent.',
       'Check the column or choose another definition.',
     ),
 
-  'plan.empty': () => say('No column has been chosen yet.', 'Choose what to do in the head of a column.'),
-  'plan.column-unknown': () => say('A chosen column is not in this file.', 'Choose the columns again.'),
+  'plan.empty': () => message('No column has been chosen yet.', 'Choose what to do in the head of a column.'),
+  'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
   'plan.definition-unknown': (f) =>
-    say(
+    message(
       `This connection has no definition ${f.definition ?? 'of that name'}.`,
       'Choose another or add it under Connections.',
     ),
   'plan.policy-unknown': (f) =>
-    say(
+    message(
       `This connection has no policy ${f.policy ?? 'of that name'}.`,
       'Choose another or add it under Connections.',
     ),
-  'pattern.invalid': () => say('The pattern is not a regular expression.', 'Check brackets and backslashes.'),
+  'pattern.invalid': () => message('The pattern is not a regular expression.', 'Check brackets and backslashes.'),
   'pattern.unsupported': () =>
-    say('Lookaround and back-references are not supported in patterns.', 'Write the pattern without them.'),
-  'job.unknown': () => say('This batch no longer exists.', 'Start a new one.'),
+    message('Lookaround and back-references are not supported in patterns.', 'Write the pattern without them.'),
+  'job.unknown': () => message('This batch no longer exists.', 'Start a new one.'),
   'job.busy': () =>
-    say('The batch can’t do that in its present state.', 'Wait until it has finished or pause it.', 'later'),
+    message('The batch can’t do that in its present state.', 'Wait until it has finished or pause it.', 'later'),
   'job.elsewhere': () =>
-    say('Another window of Tokendesk is running this batch.', 'Go on there, or close it first.'),
-  'job.damaged': () => say('What was stored for this batch can’t be read.', 'Start it again from the file.'),
+    message('Another window of Tokendesk is running this batch.', 'Go on there, or close it first.'),
+  'job.damaged': () => message('What was stored for this batch can’t be read.', 'Start it again from the file.'),
   'job.sum': () =>
-    say(
+    message(
       'The counts do not agree, so the batch is not called done.',
       'Run it again; if it happens again, contact support.',
     ),
   'export.confirm': () =>
-    say('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
-  'export.passphrase': () => say('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+    message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
+  'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
 
-  'portal.sign-in': () => say('Nobody is signed in to the portal.', 'Sign in first.'),
+  'portal.sign-in': () => message('Nobody is signed in to the portal.', 'Sign in first.'),
   'portal.expired': () =>
-    say(
+    message(
       'The portal sign-in has ended.',
       'Sign in again. If it happens at once, check this computer’s clock.',
     ),
   'portal.credentials': () =>
-    say('The portal did not accept this user and password.', 'Check both and sign in again.'),
+    message('The portal did not accept this user and password.', 'Check both and sign in again.'),
   'portal.refused': () =>
-    say(
+    message(
       'The portal does not let this user see the account.',
       'Sign in again, or ask the administrator; check the account and tenant ID under Connections.',
     ),
   'portal.not-a-token': () =>
-    say(
+    message(
       'This is not a portal JWT.',
       'A JWT has three parts with dots between. Copy it whole and paste again.',
     ),
   'portal.account-missing': () =>
-    say('This connection has no account ID or no tenant ID.', 'Enter both under Connections.'),
-  'report.unknown': () => say('This report is no longer kept.', 'Load it again.', 'now'),
+    message('This connection has no account ID or no tenant ID.', 'Enter both under Connections.'),
+  'report.unknown': () => message('This report is no longer kept.', 'Load it again.', 'now'),
   'report.too-many-rows': () =>
-    say('The answer has more rows than can be shown.', 'Choose a shorter range or another grouping.'),
-  'report.not-a-chart': () => say('The chart could not be written.', 'Load the report again.', 'now'),
+    message('The answer has more rows than can be shown.', 'Choose a shorter range or another grouping.'),
+  'report.not-a-chart': () => message('The chart could not be written.', 'Load the report again.', 'now'),
   'evidence.none': (f) =>
-    say(
+    message(
       `The audit log has nothing on ${f.subject === undefined ? 'this case' : `case ${f.subject}`}.`,
       'Check how the case is written.',
     ),
 
-  'call.invalid': () => say('Something in the form is missing or too long.', 'Check what you entered.'),
-  'call.refused': () => say('The app refused this.', 'Close the window and open it again.'),
+  'call.invalid': () => message('Something in the form is missing or too long.', 'Check what you entered.'),
+  'call.refused': () => message('The app refused this.', 'Close the window and open it again.'),
   'call.failed': () =>
-    say('Something inside the app failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
+    message('Something inside the app failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
 };
 
-const againWords: Record<Again, string> = {
+const retryAdvice: Record<Retry, string> = {
   now: '',
   later: 'Trying again right away won’t help.',
   no: 'Trying again won’t help by itself.',
 };
 
+/** The label of a definition, by its name at the service. */
 export type Labels = (definition: string) => string;
 
-/** `labels` gives a definition the name that people know it by. */
 export function messageFor(failure: Failure, labels: Labels = (name) => name): Message {
   const { definition } = failure;
-  const said = definition === undefined ? failure : { ...failure, definition: labels(definition) };
-  return sentences[failure.code](said);
+  const labelled = definition === undefined ? failure : { ...failure, definition: labels(definition) };
+  return messages[failure.code](labelled);
 }
 
-/** What happened, whether trying again helps, what to do: the whole of what a person reads. */
+/** Everything a person reads about a failure: what happened, whether trying again helps, what to do. */
 export function sentenceFor(failure: Failure, labels?: Labels): string {
-  const { what, next, again } = messageFor(failure, labels);
-  // Where the advice is to try again, or is the remedy itself, a sentence on trying again would say it twice.
-  const helps = /try again/i.test(next) ? '' : againWords[again];
-  return [what, helps, next].filter((part) => part !== '').join(' ');
+  const { summary, advice, retry } = messageFor(failure, labels);
+  // Advice that mentions trying again needs no second sentence on it.
+  const helps = /try again/i.test(advice) ? '' : retryAdvice[retry];
+  return [summary, helps, advice].filter((part) => part !== '').join(' ');
 }
 
-/** Where the row stands beside it, a reason need not name it. */
+/** Shorter than the message: the row is shown beside it. */
 const rowReasons: Partial<Record<FailureCode, string>> = {
   'value.unfit': 'Does not fit the definition, not sent',
   'row.malformed': 'More or fewer fields than the header',
@@ -363,7 +363,7 @@ const rowReasons: Partial<Record<FailureCode, string>> = {
 
 /** One short line for a row or a group of rows. */
 export function reasonFor(code: FailureCode): string {
-  return rowReasons[code] ?? sentences[code]({ code }).what.replace(/\.$/, '');
+  return rowReasons[code] ?? messages[code]({ code }).summary.replace(/\.$/, '');
 }
 
-export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(sentences, code);
+export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(messages, code);

@@ -5,23 +5,23 @@ import { isFailureCode, messageFor, reasonFor, sentenceFor } from '../../src/mes
 describe('messages', () => {
   it.each(failureCodes)('says what happened and what to do for %s', (code) => {
     const bare = messageFor({ code });
-    for (const text of [bare.what, bare.next]) {
+    for (const text of [bare.summary, bare.next]) {
       expect(text).toMatch(/^[A-Z].*[.]$/);
       expect(text).not.toMatch(/undefined|null|oops|error:|!|\s{2}/i);
     }
-    expect(sentenceFor({ code })).toContain(bare.what);
+    expect(sentenceFor({ code })).toContain(bare.summary);
     expect(reasonFor(code)).not.toMatch(/\.$/);
     expect(isFailureCode(code)).toBe(true);
   });
 
   it('names the policy, the act and the definition of a refusal', () => {
-    const { what } = messageFor({
+    const { summary } = messageFor({
       code: 'service.refused',
       policy: 'dispute-desk',
       operation: 'Detokenize',
       definition: 'card-number',
     });
-    expect(what).toBe('The service refused this: policy dispute-desk may not detokenize card-number.');
+    expect(summary).toBe('The service refused this: policy dispute-desk may not detokenize card-number.');
     const refused = { code: 'service.refused', operation: 'Detokenize', definition: 'card-number' } as const;
     expect(sentenceFor(refused, () => 'Card number')).toBe(
       'The service refused this: this policy may not detokenize Card number. ' +
@@ -46,12 +46,12 @@ describe('messages', () => {
       code: 'service.invalid-input',
       fields: [{ name: 'value', message: 'value is invalid' }],
     } as const;
-    expect(messageFor({ ...failure, fields: [...failure.fields] }).what).toContain('value is invalid');
+    expect(messageFor({ ...failure, fields: [...failure.fields] }).summary).toContain('value is invalid');
   });
 
   it('says how long a limit lasts', () => {
-    expect(messageFor({ code: 'service.busy', retryAfterMs: 2_100 }).next).toBe('Try again in 3 s.');
-    expect(messageFor({ code: 'service.quota', retryAfterMs: 600_000 }).next).toBe('Try again in 10 min.');
+    expect(messageFor({ code: 'service.busy', retryAfterMs: 2_100 }).advice).toBe('Try again in 3 s.');
+    expect(messageFor({ code: 'service.quota', retryAfterMs: 600_000 }).advice).toBe('Try again in 10 min.');
   });
 
   it('knows no code of another version', () => {
