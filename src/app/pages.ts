@@ -40,9 +40,9 @@ export function createWork(app: AppStore, go: (place: Place) => void) {
     lookup,
     batch,
     reports: new ReportsController(app, (retry) => {
-      if (retry.place === 'lookup') void lookup.tryAgain(retry);
-      else if (retry.place === 'batch') batch.tryAgain(retry);
-      go(retry.place);
+      if (retry.page === 'lookup') void lookup.tryAgain(retry);
+      else if (retry.page === 'batch') batch.tryAgain(retry);
+      go(retry.page);
     }),
     activity: new ActivityController(app),
     connections: new ConnectionsController(app),

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { openApi } from '../../../../src/api.ts';
 import { AppStore } from '../../../../src/app-store.svelte.ts';
 import { ReportsController } from '../../../../src/features/reports/reports.svelte.ts';
-import type { Retry } from '../../../../src/features/reports/failure-help.ts';
+import type { Retry } from '../../../../src/features/reports/failed-requests.svelte.ts';
 import { done, failed } from '../../../../electron/contract/errors.ts';
 import { createFakeBridge, type FakeOptions } from '../../support/fake-bridge.ts';
 import * as data from '../../support/fake-data.ts';
@@ -131,12 +131,12 @@ describe('the failed requests', () => {
     view.search = '';
     view.status = '429';
     expect(view.shown.map(({ index }) => index)).toEqual([2]);
-    view.walk(1);
+    view.move(1);
     expect(view.open?.failure.operation).toBe('BatchDetokenize');
     view.status = '';
-    view.walk(100);
+    view.move(100);
     expect(view.chosen).toBe(6);
-    view.walk(1);
+    view.move(1);
     expect(view.chosen).toBe(6);
     view.status = '400';
     expect(view.open).toBeNull();
@@ -146,10 +146,10 @@ describe('the failed requests', () => {
     const { controller, asked } = await open();
     await controller.show();
     controller.failures.status = '503';
-    controller.failures.walk(1);
+    controller.failures.move(1);
     await controller.failures.copySupport();
     expect(asked('reports.copy')).toEqual([{ what: 'support', reportId: 'report-2', index: 4 }]);
-    expect(controller.failures.said).toMatch(/No value/);
+    expect(controller.failures.message).toMatch(/No value/);
   });
 
   it('stay open when they are asked for anew, where they still are', async () => {
@@ -175,12 +175,12 @@ describe('the failed requests', () => {
     for (const failure of failures) controller.tryAgain(failure);
     const policy = 'mask-only';
     expect(retries).toEqual([
-      { place: 'lookup', operation: 'Detokenize', definition: 'card-number', policy },
-      { place: 'lookup', operation: 'GetMasked', definition: 'ssn', policy },
-      { place: 'batch', operation: 'detokenize', definition: 'card-number', policy },
-      { place: 'connections' },
-      { place: 'lookup', operation: 'Tokenize', definition: 'iban', policy },
-      { place: 'lookup', operation: 'Translate', definition: 'card-number', policy },
+      { page: 'lookup', operation: 'Detokenize', definition: 'card-number', policy },
+      { page: 'lookup', operation: 'GetMasked', definition: 'ssn', policy },
+      { page: 'batch', operation: 'detokenize', definition: 'card-number', policy },
+      { page: 'connections' },
+      { page: 'lookup', operation: 'Tokenize', definition: 'iban', policy },
+      { page: 'lookup', operation: 'Translate', definition: 'card-number', policy },
     ]);
   });
 });
@@ -193,10 +193,10 @@ describe('this workstation', () => {
     await controller.show();
     expect(asked('reports.portal')).toEqual([]);
     await controller.choose('workstation');
-    expect(controller.station.figures?.values).toBe(512_340);
-    await controller.station.exportCsv();
+    expect(controller.workstation.figures?.values).toBe(512_340);
+    await controller.workstation.exportCsv();
     expect(asked('reports.export')).toEqual([{ reportId: 'report-3' }]);
-    expect(controller.station.said).toBe('Saved as requests-by-day.csv.');
+    expect(controller.workstation.message).toBe('Saved as requests-by-day.csv.');
   });
 
   it('writes evidence on a case, and says why there is none', async () => {
@@ -204,7 +204,7 @@ describe('this workstation', () => {
     await controller.writeEvidence('  ');
     await controller.writeEvidence(' D-20931 ');
     expect(asked('reports.evidence')).toEqual([{ caseReference: 'D-20931' }]);
-    expect(controller.evidence?.made.entries).toBe(14);
+    expect(controller.evidence?.entries).toBe(14);
     await controller.writeEvidence('X-1');
     expect(controller.evidence).toBeNull();
     expect(controller.evidenceFailure).toEqual({ code: 'evidence.none', subject: 'X-1' });

@@ -12,7 +12,7 @@ import {
   formatDay,
   formatRange,
 } from '../../../../src/features/reports/dates.ts';
-import { failureHelp } from '../../../../src/features/reports/failure-help.ts';
+import { failureHelp } from '../../../../src/features/reports/failed-requests.svelte.ts';
 import { changeOf, formatRate } from '../../../../src/features/reports/labels.ts';
 import { figuresOf } from '../../support/fake-reports.ts';
 
@@ -121,15 +121,15 @@ it('a rate is never 100 % while something failed', () => {
   expect(formatRate(10, 0)).toBe('100 %');
   expect(formatRate(0, 0)).toBe('–');
   expect(formatRate(10, null)).toBe('–');
-  expect(changeOf(110, 100)).toEqual({ words: '10 %', direction: 'up' });
-  expect(changeOf(5, 0)).toEqual({ words: 'none before', direction: 'up' });
+  expect(changeOf(110, 100)).toEqual({ text: '10 %', direction: 'up' });
+  expect(changeOf(5, 0)).toEqual({ text: 'none before', direction: 'up' });
   expect(changeOf(null, 3)).toBeNull();
 });
 
 it('every status has a word of help', () => {
   for (const status of [null, 400, 401, 403, 404, 418, 429, 500, 503]) {
-    const { says, fix } = failureHelp({ status, operation: 'Whatever' });
-    expect(says).not.toBe('');
-    expect(fix).not.toBe('');
+    const { meaning, advice } = failureHelp({ status, operation: 'Whatever' });
+    expect(meaning).not.toBe('');
+    expect(advice).not.toBe('');
   }
 });
