@@ -41,7 +41,7 @@ describe('a draft', () => {
     });
   });
 
-  it('is no plan while a pattern is missing', async () => {
+  it('has no plan while a pattern is missing', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
     expect(draft.plan).toBeNull();
@@ -49,7 +49,7 @@ describe('a draft', () => {
     expect(draft.plan?.columns[0]?.pattern).toBe('^411111\\d{10}$');
   });
 
-  it('takes only the preflight of its own source and of its last plan', async () => {
+  it('ignores the preflight of another source', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'detokenize');
     await expect.poll(() => draft.preflight?.done).toBe(true);
@@ -59,7 +59,7 @@ describe('a draft', () => {
     expect(draft.preflight?.rows).toBe(500_000);
   });
 
-  it('drops what was planned for columns that another reading has not', async () => {
+  it('drops the plan of a column that the new reading does not have', async () => {
     let columns = data.preview.columns;
     const { draft } = await drafted({
       answers: { 'batch.preview': () => ({ ok: true, value: { ...data.preview, columns } }) },
@@ -70,7 +70,7 @@ describe('a draft', () => {
     expect(draft.columns.size).toBe(0);
   });
 
-  it('asks for local masks where a column is to be tokenized', async () => {
+  it('asks for local masks of a column that is to be tokenized', async () => {
     const { fake, draft } = await drafted();
     draft.choose(3, 'tokenize');
     await expect
@@ -78,7 +78,7 @@ describe('a draft', () => {
       .toMatchObject({ masked: [3] });
   });
 
-  it('applies a saved mapping whose headers are all there', async () => {
+  it('applies a saved mapping if the file has all its headers', async () => {
     const { draft } = await drafted({
       answers: {
         'batch.mappings': () => ({
@@ -108,7 +108,7 @@ describe('a draft', () => {
 });
 
 describe('a run', () => {
-  it('follows the job that main reports', async () => {
+  it('follows the job that the main process reports', async () => {
     const { fake, controller, draft } = await drafted();
     draft.choose(1, 'detokenize');
     await controller.start();
@@ -117,7 +117,7 @@ describe('a run', () => {
     expect(controller.run?.job?.committed).toBe(400_000);
   });
 
-  it('reveals only a detokenized cell, by its row in the source', async () => {
+  it('reveals only a detokenized cell, by its row number in the source', async () => {
     const { fake, controller } = await open({ jobs: [data.job()] });
     controller.view('job-1');
     const run = controller.run;
@@ -133,7 +133,7 @@ describe('a run', () => {
     expect(run?.app.revealed.now).toBeNull();
   });
 
-  it('keeps the choices when the save dialog was left', async () => {
+  it('keeps the export panel open when the save dialog is cancelled', async () => {
     const { controller } = await open({
       jobs: [data.job()],
       answers: { 'batch.export': () => ({ ok: true, value: null }) },
@@ -145,7 +145,7 @@ describe('a run', () => {
     expect(controller.run?.exported).toBeNull();
   });
 
-  it('is gone from the list when discarded', async () => {
+  it('is removed from the list when discarded', async () => {
     const { controller } = await open({ jobs: [data.job({ state: 'finished' })] });
     controller.view('job-1');
     await controller.discard('job-1');
@@ -154,14 +154,14 @@ describe('a run', () => {
   });
 });
 
-describe('words and figures', () => {
-  it('adds up in one line', () => {
+describe('labels and numbers', () => {
+  it('formats the row count as one sum', () => {
     expect(formatSum(data.finishedTally)).toBe(
       '500,000 rows in = 499,903 ok + 49 failed + 0 unmatched + 48 blank',
     );
   });
 
-  it('reads a typed count with any gaps, and nothing else', () => {
+  it('parses a typed count with any separators, and nothing else', () => {
     expect(parseCount('500,000')).toBe(500_000);
     expect(parseCount('500 000')).toBe(500_000);
     expect(parseCount('500k')).toBeNull();
@@ -175,20 +175,20 @@ describe('words and figures', () => {
     [{ lastFour: '9999' }, '4111110000001234', false],
     [{ by: 'domain', domain: '@example.org' }, 'a@EXAMPLE.org', true],
     [{ by: 'domain', domain: 'example.org' }, 'a@exampleXorg', false],
-  ] as const)('builds %o', (parts, value, matches) => {
+  ] as const)('builds a pattern from %o', (parts, value, matches) => {
     const pattern = buildPattern({ ...emptyPattern, ...parts });
     expect(pattern).not.toBeNull();
     const insensitive = pattern?.startsWith('(?i)') ?? false;
     expect(new RegExp(pattern?.replace('(?i)', '') ?? '', insensitive ? 'i' : '').test(value)).toBe(matches);
   });
 
-  it('builds nothing from what cannot be', () => {
+  it('builds no pattern from parts that contradict each other', () => {
     expect(buildPattern({ ...emptyPattern, bin: '411111', lastFour: '1234', length: '5' })).toBeNull();
   });
 });
 
 describe('a pattern', () => {
-  it('is tried by main on made-up values of the kind and on one’s own, which crosses obscured', async () => {
+  it('is tried on samples of the kind and on the person’s own value, which crosses obscured', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'match');
     const test = draft.tests.get(1);
@@ -205,7 +205,7 @@ describe('a pattern', () => {
     await expect.poll(() => test.own).toBe(true);
   });
 
-  it('that is refused is no plan, says why, and asks for no preflight', async () => {
+  it('that is refused leaves no plan, reports the failure and starts no preflight', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'match');
     draft.match(1, { ...emptyPattern, by: 'raw', raw: '(?=4)' });
@@ -218,7 +218,7 @@ describe('a pattern', () => {
     expect(draft.plan).not.toBeNull();
   });
 
-  it('takes the answer to the last expression only', async () => {
+  it('uses only the answer for the last expression', async () => {
     const slow = Promise.withResolvers<null>();
     const { app } = await open({
       answers: {
@@ -238,7 +238,7 @@ describe('a pattern', () => {
     expect(test.matchCount).toBe(1);
   });
 
-  it('that the preflight refuses too is said once, beside its field', async () => {
+  it('that the preflight refuses too is reported once, at its input', async () => {
     const { fake, draft } = await drafted({ fail: { 'batch.preflight': { code: 'pattern.unsupported' } } });
     draft.choose(1, 'match');
     draft.match(1, { ...emptyPattern, bin: '4' });
@@ -247,7 +247,7 @@ describe('a pattern', () => {
     expect(draft.failure).toBeNull();
   });
 
-  it('leaves nothing behind when the column is used otherwise', async () => {
+  it('is dropped when the column gets another operation', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
     draft.match(1, { ...emptyPattern, by: 'raw', raw: '(?=4)' });
@@ -257,7 +257,7 @@ describe('a pattern', () => {
     expect(draft.tests.size).toBe(0);
   });
 
-  it('asks for what fits the kind, until something was said', async () => {
+  it('changes its form with the kind until something is typed', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
     expect(draft.patterns.get(1)?.by).toBe('digits');
@@ -276,15 +276,15 @@ describe('a pattern', () => {
     ['ssn', { lastFour: '4410' }],
     ['email', { by: 'domain', domain: '@example.org' }],
     ['email', { by: 'domain', domain: 'shop.test' }],
-  ] as const)('has made-up values of %s that match %o, and some that do not', (kind, said) => {
-    const parts = { ...emptyPattern, ...said };
+  ] as const)('has samples of %s that match %o, and some that do not', (kind, typed) => {
+    const parts = { ...emptyPattern, ...typed };
     const pattern = new RegExp((buildPattern(parts) ?? '').replace('(?i)', ''), 'i');
     const samples = samplesFor(kind, parts);
     expect(samples.length).toBe(4);
     expect(new Set(samples.map((sample) => pattern.test(sample)))).toEqual(new Set([true, false]));
   });
 
-  it('makes up no card that passes the check, where it has a digit to choose', () => {
+  it('has no sample card with a valid check digit if a digit can be chosen', () => {
     const luhn = (card: string): boolean =>
       Array.from(card, Number)
         .reverse()
@@ -314,7 +314,7 @@ const mappingOf = (name: string, headers: string[], policy = 'analyst'): Mapping
 });
 
 describe('saved mappings', () => {
-  it('suggest the one that covers most and whose names mean something here; it is taken back in one step', async () => {
+  it('suggest the one with the most columns that this file and connection know; one step undoes it', async () => {
     const { draft } = await drafted({
       mappings: [
         mappingOf('both', ['card_token', 'ssn_token']),
@@ -332,14 +332,14 @@ describe('saved mappings', () => {
     expect(draft.note).toBeNull();
   });
 
-  it('are removed at once, and come back whole', async () => {
+  it('are removed at once, and undo restores them', async () => {
     const mapping = mappingOf('one', ['card_token']);
     const { fake, draft } = await drafted({ mappings: [mapping, mappingOf('two', ['iban'])] });
     await draft.removeMapping(mapping);
     expect(fake.mappings.map(({ name }) => name)).toEqual(['two']);
     expect(draft.saved.all.map(({ name }) => name)).toEqual(['two']);
     expect(draft.note).toMatchObject({ kind: 'removed' });
-    // What it filled in stays: it is the mapping that went, not the plan.
+    // Only the mapping is removed. The plan it filled in stays.
     expect(draft.columns.size).toBe(1);
     await draft.undo();
     expect(fake.mappings.find(({ name }) => name === 'one')?.columns).toEqual(mapping.columns);
@@ -347,7 +347,7 @@ describe('saved mappings', () => {
     expect(draft.note).toBeNull();
   });
 
-  it('stay where they are when they can’t be removed', async () => {
+  it('stay in the list when they can’t be removed', async () => {
     const mapping = mappingOf('one', ['card_token']);
     const { draft } = await drafted({
       mappings: [mapping],
@@ -362,7 +362,7 @@ describe('saved mappings', () => {
 describe('a failed request that is tried again', () => {
   const preset = { operation: 'detokenize', definition: 'card-number', policy: 'analyst' } as const;
 
-  it('fills in the next file, in the column that looks like it', async () => {
+  it('fills in the column of the next file that looks like its definition', async () => {
     const { controller } = await open({ mappings: [mappingOf('one', ['ssn_token'])] });
     controller.tryAgain(preset);
     await controller.choose();
@@ -375,7 +375,7 @@ describe('a failed request that is tried again', () => {
     expect(controller.preset).toBeNull();
   });
 
-  it('waits for its column where none looks like it, and knows nothing that this connection does not', async () => {
+  it('waits for a column if none looks like it, and drops a policy that this connection does not have', async () => {
     const { controller } = await open();
     controller.tryAgain({ operation: 'match', definition: 'free-text', policy: 'nobody' });
     await controller.choose();
@@ -386,7 +386,7 @@ describe('a failed request that is tried again', () => {
     expect(draft?.columns.get(6)).toMatchObject({ definition: 'free-text', policy: 'dispute-desk' });
   });
 
-  it('leaves alone a file that has a plan', async () => {
+  it('does not change a file that has a plan', async () => {
     const { controller, draft } = await drafted();
     draft.choose(2, 'detokenize');
     controller.tryAgain(preset);
@@ -396,8 +396,8 @@ describe('a failed request that is tried again', () => {
   });
 });
 
-describe('what is over', () => {
-  it('is retried as a whole or for one reason', async () => {
+describe('an ended job', () => {
+  it('is retried for all failures or for one code', async () => {
     const { fake, controller } = await open({ jobs: [data.job({ state: 'finished' })] });
     controller.view('job-1');
     await controller.run?.retry('service.failing');
@@ -408,7 +408,7 @@ describe('what is over', () => {
     ]);
   });
 
-  it('says how many match, and what could not', () => {
+  it('reports how many rows match and how many could not be compared', () => {
     expect(formatMatches({ rows: 400, ok: 100, failed: 0, unmatched: 300, blank: 0 })).toBe(
       '100 of 400 rows match.',
     );
@@ -417,7 +417,7 @@ describe('what is over', () => {
     );
   });
 
-  it('lists what can’t be read, and forgets it when it is discarded', async () => {
+  it('that can’t be read is listed until it is discarded', async () => {
     const { controller } = await open({ damaged: [{ jobId: 'damaged-1', changedAt: null }] });
     await controller.loadDamaged();
     expect(controller.damaged).toHaveLength(1);

@@ -26,7 +26,7 @@ async function open(options: FakeOptions = {}) {
 }
 
 describe('the account', () => {
-  it('asks for the last 30 days and the last 15 failures as soon as somebody is signed in', async () => {
+  it('loads the last 30 days and the last 15 failures once somebody is signed in', async () => {
     const { controller, asked } = await open();
     await controller.show();
     expect(asked('reports.metrics')).toEqual([{ from: '2026-10-23', to: '2026-11-21', grouping: 'day' }]);
@@ -35,7 +35,7 @@ describe('the account', () => {
     expect(controller.failures.list?.failures).toEqual(failures);
   });
 
-  it('asks nothing while nobody is, and all of it once somebody is', async () => {
+  it('loads nothing while nobody is signed in', async () => {
     const { controller, asked } = await open({ answers: reportAnswers(signedOut) });
     await controller.show();
     expect(asked('reports.metrics')).toEqual([]);
@@ -49,7 +49,7 @@ describe('the account', () => {
     expect(JSON.stringify(controller)).not.toContain('right');
   });
 
-  it('shows the sign-in again when it ends under the page', async () => {
+  it('shows the sign-in again when the sign-in ends while the page is open', async () => {
     const answers = reportAnswers();
     let isOver = false;
     const { controller } = await open({
@@ -65,7 +65,7 @@ describe('the account', () => {
     expect(controller.portal?.state).toBe('ended');
   });
 
-  it('signs out: nothing that was answered is left', async () => {
+  it('clears all answers on sign-out', async () => {
     const { controller } = await open();
     await controller.show();
     await controller.signOut();
@@ -74,7 +74,7 @@ describe('the account', () => {
     expect(controller.failures.list).toBeNull();
   });
 
-  it('drops what was asked of the connection before', async () => {
+  it('drops late answers for the previous connection', async () => {
     const answers = reportAnswers();
     const late = Promise.withResolvers<undefined>();
     let turn = 0;
@@ -99,7 +99,7 @@ describe('the account', () => {
     expect(controller.account.failure?.code).toBe('service.failing');
   });
 
-  it('shows the answer to the last question only', async () => {
+  it('shows only the answer to the last query', async () => {
     const answers = reportAnswers();
     const slow = Promise.withResolvers<undefined>();
     const { controller, asked } = await open({
@@ -121,7 +121,7 @@ describe('the account', () => {
 });
 
 describe('the failed requests', () => {
-  it('are filtered by words and status, and walked by keys', async () => {
+  it('are filtered by text and status, and chosen with the keyboard', async () => {
     const { controller } = await open();
     await controller.show();
     const view = controller.failures;
@@ -142,7 +142,7 @@ describe('the failed requests', () => {
     expect(view.open).toBeNull();
   });
 
-  it('are copied for support by their place in main’s own answer, whatever is filtered', async () => {
+  it('are copied for support by their index in the unfiltered answer', async () => {
     const { controller, asked } = await open();
     await controller.show();
     controller.failures.status = '503';
@@ -152,7 +152,7 @@ describe('the failed requests', () => {
     expect(controller.failures.message).toMatch(/No value/);
   });
 
-  it('stay open when they are asked for anew, where they still are', async () => {
+  it('stay open after a reload if they are still in the list', async () => {
     let list = failures;
     const { controller } = await open({
       answers: {
@@ -170,7 +170,7 @@ describe('the failed requests', () => {
     expect(controller.failures.open).toBeNull();
   });
 
-  it('are tried again where that makes sense', async () => {
+  it('are tried again on the page of their operation', async () => {
     const { controller, retries } = await open();
     for (const failure of failures) controller.tryAgain(failure);
     const policy = 'mask-only';
@@ -199,7 +199,7 @@ describe('this workstation', () => {
     expect(controller.workstation.message).toBe('Saved as requests-by-day.csv.');
   });
 
-  it('writes evidence on a case, and says why there is none', async () => {
+  it('saves evidence on a case, and reports why there is none', async () => {
     const { controller, asked } = await open();
     await controller.writeEvidence('  ');
     await controller.writeEvidence(' D-20931 ');
@@ -212,7 +212,7 @@ describe('this workstation', () => {
 });
 
 describe('the tool server', () => {
-  it('is asked once when its page opens, and again after a sign-in', async () => {
+  it('is checked once when its tab opens, and again after a sign-in', async () => {
     const { controller, asked } = await open({ answers: reportAnswers(signedOut) });
     await controller.choose('tools');
     await controller.choose('tools');
