@@ -13,7 +13,11 @@ export interface Message {
 
 type Format = (failure: Failure) => Message;
 
-const message = (summary: string, advice: string, retry: Retry = 'no'): Message => ({ summary, advice, retry });
+const message = (summary: string, advice: string, retry: Retry = 'no'): Message => ({
+  summary,
+  advice,
+  retry,
+});
 
 const operationLabels: Record<string, string> = {
   Tokenize: 'tokenize',
@@ -39,7 +43,10 @@ function certificateMessage(flaw: string): Message {
       'If it asks for a client certificate, choose one under Connections; otherwise ask the administrator.',
     );
   if (flaw.includes('EXPIRED'))
-    return message('The certificate of the service has expired, so nothing was sent.', 'Tell the administrator.');
+    return message(
+      'The certificate of the service has expired, so nothing was sent.',
+      'Tell the administrator.',
+    );
   if (flaw.includes('ALTNAME'))
     return message(
       'The certificate of the service is for another address, so nothing was sent.',
@@ -73,7 +80,8 @@ function formatWait(f: Failure): string {
 const messages: Record<FailureCode, Format> = {
   'service.unreachable': (f) =>
     message(`No connection to ${host(f)}.`, 'Check the network or VPN, then try again.', 'later'),
-  'service.timeout': (f) => message(`${f.subject ?? 'The service'} did not answer in time.`, 'Try again.', 'now'),
+  'service.timeout': (f) =>
+    message(`${f.subject ?? 'The service'} did not answer in time.`, 'Try again.', 'now'),
   'service.tls': (f) => certificateMessage(f.subject ?? ''),
   'service.proxy': (f) =>
     message(
@@ -110,8 +118,12 @@ const messages: Record<FailureCode, Format> = {
       'Enter them again under Connections.',
     ),
   'service.key-expired': () =>
-    message('The API key has expired.', 'Ask the administrator for a new key and enter it under Connections.'),
-  'service.refused': (f) => message(formatRefused(f), 'Choose another policy or ask the administrator to grant it.'),
+    message(
+      'The API key has expired.',
+      'Ask the administrator for a new key and enter it under Connections.',
+    ),
+  'service.refused': (f) =>
+    message(formatRefused(f), 'Choose another policy or ask the administrator to grant it.'),
   'service.not-found': (f) =>
     message(
       'The service does not know this.',
@@ -130,7 +142,8 @@ const messages: Record<FailureCode, Format> = {
         : `The service refused the value of row ${f.row}.`,
       'Check that it is a token of the chosen definition.',
     ),
-  'service.cancelled': () => message('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
+  'service.cancelled': () =>
+    message('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
 
   'credentials.missing': (f) =>
     message(
@@ -199,7 +212,8 @@ const messages: Record<FailureCode, Format> = {
   'reveal.reason-required': () =>
     message('A reason and a case are needed before anything is shown in clear.', 'Fill them in.', 'now'),
   'reveal.throttled': (f) => message('Too many reveals in a short time.', formatWait(f), 'later'),
-  'reveal.gone': () => message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
+  'reveal.gone': () =>
+    message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
   'lookup.unknown': () => message('This lookup is no longer kept.', 'Look the token up again.', 'now'),
   'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
 
@@ -246,7 +260,8 @@ const messages: Record<FailureCode, Format> = {
     message('This is more than one sheet holds: 1,048,576 rows, or 4 GB.', 'Export it as CSV.', 'now'),
   'row.malformed': (f) =>
     message(`${row(f)} has more or fewer fields than the header.`, 'Correct it in the file.'),
-  'row.unclosed-quote': (f) => message(`${row(f)} opens a quote that never closes.`, 'Correct it in the file.'),
+  'row.unclosed-quote': (f) =>
+    message(`${row(f)} opens a quote that never closes.`, 'Correct it in the file.'),
   'row.field-too-long': (f) => message(`${row(f)} has a field that is too long.`, 'Correct it in the file.'),
   'row.bad-encoding': (f) =>
     message(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
@@ -269,15 +284,24 @@ const messages: Record<FailureCode, Format> = {
       `This connection has no policy ${f.policy ?? 'of that name'}.`,
       'Choose another or add it under Connections.',
     ),
-  'pattern.invalid': () => message('The pattern is not a regular expression.', 'Check brackets and backslashes.'),
+  'pattern.invalid': () =>
+    message('The pattern is not a regular expression.', 'Check brackets and backslashes.'),
   'pattern.unsupported': () =>
-    message('Lookaround and back-references are not supported in patterns.', 'Write the pattern without them.'),
+    message(
+      'Lookaround and back-references are not supported in patterns.',
+      'Write the pattern without them.',
+    ),
   'job.unknown': () => message('This batch no longer exists.', 'Start a new one.'),
   'job.busy': () =>
-    message('The batch can’t do that in its present state.', 'Wait until it has finished or pause it.', 'later'),
+    message(
+      'The batch can’t do that in its present state.',
+      'Wait until it has finished or pause it.',
+      'later',
+    ),
   'job.elsewhere': () =>
     message('Another window of Tokendesk is running this batch.', 'Go on there, or close it first.'),
-  'job.damaged': () => message('What was stored for this batch can’t be read.', 'Start it again from the file.'),
+  'job.damaged': () =>
+    message('What was stored for this batch can’t be read.', 'Start it again from the file.'),
   'job.sum': () =>
     message(
       'The counts do not agree, so the batch is not called done.',

@@ -5,6 +5,7 @@ import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
 import Table from '@lucide/svelte/icons/table-2';
 import type { Api } from '../api.ts';
+import type { AppStore } from '../app-store.svelte.ts';
 import { ActivityController } from '../features/activity/activity.svelte.ts';
 import { BatchController } from '../features/batch/batch.svelte.ts';
 import { ConnectionsController } from '../features/connections/connections.svelte.ts';
@@ -12,10 +13,9 @@ import { LookupController } from '../features/lookup/lookup.svelte.ts';
 import { ReportsController } from '../features/reports/reports.svelte.ts';
 import { SettingsController } from '../features/settings/settings.svelte.ts';
 import { StartController } from '../features/start/start.svelte.ts';
-import type { AppStore } from '../app-store.svelte.ts';
 
-/** The rail, in its order; Ctrl and the position go there. */
-export const places = [
+/** The pages in the order of the sidebar; Ctrl and the number in this order goes to one. */
+export const pages = [
   { id: 'lookup', label: 'Lookup', icon: Search },
   { id: 'batch', label: 'Batch', icon: Table },
   { id: 'reports', label: 'Reports', icon: ChartColumn },
@@ -24,17 +24,19 @@ export const places = [
   { id: 'settings', label: 'Settings', icon: Settings },
 ] as const;
 
-export type Place = (typeof places)[number]['id'];
+export type PageId = (typeof pages)[number]['id'];
 
-/** One controller a place; they outlive their pages, so that going elsewhere and back loses nothing. */
-export function createWork(app: AppStore, go: (place: Place) => void) {
+export type Controllers = ReturnType<typeof createControllers>;
+
+/** One controller a page. They outlive the page's component, so that going to another page and back loses nothing. */
+export function createControllers(app: AppStore, api: Api, go: (page: PageId) => void) {
   const batch = new BatchController(app);
-  const lookup = new LookupController(app, (source) => {
+  const lookup = new LookupController(app, api, (source) => {
     void batch.open(source);
     go('batch');
   });
   return {
-    start: new StartController(app, () => {
+    start: new StartController(api, () => {
       go('lookup');
     }),
     lookup,
@@ -44,26 +46,8 @@ export function createWork(app: AppStore, go: (place: Place) => void) {
       else if (retry.page === 'batch') batch.tryAgain(retry);
       go(retry.page);
     }),
-    activity: new ActivityController(app),
-    connections: new ConnectionsController(app),
-    settings: new SettingsController(app),
-  };
-}
-
-const EVERY_MS = 10_000;
-
-/** Tells main that someone is there, at most every ten seconds; main counts the idle time. Returns the stop. */
-export function activityReports(api: Api): () => void {
-  let last = 0;
-  const seen = (): void => {
-    const now = Date.now();
-    if (now - last < EVERY_MS) return;
-    last = now;
-    void api.call('lock.active', {});
-  };
-  const kinds = ['keydown', 'pointerdown', 'pointermove', 'wheel'] as const;
-  for (const kind of kinds) addEventListener(kind, seen, { passive: true, capture: true });
-  return () => {
-    for (const kind of kinds) removeEventListener(kind, seen, { capture: true });
+    activity: new ActivityController(app, api),
+    connections: new ConnectionsController(app, api),
+    settings: new SettingsController(app, api),
   };
 }

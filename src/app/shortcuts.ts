@@ -1,15 +1,15 @@
-import { places, type Place } from './pages.ts';
+import { pages, type PageId } from './pages.ts';
 
-export interface AppShortcuts {
+interface AppShortcuts {
   lock: () => void;
-  go: (place: Place) => void;
+  go: (page: PageId) => void;
   help: () => void;
-  /** Esc, where no strip took it. */
+  /** Esc, where no panel handled it. */
   escape: () => void;
 }
 
-/** The keys that work everywhere. On macOS the command key stands for Ctrl. */
-export function appShortcuts(event: KeyboardEvent, keys: AppShortcuts): void {
+/** The shortcuts that work on every page. On macOS the command key stands for Ctrl. */
+export function handleShortcut(event: KeyboardEvent, keys: AppShortcuts): void {
   if (event.key === 'Escape') {
     keys.escape();
     return;
@@ -21,22 +21,22 @@ export function appShortcuts(event: KeyboardEvent, keys: AppShortcuts): void {
   };
   if (event.key.toLowerCase() === 'l') run(keys.lock);
   else if (event.key === '/') run(keys.help);
-  // The host's own find, print and save are no part of this: pages answer Ctrl+F where there is something to find.
+  // The browser's own find, print and save stay off. Pages handle Ctrl+F where there is something to find.
   else if (['f', 'p', 's'].includes(event.key.toLowerCase())) event.preventDefault();
   else {
-    const place = places[Number(event.key) - 1];
-    if (place !== undefined) {
+    const page = pages[Number(event.key) - 1];
+    if (page !== undefined) {
       run(() => {
-        keys.go(place.id);
+        keys.go(page.id);
       });
     }
   }
 }
 
-/** What the help overlay lists; the handlers are where the work is. */
-export const shortcuts: { where: string; keys: [string, string][] }[] = [
+/** What the help lists; the pages hold their own handlers. */
+export const shortcuts: { group: string; keys: [string, string][] }[] = [
   {
-    where: 'Everywhere',
+    group: 'Everywhere',
     keys: [
       ['Ctrl L', 'Lock the app'],
       ['Ctrl 1 … 6', 'Go to a place of the rail'],
@@ -46,7 +46,7 @@ export const shortcuts: { where: string; keys: [string, string][] }[] = [
     ],
   },
   {
-    where: 'Lookup',
+    group: 'Lookup',
     keys: [
       ['Enter', 'Mask the token'],
       ['R or Ctrl Shift C', 'Reveal, or hide again'],
@@ -57,7 +57,7 @@ export const shortcuts: { where: string; keys: [string, string][] }[] = [
     ],
   },
   {
-    where: 'Tables',
+    group: 'Tables',
     keys: [
       ['Arrows', 'Move from cell to cell'],
       ['Page Up, Page Down', 'Move by a screen'],

@@ -5,7 +5,7 @@ import { isFailureCode, messageFor, reasonFor, sentenceFor } from '../../src/mes
 describe('messages', () => {
   it.each(failureCodes)('says what happened and what to do for %s', (code) => {
     const bare = messageFor({ code });
-    for (const text of [bare.summary, bare.next]) {
+    for (const text of [bare.summary, bare.advice]) {
       expect(text).toMatch(/^[A-Z].*[.]$/);
       expect(text).not.toMatch(/undefined|null|oops|error:|!|\s{2}/i);
     }

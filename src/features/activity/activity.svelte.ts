@@ -1,30 +1,36 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { AuditEntry, AuditPage } from '../../../electron/contract/models/activity.ts';
-import { actsOf } from './labels.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
-const PAGE = 200;
+const pageSize = 200;
+
+/** Each act once: a `begun` entry whose end is listed is left out; one without an end stays. */
+export function actsOf(entries: AuditEntry[]): AuditEntry[] {
+  const ended = new Set(entries.map(({ of }) => of));
+  return entries.filter(({ phase, sequence }) => phase !== 'begun' || !ended.has(sequence));
+}
 
 /** The audit log, newest first, a page at a time. */
 export class ActivityController {
   readonly app: AppStore;
+  readonly #api: Api;
   entries = $state.raw<AuditEntry[]>([]);
   total = $state(0);
   chain = $state.raw<AuditPage['chain'] | null>(null);
   caseReference = $state('');
-  /** Every line as written, or each act once with how it ended. */
+  /** Shows every line as written; otherwise each act once, with its outcome. */
   everyLine = $state(false);
   more = $state(false);
   loading = $state(false);
   failure = $state.raw<Failure | null>(null);
   #turn = 0;
 
-  shown = $derived.by(() => {
-    return this.everyLine ? this.entries : actsOf(this.entries);
-  });
+  shown = $derived.by(() => (this.everyLine ? this.entries : actsOf(this.entries)));
 
-  constructor(app: AppStore) {
+  constructor(app: AppStore, api: Api) {
     this.app = app;
+    this.#api = api;
   }
 
   async load(): Promise<void> {
@@ -40,19 +46,19 @@ export class ActivityController {
     const turn = this.#turn;
     this.loading = true;
     const reference = this.caseReference.trim();
-    const outcome = await this.app.api.call('activity.list', {
+    const outcome = await this.#api.call('activity.list', {
       before,
-      limit: PAGE,
+      limit: pageSize,
       caseReference: reference === '' ? null : reference,
     });
-    // Typing on asks again: only the answer to the last question is shown.
+    // Every key in the field loads again: only the last answer is shown.
     if (turn !== this.#turn) return;
     this.loading = false;
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
     const { entries, total, chain } = outcome.value;
     this.entries = before === null ? entries : [...this.entries, ...entries];
-    this.more = entries.length === PAGE;
+    this.more = entries.length === pageSize;
     this.total = total;
     this.chain = chain;
   }

@@ -7,9 +7,10 @@ import type {
   SecretName,
   SecretState,
 } from '../../../electron/contract/models/connection.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
-const UNDO_MS = 8_000;
+const undoMs = 8_000;
 
 export type CheckSteps = CallOutput<'connections.check'>['steps'];
 
@@ -29,42 +30,32 @@ const blank: ConnectionDraft = {
   transfersPerDay: 10_000_000,
 };
 
+/** The members of the view that a draft has. `blank` names them all, so a new member can't be left out. */
 function draftOf(view: ConnectionView): ConnectionDraft {
-  return structuredClone({
-    id: view.id,
-    name: view.name,
-    environment: view.environment,
-    baseUrl: view.baseUrl,
-    extraCa: view.extraCa,
-    proxyUser: view.proxyUser,
-    policies: view.policies,
-    definitions: view.definitions,
-    accountId: view.accountId,
-    tenantId: view.tenantId,
-    apiKeyExpires: view.apiKeyExpires,
-    requestsPerSecond: view.requestsPerSecond,
-    transfersPerDay: view.transfersPerDay,
-  });
+  const names = Object.keys(blank) as (keyof ConnectionDraft)[];
+  const members = Object.fromEntries(names.map((name) => [name, view[name]]));
+  return structuredClone(members) as unknown as ConnectionDraft;
 }
 
-/** Connections and their secrets' states. A secret passes through on its way inward and is never kept. */
+/** Connections and the states of their secrets. A typed secret passes through to main and is not kept. */
 export class ConnectionsController {
   readonly app: AppStore;
+  readonly #api: Api;
   draft = $state<ConnectionDraft | null>(null);
   failure = $state.raw<Failure | null>(null);
   secretFailure = $state.raw<Failure | null>(null);
-  /** Of the client certificate and the sign-in to the proxy. */
+  /** Of the client certificate and of the sign-in to the proxy. */
   accessFailure = $state.raw<Failure | null>(null);
   checkFailure = $state.raw<Failure | null>(null);
   steps = $state.raw<CheckSteps | null>(null);
-  /** Taken off the list; main is told only when the time to undo is over. */
+  /** Removed from the list; main removes it only when the time to undo is over. */
   removed = $state.raw<ConnectionView | null>(null);
-  said = $state('');
+  notice = $state('');
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   list = $derived.by(() => (this.app.state?.connections ?? []).filter(({ id }) => id !== this.removed?.id));
   view = $derived.by(() => this.list.find(({ id }) => id === this.draft?.id) ?? null);
-  /** What keeps the draft from being saved, said in words; null when nothing does. */
+  /** The sentence that says why the draft can't be saved; null when it can. */
   missing = $derived.by((): string | null => {
     const draft = this.draft;
     if (draft === null) return null;
@@ -78,11 +69,12 @@ export class ConnectionsController {
     return null;
   });
 
-  constructor(app: AppStore) {
+  constructor(app: AppStore, api: Api) {
     this.app = app;
+    this.#api = api;
   }
 
-  /** The active connection is shown first. */
+  /** Called when the page opens: shows the active connection, or the first one. */
   show(): void {
     if (this.draft !== null) return;
     const first = this.app.connection ?? this.list[0];
@@ -104,13 +96,13 @@ export class ConnectionsController {
   async save(): Promise<void> {
     const draft = this.draft;
     if (draft === null || this.missing !== null) return;
-    const outcome = await this.app.api.call('connections.save', {
+    const outcome = await this.#api.call('connections.save', {
       ...draft,
       baseUrl: draft.baseUrl.replace(/\/+$/, ''),
     });
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
-    this.said = 'Saved.';
+    this.notice = 'Saved.';
     draft.id = outcome.value.id;
     if (this.app.state?.active === null) await this.app.choose(outcome.value.id, draft.policies[0] ?? '');
   }
@@ -118,23 +110,16 @@ export class ConnectionsController {
   async storeSecret(secret: SecretName, value: ObscuredText): Promise<Failure | null> {
     const id = this.draft?.id ?? null;
     if (id === null) return null;
-    const outcome = await this.app.api.call('connections.storeSecret', { id, secret, value });
+    const outcome = await this.#api.call('connections.storeSecret', { id, secret, value });
     this.secretFailure = outcome.ok ? null : outcome.failure;
     return this.secretFailure;
   }
 
-  async forgetSecret(secret: SecretName): Promise<void> {
-    const id = this.draft?.id ?? null;
-    if (id === null) return;
-    const outcome = await this.app.api.call('connections.forgetSecret', { id, secret });
-    this.secretFailure = outcome.ok ? null : outcome.failure;
-  }
-
-  /** The passphrase goes first; the file is then asked for by main, which never tells its place. */
+  /** Sends the passphrase; main then asks for the file and never tells its path. */
   async chooseCertificate(passphrase: ObscuredText): Promise<Failure | null> {
     const id = this.draft?.id ?? null;
     if (id === null) return null;
-    const outcome = await this.app.api.call('connections.chooseCertificate', { id, passphrase });
+    const outcome = await this.#api.call('connections.chooseCertificate', { id, passphrase });
     this.accessFailure = outcome.ok ? null : outcome.failure;
     return this.accessFailure;
   }
@@ -142,7 +127,7 @@ export class ConnectionsController {
   async forgetCertificate(): Promise<void> {
     const id = this.draft?.id ?? null;
     if (id === null) return;
-    const outcome = await this.app.api.call('connections.forgetCertificate', { id });
+    const outcome = await this.#api.call('connections.forgetCertificate', { id });
     this.accessFailure = outcome.ok ? null : outcome.failure;
   }
 
@@ -150,7 +135,7 @@ export class ConnectionsController {
     const id = this.draft?.id ?? null;
     if (id === null) return null;
     const secret = { kind: 'proxyPassword' } as const;
-    const outcome = await this.app.api.call('connections.storeSecret', { id, secret, value });
+    const outcome = await this.#api.call('connections.storeSecret', { id, secret, value });
     this.accessFailure = outcome.ok ? null : outcome.failure;
     return this.accessFailure;
   }
@@ -160,7 +145,7 @@ export class ConnectionsController {
     if (id === null) return;
     this.steps = null;
     const sample = token.trim();
-    const outcome = await this.app.api.call('connections.check', {
+    const outcome = await this.#api.call('connections.check', {
       id,
       policy,
       definition: sample === '' ? null : definition,
@@ -179,7 +164,7 @@ export class ConnectionsController {
     this.#clear();
     this.#timer = setTimeout(() => {
       this.commitRemoval();
-    }, UNDO_MS);
+    }, undoMs);
   }
 
   undo(): void {
@@ -189,12 +174,12 @@ export class ConnectionsController {
     if (view !== null) this.edit(view.id);
   }
 
-  /** Also when the page is left: what was asked for happens. */
+  /** Ends the time to undo; also called when the page is left. */
   commitRemoval(): void {
     const view = this.removed;
     clearTimeout(this.#timer);
     if (view === null) return;
-    void this.app.api.call('connections.remove', { id: view.id }).then((outcome) => {
+    void this.#api.call('connections.remove', { id: view.id }).then((outcome) => {
       this.failure = outcome.ok ? null : outcome.failure;
       if (this.removed?.id === view.id) this.removed = null;
     });
@@ -228,6 +213,6 @@ export class ConnectionsController {
     this.accessFailure = null;
     this.checkFailure = null;
     this.steps = null;
-    this.said = '';
+    this.notice = '';
   }
 }

@@ -1,29 +1,34 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
-/** Unlocking. The passphrase goes from the input to main and is kept by neither the controller nor the page. */
+const reportIntervalMs = 10_000;
+
+/** Unlocking. The passphrase goes from the input to main; neither the controller nor the page keeps it. */
 export class LockController {
   failure = $state.raw<Failure | null>(null);
   waitUntil = $state(0);
   readonly #app: AppStore;
+  readonly #api: Api;
 
-  constructor(app: AppStore) {
+  constructor(app: AppStore, api: Api) {
     this.#app = app;
+    this.#api = api;
   }
 
-  /** The lock is on the screen: whatever an earlier one said is over, a wait that main keeps is not. */
-  shown(): void {
+  /** The lock page opened. The failure of an earlier lock is over; the waiting time after wrong tries goes on. */
+  opened(): void {
     this.failure = null;
     this.waitUntil = Date.now() + (this.#app.state?.lock.waitMs ?? 0);
   }
 
-  get asks(): boolean {
+  get asksPassphrase(): boolean {
     return this.#app.state?.lock.passphraseSet ?? false;
   }
 
   async unlock(passphrase: ObscuredText): Promise<void> {
-    const outcome = await this.#app.api.call('lock.unlock', { passphrase });
+    const outcome = await this.#api.call('lock.unlock', { passphrase });
     if (outcome.ok) {
       this.failure = null;
       this.waitUntil = Date.now() + outcome.value.waitMs;
@@ -35,4 +40,23 @@ export class LockController {
       this.waitUntil = Date.now() + outcome.failure.retryAfterMs;
     }
   }
+}
+
+/**
+ * Tells main that the person is there, at most once in ten seconds; main measures the idle time and locks. Returns the
+ * function that stops it.
+ */
+export function reportActivity(api: Api): () => void {
+  let last = 0;
+  const report = (): void => {
+    const now = Date.now();
+    if (now - last < reportIntervalMs) return;
+    last = now;
+    void api.call('lock.active', {});
+  };
+  const events = ['keydown', 'pointerdown', 'pointermove', 'wheel'] as const;
+  for (const event of events) addEventListener(event, report, { passive: true, capture: true });
+  return () => {
+    for (const event of events) removeEventListener(event, report, { capture: true });
+  };
 }

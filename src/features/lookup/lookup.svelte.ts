@@ -2,10 +2,11 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { Source } from '../../../electron/contract/models/batch.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import { newXorKey, type ObscuredText } from '../../../electron/contract/obscured.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { pastedLines, tidy } from '../../token-text.ts';
 
-/** A failed request, as far as it is known; '' is not known. */
+/** A failed request of the reports that is to be tried again; '' is what the report does not tell. */
 export interface LookupRetry {
   operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
   definition: string;
@@ -28,17 +29,18 @@ export function formatRetry({ operation, definition, policy }: LookupRetry, app:
 
 export type LookupPanel = 'reveal' | 'copy' | 'translate';
 
-/** One value at a time: mask, reveal, copy, translate, tokenize. Never holds cleartext; the exposure does. */
+/** One value at a time: mask, reveal, copy, translate, tokenize. Never holds cleartext; `app.revealed` does. */
 export class LookupController {
   readonly app: AppStore;
+  readonly #api: Api;
   mode = $state<'token' | 'cleartext'>('token');
   input = $state('');
   chosen = $state('');
-  /** What tidying removed, said under the field. */
+  /** What was removed from the input, shown under the field. */
   removed = $state<string | null>(null);
-  /** Several lines that were pasted; they wait here until made a batch or dropped. */
+  /** Several pasted lines, until they are made a batch or dropped. */
   pasted = $state.raw<{ text: string; lines: number } | null>(null);
-  /** What is to be tried again, until the value for it was entered. */
+  /** The failed request to try again, until its value is entered. */
   retry = $state.raw<LookupRetry | null>(null);
   current = $state.raw<Lookup | null>(null);
   recent = $state.raw<Lookup[]>([]);
@@ -46,29 +48,30 @@ export class LookupController {
   target = $state({ policy: '', definition: '' });
   failure = $state.raw<Failure | null>(null);
   panelFailure = $state.raw<Failure | null>(null);
-  said = $state('');
+  notice = $state('');
   busy = $state(false);
   #turn = 0;
   readonly #makeBatch: (source: Source) => void;
 
   definition = $derived.by(() => this.app.definition(this.chosen || (this.app.definitions[0]?.name ?? '')));
-  /** Earlier lookups, the latest first, gathered by case in the order of their latest. */
+  /** Earlier lookups by case, the latest first. */
   cases = $derived.by(() => byCase(this.recent));
   isRevealed = $derived.by(
     () => this.current !== null && this.app.revealed.now?.subject === `lookup:${this.current.id}`,
   );
 
-  constructor(app: AppStore, makeBatch: (source: Source) => void) {
+  constructor(app: AppStore, api: Api, makeBatch: (source: Source) => void) {
     this.app = app;
+    this.#api = api;
     this.#makeBatch = makeBatch;
   }
 
   async load(): Promise<void> {
-    const outcome = await this.app.api.call('lookup.recent', {});
+    const outcome = await this.#api.call('lookup.recent', {});
     if (outcome.ok) this.recent = outcome.value;
   }
 
-  /** Nothing of the work in hand outlasts a lock but what main keeps. */
+  /** Drops everything but the list of recent lookups, which main keeps. Called when the app locks. */
   clear(): void {
     this.#turn += 1;
     this.input = '';
@@ -78,12 +81,12 @@ export class LookupController {
     this.panel = null;
     this.failure = null;
     this.panelFailure = null;
-    this.said = '';
+    this.notice = '';
     this.current = null;
     this.busy = false;
   }
 
-  /** Fills in what is known of a failed request: the policy in use too, since the answer hangs on it. */
+  /** Fills in what is known of a failed request and chooses its policy, since the answer depends on the policy. */
   async tryAgain(retry: LookupRetry): Promise<void> {
     this.app.revealed.hide();
     this.clear();
@@ -95,7 +98,7 @@ export class LookupController {
     if (isKnown && retry.policy !== this.app.policy) await this.app.choose(connection.id, retry.policy);
   }
 
-  /** True when the paste was taken over: several lines are offered as a batch, one line is tidied. */
+  /** True when the paste was handled: several lines are offered as a batch, one line is tidied. */
   paste(text: string): boolean {
     const lines = pastedLines(text);
     if (lines > 1) {
@@ -115,7 +118,7 @@ export class LookupController {
 
   async batchPasted(): Promise<void> {
     if (this.pasted === null) return;
-    const outcome = await this.app.api.call('batch.paste', { text: this.pasted.text });
+    const outcome = await this.#api.call('batch.paste', { text: this.pasted.text });
     if (!outcome.ok) {
       this.failure = outcome.failure;
       return;
@@ -131,14 +134,14 @@ export class LookupController {
     if (text === '') return false;
     const operation = this.retry?.operation;
     const isFound = await this.#take(() =>
-      this.app.api.call('lookup.mask', {
+      this.#api.call('lookup.mask', {
         policy: this.app.policy,
         definition: this.definition.name,
         token: text,
         caseReference: this.app.caseReference.trim(),
       }),
     );
-    // The token is there again: what failed with it is one step away.
+    // The token is there again: opens the panel of the operation that failed.
     if (isFound && operation === 'Detokenize') this.open('reveal');
     if (isFound && operation === 'Translate') this.open('translate');
     return isFound;
@@ -147,7 +150,7 @@ export class LookupController {
   /** `cleartext` is obscured and tidied where it was typed. */
   async tokenize(cleartext: ObscuredText): Promise<boolean> {
     return await this.#take(() =>
-      this.app.api.call('lookup.tokenize', {
+      this.#api.call('lookup.tokenize', {
         policy: this.app.policy,
         definition: this.definition.name,
         cleartext,
@@ -159,7 +162,7 @@ export class LookupController {
   async translate(): Promise<boolean> {
     const lookup = this.current;
     if (lookup === null) return false;
-    const outcome = await this.app.api.call('lookup.translate', {
+    const outcome = await this.#api.call('lookup.translate', {
       lookupId: lookup.id,
       targetPolicy: this.target.policy,
       targetDefinition: this.target.definition,
@@ -180,7 +183,7 @@ export class LookupController {
   open(panel: LookupPanel): void {
     if (this.current === null) return;
     this.panelFailure = null;
-    this.said = '';
+    this.notice = '';
     if (panel === 'translate') {
       const other = this.app.definitions.find(({ name }) => name !== this.current?.definition);
       this.target = { policy: this.app.policy, definition: other?.name ?? '' };
@@ -194,7 +197,7 @@ export class LookupController {
     this.panelFailure = null;
   }
 
-  /** Shows or hides: one key for both. */
+  /** Reveals or hides: one shortcut for both. */
   toggle(): void {
     if (this.isRevealed) this.app.revealed.hide();
     else this.open('reveal');
@@ -204,7 +207,7 @@ export class LookupController {
     const lookup = this.current;
     if (lookup === null) return;
     const xorKey = newXorKey();
-    const outcome = await this.app.api.call('lookup.reveal', {
+    const outcome = await this.#api.call('lookup.reveal', {
       lookupId: lookup.id,
       xorKey,
       ...this.#reason(),
@@ -213,9 +216,9 @@ export class LookupController {
       this.panelFailure = outcome.failure;
       return;
     }
-    // Locked or gone elsewhere meanwhile: it is not shown for a moment, and main is told that it need not wait.
+    // The app was locked or another lookup was opened meanwhile: the value must not be shown, and main ends the reveal.
     if (this.app.locked || this.current?.id !== lookup.id) {
-      await this.app.api.call('lookup.hide', { revealId: outcome.value.revealId });
+      await this.#api.call('lookup.hide', { revealId: outcome.value.revealId });
       return;
     }
     const { kind } = this.app.definition(lookup.definition);
@@ -227,7 +230,7 @@ export class LookupController {
   async copy(what: 'masked' | 'token' | 'cleartext'): Promise<void> {
     const lookup = this.current;
     if (lookup === null) return;
-    const outcome = await this.app.api.call(
+    const outcome = await this.#api.call(
       'lookup.copy',
       what === 'cleartext' ? { what, lookupId: lookup.id, ...this.#reason() } : { what, lookupId: lookup.id },
     );
@@ -236,15 +239,15 @@ export class LookupController {
       else this.failure = outcome.failure;
       return;
     }
-    const words = { masked: 'Mask', token: 'Token', cleartext: 'Cleartext' }[what];
-    this.said = `${words} copied. The clipboard is cleared in ${Math.round(outcome.value.clearAfterMs / 1_000)} s.`;
+    const label = { masked: 'Mask', token: 'Token', cleartext: 'Cleartext' }[what];
+    this.notice = `${label} copied. The clipboard is cleared in ${Math.round(outcome.value.clearAfterMs / 1_000)} s.`;
     if (what === 'cleartext') this.close();
   }
 
   pick(lookup: Lookup): void {
     if (this.current?.id !== lookup.id) this.app.revealed.hide();
     this.close();
-    this.said = '';
+    this.notice = '';
     this.failure = null;
     this.removed = null;
     this.retry = null;
@@ -254,7 +257,7 @@ export class LookupController {
     if (this.app.definitions.some(({ name }) => name === lookup.definition)) this.chosen = lookup.definition;
   }
 
-  /** +1 is one earlier, -1 one later, among the lookups of the case in hand. */
+  /** +1 goes to the earlier lookup of the present case, -1 to the later one. */
   walk(step: 1 | -1): void {
     const reference = this.app.caseReference.trim();
     const list = this.recent.filter((lookup) => reference === '' || lookup.caseReference === reference);
@@ -264,7 +267,7 @@ export class LookupController {
   }
 
   async forget(): Promise<void> {
-    const outcome = await this.app.api.call('lookup.forget', {});
+    const outcome = await this.#api.call('lookup.forget', {});
     if (!outcome.ok) {
       this.failure = outcome.failure;
       return;
@@ -284,10 +287,10 @@ export class LookupController {
     this.app.revealed.hide();
     this.close();
     this.pasted = null;
-    this.said = '';
+    this.notice = '';
     this.busy = true;
     const outcome = await run();
-    // Only the latest question may answer: an older one that comes late would show another token's mask.
+    // Only the latest request counts: a late answer would show the mask of another token.
     if (turn !== this.#turn) return false;
     this.busy = false;
     this.failure = outcome.ok ? null : outcome.failure;
@@ -303,7 +306,7 @@ export interface CaseGroup {
   lookups: Lookup[];
 }
 
-/** Gathered by case, the cases in the order of their latest lookup. */
+/** Groups lookups by case; the cases are in the order of their latest lookup. */
 export function byCase(lookups: Lookup[]): CaseGroup[] {
   const groups = new Map<string, Lookup[]>();
   for (const lookup of lookups) {

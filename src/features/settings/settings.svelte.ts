@@ -1,32 +1,35 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { About, Settings } from '../../../electron/contract/models/app.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
-/** Preferences are saved as they are changed; what main answers is what counts. */
+/** Every change of a setting is saved at once; the page shows the settings that main reports back. */
 export class SettingsController {
   readonly app: AppStore;
+  readonly #api: Api;
   failure = $state.raw<Failure | null>(null);
   passphraseFailure = $state.raw<Failure | null>(null);
-  said = $state('');
+  notice = $state('');
 
   settings = $derived.by(() => this.app.state?.settings ?? null);
   passphraseSet = $derived.by(() => this.app.state?.lock.passphraseSet ?? false);
 
-  constructor(app: AppStore) {
+  constructor(app: AppStore, api: Api) {
     this.app = app;
+    this.#api = api;
   }
 
   async about(): Promise<About | null> {
-    const outcome = await this.app.api.call('app.about', {});
+    const outcome = await this.#api.call('app.about', {});
     return outcome.ok ? outcome.value : null;
   }
 
   async change(over: Partial<Settings>): Promise<void> {
     if (this.settings === null) return;
-    const outcome = await this.app.api.call('settings.save', { ...this.settings, ...over });
+    const outcome = await this.#api.call('settings.save', { ...this.settings, ...over });
     this.failure = outcome.ok ? null : outcome.failure;
-    this.said = outcome.ok ? 'Saved.' : '';
+    this.notice = outcome.ok ? 'Saved.' : '';
   }
 
   async addReason(reason: string): Promise<boolean> {
@@ -42,11 +45,11 @@ export class SettingsController {
     if (left.length > 0) await this.change({ reasons: left });
   }
 
-  /** True when it was taken. Neither is kept here. */
+  /** True when main accepted it. Neither passphrase is kept here. */
   async setPassphrase(current: ObscuredText, next: ObscuredText): Promise<boolean> {
-    const outcome = await this.app.api.call('lock.setPassphrase', { current, next });
+    const outcome = await this.#api.call('lock.setPassphrase', { current, next });
     this.passphraseFailure = outcome.ok ? null : outcome.failure;
-    this.said = outcome.ok ? (next.obscured === '' ? 'Passphrase removed.' : 'Passphrase set.') : '';
+    this.notice = outcome.ok ? (next.obscured === '' ? 'Passphrase removed.' : 'Passphrase set.') : '';
     return outcome.ok;
   }
 }

@@ -1,24 +1,24 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import type { Api } from '../../api.ts';
 
-/** The first run: nothing is configured yet. */
+/** The first run, before there is a connection. */
 export class StartController {
   failure = $state.raw<Failure | null>(null);
   starting = $state(false);
-  readonly #app: AppStore;
-  readonly #started: () => void;
+  readonly #api: Api;
+  readonly #onstarted: () => void;
 
-  constructor(app: AppStore, started: () => void) {
-    this.#app = app;
-    this.#started = started;
+  constructor(api: Api, onstarted: () => void) {
+    this.#api = api;
+    this.#onstarted = onstarted;
   }
 
   async startBuiltIn(): Promise<void> {
     this.failure = null;
     this.starting = true;
-    const outcome = await this.#app.api.call('connections.startBuiltIn', {});
+    const outcome = await this.#api.call('connections.startBuiltIn', {});
     this.starting = false;
-    if (outcome.ok) this.#started();
+    if (outcome.ok) this.#onstarted();
     else this.failure = outcome.failure;
   }
 }

@@ -1,20 +1,14 @@
-import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openApi } from '../../../src/api.ts';
-import { AppStore } from '../../../src/app-store.svelte.ts';
-import { ActivityController } from '../../../src/features/activity/activity.svelte.ts';
+import { connectionDraft } from '../../../electron/contract/models/connection.ts';
+import { newXorKey, obscureText } from '../../../electron/contract/obscured.ts';
 import { ConnectionsController } from '../../../src/features/connections/connections.svelte.ts';
-import { LockController } from '../../../src/features/lock/lock.svelte.ts';
-import { SettingsController } from '../../../src/features/settings/settings.svelte.ts';
-import { obscuredOf } from '../../support/obscured-text.ts';
-import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
+import type { FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
+import { openApp } from '../support/open-app.ts';
 
 async function open(options: FakeOptions = {}) {
-  const fake = createFakeBridge(options);
-  const app = new AppStore(openApi(fake.bridge));
-  await app.load();
-  return { fake, app, controller: new ConnectionsController(app) };
+  const { fake, app, api } = await openApp(options);
+  return { fake, app, controller: new ConnectionsController(app, api) };
 }
 
 describe('a connection', () => {
@@ -105,73 +99,13 @@ describe('the way to the service', () => {
     await controller.storeProxyPassword({ xorKey, obscured: obscureText('x', xorKey) });
     expect(controller.accessFailure).toEqual({ code: 'keychain.locked' });
   });
-});
 
-describe('the log', () => {
-  it('lists an act once, and pages back without gaps', async () => {
-    const { app } = await open();
-    const log = new ActivityController(app);
-    await log.load();
-    expect(log.entries).toHaveLength(200);
-    await log.earlier();
-    expect(log.entries.map(({ sequence }) => sequence)).toEqual(
-      Array.from({ length: 240 }, (_, n) => 239 - n),
-    );
-    expect(log.more).toBe(false);
-    expect(log.shown.length).toBeLessThan(log.entries.length);
-    log.everyLine = true;
-    expect(log.shown).toHaveLength(240);
-  });
-
-  it('says when the chain is broken', async () => {
-    const { app } = await open({ fail: { 'activity.list': { code: 'audit.broken', row: 118 } } });
-    const log = new ActivityController(app);
-    await log.load();
-    expect(log.failure?.code).toBe('audit.broken');
-  });
-});
-
-describe('the lock', () => {
-  it('shows the app again only after the right passphrase', async () => {
-    const { app } = await open({
-      state: data.appState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),
-    });
-    const lock = new LockController(app);
-    await lock.unlock(obscuredOf('wrong'));
-    expect(lock.failure?.code).toBe('unlock.wrong');
-    expect(app.locked).toBe(true);
-    await lock.unlock(obscuredOf('correct horse'));
-    expect(app.locked).toBe(false);
-  });
-});
-
-describe('settings', () => {
-  it('keeps what main answered, and at least one reason', async () => {
-    const { app } = await open();
-    const page = new SettingsController(app);
-    await page.change({ revealSeconds: 10 });
-    expect(app.state?.settings.revealSeconds).toBe(10);
-    for (const reason of data.settings.reasons) await page.removeReason(reason);
-    expect(app.state?.settings.reasons).toHaveLength(1);
-  });
-
-  it('keeps the old value when a change is refused', async () => {
-    const { app } = await open();
-    const page = new SettingsController(app);
-    await page.change({ revealSeconds: 1 });
-    expect(page.failure?.code).toBe('call.invalid');
-    expect(app.state?.settings.revealSeconds).toBe(20);
-  });
-});
-
-it('reads a bridge that breaks as a failure', async () => {
-  const { fake } = await open();
-  const api = openApi({
-    ...fake.bridge,
-    'lookup.recent': () => Promise.reject(new Error('gone')),
-  });
-  expect(await api.call('lookup.recent', {})).toEqual({
-    ok: false,
-    failure: { code: 'call.failed', operation: 'lookup.recent' },
+  it('is edited with every member that can be saved', async () => {
+    const { fake, app, controller } = await open();
+    controller.edit('acme-eu');
+    await controller.save();
+    const view = app.state?.connections.find(({ id }) => id === 'acme-eu');
+    const saved = fake.seen.find(({ name }) => name === 'connections.save')?.input;
+    expect(saved).toEqual(connectionDraft.strip().parse(view));
   });
 });

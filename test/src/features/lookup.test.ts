@@ -11,7 +11,7 @@ async function open(options: FakeOptions = {}) {
   const app = new AppStore(openApi(fake.bridge));
   await app.load();
   const batches: string[] = [];
-  const controller = new LookupController(app, ({ name }) => batches.push(name));
+  const controller = new LookupController(app, app.api, ({ name }) => batches.push(name));
   await controller.load();
   return { fake, app, controller, batches };
 }

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { SettingsController } from '../../../src/features/settings/settings.svelte.ts';
+import * as data from '../support/fake-data.ts';
+import { openApp } from '../support/open-app.ts';
+
+describe('settings', () => {
+  it('keeps what main answered, and at least one reason', async () => {
+    const { app, api } = await openApp();
+    const page = new SettingsController(app, api);
+    await page.change({ revealSeconds: 10 });
+    expect(app.state?.settings.revealSeconds).toBe(10);
+    for (const reason of data.settings.reasons) await page.removeReason(reason);
+    expect(app.state?.settings.reasons).toHaveLength(1);
+  });
+
+  it('keeps the old value when a change is refused', async () => {
+    const { app, api } = await openApp();
+    const page = new SettingsController(app, api);
+    await page.change({ revealSeconds: 1 });
+    expect(page.failure?.code).toBe('call.invalid');
+    expect(app.state?.settings.revealSeconds).toBe(20);
+  });
+});
