@@ -1,5 +1,6 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Source } from '../../../electron/contract/models/batch.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { BatchDraft, type Preset } from './draft.svelte.ts';
 import { BatchRun } from './run.svelte.ts';
@@ -17,6 +18,7 @@ export class BatchController {
   preset = $state.raw<Preset | null>(null);
   /** Folders among the jobs that can't be read as one. */
   damaged = $state.raw<DamagedJob[]>([]);
+  readonly #api: Api;
   #pendingOpens = 0;
 
   /** Latest first. */
@@ -24,43 +26,44 @@ export class BatchController {
     [...this.app.jobs.values()].sort((a, b) => b.startedAt.localeCompare(a.startedAt)),
   );
 
-  constructor(app: AppStore) {
+  constructor(app: AppStore, api: Api) {
     this.app = app;
-    app.api.on('batch.opening', (opening) => {
+    this.#api = api;
+    api.on('batch.opening', (opening) => {
       if (this.#pendingOpens > 0) this.opening = opening;
     });
   }
 
   async choose(): Promise<void> {
-    await this.#openFrom(this.app.api.call('batch.choose', {}));
+    await this.#openFrom(this.#api.call('batch.choose', {}));
   }
 
   async drop(file: File): Promise<void> {
-    await this.#openFrom(this.app.api.drop(file));
+    await this.#openFrom(this.#api.drop(file));
   }
 
   async paste(text: string): Promise<void> {
-    await this.#openFrom(this.app.api.call('batch.paste', { text }));
+    await this.#openFrom(this.#api.call('batch.paste', { text }));
   }
 
   async sample(): Promise<void> {
-    await this.#openFrom(this.app.api.call('batch.sample', {}));
+    await this.#openFrom(this.#api.call('batch.sample', {}));
   }
 
   /** Another sheet of the same workbook. */
   async sheet(sheet: string): Promise<void> {
     const source = this.draft?.source;
     if (source === undefined || sheet === source.sheet?.name) return;
-    await this.#openFrom(this.app.api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
+    await this.#openFrom(this.#api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
   }
 
   async stopOpening(): Promise<void> {
-    await this.app.api.call('batch.stopOpening', {});
+    await this.#api.call('batch.stopOpening', {});
   }
 
   async open(source: Source): Promise<void> {
     this.leave();
-    const draft = new BatchDraft(this.app, source, this.preset);
+    const draft = new BatchDraft({ app: this.app, api: this.#api, source, preset: this.preset });
     this.draft = draft;
     await draft.load();
   }
@@ -76,18 +79,18 @@ export class BatchController {
 
   view(jobId: string): void {
     this.leave();
-    this.run = new BatchRun(this.app, jobId);
+    this.run = new BatchRun(this.app, this.#api, jobId);
     void this.run.loadFailures();
   }
 
   async resume(jobId: string): Promise<void> {
-    const outcome = await this.app.api.call('batch.resume', { jobId });
+    const outcome = await this.#api.call('batch.resume', { jobId });
     this.failure = outcome.ok ? null : outcome.failure;
     if (outcome.ok) this.view(jobId);
   }
 
   async discard(jobId: string): Promise<void> {
-    const outcome = await this.app.api.call('batch.discard', { jobId });
+    const outcome = await this.#api.call('batch.discard', { jobId });
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
     this.app.jobs.delete(jobId);
@@ -96,7 +99,7 @@ export class BatchController {
   }
 
   async loadDamaged(): Promise<void> {
-    const outcome = await this.app.api.call('batch.damaged', {});
+    const outcome = await this.#api.call('batch.damaged', {});
     if (outcome.ok) this.damaged = outcome.value;
   }
 

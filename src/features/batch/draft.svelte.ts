@@ -10,6 +10,7 @@ import type {
   ResultRow,
   Source,
 } from '../../../electron/contract/models/batch.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { operationLabels } from './labels.ts';
 import {
@@ -49,26 +50,28 @@ export type Note =
 class SavedMappings {
   all = $state.raw<readonly Mapping[]>([]);
   readonly #app: AppStore;
+  readonly #api: Api;
 
-  constructor(app: AppStore) {
+  constructor(app: AppStore, api: Api) {
     this.#app = app;
+    this.#api = api;
   }
 
   async load(): Promise<void> {
-    const outcome = await this.#app.api.call('batch.mappings', {});
+    const outcome = await this.#api.call('batch.mappings', {});
     if (outcome.ok) this.all = outcome.value;
   }
 
   /** Replaces a mapping of the same name. Returns the id. */
   async save(mapping: Omit<Mapping, 'id'>): Promise<Outcome<string>> {
-    const outcome = await this.#app.api.call('batch.saveMapping', mapping);
+    const outcome = await this.#api.call('batch.saveMapping', mapping);
     if (!outcome.ok) return outcome;
     await this.load();
     return { ok: true, value: outcome.value.id };
   }
 
   async remove({ id }: Mapping): Promise<Failure | null> {
-    const outcome = await this.#app.api.call('batch.removeMapping', { id });
+    const outcome = await this.#api.call('batch.removeMapping', { id });
     if (!outcome.ok) return outcome.failure;
     this.all = this.all.filter((mapping) => mapping.id !== id);
     return null;
@@ -94,6 +97,14 @@ class SavedMappings {
   }
 }
 
+interface DraftOptions {
+  app: AppStore;
+  api: Api;
+  source: Source;
+  /** Filled in once the file is read. */
+  preset: Preset | null;
+}
+
 /** A file before it runs: how it is read, what is done with which column, and the preflight. */
 export class BatchDraft {
   readonly app: AppStore;
@@ -111,6 +122,7 @@ export class BatchDraft {
   trial = $state.raw<ResultRow[] | null>(null);
   failure = $state.raw<Failure | null>(null);
   reading = $state(true);
+  readonly #api: Api;
   #preset: Preset | null;
   #turn = 0;
   readonly #unsubscribe: () => void;
@@ -126,12 +138,13 @@ export class BatchDraft {
     return complete ? { reading: this.preview.reading, columns } : null;
   });
 
-  constructor(app: AppStore, source: Source, preset: Preset | null = null) {
+  constructor({ app, api, source, preset }: DraftOptions) {
     this.app = app;
-    this.saved = new SavedMappings(app);
+    this.#api = api;
+    this.saved = new SavedMappings(app, api);
     this.#preset = preset;
     this.source = source;
-    this.#unsubscribe = app.api.on('batch.preflight', (preflight) => {
+    this.#unsubscribe = api.on('batch.preflight', (preflight) => {
       if (preflight.sourceId === this.source.sourceId && this.preflight !== null) this.preflight = preflight;
     });
   }
@@ -154,7 +167,7 @@ export class BatchDraft {
     const masked = this.preview?.columns
       .filter(({ index, masked }) => masked || this.columns.get(index)?.operation === 'tokenize')
       .map(({ index }) => index);
-    const outcome = await this.app.api.call('batch.preview', {
+    const outcome = await this.#api.call('batch.preview', {
       sourceId: this.source.sourceId,
       reading: this.overrides,
       masked: masked ?? null,
@@ -233,7 +246,7 @@ export class BatchDraft {
 
   #startMatch(column: number, parts: PatternParts): void {
     this.patterns.set(column, parts);
-    this.tests.set(column, new PatternTest(this.app.api));
+    this.tests.set(column, new PatternTest(this.#api));
     void this.#testPattern(column);
   }
 
@@ -251,7 +264,7 @@ export class BatchDraft {
     this.preflight = null;
     const plan = this.plan;
     if (plan === null) return;
-    const outcome = await this.app.api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
+    const outcome = await this.#api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
     if (turn !== this.#turn) return;
     if (outcome.ok) this.preflight = outcome.value;
     // A refused expression is reported at its input.
@@ -263,7 +276,7 @@ export class BatchDraft {
     const plan = this.plan;
     if (plan === null) return;
     const turn = this.#turn;
-    const outcome = await this.app.api.call('batch.try', { sourceId: this.source.sourceId, plan });
+    const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan });
     if (turn !== this.#turn) return;
     this.failure = outcome.ok ? null : outcome.failure;
     this.trial = outcome.ok ? outcome.value.rows : null;
@@ -273,7 +286,7 @@ export class BatchDraft {
   async start(): Promise<string | null> {
     const plan = this.plan;
     if (plan === null) return null;
-    const outcome = await this.app.api.call('batch.start', { sourceId: this.source.sourceId, plan });
+    const outcome = await this.#api.call('batch.start', { sourceId: this.source.sourceId, plan });
     this.failure = outcome.ok ? null : outcome.failure;
     return outcome.ok ? outcome.value.jobId : null;
   }

@@ -10,6 +10,7 @@ import type {
 } from '../../../electron/contract/models/batch.ts';
 import type { Cell } from '../../ui/grid-keys.ts';
 import { RowPages } from '../../ui/row-pages.svelte.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
 /** Rows that fit on one sheet of a workbook, below its header. */
@@ -51,6 +52,7 @@ type JobCommand = 'batch.pause' | 'batch.resume' | 'batch.cancel';
 export class BatchRun {
   readonly app: AppStore;
   readonly jobId: string;
+  readonly #api: Api;
   filter = $state<RowFilter>('all');
   pages = $state.raw<RowPages<ResultRow>>();
   active = $state.raw<Cell>({ row: 0, column: 0 });
@@ -80,8 +82,9 @@ export class BatchRun {
     () => this.app.revealed.now !== null && this.app.revealed.now.subject === this.subject,
   );
 
-  constructor(app: AppStore, jobId: string) {
+  constructor(app: AppStore, api: Api, jobId: string) {
     this.app = app;
+    this.#api = api;
     this.jobId = jobId;
     this.show('all');
   }
@@ -93,7 +96,7 @@ export class BatchRun {
       column: this.job === undefined ? 0 : (this.job.plan.columns[0]?.column ?? -1) + 1,
     });
     this.pages = new RowPages((from, count) =>
-      this.app.api.call('batch.rows', { jobId: this.jobId, filter, from, count }),
+      this.#api.call('batch.rows', { jobId: this.jobId, filter, from, count }),
     );
   }
 
@@ -103,7 +106,7 @@ export class BatchRun {
   }
 
   async loadFailures(): Promise<void> {
-    const outcome = await this.app.api.call('batch.failures', { jobId: this.jobId });
+    const outcome = await this.#api.call('batch.failures', { jobId: this.jobId });
     if (outcome.ok) this.failures = outcome.value;
   }
 
@@ -116,13 +119,13 @@ export class BatchRun {
   }
 
   async command(command: JobCommand): Promise<void> {
-    const outcome = await this.app.api.call(command, { jobId: this.jobId });
+    const outcome = await this.#api.call(command, { jobId: this.jobId });
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
   /** Retries the failed rows with this code; null retries every row that can be retried. */
   async retry(code: FailureCode | null): Promise<void> {
-    const outcome = await this.app.api.call('batch.retry', { jobId: this.jobId, code });
+    const outcome = await this.#api.call('batch.retry', { jobId: this.jobId, code });
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
@@ -144,7 +147,7 @@ export class BatchRun {
     if (row === undefined || plan === undefined) return;
     const subject = this.subject;
     const xorKey = newXorKey();
-    const outcome = await this.app.api.call('batch.reveal', {
+    const outcome = await this.#api.call('batch.reveal', {
       jobId: this.jobId,
       row: row.row,
       column: plan.column,
@@ -158,7 +161,7 @@ export class BatchRun {
     }
     // The app was locked or another cell was chosen meanwhile: the value is never shown, and main can end the reveal.
     if (this.app.locked || subject !== this.subject) {
-      await this.app.api.call('lookup.hide', { revealId: outcome.value.revealId });
+      await this.#api.call('lookup.hide', { revealId: outcome.value.revealId });
       return;
     }
     this.app.revealed.show({ ...outcome.value, xorKey }, subject, this.app.definition(plan.definition).kind);
@@ -166,7 +169,7 @@ export class BatchRun {
   }
 
   async export(choice: ExportChoice): Promise<void> {
-    const outcome = await this.app.api.call('batch.export', choice);
+    const outcome = await this.#api.call('batch.export', choice);
     if (!outcome.ok) {
       this.panelFailure = outcome.failure;
       return;

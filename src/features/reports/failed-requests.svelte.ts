@@ -1,10 +1,9 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { FailedRequest, FailedRequests } from '../../../electron/contract/models/report.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import type { Api } from '../../api.ts';
 
 /** The account's most recent failed requests, the filter over them, and the one whose detail is open. */
 export class FailedRequestsView {
-  readonly app: AppStore;
   max = $state(15);
   list = $state.raw<FailedRequests | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -16,6 +15,7 @@ export class FailedRequestsView {
   /** What was copied last. */
   message = $state('');
   copyFailure = $state.raw<Failure | null>(null);
+  readonly #api: Api;
   #turn = 0;
 
   /** Each with its index in the answer, by which the main process finds it again. */
@@ -32,15 +32,15 @@ export class FailedRequestsView {
   });
   open = $derived.by(() => this.shown.find(({ index }) => index === this.chosen) ?? null);
 
-  constructor(app: AppStore) {
-    this.app = app;
+  constructor(api: Api) {
+    this.#api = api;
   }
 
   async load(): Promise<void> {
     this.#turn += 1;
     const turn = this.#turn;
     this.loading = true;
-    const outcome = await this.app.api.call('reports.failures', { max: this.max });
+    const outcome = await this.#api.call('reports.failures', { max: this.max });
     if (turn !== this.#turn) return;
     this.loading = false;
     this.failure = outcome.ok ? null : outcome.failure;
@@ -77,7 +77,7 @@ export class FailedRequestsView {
   async copySupport(): Promise<void> {
     const { list, open } = this;
     if (list === null || open === null) return;
-    const outcome = await this.app.api.call('reports.copy', {
+    const outcome = await this.#api.call('reports.copy', {
       what: 'support',
       reportId: list.reportId,
       index: open.index,

@@ -11,9 +11,17 @@ import type {
   Workstation,
 } from '../../../electron/contract/models/report.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { presetRange, type Range } from './dates.ts';
 import { FailedRequestsView, retryOf, type Retry } from './failed-requests.svelte.ts';
+
+interface FiguresOptions<F extends Figures> {
+  app: AppStore;
+  api: Api;
+  now: number;
+  fetch: (query: MetricsQuery) => Promise<Outcome<F>>;
+}
 
 /** Figures of a range of days in one grouping: the account's or the workstation's. Shows the answer to the last query. */
 export class FiguresView<F extends Figures> {
@@ -26,11 +34,13 @@ export class FiguresView<F extends Figures> {
   /** The file that was saved last. */
   message = $state('');
   exportFailure = $state.raw<Failure | null>(null);
-  readonly #fetch: (query: MetricsQuery) => Promise<Outcome<F>>;
+  readonly #api: Api;
+  readonly #fetch: FiguresOptions<F>['fetch'];
   #turn = 0;
 
-  constructor(app: AppStore, now: number, fetch: (query: MetricsQuery) => Promise<Outcome<F>>) {
+  constructor({ app, api, now, fetch }: FiguresOptions<F>) {
     this.app = app;
+    this.#api = api;
     this.range = presetRange('30', now);
     this.#fetch = fetch;
   }
@@ -71,13 +81,13 @@ export class FiguresView<F extends Figures> {
   async exportCsv(): Promise<void> {
     const { figures } = this;
     if (figures === null) return;
-    this.#showExport(await this.app.api.call('reports.export', { reportId: figures.reportId }));
+    this.#showExport(await this.#api.call('reports.export', { reportId: figures.reportId }));
   }
 
   async exportChart(png: string): Promise<void> {
     const { figures } = this;
     if (figures === null) return;
-    this.#showExport(await this.app.api.call('reports.exportChart', { reportId: figures.reportId, png }));
+    this.#showExport(await this.#api.call('reports.exportChart', { reportId: figures.reportId, png }));
   }
 
   #showExport(outcome: Outcome<{ name: string; escaped: number } | null>): void {
@@ -91,6 +101,14 @@ export class FiguresView<F extends Figures> {
 }
 
 export type ReportsTab = 'account' | 'workstation' | 'tools';
+
+interface ReportsOptions {
+  app: AppStore;
+  api: Api;
+  /** Opens the page on which a failed request can be tried again. */
+  onretry: (retry: Retry) => void;
+  now?: () => number;
+}
 
 /** The account's figures and failed requests, the workstation's own figures, and the tool server. Holds no secret. */
 export class ReportsController {
@@ -113,17 +131,27 @@ export class ReportsController {
   evidence = $state.raw<({ caseReference: string } & Evidence) | null>(null);
   evidenceFailure = $state.raw<Failure | null>(null);
 
-  readonly #retry: (retry: Retry) => void;
+  readonly #api: Api;
+  readonly #onretry: ReportsOptions['onretry'];
   #connection: string | null = null;
 
-  constructor(app: AppStore, retry: (retry: Retry) => void, now: () => number = Date.now) {
+  constructor({ app, api, onretry, now = Date.now }: ReportsOptions) {
     this.app = app;
-    this.#retry = retry;
-    this.account = new FiguresView(app, now(), (query) =>
-      this.#reloadPortalIfEnded(app.api.call('reports.metrics', query)),
-    );
-    this.workstation = new FiguresView(app, now(), (query) => app.api.call('reports.workstation', query));
-    this.failures = new FailedRequestsView(app);
+    this.#api = api;
+    this.#onretry = onretry;
+    this.account = new FiguresView({
+      app,
+      api,
+      now: now(),
+      fetch: (query) => this.#reloadPortalIfEnded(api.call('reports.metrics', query)),
+    });
+    this.workstation = new FiguresView({
+      app,
+      api,
+      now: now(),
+      fetch: (query) => api.call('reports.workstation', query),
+    });
+    this.failures = new FailedRequestsView(api);
   }
 
   /** Called when the page opens and when another connection is chosen. Answers for the previous connection are dropped. */
@@ -167,19 +195,19 @@ export class ReportsController {
 
   /** The password is passed on and stored nowhere. */
   async signIn(user: string, password: ObscuredText): Promise<Failure | null> {
-    return await this.#showSignIn(this.app.api.call('reports.signIn', { user, password }));
+    return await this.#showSignIn(this.#api.call('reports.signIn', { user, password }));
   }
 
   async signInBuiltIn(): Promise<Failure | null> {
-    return await this.#showSignIn(this.app.api.call('reports.signInBuiltIn', {}));
+    return await this.#showSignIn(this.#api.call('reports.signInBuiltIn', {}));
   }
 
   async useToken(token: ObscuredText): Promise<Failure | null> {
-    return await this.#showSignIn(this.app.api.call('reports.useToken', { token }));
+    return await this.#showSignIn(this.#api.call('reports.useToken', { token }));
   }
 
   async signOut(): Promise<void> {
-    const outcome = await this.app.api.call('reports.signOut', {});
+    const outcome = await this.#api.call('reports.signOut', {});
     this.portalFailure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
     this.portal = outcome.value;
@@ -190,7 +218,7 @@ export class ReportsController {
 
   async checkTools(): Promise<void> {
     this.checking = true;
-    const outcome = await this.app.api.call('reports.toolServer', {});
+    const outcome = await this.#api.call('reports.toolServer', {});
     this.checking = false;
     this.configurationMessage = '';
     this.toolsFailure = outcome.ok ? null : outcome.failure;
@@ -199,7 +227,7 @@ export class ReportsController {
   }
 
   async copyConfiguration(): Promise<void> {
-    const outcome = await this.app.api.call('reports.copy', { what: 'configuration' });
+    const outcome = await this.#api.call('reports.copy', { what: 'configuration' });
     this.toolsFailure = outcome.ok ? null : outcome.failure;
     if (outcome.ok) this.configurationMessage = 'Copied. Put the JWT where <JWT_TOKEN> stands.';
   }
@@ -208,18 +236,18 @@ export class ReportsController {
     const reference = caseReference.trim();
     if (reference === '') return;
     this.evidence = null;
-    const outcome = await this.app.api.call('reports.evidence', { caseReference: reference });
+    const outcome = await this.#api.call('reports.evidence', { caseReference: reference });
     this.evidenceFailure = outcome.ok ? null : outcome.failure;
     if (outcome.ok && outcome.value !== null) this.evidence = { caseReference: reference, ...outcome.value };
   }
 
   tryAgain(failure: FailedRequest): void {
     const retry = retryOf(failure);
-    if (retry !== null) this.#retry(retry);
+    if (retry !== null) this.#onretry(retry);
   }
 
   async #loadPortal(): Promise<void> {
-    const outcome = await this.app.api.call('reports.portal', {});
+    const outcome = await this.#api.call('reports.portal', {});
     this.portal = outcome.ok ? outcome.value : null;
     this.portalFailure = outcome.ok ? null : outcome.failure;
   }

@@ -16,10 +16,11 @@ import * as data from '../support/fake-data.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
-  const app = new AppStore(openApi(fake.bridge));
+  const api = openApi(fake.bridge);
+  const app = new AppStore(api);
   await app.load();
-  const controller = new BatchController(app);
-  return { fake, app, controller };
+  const controller = new BatchController(app, api);
+  return { fake, api, controller };
 }
 
 async function drafted(options: FakeOptions = {}) {
@@ -220,7 +221,7 @@ describe('a pattern', () => {
 
   it('uses only the answer for the last expression', async () => {
     const slow = Promise.withResolvers<null>();
-    const { app } = await open({
+    const { api } = await open({
       answers: {
         'batch.testPattern': async ({ pattern }) => {
           if (pattern === '()') return { ok: true, value: { matches: [true], own: null } };
@@ -229,7 +230,7 @@ describe('a pattern', () => {
         },
       },
     });
-    const test = new PatternTest(app.api);
+    const test = new PatternTest(api);
     const first = test.run('(', ['4']);
     expect(await test.run('()', ['4'])).toBe(true);
     slow.resolve(null);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyExpiry } from '../../../../electron/contract/key-expiry.ts';
-import { chartModel } from '../../../../src/features/reports/chart-model.ts';
+import { keyExpiry } from '../../../electron/contract/key-expiry.ts';
+import { chartModel } from '../../../src/features/reports/chart-model.ts';
 import {
   addDays,
   daysIn,
@@ -12,10 +12,10 @@ import {
   rangeProblem,
   formatDay,
   formatRange,
-} from '../../../../src/features/reports/dates.ts';
-import { failureHelp } from '../../../../src/features/reports/failed-requests.svelte.ts';
-import { changeOf, formatRate } from '../../../../src/features/reports/labels.ts';
-import { figuresOf } from '../../support/fake-reports.ts';
+} from '../../../src/features/reports/dates.ts';
+import { failureHelp } from '../../../src/features/reports/failed-requests.svelte.ts';
+import { changeOf, formatRate } from '../../../src/features/reports/labels.ts';
+import { figuresOf } from '../support/fake-reports.ts';
 
 const now = Date.parse('2026-11-21T23:30:00Z');
 

@@ -1,13 +1,13 @@
-import { obscureText, newXorKey } from '../../../../electron/contract/obscured.ts';
+import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { describe, expect, it, vi } from 'vitest';
-import { openApi } from '../../../../src/api.ts';
-import { AppStore } from '../../../../src/app-store.svelte.ts';
-import { ReportsController } from '../../../../src/features/reports/reports.svelte.ts';
-import type { Retry } from '../../../../src/features/reports/failed-requests.svelte.ts';
-import { done, failed } from '../../../../electron/contract/errors.ts';
-import { createFakeBridge, type FakeOptions } from '../../support/fake-bridge.ts';
-import * as data from '../../support/fake-data.ts';
-import { failures, figuresOf, reportAnswers, signedOut } from '../../support/fake-reports.ts';
+import { openApi } from '../../../src/api.ts';
+import { AppStore } from '../../../src/app-store.svelte.ts';
+import { ReportsController } from '../../../src/features/reports/reports.svelte.ts';
+import type { Retry } from '../../../src/features/reports/failed-requests.svelte.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
+import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
+import * as data from '../support/fake-data.ts';
+import { failures, figuresOf, reportAnswers, signedOut } from '../support/fake-reports.ts';
 
 const obscured = (text: string) => {
   const xorKey = newXorKey();
@@ -16,11 +16,12 @@ const obscured = (text: string) => {
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
-  const app = new AppStore(openApi(fake.bridge));
+  const api = openApi(fake.bridge);
+  const app = new AppStore(api);
   await app.load();
   const retries: Retry[] = [];
   const now = () => Date.parse('2026-11-21T12:00:00Z');
-  const controller = new ReportsController(app, (retry) => retries.push(retry), now);
+  const controller = new ReportsController({ app, api, onretry: (retry) => retries.push(retry), now });
   const asked = (name: string) => fake.seen.filter((call) => call.name === name).map(({ input }) => input);
   return { fake, app, controller, retries, asked };
 }
