@@ -35,26 +35,26 @@ export class BatchController {
   }
 
   async choose(): Promise<void> {
-    await this.#openFrom(this.#api.call('batch.choose', {}));
+    await this.#openFrom(() => this.#api.call('batch.choose', {}));
   }
 
   async drop(file: File): Promise<void> {
-    await this.#openFrom(this.#api.drop(file));
+    await this.#openFrom(() => this.#api.drop(file));
   }
 
   async paste(text: string): Promise<void> {
-    await this.#openFrom(this.#api.call('batch.paste', { text }));
+    await this.#openFrom(() => this.#api.call('batch.paste', { text }));
   }
 
   async sample(): Promise<void> {
-    await this.#openFrom(this.#api.call('batch.sample', {}));
+    await this.#openFrom(() => this.#api.call('batch.sample', {}));
   }
 
   /** Another sheet of the same workbook. */
   async sheet(sheet: string): Promise<void> {
     const source = this.draft?.source;
     if (source === undefined || sheet === source.sheet?.name) return;
-    await this.#openFrom(this.#api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
+    await this.#openFrom(() => this.#api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
   }
 
   async stopOpening(): Promise<void> {
@@ -127,9 +127,10 @@ export class BatchController {
     this.failure = null;
   }
 
-  async #openFrom(call: Promise<Outcome<Source | null>>): Promise<void> {
+  /** Counts the call before it begins, because its progress can be reported at once. */
+  async #openFrom(call: () => Promise<Outcome<Source | null>>): Promise<void> {
     this.#pendingOpens += 1;
-    const outcome = await call.finally(() => {
+    const outcome = await call().finally(() => {
       this.#pendingOpens -= 1;
       if (this.#pendingOpens === 0) this.opening = null;
     });
