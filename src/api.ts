@@ -18,15 +18,15 @@ declare global {
 export type PlainCall = Exclude<CallName, FileCall>;
 
 export interface Api {
-  /** Never rejects: a bridge that breaks is answered as `call.failed`. */
+  /** Never rejects: an exception of the bridge becomes the failure `call.failed`. */
   call<N extends PlainCall>(name: N, input: CallInput<N>): Promise<Outcome<CallOutput<N>>>;
-  /** Hands over a dropped file; only main learns where it lies. */
+  /** Hands over a dropped file; only main gets its path. */
   drop(file: File): Promise<Outcome<CallOutput<'batch.drop'>>>;
   /** Returns the function that stops listening. */
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): () => void;
 }
 
-/** A proxy of reactive state cannot cross the bridge; strings are passed by reference, so no secret is doubled. */
+/** Copies the proxies of reactive state, which can't cross the bridge. Strings are not copied, so no secret is. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (value === null || typeof value !== 'object') return value;
@@ -44,7 +44,7 @@ export function openApi(bridge: Bridge): Api {
   return {
     call: (name, input) =>
       guarded(name, () => {
-        // The literal ties name to input; TypeScript can't follow that through a union of names.
+        // TypeScript can't relate name and input through a union of names; the contract does.
         const run = bridge[name] as (input: unknown) => Promise<Outcome<CallOutput<typeof name>>>;
         return run(plain(input));
       }),

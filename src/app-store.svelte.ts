@@ -6,16 +6,16 @@ import type { AppState, LockState } from '../electron/contract/models/app.ts';
 import type { Api } from './api.ts';
 import { RevealedValueStore } from './revealed.svelte.ts';
 
-/** What main last said about the app, and what follows from it. Pages read it; only main changes it. */
+/** The app's state as main last reported it, and what is derived from it. Pages read it; only main changes it. */
 export class AppStore {
   readonly api: Api;
   readonly revealed: RevealedValueStore;
   readonly jobs = new SvelteMap<string, Job>();
   state = $state.raw<AppState | null>(null);
   failure = $state.raw<Failure | null>(null);
-  /** The case in hand: typed once, offered wherever a case is asked for. */
+  /** The present case: typed once, filled in wherever a case is asked for. */
   caseReference = $state('');
-  /** The reason given last, offered first the next time. */
+  /** The reason given last, filled in the next time. */
   reason = $state('');
 
   connection = $derived.by((): ConnectionView | null => {
@@ -34,7 +34,7 @@ export class AppStore {
     this.revealed = new RevealedValueStore(api);
     api.on('app.state', (state) => {
       const unlocked = this.locked && !state.lock.locked;
-      this.#take(state);
+      this.#apply(state);
       if (unlocked) void this.loadJobs();
     });
     api.on('batch.job', (job) => {
@@ -48,7 +48,7 @@ export class AppStore {
       this.failure = outcome.failure;
       return;
     }
-    this.#take(outcome.value);
+    this.#apply(outcome.value);
     if (!this.locked) await this.loadJobs();
   }
 
@@ -74,18 +74,18 @@ export class AppStore {
   async lock(): Promise<void> {
     this.revealed.hide();
     const outcome = await this.api.call('lock.now', {});
-    if (outcome.ok) this.takeLock(outcome.value);
+    if (outcome.ok) this.applyLock(outcome.value);
   }
 
-  /** The answer counts at once; the state that main sends afterwards says the same. */
-  takeLock(lock: LockState): void {
+  /** Applies the answer of a lock call at once, before main's event with the same state arrives. */
+  applyLock(lock: LockState): void {
     if (this.state === null) return;
     const unlocked = this.locked && !lock.locked;
-    this.#take({ ...this.state, lock });
+    this.#apply({ ...this.state, lock });
     if (unlocked) void this.load();
   }
 
-  #take(state: AppState): void {
+  #apply(state: AppState): void {
     if (state.lock.locked) {
       this.revealed.hide();
       this.failure = null;

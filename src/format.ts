@@ -1,4 +1,4 @@
-/** Numbers, spans and times as people read them; the same everywhere so that columns line up. */
+/** Numbers, durations and times as text; one format everywhere, so that columns line up. */
 
 const whole = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
 
@@ -19,7 +19,7 @@ export function formatBytes(bytes: number): string {
   return `${size < 100 ? size.toFixed(1) : size.toFixed(0)} ${unit}`;
 }
 
-/** A span as one figure: `40 s`, `2 min`, `1 h 20 min`. */
+/** A duration: `40 s`, `2 min`, `1 h 20 min`. */
 export function formatSpan(seconds: number): string {
   const s = Math.max(0, Math.round(seconds));
   if (s < 90) return `${s} s`;
@@ -38,7 +38,7 @@ export function formatTime(instant: string): string {
   return new Date(instant).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
 
-/** Local time, in the order that sorts. */
+/** Local time in ISO order. */
 export function formatDateTime(instant: string): string {
   return new Date(instant).toLocaleString('sv-SE');
 }

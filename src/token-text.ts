@@ -1,6 +1,6 @@
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
 
-/** What was pasted, without what pasting brought along, and a sentence on what went. */
+/** Pasted text without spaces, dashes and invisible characters, and a sentence that names what was removed. */
 export interface Tidied {
   text: string;
   removed: string | null;
@@ -23,11 +23,11 @@ const plural = (count: number, word: string): string => `${count} ${word}${count
 export function tidy(raw: string, kind: DefinitionKind): Tidied {
   const rule = meaningless[kind];
   const removed: string[] = [];
-  const without = (text: string, what: RegExp, word: string): string => {
-    const hits = text.match(what)?.length ?? 0;
+  const without = (text: string, pattern: RegExp, word: string): string => {
+    const hits = text.match(pattern)?.length ?? 0;
     if (hits === 0) return text;
     removed.push(plural(hits, word));
-    return text.replace(what, '');
+    return text.replace(pattern, '');
   };
   let text = raw.replace(/[\r\n\t]+/g, ' ');
   text = without(text, invisible, 'hidden character');
@@ -38,16 +38,16 @@ export function tidy(raw: string, kind: DefinitionKind): Tidied {
     text = trimmed;
   }
   if (rule.dashes) text = without(text, dashes, 'dash').replace(/^$/, '');
-  const words = removed.join(' and ').replace('dashs', 'dashes');
-  return { text, removed: words === '' ? null : `Removed ${words}.` };
+  const list = removed.join(' and ').replace('dashs', 'dashes');
+  return { text, removed: list === '' ? null : `Removed ${list}.` };
 }
 
-const isIn = (what: RegExp, unit: number): boolean => String.fromCharCode(unit).search(what) !== -1;
+const matches = (pattern: RegExp, unit: number): boolean => String.fromCharCode(unit).search(pattern) !== -1;
 
-/** As `tidy`, for cleartext that must not become a string: UTF-16 units in, those to be sent out, in a copy. */
+/** As `tidy`, for cleartext that must not become a string: takes UTF-16 units, returns those to be sent in a copy. */
 export function tidyUnits(raw: Uint16Array, kind: DefinitionKind): Uint16Array {
   const rule = meaningless[kind];
-  const kept = new Uint16Array(raw.length);
+  const tidied = new Uint16Array(raw.length);
   let length = 0;
   let wasBreak = false;
   for (const unit of raw) {
@@ -55,30 +55,30 @@ export function tidyUnits(raw: Uint16Array, kind: DefinitionKind): Uint16Array {
     const one = isBreak ? 0x20 : unit;
     const again = isBreak && wasBreak;
     wasBreak = isBreak;
-    if (again || isIn(invisible, one)) continue;
-    if ((rule.spaces && isIn(spaces, one)) || (rule.dashes && isIn(dashes, one))) continue;
-    kept[length++] = one;
+    if (again || matches(invisible, one)) continue;
+    if ((rule.spaces && matches(spaces, one)) || (rule.dashes && matches(dashes, one))) continue;
+    tidied[length++] = one;
   }
   let start = 0;
-  while (start < length && isIn(spaces, kept[start] ?? 0)) start++;
-  while (length > start && isIn(spaces, kept[length - 1] ?? 0)) length--;
-  const sent = kept.slice(start, length);
-  kept.fill(0);
+  while (start < length && matches(spaces, tidied[start] ?? 0)) start++;
+  while (length > start && matches(spaces, tidied[length - 1] ?? 0)) length--;
+  const sent = tidied.slice(start, length);
+  tidied.fill(0);
   return sent;
 }
 
-/** Lines that hold something: more than one makes a batch rather than a lookup. */
+/** The number of lines that are not blank; with more than one a batch is offered. */
 export function pastedLines(text: string): number {
   return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '').length;
 }
 
-/** Where the gaps are drawn. They are margins, never characters: what is copied has none. */
+/** The groups between which gaps are drawn. A gap is a margin, not a character, so a copied value has none. */
 export function groups(text: string, kind: DefinitionKind): string[] {
   if (kind === 'card' && /^[\d•*Xx]{12,19}$/.test(text)) return text.match(/.{1,4}/g) ?? [];
   return [text];
 }
 
-/** Masks come with all sorts of characters; full-width dots keep masked and clear values equally wide. */
+/** A mask with dots in place of the service's own mask character, so that masked and clear values are equally wide. */
 export function dotted(masked: string, kind: DefinitionKind): string {
   if (kind === 'card' || kind === 'ssn') return masked.replace(/[*Xx#•]/g, '•');
   return masked.replace(/[*#•]/g, '•');
@@ -93,7 +93,7 @@ const brands: [RegExp, string][] = [
   [/^3(0[0-5]|[689])/, 'Diners Club'],
 ];
 
-/** The card scheme that the leading digits of a mask tell; null where they tell none. */
+/** The card scheme of the leading digits; null where they are masked or of no known scheme. */
 export function cardBrand(masked: string): string | null {
   return brands.find(([start]) => start.test(masked))?.[1] ?? null;
 }

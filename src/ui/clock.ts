@@ -1,6 +1,6 @@
 import { createSubscriber } from 'svelte/reactivity';
 
-/** The present time in milliseconds, renewed once a second while something on the screen reads it. */
+/** The present time in milliseconds, updated once a second while something on the screen reads it. */
 const subscribe = createSubscriber((update) => {
   const timer = setInterval(update, 1_000);
   return () => {

@@ -10,7 +10,7 @@ export interface GridExtent {
   screen: number;
 }
 
-/** Where a key takes the cell in hand; null for keys that move nothing. */
+/** The cell that a key moves to; null for a key that moves nothing. */
 export function moveCell(
   cell: Cell,
   key: string,

@@ -1,19 +1,19 @@
 /**
- * Where a table of any length stands. Browsers stop at some 16 million pixels; above a cap the scroll bar is a scale
- * of the whole rather than the whole itself, while wheel and keys still move by true pixels.
+ * Scroll positions of a table of any length. Browsers limit an element to about 16 million pixels. Above a cap the
+ * scroll bar is therefore scaled down, while wheel and keys still move by true pixels.
  */
-export const ROW = 28;
-export const CAP = 8_000_000;
+export const rowHeight = 28;
+export const maxBarHeight = 8_000_000;
 
 export interface Extent {
   rows: number;
-  /** Height of the part rows are drawn in. */
+  /** Height of the area in which rows are drawn. */
   view: number;
 }
 
-export const trueHeight = ({ rows }: Extent): number => rows * ROW;
-export const barHeight = (extent: Extent): number => Math.min(trueHeight(extent), CAP);
-export const isScaled = (extent: Extent): boolean => trueHeight(extent) > CAP;
+export const trueHeight = ({ rows }: Extent): number => rows * rowHeight;
+export const barHeight = (extent: Extent): number => Math.min(trueHeight(extent), maxBarHeight);
+export const isScaled = (extent: Extent): boolean => trueHeight(extent) > maxBarHeight;
 
 const deepest = (extent: Extent): number => Math.max(0, trueHeight(extent) - extent.view);
 const deepestBar = (extent: Extent): number => Math.max(0, barHeight(extent) - extent.view);
@@ -36,15 +36,15 @@ export function scrollTopOf(offset: number, extent: Extent): number {
 
 /** The rows to draw, one more above and below than fit. */
 export function visible(offset: number, extent: Extent): { first: number; last: number } {
-  const first = Math.max(0, Math.floor(offset / ROW) - 1);
-  const last = Math.min(extent.rows - 1, Math.ceil((offset + extent.view) / ROW));
+  const first = Math.max(0, Math.floor(offset / rowHeight) - 1);
+  const last = Math.min(extent.rows - 1, Math.ceil((offset + extent.view) / rowHeight));
   return { first, last };
 }
 
 /** The smallest move that brings a row wholly into view. */
 export function offsetShowing(row: number, offset: number, extent: Extent): number {
-  const top = row * ROW;
+  const top = row * rowHeight;
   if (top < offset) return clampOffset(top, extent);
-  if (top + ROW > offset + extent.view) return clampOffset(top + ROW - extent.view, extent);
+  if (top + rowHeight > offset + extent.view) return clampOffset(top + rowHeight - extent.view, extent);
   return offset;
 }

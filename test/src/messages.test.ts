@@ -14,7 +14,7 @@ describe('messages', () => {
     expect(isFailureCode(code)).toBe(true);
   });
 
-  it('names the policy, the act and the definition of a refusal', () => {
+  it('names the policy, the operation and the definition of a refusal', () => {
     const { summary } = messageFor({
       code: 'service.refused',
       policy: 'dispute-desk',
@@ -49,12 +49,12 @@ describe('messages', () => {
     expect(messageFor({ ...failure, fields: [...failure.fields] }).summary).toContain('value is invalid');
   });
 
-  it('says how long a limit lasts', () => {
+  it('tells how long a limit lasts', () => {
     expect(messageFor({ code: 'service.busy', retryAfterMs: 2_100 }).advice).toBe('Try again in 3 s.');
     expect(messageFor({ code: 'service.quota', retryAfterMs: 600_000 }).advice).toBe('Try again in 10 min.');
   });
 
-  it('knows no code of another version', () => {
+  it('rejects a code of another version', () => {
     expect(isFailureCode('service.made-up')).toBe(false);
     expect(isFailureCode('toString')).toBe(false);
   });

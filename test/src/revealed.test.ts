@@ -47,7 +47,7 @@ describe('the revealed value', () => {
     expect(fake.seen.map(({ name }) => name)).toEqual(['lookup.hide']);
   });
 
-  it('ends when main says so', () => {
+  it('ends on the event of main', () => {
     const { fake, store } = open();
     store.show(revealed, 'lookup:1', 'card');
     fake.emit('reveal.ended', { revealId: 'reveal-1', why: 'blur' });
@@ -61,14 +61,14 @@ describe('the revealed value', () => {
     expect(store.now?.revealId).toBe('reveal-1');
   });
 
-  it('does not show what main has ended before the answer was read', () => {
+  it('is not shown when main ended it before the answer was read', () => {
     const { fake, store } = open();
     fake.emit('reveal.ended', { revealId: 'reveal-1', why: 'blur' });
     store.show(revealed, 'lookup:1', 'card');
     expect(store.now).toBeNull();
   });
 
-  it('holds the value in no member that can be reached', () => {
+  it('is in no reachable member as plain text', () => {
     const { store } = open();
     store.show(revealed, 'lookup:1', 'card');
     expect(textIn(store)).not.toContain(value);

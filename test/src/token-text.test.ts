@@ -3,29 +3,29 @@ import { describe, expect, it } from 'vitest';
 import { cardBrand, dotted, groups, pastedLines, tidy, tidyUnits } from '../../src/token-text.ts';
 
 describe('tidy', () => {
-  it('takes spaces and dashes out of a card and says so', () => {
+  it('removes spaces and dashes from a card number and reports it', () => {
     expect(tidy(' 4111 1173-0921 1111\n', 'card')).toEqual({
       text: '4111117309211111',
       removed: 'Removed 4 spaces and 1 dash.',
     });
   });
 
-  it('leaves the dashes of a social security number', () => {
+  it('keeps the dashes of a social security number', () => {
     expect(tidy('917-22-4410', 'ssn')).toEqual({ text: '917-22-4410', removed: null });
   });
 
-  it('takes out what cannot be seen', () => {
+  it('removes invisible characters', () => {
     expect(tidy('\ufeff4111\u200b1173', 'card')).toEqual({
       text: '41111173',
       removed: 'Removed 2 hidden characters.',
     });
   });
 
-  it('keeps what stands inside free text', () => {
+  it('keeps spaces and dashes inside free text', () => {
     expect(tidy('  a - b ', 'text')).toEqual({ text: 'a - b', removed: 'Removed 3 spaces.' });
   });
 
-  it('never touches digits, and a second time changes nothing', () => {
+  it('never changes digits, and is idempotent', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('card', 'ssn', 'email', 'text'), (raw, kind) => {
         const once = tidy(raw, kind).text;
@@ -37,12 +37,12 @@ describe('tidy', () => {
 });
 
 describe('groups', () => {
-  it('draws a card and its mask alike', () => {
+  it('groups a card and its mask alike', () => {
     expect(groups('4111117309211111', 'card')).toEqual(['4111', '1173', '0921', '1111']);
     expect(groups(dotted('411111******1111', 'card'), 'card')).toEqual(['4111', '11••', '••••', '1111']);
   });
 
-  it('loses no character of anything', () => {
+  it('loses no character', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('card', 'ssn', 'email', 'text'), (text, kind) => {
         expect(groups(text, kind).join('')).toBe(text);
@@ -51,7 +51,7 @@ describe('groups', () => {
   });
 });
 
-it('counts lines that hold something', () => {
+it('counts lines that are not blank', () => {
   expect(pastedLines('a\r\n\r\nb\rc\n')).toBe(3);
   expect(pastedLines('a')).toBe(1);
 });
@@ -63,14 +63,14 @@ it('tells the card scheme from a mask', () => {
   expect(cardBrand('••••')).toBeNull();
 });
 
-describe('tidying what must not become a string', () => {
+describe('tidyUnits', () => {
   const unit = fc.oneof(
     fc.constantFrom(' ', '\t', '\n', '\r', '\u200b', '\ufeff', '\u00a0', '-', '\u2014', '4'),
     fc.string({ maxLength: 2 }),
   );
   const unitsOf = (text: string) => Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
 
-  it('comes to the same as tidying a string', () => {
+  it('gives the same result as tidy', () => {
     fc.assert(
       fc.property(fc.array(unit), fc.constantFrom('card', 'ssn', 'email', 'text'), (parts, kind) => {
         const raw = parts.join('');
@@ -79,7 +79,7 @@ describe('tidying what must not become a string', () => {
     );
   });
 
-  it('leaves what it was given as it is', () => {
+  it('does not change its input', () => {
     const raw = unitsOf('4111 1173');
     tidyUnits(raw, 'card');
     expect(String.fromCharCode(...raw)).toBe('4111 1173');

@@ -32,7 +32,7 @@ export class LockController {
     if (outcome.ok) {
       this.failure = null;
       this.waitUntil = Date.now() + outcome.value.waitMs;
-      this.#app.takeLock(outcome.value);
+      this.#app.applyLock(outcome.value);
       return;
     }
     this.failure = outcome.failure;

@@ -133,7 +133,7 @@ export class LookupController {
     this.input = text;
     if (text === '') return false;
     const operation = this.retry?.operation;
-    const isFound = await this.#take(() =>
+    const isFound = await this.#show(() =>
       this.#api.call('lookup.mask', {
         policy: this.app.policy,
         definition: this.definition.name,
@@ -149,7 +149,7 @@ export class LookupController {
 
   /** `cleartext` is obscured and tidied where it was typed. */
   async tokenize(cleartext: ObscuredText): Promise<boolean> {
-    return await this.#take(() =>
+    return await this.#show(() =>
       this.#api.call('lookup.tokenize', {
         policy: this.app.policy,
         definition: this.definition.name,
@@ -281,7 +281,7 @@ export class LookupController {
     return { reason: this.app.reason.trim(), caseReference: this.app.caseReference.trim() };
   }
 
-  async #take(run: () => Promise<Outcome<Lookup>>): Promise<boolean> {
+  async #show(run: () => Promise<Outcome<Lookup>>): Promise<boolean> {
     this.#turn += 1;
     const turn = this.#turn;
     this.app.revealed.hide();

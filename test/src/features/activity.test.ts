@@ -3,7 +3,7 @@ import { ActivityController } from '../../../src/features/activity/activity.svel
 import { openApp } from '../support/open-app.ts';
 
 describe('the activity page', () => {
-  it('lists an act once, and pages back without gaps', async () => {
+  it('lists each act once, and loads earlier pages without gaps', async () => {
     const { app, api } = await openApp();
     const log = new ActivityController(app, api);
     await log.load();
@@ -18,7 +18,7 @@ describe('the activity page', () => {
     expect(log.shown).toHaveLength(240);
   });
 
-  it('says when the chain is broken', async () => {
+  it('shows that the chain is broken', async () => {
     const { app, api } = await openApp({ fail: { 'activity.list': { code: 'audit.broken', row: 118 } } });
     const log = new ActivityController(app, api);
     await log.load();

@@ -15,7 +15,7 @@ describe('a connection', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  it('is not saved before it is whole, and becomes the active one when it is the first', async () => {
+  it('is saved only when it is complete, and the first one becomes active', async () => {
     const { fake, app, controller } = await open({
       state: data.appState({ connections: [], active: null, service: null }),
     });
@@ -39,7 +39,16 @@ describe('a connection', () => {
     expect(app.connection?.name).toBe('Acme');
   });
 
-  it('can be taken back for a while after removal', async () => {
+  it('is edited with every member that can be saved', async () => {
+    const { fake, app, controller } = await open();
+    controller.edit('acme-eu');
+    await controller.save();
+    const view = app.state?.connections.find(({ id }) => id === 'acme-eu');
+    const saved = fake.seen.find(({ name }) => name === 'connections.save')?.input;
+    expect(saved).toEqual(connectionDraft.strip().parse(view));
+  });
+
+  it('can be restored for a while after removal', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
     controller.remove();
@@ -59,7 +68,7 @@ describe('a connection', () => {
     expect(controller.removed).toBeNull();
   });
 
-  it('passes a secret on and keeps it nowhere', async () => {
+  it('passes a secret on and keeps no copy', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
     const xorKey = newXorKey();
@@ -71,8 +80,8 @@ describe('a connection', () => {
   });
 });
 
-describe('the way to the service', () => {
-  it('takes a certificate’s passphrase inward and shows the certificate’s names', async () => {
+describe('the client certificate and the proxy', () => {
+  it('sends the passphrase of the certificate and shows its subject and expiry', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
     const xorKey = newXorKey();
@@ -88,7 +97,7 @@ describe('the way to the service', () => {
     expect(controller.view?.clientCertificate).toBeNull();
   });
 
-  it('keeps the proxy’s user in the connection and says why a password was not kept', async () => {
+  it('saves the proxy user with the connection and shows why a password was not stored', async () => {
     const { controller } = await open({ fail: { 'connections.storeSecret': { code: 'keychain.locked' } } });
     controller.edit('acme-eu');
     if (controller.draft === null) throw new Error('no draft');
@@ -98,14 +107,5 @@ describe('the way to the service', () => {
     const xorKey = newXorKey();
     await controller.storeProxyPassword({ xorKey, obscured: obscureText('x', xorKey) });
     expect(controller.accessFailure).toEqual({ code: 'keychain.locked' });
-  });
-
-  it('is edited with every member that can be saved', async () => {
-    const { fake, app, controller } = await open();
-    controller.edit('acme-eu');
-    await controller.save();
-    const view = app.state?.connections.find(({ id }) => id === 'acme-eu');
-    const saved = fake.seen.find(({ name }) => name === 'connections.save')?.input;
-    expect(saved).toEqual(connectionDraft.strip().parse(view));
   });
 });

@@ -32,14 +32,14 @@ describe('a lookup', () => {
     expect(controller.current?.masked).toBe('411111******1111');
   });
 
-  it('does not ask for nothing', async () => {
+  it('sends no request for an empty input', async () => {
     const { fake, controller } = await open();
     controller.input = '  ';
     expect(await controller.mask()).toBe(false);
     expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
   });
 
-  it('shows the answer to the last question only', async () => {
+  it('shows the answer to the last request only', async () => {
     const slow = Promise.withResolvers<null>();
     let asked = 0;
     const lookup = data.lookups[0];
@@ -62,7 +62,7 @@ describe('a lookup', () => {
     expect(controller.current?.token).toBe('2222');
   });
 
-  it('keeps a refusal and shows no older mask under it', async () => {
+  it('shows a refusal without the mask of an earlier lookup', async () => {
     const { controller } = await open({ fail: { 'lookup.mask': { code: 'service.refused', policy: 'p' } } });
     controller.pick(data.lookups[0] ?? (undefined as never));
     controller.input = '4111';
@@ -81,7 +81,7 @@ describe('a lookup', () => {
     expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
   });
 
-  it('walks the lookups of the case in hand', async () => {
+  it('walks the lookups of the present case', async () => {
     const { app, controller } = await open();
     app.caseReference = 'D-20917';
     controller.walk(1);
@@ -96,7 +96,7 @@ describe('a lookup', () => {
 });
 
 describe('a reveal', () => {
-  it('sends reason and case, and hides at the next token', async () => {
+  it('sends reason and case, and hides on the next lookup', async () => {
     const { fake, app, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
     controller.open('reveal');
@@ -114,7 +114,7 @@ describe('a reveal', () => {
     expect(app.revealed.now).toBeNull();
   });
 
-  it('is not shown when the lock came in between', async () => {
+  it('is not shown when the app was locked meanwhile', async () => {
     const answer = Promise.withResolvers<null>();
     const { fake, app, controller } = await open({
       answers: {
@@ -145,7 +145,7 @@ describe('a reveal', () => {
   });
 });
 
-it('keeps nothing of a tokenized value', async () => {
+it('keeps no copy of a tokenized value', async () => {
   const { controller } = await open();
   controller.mode = 'cleartext';
   await controller.tokenize(obscuredOf('4000123412341234'));
@@ -155,7 +155,7 @@ it('keeps nothing of a tokenized value', async () => {
 describe('a failed request that is tried again', () => {
   const refused = { operation: 'Detokenize', definition: 'ssn', policy: 'mask-only' } as const;
 
-  it('fills in definition and policy, and is one step away once the token is there', async () => {
+  it('fills in definition and policy, and opens its panel once the token is looked up', async () => {
     const { fake, app, controller } = await open();
     await controller.tryAgain(refused);
     expect(app.policy).toBe('mask-only');
@@ -171,7 +171,7 @@ describe('a failed request that is tried again', () => {
     expect(controller.panel).toBeNull();
   });
 
-  it('fills in nothing that this connection does not have', async () => {
+  it('fills in only what this connection has', async () => {
     const { app, controller } = await open();
     await controller.tryAgain({ operation: 'Tokenize', definition: 'iban', policy: 'nobody' });
     expect(app.policy).toBe('dispute-desk');

@@ -4,7 +4,7 @@ import * as data from '../support/fake-data.ts';
 import { openApp } from '../support/open-app.ts';
 
 describe('settings', () => {
-  it('keeps what main answered, and at least one reason', async () => {
+  it('shows what main reports back, and keeps at least one reason', async () => {
     const { app, api } = await openApp();
     const page = new SettingsController(app, api);
     await page.change({ revealSeconds: 10 });

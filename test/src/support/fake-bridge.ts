@@ -27,12 +27,12 @@ export interface FakeOptions {
   mappings?: Mapping[];
   damaged?: DamagedJob[];
   lookups?: Lookup[];
-  /** Calls that fail, and how. */
+  /** Calls that fail, with the failure. */
   fail?: Partial<Record<CallName, Failure>>;
   answers?: Partial<Answers>;
-  /** A workbook whose reading has got this far and no further. */
+  /** The progress at which the reading of a workbook stops. */
   opening?: EventPayload<'batch.opening'>;
-  /** Calls whose answers are not parsed, where the window's own speed is looked at. */
+  /** Calls whose answers are not parsed, for measuring the window's own speed. */
   unparsed?: CallName[];
 }
 
@@ -48,8 +48,8 @@ export interface Fake {
 }
 
 /**
- * The other end of the router, made from the same literal as the real one: inputs and outputs are parsed by the same
- * schemas, the lock is honoured, and nothing is behind it but canned data.
+ * A bridge in place of the preload's, made from the same contract: inputs and outputs are parsed by the same schemas,
+ * a locked app refuses calls, and the answers are fixed data.
  */
 export function createFakeBridge(options: FakeOptions = {}): Fake {
   const listeners = new Map<EventName, Set<(payload: never) => void>>();

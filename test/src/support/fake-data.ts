@@ -4,7 +4,7 @@ import type { ConnectionView } from '../../../electron/contract/models/connectio
 import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 
-/** Made-up people and cards, the same on every run: every figure follows from a row number. */
+/** Made-up people and cards, the same on every run: every value is derived from a row number. */
 export const startOfDay = Date.parse('2026-11-20T14:00:00.000Z');
 export const at = (seconds: number): string => new Date(startOfDay + seconds * 1_000).toISOString();
 

@@ -27,7 +27,7 @@ export const signedOut: PortalSession = {
   kept: null,
 };
 
-/** The same on every run: each figure follows from the positions of its day and its definition. */
+/** The same on every run: each figure is derived from the positions of a day and a definition. */
 export function metricsRows(
   { from, to, grouping }: MetricsQuery,
   definitions: readonly string[],
@@ -119,7 +119,7 @@ const toolNames = [
 
 type ReportAnswers = Pick<Answers, Extract<keyof Answers, `reports.${string}`>>;
 
-/** The `reports.*` calls with canned data behind them. */
+/** The `reports.*` calls, answered from fixed data. */
 export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
   let session = start;
   const definitions = ['card-number', 'ssn', 'email', 'free-text'];
@@ -223,7 +223,7 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
   };
 }
 
-/** Signed in, and nothing has happened. */
+/** Signed in, without any requests. */
 export function nothingReported(): ReportAnswers {
   const answers = reportAnswers();
   const none = (query: MetricsQuery): Figures => ({

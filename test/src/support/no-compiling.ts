@@ -1,5 +1,5 @@
 import { z } from 'zod';
 
-// Imported before any schema is made: zod asks then whether it may compile, and under the product's content security
-// policy asking is already a violation.
+// Imported before any schema is made: zod then tests whether it may compile code, and under the product's content
+// security policy that test is already a violation.
 z.config({ jitless: true });

@@ -116,7 +116,7 @@ const refused = {
 } as const;
 const down = { code: 'service.unreachable', subject: 'acme.tokens.example' } as const;
 
-/** The app in the states a person meets it; each is where a screenshot or a check begins. */
+/** States of the app by name; a screenshot or a check starts from one. */
 export const scenes: Record<string, FakeOptions> = {
   'first-run': { state: data.appState({ connections: [], active: null, service: null }) },
   'first-run-failed': {

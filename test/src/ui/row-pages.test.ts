@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PAGE, RowPages } from '../../../src/ui/row-pages.svelte.ts';
+import { pageSize, RowPages } from '../../../src/ui/row-pages.svelte.ts';
 
 const rows = (from: number, count: number, word: string) =>
   Array.from({ length: count }, (_, n) => `${word} ${from + n}`);
@@ -12,9 +12,9 @@ describe('row pages', () => {
       return Promise.resolve({ ok: true as const, value: { total: 1_000, rows: rows(from, count, 'row') } });
     });
     await Promise.all([pages.need(0, 30), pages.need(5, 35)]);
-    await pages.need(PAGE - 2, PAGE + 2);
-    expect(asked).toEqual([0, PAGE]);
-    expect(pages.row(PAGE + 1)).toBe(`row ${PAGE + 1}`);
+    await pages.need(pageSize - 2, pageSize + 2);
+    expect(asked).toEqual([0, pageSize]);
+    expect(pages.row(pageSize + 1)).toBe(`row ${pageSize + 1}`);
     expect(pages.total).toBe(1_000);
   });
 

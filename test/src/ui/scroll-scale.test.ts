@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  CAP,
-  ROW,
+  maxBarHeight,
+  rowHeight,
   barHeight,
   clampOffset,
   offsetOf,
@@ -13,12 +13,12 @@ import {
 
 const extents = fc.record({
   rows: fc.integer({ min: 0, max: 5_000_000 }),
-  view: fc.integer({ min: ROW, max: 2_160 }),
+  view: fc.integer({ min: rowHeight, max: 2_160 }),
 });
 
 describe('the scale of a long table', () => {
   it('never asks the browser for more than the cap', () => {
-    fc.assert(fc.property(extents, (extent) => barHeight(extent) <= CAP));
+    fc.assert(fc.property(extents, (extent) => barHeight(extent) <= maxBarHeight));
   });
 
   it('reaches the last row at the end of the bar, and the first at its beginning', () => {
@@ -28,10 +28,10 @@ describe('the scale of a long table', () => {
     expect(visible(offsetOf(0, extent), extent).first).toBe(0);
   });
 
-  it('comes back to the same place through the bar', () => {
+  it('returns to the same position through the scroll bar', () => {
     fc.assert(
       fc.property(extents, fc.double({ min: 0, max: 1, noNaN: true }), (extent, share) => {
-        const offset = clampOffset(share * extent.rows * ROW, extent);
+        const offset = clampOffset(share * extent.rows * rowHeight, extent);
         expect(offsetOf(scrollTopOf(offset, extent), extent)).toBeCloseTo(offset, 3);
       }),
     );
@@ -43,8 +43,8 @@ describe('the scale of a long table', () => {
         fc.pre(extent.rows > 0);
         const row = n % extent.rows;
         const offset = offsetShowing(row, clampOffset(from, extent), extent);
-        expect(row * ROW).toBeGreaterThanOrEqual(offset);
-        expect((row + 1) * ROW).toBeLessThanOrEqual(offset + extent.view);
+        expect(row * rowHeight).toBeGreaterThanOrEqual(offset);
+        expect((row + 1) * rowHeight).toBeLessThanOrEqual(offset + extent.view);
       }),
     );
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { restoreText } from '../../../electron/contract/obscured.ts';
 import { TypedSecret } from '../../../src/ui/typed-secret.svelte.ts';
 
-test('holds what a field would hold, however it is edited', () => {
+test('holds the same text as a plain field after any edits', () => {
   const edit = fc.record({ text: fc.string({ maxLength: 5 }), from: fc.nat(20), to: fc.nat(20) });
   fc.assert(
     fc.property(fc.array(edit, { maxLength: 20 }), (edits) => {
@@ -30,7 +30,7 @@ test('what is taken can be tidied, and is taken once', () => {
   expect(typed.take().obscured).toBe('');
 });
 
-test('keeps as much as it is told to and no more', () => {
+test('drops what is longer than its maximum', () => {
   const long = 'x'.repeat(16_384);
   const jwt = new TypedSecret(16_384);
   jwt.replace(`${long}y`, 0, 0);
@@ -41,7 +41,7 @@ test('keeps as much as it is told to and no more', () => {
   expect(restoreText(short.take())).toBe('aXcd');
 });
 
-test('units that went are overwritten', () => {
+test('overwrites removed units', () => {
   const typed = new TypedSecret(20);
   typed.replace('hunter2', 0, 0);
   typed.replace('', 2, 7);

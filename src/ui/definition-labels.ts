@@ -3,7 +3,7 @@ import type { Labels } from '../messages.ts';
 
 const key = Symbol('labels of definitions');
 
-/** Set once by the window: what the names of definitions are called in sentences. */
+/** Set once by the window: gives a message the label of a definition in place of its name at the service. */
 export const setLabels = (labels: Labels): void => {
   setContext(key, labels);
 };
