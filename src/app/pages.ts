@@ -30,7 +30,7 @@ export type Controllers = ReturnType<typeof createControllers>;
 
 /** One controller a page. They outlive the page's component, so that going to another page and back loses nothing. */
 export function createControllers(app: AppStore, api: Api, go: (page: PageId) => void) {
-  const batch = new BatchController(app);
+  const batch = new BatchController(app, api);
   const lookup = new LookupController(app, api, (source) => {
     void batch.open(source);
     go('batch');
@@ -41,10 +41,14 @@ export function createControllers(app: AppStore, api: Api, go: (page: PageId) =>
     }),
     lookup,
     batch,
-    reports: new ReportsController(app, (retry) => {
-      if (retry.place === 'lookup') void lookup.tryAgain(retry);
-      else if (retry.place === 'batch') batch.tryAgain(retry);
-      go(retry.place);
+    reports: new ReportsController({
+      app,
+      api,
+      onretry: (retry) => {
+        if (retry.page === 'lookup') void lookup.tryAgain(retry);
+        else if (retry.page === 'batch') batch.tryAgain(retry);
+        go(retry.page);
+      },
     }),
     activity: new ActivityController(app, api),
     connections: new ConnectionsController(app, api),

@@ -1,67 +1,69 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Source } from '../../../electron/contract/models/batch.ts';
+import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
-import { BatchDraft } from './draft/draft.svelte.ts';
-import type { Preset } from './draft/pattern.ts';
-import { BatchRun } from './run/run.svelte.ts';
+import { BatchDraft, type Preset } from './draft.svelte.ts';
+import { BatchRun } from './run.svelte.ts';
 
-/** What the page shows: the way in, a file being planned, or a job. One of draft and run at most. */
+/** What the page shows: the start view, a file being planned (`draft`) or a job (`run`). Draft and run exclude each other. */
 export class BatchController {
   readonly app: AppStore;
   draft = $state.raw<BatchDraft | null>(null);
   run = $state.raw<BatchRun | null>(null);
   failure = $state.raw<Failure | null>(null);
   pasting = $state(false);
-  /** A workbook that is being read: how much of it. */
+  /** Progress of reading a workbook. */
   opening = $state.raw<{ name: string; share: number } | null>(null);
-  #asked = 0;
-  /** Fills in the next file's plan; forgotten once a batch started with it. */
+  /** Fills in the next file's plan; cleared once a batch was started with it. */
   preset = $state.raw<Preset | null>(null);
-  /** What is stored and can't be read as a job. */
+  /** Folders among the jobs that can't be read as one. */
   damaged = $state.raw<DamagedJob[]>([]);
+  readonly #api: Api;
+  #pendingOpens = 0;
 
-  /** Earlier jobs, the latest first. */
+  /** Latest first. */
   jobs = $derived.by(() =>
     [...this.app.jobs.values()].sort((a, b) => b.startedAt.localeCompare(a.startedAt)),
   );
 
-  constructor(app: AppStore) {
+  constructor(app: AppStore, api: Api) {
     this.app = app;
-    app.api.on('batch.opening', (opening) => {
-      if (this.#asked > 0) this.opening = opening;
+    this.#api = api;
+    api.on('batch.opening', (opening) => {
+      if (this.#pendingOpens > 0) this.opening = opening;
     });
   }
 
   async choose(): Promise<void> {
-    await this.#taken(() => this.app.api.call('batch.choose', {}));
+    await this.#openFrom(() => this.#api.call('batch.choose', {}));
   }
 
   async drop(file: File): Promise<void> {
-    await this.#taken(() => this.app.api.drop(file));
+    await this.#openFrom(() => this.#api.drop(file));
   }
 
   async paste(text: string): Promise<void> {
-    await this.#taken(() => this.app.api.call('batch.paste', { text }));
+    await this.#openFrom(() => this.#api.call('batch.paste', { text }));
   }
 
   async sample(): Promise<void> {
-    await this.#taken(() => this.app.api.call('batch.sample', {}));
+    await this.#openFrom(() => this.#api.call('batch.sample', {}));
   }
 
-  /** The same workbook by another of its sheets. */
+  /** Another sheet of the same workbook. */
   async sheet(sheet: string): Promise<void> {
     const source = this.draft?.source;
     if (source === undefined || sheet === source.sheet?.name) return;
-    await this.#taken(() => this.app.api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
+    await this.#openFrom(() => this.#api.call('batch.sheet', { sourceId: source.sourceId, sheet }));
   }
 
   async stopOpening(): Promise<void> {
-    await this.app.api.call('batch.stopOpening', {});
+    await this.#api.call('batch.stopOpening', {});
   }
 
   async open(source: Source): Promise<void> {
     this.leave();
-    const draft = new BatchDraft(this.app, source, this.preset);
+    const draft = new BatchDraft({ app: this.app, api: this.#api, source, preset: this.preset });
     this.draft = draft;
     await draft.load();
   }
@@ -70,38 +72,38 @@ export class BatchController {
     const jobId = await this.draft?.start();
     if (jobId === null || jobId === undefined) return;
     this.preset = null;
-    // The job is listed by an event of its own, which need not be here yet.
+    // The event that lists the new job may not have come yet.
     if (!this.app.jobs.has(jobId)) await this.app.loadJobs();
     this.view(jobId);
   }
 
   view(jobId: string): void {
     this.leave();
-    this.run = new BatchRun(this.app, jobId);
+    this.run = new BatchRun(this.app, this.#api, jobId);
     void this.run.loadFailures();
   }
 
   async resume(jobId: string): Promise<void> {
-    const outcome = await this.app.api.call('batch.resume', { jobId });
+    const outcome = await this.#api.call('batch.resume', { jobId });
     this.failure = outcome.ok ? null : outcome.failure;
     if (outcome.ok) this.view(jobId);
   }
 
   async discard(jobId: string): Promise<void> {
-    const outcome = await this.app.api.call('batch.discard', { jobId });
+    const outcome = await this.#api.call('batch.discard', { jobId });
     this.failure = outcome.ok ? null : outcome.failure;
     if (!outcome.ok) return;
     this.app.jobs.delete(jobId);
-    this.damaged = this.damaged.filter((one) => one.jobId !== jobId);
+    this.damaged = this.damaged.filter((job) => job.jobId !== jobId);
     if (this.run?.jobId === jobId) this.leave();
   }
 
   async loadDamaged(): Promise<void> {
-    const outcome = await this.app.api.call('batch.damaged', {});
+    const outcome = await this.#api.call('batch.damaged', {});
     if (outcome.ok) this.damaged = outcome.value;
   }
 
-  /** What is known of a failed request, for the file that is open or the next one. */
+  /** Takes over a failed request, for the file that is open or the next one. Names this connection lacks become ''. */
   tryAgain(preset: Preset): void {
     const policies = this.app.connection?.policies ?? [];
     this.preset = {
@@ -115,7 +117,7 @@ export class BatchController {
     else this.draft.offer(this.preset);
   }
 
-  /** Back to the way in. A running job goes on. */
+  /** Back to the start view. A running job goes on. */
   leave(): void {
     this.app.revealed.hide();
     this.draft?.close();
@@ -125,14 +127,15 @@ export class BatchController {
     this.failure = null;
   }
 
-  async #taken(ask: () => Promise<Outcome<Source | null>>): Promise<void> {
-    this.#asked += 1;
-    const outcome = await ask().finally(() => {
-      this.#asked -= 1;
-      if (this.#asked === 0) this.opening = null;
+  /** Counts the call before it begins, because its progress can be reported at once. */
+  async #openFrom(call: () => Promise<Outcome<Source | null>>): Promise<void> {
+    this.#pendingOpens += 1;
+    const outcome = await call().finally(() => {
+      this.#pendingOpens -= 1;
+      if (this.#pendingOpens === 0) this.opening = null;
     });
-    const stopped = !outcome.ok && outcome.failure.code === 'service.cancelled';
-    this.failure = outcome.ok || stopped ? null : outcome.failure;
+    const cancelled = !outcome.ok && outcome.failure.code === 'service.cancelled';
+    this.failure = outcome.ok || cancelled ? null : outcome.failure;
     if (outcome.ok && outcome.value !== null) await this.open(outcome.value);
   }
 }

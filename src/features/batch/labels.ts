@@ -2,20 +2,21 @@ import type {
   ColumnPlan,
   Job,
   JobState,
+  Notice,
   ResultRow,
   Tally,
-  Notice,
 } from '../../../electron/contract/models/batch.ts';
 import { formatCount, formatRows } from '../../format.ts';
 
-export const actWords: Record<ColumnPlan['operation'], string> = {
+export const operationLabels: Record<ColumnPlan['operation'], string> = {
   detokenize: 'Detokenize',
   tokenize: 'Tokenize',
   translate: 'Translate',
   match: 'Match pattern',
 };
 
-export const stateWords: Record<JobState, { variant: 'ok' | 'warn' | 'danger' | 'quiet'; label: string }> = {
+/** Props of `State`. */
+export const jobStates: Record<JobState, { variant: 'ok' | 'warn' | 'danger' | 'quiet'; label: string }> = {
   running: { variant: 'quiet', label: 'Running' },
   paused: { variant: 'warn', label: 'Paused' },
   interrupted: { variant: 'warn', label: 'Interrupted' },
@@ -23,39 +24,6 @@ export const stateWords: Record<JobState, { variant: 'ok' | 'warn' | 'danger' | 
   cancelled: { variant: 'quiet', label: 'Cancelled' },
   failed: { variant: 'danger', label: 'Stopped' },
 };
-
-/** The sum a person can check by eye. Main has checked it before it calls a job finished. */
-export function formatSum({ rows, ok, failed, unmatched, blank }: Tally): string {
-  const parts = [
-    `${formatCount(ok)} ok`,
-    `${formatCount(failed)} failed`,
-    `${formatCount(unmatched)} unmatched`,
-    `${formatCount(blank)} blank`,
-  ];
-  return `${formatCount(rows)} rows in = ${parts.join(' + ')}`;
-}
-
-/** How many matched, before anything is written: what the next file will hold. */
-export function formatMatches({ rows, ok, failed, blank }: Tally): string {
-  const rest = [
-    failed > 0 ? `${formatCount(failed)} could not be compared` : '',
-    blank > 0 ? `${formatCount(blank)} ${blank === 1 ? 'is' : 'are'} blank` : '',
-  ].filter((part) => part !== '');
-  return `${formatCount(ok)} of ${formatCount(rows)} rows match.${rest.length === 0 ? '' : ` ${rest.join(', ')}.`}`;
-}
-
-/** What came of the rows that were tried; states that none is in are left out. */
-export function formatTried(rows: readonly ResultRow[], matching: boolean): string {
-  const count = (...states: ResultRow['state'][]): number =>
-    rows.filter(({ state }) => states.includes(state)).length;
-  const parts = [
-    `${count('ok')} ${matching ? 'match' : 'ok'}`,
-    matching ? `${count('unmatched')} don’t` : '',
-    count('failed') > 0 ? `${count('failed')} failed` : '',
-    count('blank') > 0 ? `${count('blank')} blank` : '',
-  ].filter((part) => part !== '');
-  return `Tried ${formatRows(rows.length)}: ${parts.join(', ')}. Nothing was kept.`;
-}
 
 export const encodings = [
   { value: 'utf-8', label: 'UTF-8' },
@@ -71,6 +39,38 @@ export const delimiters = [
   { value: '\t', label: 'Tab' },
   { value: '|', label: 'Bar |' },
 ] as const;
+
+/** The row count in one sum. The main process checks it before it calls a job finished. */
+export function formatSum({ rows, ok, failed, unmatched, blank }: Tally): string {
+  const parts = [
+    `${formatCount(ok)} ok`,
+    `${formatCount(failed)} failed`,
+    `${formatCount(unmatched)} unmatched`,
+    `${formatCount(blank)} blank`,
+  ];
+  return `${formatCount(rows)} rows in = ${parts.join(' + ')}`;
+}
+
+/** How many rows match: what an export of the matches will hold. */
+export function formatMatches({ rows, ok, failed, blank }: Tally): string {
+  const rest = [
+    failed > 0 ? `${formatCount(failed)} could not be compared` : '',
+    blank > 0 ? `${formatCount(blank)} ${blank === 1 ? 'is' : 'are'} blank` : '',
+  ].filter((part) => part !== '');
+  return `${formatCount(ok)} of ${formatCount(rows)} rows match.${rest.length === 0 ? '' : ` ${rest.join(', ')}.`}`;
+}
+
+/** The result of a trial. States without rows are left out. */
+export function formatTrial(rows: readonly ResultRow[], matching: boolean): string {
+  const count = (state: ResultRow['state']): number => rows.filter((row) => row.state === state).length;
+  const parts = [
+    `${count('ok')} ${matching ? 'match' : 'ok'}`,
+    matching ? `${count('unmatched')} don’t` : '',
+    count('failed') > 0 ? `${count('failed')} failed` : '',
+    count('blank') > 0 ? `${count('blank')} blank` : '',
+  ].filter((part) => part !== '');
+  return `Tried ${formatRows(rows.length)}: ${parts.join(', ')}. Nothing was kept.`;
+}
 
 export function formatNotice({ kind, row, column, count }: Notice): string {
   const where = count === 1 ? `row ${formatCount(row)}` : `first in row ${formatCount(row)}`;
@@ -89,6 +89,13 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
   return sentences[kind];
 }
 
-export function sharesDone(job: Job): number | null {
+/** Between 0 and 1; null while the number of rows is not known. */
+export function shareDone(job: Job): number | null {
   return job.total === null || job.total === 0 ? null : job.committed / job.total;
+}
+
+/** A typed row number or row count, with any separators between the digits. Null for anything else. */
+export function parseCount(text: string): number | null {
+  const digits = text.replace(/[\s.,'’\u00a0\u202f]/g, '');
+  return /^\d{1,12}$/.test(digits) ? Number(digits) : null;
 }

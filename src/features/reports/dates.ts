@@ -12,7 +12,7 @@ export const addDays = (text: string, days: number): string => dayText(Date.pars
 export const daysIn = ({ from, to }: Range): number =>
   Math.round((Date.parse(to) - Date.parse(from)) / day) + 1;
 
-/** Every day of a range, in order. */
+/** In order. */
 export function daysOf(range: Range): string[] {
   return Array.from({ length: daysIn(range) }, (_, index) => addDays(range.from, index));
 }
@@ -47,8 +47,20 @@ export function presetRange(preset: Preset, now: number): Range {
 }
 
 export function presetOf(range: Range, now: number): Preset | null {
-  const same = (one: Range): boolean => one.from === range.from && one.to === range.to;
+  const same = ({ from, to }: Range): boolean => from === range.from && to === range.to;
   return presets.find(({ id }) => same(presetRange(id, now)))?.id ?? null;
+}
+
+/** The service is asked for at most this many days, both included. */
+const maxDays = 400;
+
+/** Why a typed range can't be asked for, or null. A day that is not complete is ''. */
+export function rangeProblem({ from, to }: Range, now: number): string | null {
+  if (from === '' || to === '') return 'Fill in both days.';
+  if (from > to) return 'The first day is after the last.';
+  if (to > dayText(now)) return 'The last day is in the future.';
+  if (daysIn({ from, to }) > maxDays) return `Choose ${maxDays} days at most.`;
+  return null;
 }
 
 const long = new Intl.DateTimeFormat('en-GB', {
@@ -61,7 +73,7 @@ const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short',
 
 const dateOf = (text: string): Date | null => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(text) : null);
 
-/** A day as people write it; what is not a day stays as it came. */
+/** Text that is not a day is returned unchanged. */
 export function formatDay(text: string, withYear = true): string {
   const date = dateOf(text);
   return date === null || Number.isNaN(date.getTime()) ? text : (withYear ? long : short).format(date);

@@ -8,12 +8,12 @@ export const groupings: { value: Grouping; label: string }[] = [
   { value: 'all', label: 'All combined' },
 ];
 
-/** Codes of this app have a sentence; those of the service are shown as they come. */
+/** A sentence for a code of this app; a code of the service is shown as it is. */
 export const codeText = (code: string): string => (isFailureCode(code) ? reasonFor(code) : code);
 
 const rate = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 
-/** Never 100 % while anything failed. */
+/** Never 100 % if anything failed. */
 export function formatRate(requests: number, failed: number | null): string {
   if (failed === null || requests === 0) return '–';
   const share = ((requests - failed) / requests) * 100;
@@ -21,26 +21,26 @@ export function formatRate(requests: number, failed: number | null): string {
 }
 
 export interface Change {
-  words: string;
+  text: string;
   direction: 'up' | 'down' | 'same';
 }
 
-/** Against the period before; null where there is nothing to hold it against. */
+/** Compared with the period before; null if there is nothing to compare. */
 export function changeOf(now: number | null, before: number | null | undefined): Change | null {
   if (now === null || before === null || before === undefined) return null;
-  if (now === before) return { words: 'no change', direction: 'same' };
+  if (now === before) return { text: 'no change', direction: 'same' };
   const direction = now > before ? 'up' : 'down';
-  if (before === 0) return { words: 'none before', direction };
+  if (before === 0) return { text: 'none before', direction };
   const share = Math.abs((now - before) / before) * 100;
-  return { words: `${share < 0.1 ? 'under 0.1' : rate.format(share)} %`, direction };
+  return { text: `${share < 0.1 ? 'under 0.1' : rate.format(share)} %`, direction };
 }
 
-/** The members of rows that this version doesn't know, to be shown as columns. */
+/** Members that this version does not know; each is shown as a column. */
 export function otherColumns(rows: readonly { more: Record<string, string> }[]): string[] {
   return [...new Set(rows.flatMap(({ more }) => Object.keys(more)))].slice(0, 20);
 }
 
-/** What a row is called where only one thing tells it apart. */
+/** The label of one row in a chart. */
 export function rowLabel(row: MetricsRow, label: (definition: string) => string): string {
   const parts = [row.definition === null ? null : label(row.definition), row.operation, row.day];
   const named = parts.filter((part) => part !== null);

@@ -3,20 +3,24 @@ import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import { openApi } from '../../../src/api.ts';
 import { AppStore } from '../../../src/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
-import { failedRows, typedCount } from '../../../src/features/batch/run/export-choice.ts';
-import { PatternTest } from '../../../src/features/batch/draft/pattern-test.svelte.ts';
-import { buildPattern, noPattern } from '../../../src/features/batch/draft/pattern.ts';
-import { samplesFor } from '../../../src/features/batch/draft/samples.ts';
-import { formatMatches, formatSum } from '../../../src/features/batch/labels.ts';
+import { formatMatches, formatSum, parseCount } from '../../../src/features/batch/labels.ts';
+import {
+  buildPattern,
+  emptyPattern,
+  PatternTest,
+  samplesFor,
+} from '../../../src/features/batch/pattern.svelte.ts';
+import { failedRowsExport } from '../../../src/features/batch/run.svelte.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
-  const app = new AppStore(openApi(fake.bridge));
+  const api = openApi(fake.bridge);
+  const app = new AppStore(api);
   await app.load();
-  const controller = new BatchController(app);
-  return { fake, app, controller };
+  const controller = new BatchController(app, api);
+  return { fake, api, controller };
 }
 
 async function drafted(options: FakeOptions = {}) {
@@ -38,15 +42,15 @@ describe('a draft', () => {
     });
   });
 
-  it('is no plan while a pattern is missing', async () => {
+  it('has no plan while a pattern is missing', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
     expect(draft.plan).toBeNull();
-    draft.match(1, { ...noPattern, bin: '411111', length: '16' });
+    draft.match(1, { ...emptyPattern, bin: '411111', length: '16' });
     expect(draft.plan?.columns[0]?.pattern).toBe('^411111\\d{10}$');
   });
 
-  it('takes only the preflight of its own source and of its last plan', async () => {
+  it('ignores the preflight of another source', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'detokenize');
     await expect.poll(() => draft.preflight?.done).toBe(true);
@@ -56,7 +60,7 @@ describe('a draft', () => {
     expect(draft.preflight?.rows).toBe(500_000);
   });
 
-  it('drops what was planned for columns that another reading has not', async () => {
+  it('drops the plan of a column that the new reading does not have', async () => {
     let columns = data.preview.columns;
     const { draft } = await drafted({
       answers: { 'batch.preview': () => ({ ok: true, value: { ...data.preview, columns } }) },
@@ -67,7 +71,7 @@ describe('a draft', () => {
     expect(draft.columns.size).toBe(0);
   });
 
-  it('asks for local masks where a column is to be tokenized', async () => {
+  it('asks for local masks of a column that is to be tokenized', async () => {
     const { fake, draft } = await drafted();
     draft.choose(3, 'tokenize');
     await expect
@@ -75,7 +79,7 @@ describe('a draft', () => {
       .toMatchObject({ masked: [3] });
   });
 
-  it('applies a saved mapping whose headers are all there', async () => {
+  it('applies a saved mapping if the file has all its headers', async () => {
     const { draft } = await drafted({
       answers: {
         'batch.mappings': () => ({
@@ -105,7 +109,7 @@ describe('a draft', () => {
 });
 
 describe('a run', () => {
-  it('follows the job that main reports', async () => {
+  it('follows the job that the main process reports', async () => {
     const { fake, controller, draft } = await drafted();
     draft.choose(1, 'detokenize');
     await controller.start();
@@ -114,7 +118,7 @@ describe('a run', () => {
     expect(controller.run?.job?.committed).toBe(400_000);
   });
 
-  it('reveals only a detokenized cell, by its row in the source', async () => {
+  it('reveals only a detokenized cell, by its row number in the source', async () => {
     const { fake, controller } = await open({ jobs: [data.job()] });
     controller.view('job-1');
     const run = controller.run;
@@ -130,19 +134,19 @@ describe('a run', () => {
     expect(run?.app.revealed.now).toBeNull();
   });
 
-  it('keeps the choices when the save dialog was left', async () => {
+  it('keeps the export panel open when the save dialog is cancelled', async () => {
     const { controller } = await open({
       jobs: [data.job()],
       answers: { 'batch.export': () => ({ ok: true, value: null }) },
     });
     controller.view('job-1');
     controller.run?.open('export');
-    await controller.run?.export(failedRows(data.job()));
+    await controller.run?.export(failedRowsExport(data.job()));
     expect(controller.run?.panel).toBe('export');
     expect(controller.run?.exported).toBeNull();
   });
 
-  it('is gone from the list when discarded', async () => {
+  it('is removed from the list when discarded', async () => {
     const { controller } = await open({ jobs: [data.job({ state: 'finished' })] });
     controller.view('job-1');
     await controller.discard('job-1');
@@ -151,18 +155,18 @@ describe('a run', () => {
   });
 });
 
-describe('words and figures', () => {
-  it('adds up in one line', () => {
+describe('labels and numbers', () => {
+  it('formats the row count as one sum', () => {
     expect(formatSum(data.finishedTally)).toBe(
       '500,000 rows in = 499,903 ok + 49 failed + 0 unmatched + 48 blank',
     );
   });
 
-  it('reads a typed count with any gaps, and nothing else', () => {
-    expect(typedCount('500,000')).toBe(500_000);
-    expect(typedCount('500 000')).toBe(500_000);
-    expect(typedCount('500k')).toBeNull();
-    expect(typedCount('')).toBeNull();
+  it('parses a typed count with any separators, and nothing else', () => {
+    expect(parseCount('500,000')).toBe(500_000);
+    expect(parseCount('500 000')).toBe(500_000);
+    expect(parseCount('500k')).toBeNull();
+    expect(parseCount('')).toBeNull();
   });
 
   it.each([
@@ -172,20 +176,20 @@ describe('words and figures', () => {
     [{ lastFour: '9999' }, '4111110000001234', false],
     [{ by: 'domain', domain: '@example.org' }, 'a@EXAMPLE.org', true],
     [{ by: 'domain', domain: 'example.org' }, 'a@exampleXorg', false],
-  ] as const)('builds %o', (parts, value, matches) => {
-    const pattern = buildPattern({ ...noPattern, ...parts });
+  ] as const)('builds a pattern from %o', (parts, value, matches) => {
+    const pattern = buildPattern({ ...emptyPattern, ...parts });
     expect(pattern).not.toBeNull();
     const insensitive = pattern?.startsWith('(?i)') ?? false;
     expect(new RegExp(pattern?.replace('(?i)', '') ?? '', insensitive ? 'i' : '').test(value)).toBe(matches);
   });
 
-  it('builds nothing from what cannot be', () => {
-    expect(buildPattern({ ...noPattern, bin: '411111', lastFour: '1234', length: '5' })).toBeNull();
+  it('builds no pattern from parts that contradict each other', () => {
+    expect(buildPattern({ ...emptyPattern, bin: '411111', lastFour: '1234', length: '5' })).toBeNull();
   });
 });
 
 describe('a pattern', () => {
-  it('is tried by main on made-up values of the kind and on one’s own, which crosses obscured', async () => {
+  it('is tried on samples of the kind and on the person’s own value, which crosses obscured', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'match');
     const test = draft.tests.get(1);
@@ -193,31 +197,31 @@ describe('a pattern', () => {
     expect(test.samples.length).toBeGreaterThan(2);
     expect(test.matches).toBeNull();
     test.readOwn = () => '4222220000009999';
-    draft.match(1, { ...noPattern, bin: '411111' });
+    draft.match(1, { ...emptyPattern, bin: '411111' });
     await expect.poll(() => test.matches).not.toBeNull();
     expect(new Set(test.matches)).toEqual(new Set([true, false]));
     expect(test.own).toBe(false);
     expect(JSON.stringify(fake.seen)).not.toContain('4222220000009999');
-    draft.match(1, { ...noPattern, bin: '42' });
+    draft.match(1, { ...emptyPattern, bin: '42' });
     await expect.poll(() => test.own).toBe(true);
   });
 
-  it('that is refused is no plan, says why, and asks for no preflight', async () => {
+  it('that is refused leaves no plan, reports the failure and starts no preflight', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'match');
-    draft.match(1, { ...noPattern, by: 'raw', raw: '(?=4)' });
+    draft.match(1, { ...emptyPattern, by: 'raw', raw: '(?=4)' });
     await expect.poll(() => draft.tests.get(1)?.failure?.code).toBe('pattern.unsupported');
     expect(draft.plan).toBeNull();
     expect(draft.failure).toBeNull();
     expect(fake.seen.filter(({ name }) => name === 'batch.preflight')).toEqual([]);
-    draft.match(1, { ...noPattern, by: 'raw', raw: '^4' });
+    draft.match(1, { ...emptyPattern, by: 'raw', raw: '^4' });
     await expect.poll(() => draft.preflight?.done).toBe(true);
     expect(draft.plan).not.toBeNull();
   });
 
-  it('takes the answer to the last expression only', async () => {
+  it('uses only the answer for the last expression', async () => {
     const slow = Promise.withResolvers<null>();
-    const { app } = await open({
+    const { api } = await open({
       answers: {
         'batch.testPattern': async ({ pattern }) => {
           if (pattern === '()') return { ok: true, value: { matches: [true], own: null } };
@@ -226,41 +230,41 @@ describe('a pattern', () => {
         },
       },
     });
-    const test = new PatternTest(app.api);
-    const first = test.try('(', ['4']);
-    expect(await test.try('()', ['4'])).toBe(true);
+    const test = new PatternTest(api);
+    const first = test.run('(', ['4']);
+    expect(await test.run('()', ['4'])).toBe(true);
     slow.resolve(null);
     expect(await first).toBe(false);
     expect(test.failure).toBeNull();
-    expect(test.count).toBe(1);
+    expect(test.matchCount).toBe(1);
   });
 
-  it('that the preflight refuses too is said once, beside its field', async () => {
+  it('that the preflight refuses too is reported once, at its input', async () => {
     const { fake, draft } = await drafted({ fail: { 'batch.preflight': { code: 'pattern.unsupported' } } });
     draft.choose(1, 'match');
-    draft.match(1, { ...noPattern, bin: '4' });
+    draft.match(1, { ...emptyPattern, bin: '4' });
     await expect.poll(() => fake.seen.some(({ name }) => name === 'batch.preflight')).toBe(true);
     await draft.check();
     expect(draft.failure).toBeNull();
   });
 
-  it('leaves nothing behind when the column is used otherwise', async () => {
+  it('is dropped when the column gets another operation', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
-    draft.match(1, { ...noPattern, by: 'raw', raw: '(?=4)' });
+    draft.match(1, { ...emptyPattern, by: 'raw', raw: '(?=4)' });
     await expect.poll(() => draft.plan).toBeNull();
     draft.choose(1, 'detokenize');
     expect(draft.plan?.columns).toMatchObject([{ operation: 'detokenize', pattern: null, into: 'replace' }]);
     expect(draft.tests.size).toBe(0);
   });
 
-  it('asks for what fits the kind, until something was said', async () => {
+  it('changes its form with the kind until something is typed', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
     expect(draft.patterns.get(1)?.by).toBe('digits');
     draft.change(1, { definition: 'email' });
     expect(draft.patterns.get(1)?.by).toBe('domain');
-    draft.match(1, { ...noPattern, by: 'domain', domain: 'example.org' });
+    draft.match(1, { ...emptyPattern, by: 'domain', domain: 'example.org' });
     draft.change(1, { definition: 'ssn' });
     expect(draft.patterns.get(1)).toMatchObject({ by: 'domain', domain: 'example.org' });
   });
@@ -273,15 +277,15 @@ describe('a pattern', () => {
     ['ssn', { lastFour: '4410' }],
     ['email', { by: 'domain', domain: '@example.org' }],
     ['email', { by: 'domain', domain: 'shop.test' }],
-  ] as const)('has made-up values of %s that match %o, and some that do not', (kind, said) => {
-    const parts = { ...noPattern, ...said };
+  ] as const)('has samples of %s that match %o, and some that do not', (kind, typed) => {
+    const parts = { ...emptyPattern, ...typed };
     const pattern = new RegExp((buildPattern(parts) ?? '').replace('(?i)', ''), 'i');
     const samples = samplesFor(kind, parts);
     expect(samples.length).toBe(4);
     expect(new Set(samples.map((sample) => pattern.test(sample)))).toEqual(new Set([true, false]));
   });
 
-  it('makes up no card that passes the check, where it has a digit to choose', () => {
+  it('has no sample card with a valid check digit if a digit can be chosen', () => {
     const luhn = (card: string): boolean =>
       Array.from(card, Number)
         .reverse()
@@ -290,7 +294,7 @@ describe('a pattern', () => {
       0;
     for (let last = 0; last < 10_000; last += 37) {
       const lastFour = String(last).padStart(4, '0');
-      const [made = ''] = samplesFor('card', { ...noPattern, bin: '411111', lastFour });
+      const [made = ''] = samplesFor('card', { ...emptyPattern, bin: '411111', lastFour });
       expect(luhn(made), made).toBe(false);
     }
   });
@@ -311,7 +315,7 @@ const mappingOf = (name: string, headers: string[], policy = 'analyst'): Mapping
 });
 
 describe('saved mappings', () => {
-  it('suggest the one that covers most and whose names mean something here; it is taken back in one step', async () => {
+  it('suggest the one with the most columns that this file and connection know; one step undoes it', async () => {
     const { draft } = await drafted({
       mappings: [
         mappingOf('both', ['card_token', 'ssn_token']),
@@ -321,30 +325,30 @@ describe('saved mappings', () => {
       ],
     });
     expect(draft.note).toMatchObject({ kind: 'suggested', mapping: { name: 'both' } });
-    expect(draft.used).toBe('id-both');
+    expect(draft.appliedMapping).toBe('id-both');
     expect([...draft.columns.keys()]).toEqual([1, 2]);
     await draft.undo();
     expect(draft.columns.size).toBe(0);
-    expect(draft.used).toBe('');
+    expect(draft.appliedMapping).toBe('');
     expect(draft.note).toBeNull();
   });
 
-  it('are removed at once, and come back whole', async () => {
+  it('are removed at once, and undo restores them', async () => {
     const mapping = mappingOf('one', ['card_token']);
     const { fake, draft } = await drafted({ mappings: [mapping, mappingOf('two', ['iban'])] });
     await draft.removeMapping(mapping);
     expect(fake.mappings.map(({ name }) => name)).toEqual(['two']);
     expect(draft.saved.all.map(({ name }) => name)).toEqual(['two']);
     expect(draft.note).toMatchObject({ kind: 'removed' });
-    // What it filled in stays: it is the mapping that went, not the plan.
+    // Only the mapping is removed. The plan it filled in stays.
     expect(draft.columns.size).toBe(1);
     await draft.undo();
     expect(fake.mappings.find(({ name }) => name === 'one')?.columns).toEqual(mapping.columns);
-    expect(draft.saved.all.find(({ id }) => id === draft.used)?.name).toBe('one');
+    expect(draft.saved.all.find(({ id }) => id === draft.appliedMapping)?.name).toBe('one');
     expect(draft.note).toBeNull();
   });
 
-  it('stay where they are when they can’t be removed', async () => {
+  it('stay in the list when they can’t be removed', async () => {
     const mapping = mappingOf('one', ['card_token']);
     const { draft } = await drafted({
       mappings: [mapping],
@@ -359,7 +363,7 @@ describe('saved mappings', () => {
 describe('a failed request that is tried again', () => {
   const preset = { operation: 'detokenize', definition: 'card-number', policy: 'analyst' } as const;
 
-  it('fills in the next file, in the column that looks like it', async () => {
+  it('fills in the column of the next file that looks like its definition', async () => {
     const { controller } = await open({ mappings: [mappingOf('one', ['ssn_token'])] });
     controller.tryAgain(preset);
     await controller.choose();
@@ -372,7 +376,7 @@ describe('a failed request that is tried again', () => {
     expect(controller.preset).toBeNull();
   });
 
-  it('waits for its column where none looks like it, and knows nothing that this connection does not', async () => {
+  it('waits for a column if none looks like it, and drops a policy that this connection does not have', async () => {
     const { controller } = await open();
     controller.tryAgain({ operation: 'match', definition: 'free-text', policy: 'nobody' });
     await controller.choose();
@@ -383,7 +387,7 @@ describe('a failed request that is tried again', () => {
     expect(draft?.columns.get(6)).toMatchObject({ definition: 'free-text', policy: 'dispute-desk' });
   });
 
-  it('leaves alone a file that has a plan', async () => {
+  it('does not change a file that has a plan', async () => {
     const { controller, draft } = await drafted();
     draft.choose(2, 'detokenize');
     controller.tryAgain(preset);
@@ -393,8 +397,8 @@ describe('a failed request that is tried again', () => {
   });
 });
 
-describe('what is over', () => {
-  it('is retried as a whole or for one reason', async () => {
+describe('an ended job', () => {
+  it('is retried for all failures or for one code', async () => {
     const { fake, controller } = await open({ jobs: [data.job({ state: 'finished' })] });
     controller.view('job-1');
     await controller.run?.retry('service.failing');
@@ -405,7 +409,7 @@ describe('what is over', () => {
     ]);
   });
 
-  it('says how many match, and what could not', () => {
+  it('reports how many rows match and how many could not be compared', () => {
     expect(formatMatches({ rows: 400, ok: 100, failed: 0, unmatched: 300, blank: 0 })).toBe(
       '100 of 400 rows match.',
     );
@@ -414,7 +418,7 @@ describe('what is over', () => {
     );
   });
 
-  it('lists what can’t be read, and forgets it when it is discarded', async () => {
+  it('that can’t be read is listed until it is discarded', async () => {
     const { controller } = await open({ damaged: [{ jobId: 'damaged-1', changedAt: null }] });
     await controller.loadDamaged();
     expect(controller.damaged).toHaveLength(1);

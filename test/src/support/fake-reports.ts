@@ -34,12 +34,12 @@ export function metricsRows(
 ): MetricsRow[] {
   const days = Math.round((Date.parse(to) - Date.parse(from)) / day) + 1;
   const cells = Array.from({ length: days }, (_, at) =>
-    definitions.map((definition, place) => {
+    definitions.map((definition, position) => {
       const text = new Date(Date.parse(from) + at * day).toISOString().slice(0, 10);
       const weekend = [0, 6].includes(new Date(text).getUTCDay()) ? 0.3 : 1;
-      const wave = 1 + 0.35 * Math.sin(at / 9 + place) + 0.15 * Math.sin(at * 2.4 + place * 3);
-      const requests = Math.round((4_200 / (place + 1)) * weekend * wave);
-      const failed = at % 11 === place % 11 ? Math.round(requests * 0.06) : Math.round(requests * 0.002);
+      const wave = 1 + 0.35 * Math.sin(at / 9 + position) + 0.15 * Math.sin(at * 2.4 + position * 3);
+      const requests = Math.round((4_200 / (position + 1)) * weekend * wave);
+      const failed = at % 11 === position % 11 ? Math.round(requests * 0.06) : Math.round(requests * 0.002);
       return { day: text, definition, requests, failed };
     }),
   ).flat();

@@ -1,13 +1,13 @@
-import { obscureText, newXorKey } from '../../../../electron/contract/obscured.ts';
+import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { describe, expect, it, vi } from 'vitest';
-import { openApi } from '../../../../src/api.ts';
-import { AppStore } from '../../../../src/app-store.svelte.ts';
-import { ReportsController } from '../../../../src/features/reports/reports.svelte.ts';
-import type { Retry } from '../../../../src/features/reports/failure-help.ts';
-import { done, failed } from '../../../../electron/contract/errors.ts';
-import { createFakeBridge, type FakeOptions } from '../../support/fake-bridge.ts';
-import * as data from '../../support/fake-data.ts';
-import { failures, figuresOf, reportAnswers, signedOut } from '../../support/fake-reports.ts';
+import { openApi } from '../../../src/api.ts';
+import { AppStore } from '../../../src/app-store.svelte.ts';
+import { ReportsController } from '../../../src/features/reports/reports.svelte.ts';
+import type { Retry } from '../../../src/features/reports/failed-requests.svelte.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
+import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
+import * as data from '../support/fake-data.ts';
+import { failures, figuresOf, reportAnswers, signedOut } from '../support/fake-reports.ts';
 
 const obscured = (text: string) => {
   const xorKey = newXorKey();
@@ -16,17 +16,18 @@ const obscured = (text: string) => {
 
 async function open(options: FakeOptions = {}) {
   const fake = createFakeBridge(options);
-  const app = new AppStore(openApi(fake.bridge));
+  const api = openApi(fake.bridge);
+  const app = new AppStore(api);
   await app.load();
   const retries: Retry[] = [];
   const now = () => Date.parse('2026-11-21T12:00:00Z');
-  const controller = new ReportsController(app, (retry) => retries.push(retry), now);
+  const controller = new ReportsController({ app, api, onretry: (retry) => retries.push(retry), now });
   const asked = (name: string) => fake.seen.filter((call) => call.name === name).map(({ input }) => input);
   return { fake, app, controller, retries, asked };
 }
 
 describe('the account', () => {
-  it('asks for the last 30 days and the last 15 failures as soon as somebody is signed in', async () => {
+  it('loads the last 30 days and the last 15 failures once somebody is signed in', async () => {
     const { controller, asked } = await open();
     await controller.show();
     expect(asked('reports.metrics')).toEqual([{ from: '2026-10-23', to: '2026-11-21', grouping: 'day' }]);
@@ -35,7 +36,7 @@ describe('the account', () => {
     expect(controller.failures.list?.failures).toEqual(failures);
   });
 
-  it('asks nothing while nobody is, and all of it once somebody is', async () => {
+  it('loads nothing while nobody is signed in', async () => {
     const { controller, asked } = await open({ answers: reportAnswers(signedOut) });
     await controller.show();
     expect(asked('reports.metrics')).toEqual([]);
@@ -49,7 +50,7 @@ describe('the account', () => {
     expect(JSON.stringify(controller)).not.toContain('right');
   });
 
-  it('shows the sign-in again when it ends under the page', async () => {
+  it('shows the sign-in again when the sign-in ends while the page is open', async () => {
     const answers = reportAnswers();
     let isOver = false;
     const { controller } = await open({
@@ -65,7 +66,7 @@ describe('the account', () => {
     expect(controller.portal?.state).toBe('ended');
   });
 
-  it('signs out: nothing that was answered is left', async () => {
+  it('clears all answers on sign-out', async () => {
     const { controller } = await open();
     await controller.show();
     await controller.signOut();
@@ -74,7 +75,7 @@ describe('the account', () => {
     expect(controller.failures.list).toBeNull();
   });
 
-  it('drops what was asked of the connection before', async () => {
+  it('drops late answers for the previous connection', async () => {
     const answers = reportAnswers();
     const late = Promise.withResolvers<undefined>();
     let turn = 0;
@@ -99,7 +100,7 @@ describe('the account', () => {
     expect(controller.account.failure?.code).toBe('service.failing');
   });
 
-  it('shows the answer to the last question only', async () => {
+  it('shows only the answer to the last query', async () => {
     const answers = reportAnswers();
     const slow = Promise.withResolvers<undefined>();
     const { controller, asked } = await open({
@@ -121,7 +122,7 @@ describe('the account', () => {
 });
 
 describe('the failed requests', () => {
-  it('are filtered by words and status, and walked by keys', async () => {
+  it('are filtered by text and status, and chosen with the keyboard', async () => {
     const { controller } = await open();
     await controller.show();
     const view = controller.failures;
@@ -131,28 +132,28 @@ describe('the failed requests', () => {
     view.search = '';
     view.status = '429';
     expect(view.shown.map(({ index }) => index)).toEqual([2]);
-    view.walk(1);
+    view.move(1);
     expect(view.open?.failure.operation).toBe('BatchDetokenize');
     view.status = '';
-    view.walk(100);
+    view.move(100);
     expect(view.chosen).toBe(6);
-    view.walk(1);
+    view.move(1);
     expect(view.chosen).toBe(6);
     view.status = '400';
     expect(view.open).toBeNull();
   });
 
-  it('are copied for support by their place in main’s own answer, whatever is filtered', async () => {
+  it('are copied for support by their index in the unfiltered answer', async () => {
     const { controller, asked } = await open();
     await controller.show();
     controller.failures.status = '503';
-    controller.failures.walk(1);
+    controller.failures.move(1);
     await controller.failures.copySupport();
     expect(asked('reports.copy')).toEqual([{ what: 'support', reportId: 'report-2', index: 4 }]);
-    expect(controller.failures.said).toMatch(/No value/);
+    expect(controller.failures.message).toMatch(/No value/);
   });
 
-  it('stay open when they are asked for anew, where they still are', async () => {
+  it('stay open after a reload if they are still in the list', async () => {
     let list = failures;
     const { controller } = await open({
       answers: {
@@ -170,17 +171,17 @@ describe('the failed requests', () => {
     expect(controller.failures.open).toBeNull();
   });
 
-  it('are tried again where that makes sense', async () => {
+  it('are tried again on the page of their operation', async () => {
     const { controller, retries } = await open();
     for (const failure of failures) controller.tryAgain(failure);
     const policy = 'mask-only';
     expect(retries).toEqual([
-      { place: 'lookup', operation: 'Detokenize', definition: 'card-number', policy },
-      { place: 'lookup', operation: 'GetMasked', definition: 'ssn', policy },
-      { place: 'batch', operation: 'detokenize', definition: 'card-number', policy },
-      { place: 'connections' },
-      { place: 'lookup', operation: 'Tokenize', definition: 'iban', policy },
-      { place: 'lookup', operation: 'Translate', definition: 'card-number', policy },
+      { page: 'lookup', operation: 'Detokenize', definition: 'card-number', policy },
+      { page: 'lookup', operation: 'GetMasked', definition: 'ssn', policy },
+      { page: 'batch', operation: 'detokenize', definition: 'card-number', policy },
+      { page: 'connections' },
+      { page: 'lookup', operation: 'Tokenize', definition: 'iban', policy },
+      { page: 'lookup', operation: 'Translate', definition: 'card-number', policy },
     ]);
   });
 });
@@ -193,18 +194,18 @@ describe('this workstation', () => {
     await controller.show();
     expect(asked('reports.portal')).toEqual([]);
     await controller.choose('workstation');
-    expect(controller.station.figures?.values).toBe(512_340);
-    await controller.station.exportCsv();
+    expect(controller.workstation.figures?.values).toBe(512_340);
+    await controller.workstation.exportCsv();
     expect(asked('reports.export')).toEqual([{ reportId: 'report-3' }]);
-    expect(controller.station.said).toBe('Saved as requests-by-day.csv.');
+    expect(controller.workstation.message).toBe('Saved as requests-by-day.csv.');
   });
 
-  it('writes evidence on a case, and says why there is none', async () => {
+  it('saves evidence on a case, and reports why there is none', async () => {
     const { controller, asked } = await open();
     await controller.writeEvidence('  ');
     await controller.writeEvidence(' D-20931 ');
     expect(asked('reports.evidence')).toEqual([{ caseReference: 'D-20931' }]);
-    expect(controller.evidence?.made.entries).toBe(14);
+    expect(controller.evidence?.entries).toBe(14);
     await controller.writeEvidence('X-1');
     expect(controller.evidence).toBeNull();
     expect(controller.evidenceFailure).toEqual({ code: 'evidence.none', subject: 'X-1' });
@@ -212,7 +213,7 @@ describe('this workstation', () => {
 });
 
 describe('the tool server', () => {
-  it('is asked once when its page opens, and again after a sign-in', async () => {
+  it('is checked once when its tab opens, and again after a sign-in', async () => {
     const { controller, asked } = await open({ answers: reportAnswers(signedOut) });
     await controller.choose('tools');
     await controller.choose('tools');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyExpiry } from '../../../../electron/contract/key-expiry.ts';
-import { chartData } from '../../../../src/features/reports/chart-data.ts';
+import { keyExpiry } from '../../../electron/contract/key-expiry.ts';
+import { chartData } from '../../../src/features/reports/chart-data.ts';
 import {
   addDays,
   daysIn,
@@ -9,12 +9,13 @@ import {
   presetOf,
   presetRange,
   presets,
+  rangeProblem,
   formatDay,
   formatRange,
-} from '../../../../src/features/reports/dates.ts';
-import { failureHelp } from '../../../../src/features/reports/failure-help.ts';
-import { changeOf, formatRate } from '../../../../src/features/reports/labels.ts';
-import { figuresOf } from '../../support/fake-reports.ts';
+} from '../../../src/features/reports/dates.ts';
+import { failureHelp } from '../../../src/features/reports/failed-requests.svelte.ts';
+import { changeOf, formatRate } from '../../../src/features/reports/labels.ts';
+import { figuresOf } from '../support/fake-reports.ts';
 
 const now = Date.parse('2026-11-21T23:30:00Z');
 
@@ -30,7 +31,7 @@ describe('days', () => {
     expect(presetOf({ from: '2026-01-02', to: '2026-01-03' }, now)).toBeNull();
   });
 
-  it('are as many as they say, without a gap, over leap days and clock changes', () => {
+  it('are counted without a gap over leap days and clock changes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 399 }), (start, length) => {
         const from = addDays('1990-01-01', start);
@@ -43,7 +44,17 @@ describe('days', () => {
     );
   });
 
-  it('are said as people say them, and what is no day as it came', () => {
+  it('can be asked for up to today, in order, and 400 at most', () => {
+    expect(rangeProblem({ from: '2026-11-21', to: '2026-11-21' }, now)).toBeNull();
+    expect(rangeProblem({ from: addDays('2026-11-21', -399), to: '2026-11-21' }, now)).toBeNull();
+    expect(rangeProblem({ from: addDays('2026-11-21', -400), to: '2026-11-21' }, now)).toMatch(/400 days/);
+    expect(rangeProblem({ from: '2026-11-21', to: '2026-11-22' }, now)).toMatch(/in the future/);
+    expect(rangeProblem({ from: '2026-11-21', to: '2026-11-20' }, now)).toMatch(/after the last/);
+    expect(rangeProblem({ from: '', to: '2026-11-21' }, now)).toMatch(/both days/);
+    expect(rangeProblem({ from: '2026-11-21', to: '' }, now)).toMatch(/both days/);
+  });
+
+  it('are formatted with the year where it is needed; other text is unchanged', () => {
     expect(formatRange({ from: '2026-10-23', to: '2026-11-21' })).toBe('23 Oct – 21 Nov 2026');
     expect(formatRange({ from: '2025-12-30', to: '2026-01-02' })).toBe('30 Dec 2025 – 2 Jan 2026');
     expect(formatDay('week 47')).toBe('week 47');
@@ -62,7 +73,7 @@ describe('an API key', () => {
     expect(on('2026-12-31', '2026-12-31T18:00:00Z')).toEqual({ state: 'soon', days: 0, reminder: 1 });
   });
 
-  it('is over once its day has ended everywhere', () => {
+  it('is expired once its day has ended everywhere on Earth', () => {
     expect(on('2026-12-31', '2027-01-01T11:59:59Z').state).toBe('soon');
     expect(on('2026-12-31', '2027-01-01T12:00:00Z')).toEqual({ state: 'over', days: 1 });
   });
@@ -146,15 +157,15 @@ it('a rate is never 100 % while something failed', () => {
   expect(formatRate(10, 0)).toBe('100 %');
   expect(formatRate(0, 0)).toBe('–');
   expect(formatRate(10, null)).toBe('–');
-  expect(changeOf(110, 100)).toEqual({ words: '10 %', direction: 'up' });
-  expect(changeOf(5, 0)).toEqual({ words: 'none before', direction: 'up' });
+  expect(changeOf(110, 100)).toEqual({ text: '10 %', direction: 'up' });
+  expect(changeOf(5, 0)).toEqual({ text: 'none before', direction: 'up' });
   expect(changeOf(null, 3)).toBeNull();
 });
 
-it('every status has a word of help', () => {
+it('every status has a meaning and advice', () => {
   for (const status of [null, 400, 401, 403, 404, 418, 429, 500, 503]) {
-    const { says, fix } = failureHelp({ status, operation: 'Whatever' });
-    expect(says).not.toBe('');
-    expect(fix).not.toBe('');
+    const { meaning, advice } = failureHelp({ status, operation: 'Whatever' });
+    expect(meaning).not.toBe('');
+    expect(advice).not.toBe('');
   }
 });

@@ -1,0 +1,379 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
+import type {
+  ColumnPlan,
+  Mapping,
+  Plan,
+  Preflight,
+  Preview,
+  Reading,
+  ResultRow,
+  Source,
+} from '../../../electron/contract/models/batch.ts';
+import type { Api } from '../../api.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
+import { operationLabels } from './labels.ts';
+import {
+  buildPattern,
+  emptyPattern,
+  emptyPatternFor,
+  isEmptyPattern,
+  type PatternParts,
+  PatternTest,
+  samplesFor,
+} from './pattern.svelte.ts';
+
+export type ColumnAction = 'keep' | ColumnPlan['operation'];
+
+/** What is known of a failed request that is to be tried again. '' is unknown, or unknown to this connection. */
+export interface Preset {
+  operation: ColumnPlan['operation'];
+  definition: string;
+  policy: string;
+}
+
+export function formatPreset({ operation, definition, policy }: Preset, app: AppStore): string {
+  const parts = [operationLabels[operation], definition === '' ? '' : app.definition(definition).label];
+  if (policy !== '') parts.push(`policy ${policy}`);
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+/** A change to the plan or the mappings that the person can undo. */
+export type Note =
+  | { kind: 'suggested'; mapping: Mapping }
+  | { kind: 'removed'; mapping: Mapping; wasApplied: boolean }
+  | { kind: 'preset'; text: string; column: string | null }
+  /** The preset waits for the next file, because this one already has a plan. */
+  | { kind: 'later'; text: string };
+
+/** The mappings saved under a name. */
+class SavedMappings {
+  all = $state.raw<readonly Mapping[]>([]);
+  readonly #app: AppStore;
+  readonly #api: Api;
+
+  constructor(app: AppStore, api: Api) {
+    this.#app = app;
+    this.#api = api;
+  }
+
+  async load(): Promise<void> {
+    const outcome = await this.#api.call('batch.mappings', {});
+    if (outcome.ok) this.all = outcome.value;
+  }
+
+  /** Replaces a mapping of the same name. Returns the id. */
+  async save(mapping: Omit<Mapping, 'id'>): Promise<Outcome<string>> {
+    const outcome = await this.#api.call('batch.saveMapping', mapping);
+    if (!outcome.ok) return outcome;
+    await this.load();
+    return { ok: true, value: outcome.value.id };
+  }
+
+  async remove({ id }: Mapping): Promise<Failure | null> {
+    const outcome = await this.#api.call('batch.removeMapping', { id });
+    if (!outcome.ok) return outcome.failure;
+    this.all = this.all.filter((mapping) => mapping.id !== id);
+    return null;
+  }
+
+  /** The mapping with the most columns whose headers are all in the file and whose names this connection knows. */
+  fitting(headers: readonly string[]): Mapping | undefined {
+    const [best] = this.all
+      .filter(({ columns }) => columns.length > 0 && columns.every(({ header }) => headers.includes(header)))
+      .filter(({ columns }) =>
+        columns.every((column) => this.#known(column) && (!column.target || this.#known(column.target))),
+      )
+      .reverse()
+      .sort((a, b) => b.columns.length - a.columns.length);
+    return best;
+  }
+
+  #known({ policy, definition }: { policy: string; definition: string }): boolean {
+    const { connection, definitions } = this.#app;
+    return (
+      connection?.policies.includes(policy) === true && definitions.some(({ name }) => name === definition)
+    );
+  }
+}
+
+interface DraftOptions {
+  app: AppStore;
+  api: Api;
+  source: Source;
+  /** Filled in once the file is read. */
+  preset: Preset | null;
+}
+
+/** A file before it runs: how it is read, what is done with which column, and the preflight. */
+export class BatchDraft {
+  readonly app: AppStore;
+  readonly source: Source;
+  preview = $state.raw<Preview | null>(null);
+  overrides = $state.raw<Partial<Reading>>({});
+  readonly columns = new SvelteMap<number, ColumnPlan>();
+  readonly patterns = new SvelteMap<number, PatternParts>();
+  readonly tests = new SvelteMap<number, PatternTest>();
+  readonly saved: SavedMappings;
+  /** Id of the saved mapping that filled in the plan; '' when none did. */
+  appliedMapping = $state('');
+  note = $state.raw<Note | null>(null);
+  preflight = $state.raw<Preflight | null>(null);
+  trial = $state.raw<ResultRow[] | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  reading = $state(true);
+  readonly #api: Api;
+  #preset: Preset | null;
+  #turn = 0;
+  readonly #unsubscribe: () => void;
+
+  plan = $derived.by((): Plan | null => {
+    if (this.preview === null || this.columns.size === 0) return null;
+    const columns = [...this.columns.values()].sort((a, b) => a.column - b.column);
+    const complete = columns.every(
+      ({ column, operation, pattern, target }) =>
+        (operation !== 'match' || (pattern !== null && !this.tests.get(column)?.failure)) &&
+        (operation !== 'translate' || target !== null),
+    );
+    return complete ? { reading: this.preview.reading, columns } : null;
+  });
+
+  constructor({ app, api, source, preset }: DraftOptions) {
+    this.app = app;
+    this.#api = api;
+    this.saved = new SavedMappings(app, api);
+    this.#preset = preset;
+    this.source = source;
+    this.#unsubscribe = api.on('batch.preflight', (preflight) => {
+      if (preflight.sourceId === this.source.sourceId && this.preflight !== null) this.preflight = preflight;
+    });
+  }
+
+  close(): void {
+    this.#turn += 1;
+    this.#unsubscribe();
+  }
+
+  async load(): Promise<void> {
+    await this.saved.load();
+    await this.read({});
+    if (this.#preset === null) this.#suggest();
+    else this.#applyPreset(this.#preset);
+  }
+
+  async read(overrides: Partial<Reading>): Promise<void> {
+    this.overrides = { ...this.overrides, ...overrides };
+    this.reading = true;
+    const masked = this.preview?.columns
+      .filter(({ index, masked }) => masked || this.columns.get(index)?.operation === 'tokenize')
+      .map(({ index }) => index);
+    const outcome = await this.#api.call('batch.preview', {
+      sourceId: this.source.sourceId,
+      reading: this.overrides,
+      masked: masked ?? null,
+    });
+    this.reading = false;
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
+    this.preview = outcome.value;
+    // Another delimiter can leave fewer columns: the plans of the missing ones are dropped.
+    for (const column of this.columns.keys()) {
+      if (column >= outcome.value.columns.length) this.#drop(column);
+    }
+    await this.check();
+  }
+
+  actionOf(column: number): ColumnAction {
+    return this.columns.get(column)?.operation ?? 'keep';
+  }
+
+  choose(column: number, action: ColumnAction): void {
+    const before = this.columns.get(column);
+    this.#drop(column);
+    if (action !== 'keep') {
+      const definition = before?.definition ?? this.#suggestDefinition(column);
+      const other = this.app.definitions.find(({ name }) => name !== definition);
+      this.columns.set(column, {
+        column,
+        operation: action,
+        policy: before?.policy ?? (this.#preset?.policy || this.app.policy),
+        definition,
+        target:
+          action === 'translate' && other !== undefined
+            ? { policy: this.app.policy, definition: other.name }
+            : null,
+        pattern: null,
+        // A match is always written beside its column, so its value is not carried over to the next operation.
+        into:
+          action === 'match'
+            ? 'beside'
+            : before?.operation === 'match'
+              ? 'replace'
+              : (before?.into ?? 'replace'),
+      });
+      if (action === 'match') this.#startMatch(column, emptyPatternFor(this.app.definition(definition).kind));
+    }
+    // The preview masks a column locally while it holds cleartext.
+    const holdsCleartext = action === 'tokenize' || this.preview?.columns[column]?.masked === true;
+    if (holdsCleartext) void this.read({});
+    else void this.check();
+  }
+
+  change(column: number, over: Partial<ColumnPlan>): void {
+    const before = this.columns.get(column);
+    if (before === undefined) return;
+    this.columns.set(column, { ...before, ...over });
+    const parts = this.patterns.get(column);
+    if (over.definition !== undefined && parts !== undefined && isEmptyPattern(parts))
+      this.patterns.set(column, emptyPatternFor(this.app.definition(over.definition).kind));
+    void this.#testPattern(column).then((isLast) => (isLast ? this.check() : undefined));
+  }
+
+  match(column: number, parts: PatternParts): void {
+    this.patterns.set(column, parts);
+    this.change(column, { pattern: buildPattern(parts) });
+  }
+
+  /** False when the expression changed again before the answer came. */
+  async #testPattern(column: number): Promise<boolean> {
+    const plan = this.columns.get(column);
+    const parts = this.patterns.get(column);
+    const test = this.tests.get(column);
+    if (plan === undefined || parts === undefined || test === undefined) return true;
+    const { kind } = this.app.definition(plan.definition);
+    return await test.run(plan.pattern, samplesFor(kind, parts));
+  }
+
+  #startMatch(column: number, parts: PatternParts): void {
+    this.patterns.set(column, parts);
+    this.tests.set(column, new PatternTest(this.#api));
+    void this.#testPattern(column);
+  }
+
+  #drop(column: number): void {
+    this.columns.delete(column);
+    this.patterns.delete(column);
+    this.tests.delete(column);
+  }
+
+  /** Starts the preflight of the whole file; its figures arrive as events while they are counted. */
+  async check(): Promise<void> {
+    this.#turn += 1;
+    const turn = this.#turn;
+    this.trial = null;
+    this.preflight = null;
+    const plan = this.plan;
+    if (plan === null) return;
+    const outcome = await this.#api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
+    if (turn !== this.#turn) return;
+    if (outcome.ok) this.preflight = outcome.value;
+    // A refused expression is reported at its input.
+    const reported = outcome.ok || outcome.failure.code.startsWith('pattern.');
+    this.failure = reported ? null : outcome.failure;
+  }
+
+  async tryRows(): Promise<void> {
+    const plan = this.plan;
+    if (plan === null) return;
+    const turn = this.#turn;
+    const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan });
+    if (turn !== this.#turn) return;
+    this.failure = outcome.ok ? null : outcome.failure;
+    this.trial = outcome.ok ? outcome.value.rows : null;
+  }
+
+  /** The id of the new job, or null when it could not start. */
+  async start(): Promise<string | null> {
+    const plan = this.plan;
+    if (plan === null) return null;
+    const outcome = await this.#api.call('batch.start', { sourceId: this.source.sourceId, plan });
+    this.failure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? outcome.value.jobId : null;
+  }
+
+  apply(mapping: Mapping): void {
+    this.#clear();
+    this.appliedMapping = mapping.id;
+    for (const { header, ...rest } of mapping.columns) {
+      const column = this.preview?.columns.find(({ name }) => name === header)?.index;
+      if (column === undefined) continue;
+      this.columns.set(column, { ...rest, column });
+      if (rest.operation === 'match')
+        this.#startMatch(column, { ...emptyPattern, by: 'raw', raw: rest.pattern ?? '' });
+    }
+    void this.read({});
+  }
+
+  async saveMapping(name: string): Promise<boolean> {
+    const columns = (this.plan?.columns ?? []).map(({ column, ...rest }) => ({
+      ...rest,
+      header: this.preview?.columns[column]?.name ?? '',
+    }));
+    const saved = await this.saved.save({ name, columns });
+    this.failure = saved.ok ? null : saved.failure;
+    if (!saved.ok) return false;
+    this.appliedMapping = saved.value;
+    this.note = null;
+    return true;
+  }
+
+  async removeMapping(mapping: Mapping): Promise<void> {
+    this.failure = await this.saved.remove(mapping);
+    if (this.failure !== null) return;
+    this.note = { kind: 'removed', mapping, wasApplied: this.appliedMapping === mapping.id };
+    if (this.appliedMapping === mapping.id) this.appliedMapping = '';
+  }
+
+  /** Undoes the change that the note reports, and removes the note. */
+  async undo(): Promise<void> {
+    const { note } = this;
+    this.note = null;
+    if (note?.kind === 'removed') {
+      const { name, columns } = note.mapping;
+      const saved = await this.saved.save({ name, columns });
+      this.failure = saved.ok ? null : saved.failure;
+      if (saved.ok && note.wasApplied) this.appliedMapping = saved.value;
+    } else if (note?.kind === 'suggested' || note?.kind === 'preset') {
+      this.#preset = null;
+      this.#clear();
+      await this.read({});
+    }
+  }
+
+  #clear(): void {
+    for (const column of [...this.columns.keys()]) this.#drop(column);
+    this.appliedMapping = '';
+  }
+
+  #suggest(): void {
+    const mapping = this.saved.fitting(this.preview?.columns.map(({ name }) => name) ?? []);
+    if (mapping === undefined) return;
+    this.apply(mapping);
+    this.note = { kind: 'suggested', mapping };
+  }
+
+  /** Called when a failed request is tried again while this file is open. */
+  offer(preset: Preset): void {
+    if (this.columns.size > 0) this.note = { kind: 'later', text: formatPreset(preset, this.app) };
+    else {
+      this.#preset = preset;
+      this.#applyPreset(preset);
+    }
+  }
+
+  /** Fills in the first column that looks like the definition of the failed request. */
+  #applyPreset(preset: Preset): void {
+    const kind = preset.definition === '' ? null : this.app.definition(preset.definition).kind;
+    const columns = this.preview?.columns ?? [];
+    const column = columns.find(({ looksLike }) => looksLike !== null && looksLike === kind);
+    if (column !== undefined) this.choose(column.index, preset.operation);
+    this.note = { kind: 'preset', text: formatPreset(preset, this.app), column: column?.name ?? null };
+  }
+
+  #suggestDefinition(column: number): string {
+    if (this.#preset !== null && this.#preset.definition !== '') return this.#preset.definition;
+    const kindOfColumn = this.preview?.columns[column]?.looksLike;
+    const fitting = this.app.definitions.find(({ kind }) => kind === kindOfColumn);
+    return (fitting ?? this.app.definitions[0])?.name ?? '';
+  }
+}

@@ -1,0 +1,182 @@
+import { newXorKey } from '../../../electron/contract/obscured.ts';
+import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
+import type {
+  ExportChoice,
+  Exported,
+  FailureGroup,
+  Job,
+  ResultRow,
+  RowFilter,
+} from '../../../electron/contract/models/batch.ts';
+import type { Cell } from '../../ui/grid-keys.ts';
+import { RowPages } from '../../ui/row-pages.svelte.ts';
+import type { Api } from '../../api.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
+
+/** Rows that fit on one sheet of a workbook, below its header. */
+export const maxSheetRows = 1_048_575;
+
+/** The export that is offered first: masked, safe in a spreadsheet, and in the dialect of RFC 4180. */
+export function defaultExport(job: Job): ExportChoice {
+  return {
+    jobId: job.jobId,
+    content: 'masked',
+    rows: 'all',
+    format: 'csv',
+    safety: 'spreadsheet',
+    delimiter: ',',
+    byteOrderMark: true,
+    newline: '\r\n',
+    reason: '',
+    caseReference: '',
+    confirmRows: null,
+    passphrase: null,
+  };
+}
+
+/** NAME_errors.csv: the failed rows as they came in, with the delimiter they came in. */
+export function failedRowsExport(job: Job): ExportChoice {
+  return { ...defaultExport(job), rows: 'failed', content: 'tokens', delimiter: job.plan.reading.delimiter };
+}
+
+/** How many rows an export writes. A cleartext export from production asks the person to type it. */
+export function exportedRows(job: Job, rows: ExportChoice['rows']): number {
+  if (rows === 'failed') return job.tally.failed;
+  if (rows === 'matches') return job.tally.ok;
+  return job.tally.rows;
+}
+
+type JobCommand = 'batch.pause' | 'batch.resume' | 'batch.cancel';
+
+/** The job that is shown, running or ended. Its rows are masked; cleartext of the one revealed cell is in the app store. */
+export class BatchRun {
+  readonly app: AppStore;
+  readonly jobId: string;
+  readonly #api: Api;
+  filter = $state<RowFilter>('all');
+  pages = $state.raw<RowPages<ResultRow>>();
+  active = $state.raw<Cell>({ row: 0, column: 0 });
+  failures = $state.raw<FailureGroup[]>([]);
+  panel = $state<'reveal' | 'export' | null>(null);
+  exported = $state.raw<Exported | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  panelFailure = $state.raw<Failure | null>(null);
+
+  job = $derived.by((): Job | undefined => this.app.jobs.get(this.jobId));
+  production = $derived.by(() => this.job?.environment === 'production');
+  retriable = $derived(
+    this.failures.filter(({ retriable }) => retriable).reduce((sum, { count }) => sum + count, 0),
+  );
+  activeRow = $derived(this.pages?.row(this.active.row));
+  /** Column 0 of the table is the row number. */
+  activePlan = $derived(this.job?.plan.columns.find(({ column }) => column === this.active.column - 1));
+  revealable = $derived(
+    this.activePlan !== undefined &&
+      this.activePlan.operation === 'detokenize' &&
+      this.activeRow?.cells[this.active.column - 1]?.state === 'ok',
+  );
+  subject = $derived.by(() =>
+    this.activeRow === undefined ? '' : `batch:${this.jobId}:${this.activeRow.row}:${this.active.column - 1}`,
+  );
+  isRevealed = $derived.by(
+    () => this.app.revealed.now !== null && this.app.revealed.now.subject === this.subject,
+  );
+
+  constructor(app: AppStore, api: Api, jobId: string) {
+    this.app = app;
+    this.#api = api;
+    this.jobId = jobId;
+    this.show('all');
+  }
+
+  show(filter: RowFilter): void {
+    this.filter = filter;
+    this.choose({
+      row: 0,
+      column: this.job === undefined ? 0 : (this.job.plan.columns[0]?.column ?? -1) + 1,
+    });
+    this.pages = new RowPages((from, count) =>
+      this.#api.call('batch.rows', { jobId: this.jobId, filter, from, count }),
+    );
+  }
+
+  async refresh(first: number, last: number): Promise<void> {
+    await this.pages?.renew(first, last);
+    await this.loadFailures();
+  }
+
+  async loadFailures(): Promise<void> {
+    const outcome = await this.#api.call('batch.failures', { jobId: this.jobId });
+    if (outcome.ok) this.failures = outcome.value;
+  }
+
+  choose(cell: Cell): void {
+    if (cell.row !== this.active.row || cell.column !== this.active.column) {
+      this.app.revealed.hide();
+      if (this.panel === 'reveal') this.close();
+    }
+    this.active = cell;
+  }
+
+  async command(command: JobCommand): Promise<void> {
+    const outcome = await this.#api.call(command, { jobId: this.jobId });
+    this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  /** Retries the failed rows with this code; null retries every row that can be retried. */
+  async retry(code: FailureCode | null): Promise<void> {
+    const outcome = await this.#api.call('batch.retry', { jobId: this.jobId, code });
+    this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  open(panel: 'reveal' | 'export'): void {
+    if (panel === 'reveal' && !this.revealable) return;
+    this.panelFailure = null;
+    this.exported = null;
+    this.panel = panel;
+  }
+
+  close(): void {
+    this.panel = null;
+    this.panelFailure = null;
+  }
+
+  async reveal(): Promise<void> {
+    const row = this.activeRow;
+    const plan = this.activePlan;
+    if (row === undefined || plan === undefined) return;
+    const subject = this.subject;
+    const xorKey = newXorKey();
+    const outcome = await this.#api.call('batch.reveal', {
+      jobId: this.jobId,
+      row: row.row,
+      column: plan.column,
+      xorKey,
+      reason: this.app.reason.trim(),
+      caseReference: this.app.caseReference.trim(),
+    });
+    if (!outcome.ok) {
+      this.panelFailure = outcome.failure;
+      return;
+    }
+    // The app was locked or another cell was chosen meanwhile: the value is never shown, and main can end the reveal.
+    if (this.app.locked || subject !== this.subject) {
+      await this.#api.call('lookup.hide', { revealId: outcome.value.revealId });
+      return;
+    }
+    this.app.revealed.show({ ...outcome.value, xorKey }, subject, this.app.definition(plan.definition).kind);
+    this.close();
+  }
+
+  async export(choice: ExportChoice): Promise<void> {
+    const outcome = await this.#api.call('batch.export', choice);
+    if (!outcome.ok) {
+      this.panelFailure = outcome.failure;
+      return;
+    }
+    // Null: the save dialog was cancelled. The panel and its choices stay.
+    if (outcome.value === null) return;
+    this.exported = outcome.value;
+    this.close();
+  }
+}

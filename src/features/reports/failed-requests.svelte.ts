@@ -1,0 +1,210 @@
+import type { Failure } from '../../../electron/contract/errors.ts';
+import type { FailedRequest, FailedRequests } from '../../../electron/contract/models/report.ts';
+import type { Api } from '../../api.ts';
+
+/** The account's most recent failed requests, the filter over them, and the one whose detail is open. */
+export class FailedRequestsView {
+  max = $state(15);
+  list = $state.raw<FailedRequests | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  loading = $state(false);
+  search = $state('');
+  /** '' is every status. */
+  status = $state('');
+  chosen = $state<number | null>(null);
+  /** What was copied last. */
+  message = $state('');
+  copyFailure = $state.raw<Failure | null>(null);
+  readonly #api: Api;
+  #turn = 0;
+
+  /** Each with its index in the answer, by which the main process finds it again. */
+  shown = $derived.by((): { index: number; failure: FailedRequest }[] => {
+    const query = this.search.trim().toLowerCase();
+    return (this.list?.failures ?? [])
+      .map((failure, index) => ({ index, failure }))
+      .filter(({ failure }) => this.status === '' || String(failure.status) === this.status)
+      .filter(({ failure }) => query === '' || textOf(failure).includes(query));
+  });
+  statuses = $derived.by(() => {
+    const all = (this.list?.failures ?? []).map(({ status }) => String(status)).sort();
+    return all.filter((status, index) => status !== all[index - 1]);
+  });
+  open = $derived.by(() => this.shown.find(({ index }) => index === this.chosen) ?? null);
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  async load(): Promise<void> {
+    this.#turn += 1;
+    const turn = this.#turn;
+    this.loading = true;
+    const outcome = await this.#api.call('reports.failures', { max: this.max });
+    if (turn !== this.#turn) return;
+    this.loading = false;
+    this.failure = outcome.ok ? null : outcome.failure;
+    // The list is loaded again whenever the page opens; an open request stays open if it is still in the list.
+    const before = this.open?.failure;
+    this.list = outcome.ok ? outcome.value : null;
+    const index =
+      before === undefined ? -1 : (this.list?.failures.findIndex((failure) => isSame(failure, before)) ?? -1);
+    this.chosen = index === -1 ? null : index;
+    this.message = '';
+    if (!this.statuses.includes(this.status)) this.status = '';
+  }
+
+  async chooseMax(max: number): Promise<void> {
+    this.max = max;
+    await this.load();
+  }
+
+  choose(index: number | null): void {
+    this.chosen = index;
+    this.message = '';
+    this.copyFailure = null;
+  }
+
+  /** Moves the choice among the shown requests: +1 is one down, -1 one up. */
+  move(step: number): void {
+    const position = this.shown.findIndex(({ index }) => index === this.chosen);
+    const last = this.shown.length - 1;
+    const next =
+      this.shown[position === -1 ? (step > 0 ? 0 : last) : Math.min(last, Math.max(0, position + step))];
+    if (next !== undefined) this.choose(next.index);
+  }
+
+  async copySupport(): Promise<void> {
+    const { list, open } = this;
+    if (list === null || open === null) return;
+    const outcome = await this.#api.call('reports.copy', {
+      what: 'support',
+      reportId: list.reportId,
+      index: open.index,
+    });
+    this.copyFailure = outcome.ok ? null : outcome.failure;
+    if (outcome.ok) this.message = 'Copied: request ID, time, operation, status. No value is in it.';
+  }
+
+  clear(): void {
+    this.#turn += 1;
+    this.loading = false;
+    this.list = null;
+    this.failure = null;
+    this.chosen = null;
+    this.message = '';
+  }
+}
+
+const isSame = (a: FailedRequest, b: FailedRequest): boolean =>
+  a.requestId === b.requestId && a.at === b.at && a.operation === b.operation;
+
+function textOf({ at, operation, definition, status, code, requestId, more }: FailedRequest): string {
+  return [at, operation, definition, status ?? '', code, requestId, ...Object.values(more)]
+    .join(' ')
+    .toLowerCase();
+}
+
+export interface FailureHelp {
+  /** What the service's specification says about this status. */
+  meaning: string;
+  /** What to do in this app. */
+  advice: string;
+}
+
+const portalOperations = new Set(['AggregateApiRequestMetrics', 'QueryLastFailedRequests', 'Authenticate']);
+
+/** By status only, because the specification does not list the error codes. */
+export function failureHelp({ status, operation }: Pick<FailedRequest, 'status' | 'operation'>): FailureHelp {
+  const isReport = portalOperations.has(operation);
+  switch (status) {
+    case 400:
+      return {
+        meaning: '400, “<field name> is invalid”: the information provided is wrong or incomplete.',
+        advice: 'Correct the field that the code names. Often the value is not a token of this definition.',
+      };
+    case 401:
+      return {
+        meaning: '401, “Unauthorized; expired token”: the session or the sign-in has likely expired.',
+        advice: isReport
+          ? 'Sign in to the portal again.'
+          : 'Tokendesk opens a new session by itself and asks once more. If it keeps failing, check the API key and the policy’s password under Connections.',
+      };
+    case 403:
+      return {
+        meaning:
+          '403, “Forbidden”: the same as 401, a new session or sign-in is needed; a policy must also grant the operation for the definition.',
+        advice: isReport
+          ? 'Sign in again, or ask for access to this account.'
+          : 'Use a policy that grants this operation, or ask the administrator to grant it.',
+      };
+    case 404:
+      return {
+        meaning: '404, “Not Found”: the specification says no more than that.',
+        advice: 'Check the name of the token definition and the base address of the connection.',
+      };
+    case 429:
+      return {
+        meaning: '429, “Too Many Requests”: the rate limit is exceeded. Back off, or ask less often.',
+        advice:
+          'Nothing to do for Tokendesk’s own requests: it slows down by itself. Other users of the account count towards the same limit.',
+      };
+    case null:
+      return { meaning: 'No status was told.', advice: 'Quote the request ID to support.' };
+    default:
+      if (status >= 500) {
+        return {
+          meaning: `${status}: an error on the service’s side; rare.`,
+          advice: 'Try again later. If it stays, quote the request ID to support.',
+        };
+      }
+      return {
+        meaning: `${status}: an error caused by the information provided.`,
+        advice: 'Quote the request ID to support if the code does not say what is wrong.',
+      };
+  }
+}
+
+/** The page on which the request can be tried again, and what it can fill in. Reports hold no value. */
+export type Retry =
+  | {
+      page: 'lookup';
+      operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
+      definition: string;
+      policy: string;
+    }
+  | {
+      page: 'batch';
+      operation: 'tokenize' | 'detokenize' | 'translate' | 'match';
+      definition: string;
+      policy: string;
+    }
+  | { page: 'connections' };
+
+export function retryOf({
+  operation,
+  definition,
+  more,
+}: Pick<FailedRequest, 'operation' | 'definition' | 'more'>): Retry | null {
+  // The specification does not show the fields of these records; the policy has the same name as everywhere else.
+  const policy = more['policy'] ?? '';
+  switch (operation) {
+    case 'Tokenize':
+    case 'Detokenize':
+    case 'GetMasked':
+    case 'Translate':
+      return { page: 'lookup', operation, definition, policy };
+    case 'BatchTokenize':
+      return { page: 'batch', operation: 'tokenize', definition, policy };
+    case 'BatchDetokenize':
+      return { page: 'batch', operation: 'detokenize', definition, policy };
+    case 'BatchTranslate':
+      return { page: 'batch', operation: 'translate', definition, policy };
+    case 'PatternMatch':
+      return { page: 'batch', operation: 'match', definition, policy };
+    case 'CreateSession':
+      return { page: 'connections' };
+    default:
+      return null;
+  }
+}
