@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { shippedPackages } from '../../../scripts/sbom.ts';
 import pkg from '../../../package.json' with { type: 'json' };
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -13,6 +14,11 @@ interface Locked {
   readonly license?: string;
   readonly hasInstallScript?: boolean;
   readonly link?: boolean;
+  /** Where the folder has another name than the package. */
+  readonly name?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
 }
 const lock = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
   readonly lockfileVersion: number;
@@ -53,8 +59,28 @@ describe('the lock file', () => {
   });
 });
 
-test('one module is shipped beside the bundle', () => {
-  expect(Object.keys(pkg.dependencies)).toEqual(['keytar']);
+describe('what is shipped', () => {
+  const shipped = shippedPackages(root);
+  const versions = new Map(
+    locked.map(([place, entry]) => [`${entry.name ?? nameOf(place)}@${entry.version ?? ''}`, entry]),
+  );
+  const nameInRegistry = (name: string): string =>
+    lock.packages[`node_modules/${name}`]?.name ?? nameOf(`node_modules/${name}`);
+
+  test('comes from `dependencies` alone, so that npm audit --omit=dev sees it', () => {
+    expect(shipped.length).toBeGreaterThan(100);
+    // npm marks what only tools and optional packages need.
+    const seen = shipped.filter((one) => {
+      const entry = versions.get(one);
+      return entry !== undefined && !entry.dev && !entry.devOptional && !entry.optional;
+    });
+    expect(seen).toEqual(shipped);
+  });
+
+  test('is all that is in `dependencies`', () => {
+    const names = shipped.map((one) => one.slice(0, one.lastIndexOf('@')));
+    expect(Object.keys(pkg.dependencies).filter((name) => !names.includes(nameInRegistry(name)))).toEqual([]);
+  });
 });
 
 describe('licences', () => {
