@@ -83,7 +83,7 @@ describe('a package with install scripts', { timeout: 120_000 }, () => {
 
   test.each([['install'], ['ci'], ['rebuild']])('runs none of them in npm %s, by .npmrc', async (command) => {
     fs.copyFileSync(path.join(root, '.npmrc'), path.join(project, '.npmrc'));
-    await inProject('npm', 'ci', '--ignore-scripts');
+    if (command === 'rebuild') await inProject('npm', 'ci', '--ignore-scripts');
     await inProject('npm', command);
     expect([installed(), ran()]).toEqual([true, false]);
   });
