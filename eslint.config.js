@@ -179,6 +179,12 @@ export default tseslint.config(
     },
   },
   {
+    // What is bundled is in `dependencies`, where the audit and the bill of materials look.
+    files: ['electron/**', 'src/**'],
+    settings: { 'import-x/core-modules': ['electron'] },
+    rules: { 'import-x/no-extraneous-dependencies': ['error', { devDependencies: false }] },
+  },
+  {
     files: ['**/*.svelte', '**/*.svelte.ts'],
     languageOptions: {
       parserOptions: { parser: tseslint.parser },

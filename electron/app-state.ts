@@ -64,9 +64,8 @@ export function createState(options: StateOptions): CurrentState {
   };
 }
 
-/** What the build writes of each package it bundled; keytar is loaded, not bundled. */
+/** What the build writes of each package of which something is shipped. */
 const built = z.array(z.object({ name: z.string(), version: z.string(), identifier: z.string().nullish() }));
-const loaded = [{ name: 'keytar (@github/keytar)', version: '7', licence: 'MIT' }];
 
 /** Reads the lists that the build left beside the bundles; one that is missing leaves its packages out. */
 export async function readAbout(platform: Pick<Platform, 'version'>, lists: readonly URL[]): Promise<About> {
@@ -82,7 +81,7 @@ export async function readAbout(platform: Pick<Platform, 'version'>, lists: read
       return [];
     }
   };
-  const found = [...(await Promise.all(lists.map(read))).flat(), ...loaded];
+  const found = (await Promise.all(lists.map(read))).flat();
   const once = new Map(found.map((one) => [`${one.name} ${one.version}`, one]));
   return {
     version: platform.version,

@@ -1,21 +1,52 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { z } from 'zod';
 import { chromiumMain, electronMain } from '../vite.main.config.ts';
 import { chromiumPreload, electronPreload } from '../vite.preload.config.ts';
 import { listBundle } from './list-bundle.ts';
+
+type Built = Awaited<ReturnType<typeof build>>;
 
 /** Builds `dist/`: `main` and `renderer` are the product, `chromium` shows them in the system's Chromium. */
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const started = performance.now();
 fs.rmSync('dist', { recursive: true, force: true });
-await Promise.all([
+const [renderer] = await Promise.all([
+  build({ configFile: 'vite.config.ts' }),
   build(electronMain),
   build(chromiumMain),
   build(electronPreload),
   build(chromiumPreload),
-  build({ configFile: 'vite.config.ts' }),
 ]);
+addLicences('dist/renderer/licences.json', packagesOfAssets(renderer));
+// Not bundled: a native module is loaded from its own folder.
+for (const platform of ['main', 'chromium']) addLicences(`dist/${platform}/licences.json`, ['keytar']);
 fs.writeFileSync('dist/main/files.json', JSON.stringify(listBundle('.'), null, 1));
 console.log(`Built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+
+/** The packages of which a file (a font) was copied. Vite's own list has the packages of modules only. */
+function packagesOfAssets(built: Built): string[] {
+  const outputs = [built].flat().flatMap((one) => ('output' in one ? one.output : []));
+  const names = outputs.flatMap((file) =>
+    file.type === 'asset'
+      ? file.originalFileNames.map((from) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(from)?.[1])
+      : [],
+  );
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
+function addLicences(list: string, folders: readonly string[]): void {
+  const manifest = z.object({ name: z.string(), version: z.string(), license: z.string() });
+  const added = folders.map((name) => {
+    const folder = path.join('node_modules', name);
+    const { license, ...own } = manifest.parse(JSON.parse(fs.readFileSync(`${folder}/package.json`, 'utf8')));
+    const text = fs.readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+    if (text === undefined) throw new Error(`${name} has no licence file`);
+    return { ...own, identifier: license, text: fs.readFileSync(path.join(folder, text), 'utf8') };
+  });
+  const bundled = z.array(z.unknown()).parse(JSON.parse(fs.readFileSync(list, 'utf8')));
+  fs.writeFileSync(list, JSON.stringify([...bundled, ...added], null, 2));
+}

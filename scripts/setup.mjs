@@ -1,10 +1,11 @@
 /*
  * Everything a machine needs before the app can be built, started or tested. Plain JavaScript without
  * dependencies, since it runs before there are any, on whatever Node is installed.
- *   node scripts/setup.mjs            dependencies and system packages
- *   node scripts/setup.mjs --build    and the build, where a source changed
+ *   node scripts/setup.mjs                               dependencies and system packages
+ *   node scripts/setup.mjs --build                       and the build, where a source changed
+ *   node scripts/setup.mjs --build --then SCRIPT [ARG…]  and runs SCRIPT, on the Node of the dependencies
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -22,7 +23,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 installDependencies();
 installSystemPackages();
-if (process.argv.includes('--build')) build();
+const [options, script] = splitAt(process.argv.slice(2), '--then');
+if (options.includes('--build')) build();
+if (script.length > 0) runScript(script);
 
 function installDependencies() {
   if (fs.lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink()) return;
@@ -34,8 +37,9 @@ function installDependencies() {
     .split(path.delimiter)
     .filter((folder) => !folder.includes('node_modules'))
     .join(path.delimiter);
+  // .npmrc says the same of install scripts, and an environment variable could overrule it.
   step('Installing dependencies (npm ci)', () =>
-    run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { PATH }),
+    run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { PATH }),
   );
   fs.writeFileSync(stamp, wanted);
 }
@@ -128,15 +132,42 @@ function build() {
   fs.writeFileSync(stamp, wanted);
 }
 
-/** The Node the tools run on, out of node_modules; inside npm's scripts it is first on the PATH anyway. */
+/**
+ * The Node that the tools run on: the one package of `optionalDependencies` that is for this platform. Its `bin` is
+ * linked as node_modules/.bin/node, so npm's scripts find it first. A platform without a package needs a Node of its own
+ * that runs TypeScript.
+ */
 function toolNode() {
-  const installed = path.join(
-    'node_modules',
-    'node',
-    'bin',
-    process.platform === 'win32' ? 'node.exe' : 'node',
+  const { optionalDependencies } = JSON.parse(fs.readFileSync('package.json', 'utf8'));
+  const executable = process.platform === 'win32' ? 'node.exe' : 'node';
+  const installed = Object.keys(optionalDependencies)
+    .map((name) => path.resolve('node_modules', name, 'bin', executable))
+    .find((file) => fs.existsSync(file));
+  if (installed !== undefined) return installed;
+  if (major >= 24) return process.execPath;
+  console.error(
+    `There is no Node package for ${process.platform} ${process.arch}: install Node 24 or newer.`,
   );
-  return fs.existsSync(installed) ? path.resolve(installed) : process.execPath;
+  process.exit(1);
+}
+
+/**
+ * Runs a script in place of this one. `setup.mjs && node SCRIPT` would not do: a shell remembers where it found `node`
+ * before the dependencies were there.
+ */
+function runScript(command) {
+  const child = spawn(toolNode(), command, { stdio: 'inherit' });
+  // A terminal sends Ctrl+C to both: the child decides when it is over.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.once('close', (code) => {
+    process.exitCode = code ?? 1;
+  });
+}
+
+function splitAt(list, separator) {
+  const position = list.indexOf(separator);
+  return position === -1 ? [list, []] : [list.slice(0, position), list.slice(position + 1)];
 }
 
 function step(title, work) {

@@ -6,7 +6,7 @@ test('the About section lists every package with its licence', async ({ page }) 
   await go(page, 'Settings');
   await page.getByText(/packages are part of it/).click();
   const rows = page.getByRole('region', { name: 'About' }).getByRole('row');
-  for (const name of ['svelte', 'zod', 'undici', 'keytar (@github/keytar)'])
+  for (const name of ['svelte', 'zod', 'undici', '@github/keytar', '@fontsource-variable/inter'])
     await expect(rows.filter({ has: page.getByRole('cell', { name, exact: true }) })).toHaveCount(1);
   // Packages whose own manifest names none, and whose licence text is in the bundle's list.
   expect(await page.getByRole('cell', { name: 'not stated' }).count()).toBeLessThan(2);

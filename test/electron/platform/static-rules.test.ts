@@ -18,6 +18,11 @@ function places(pattern: RegExp): string[] {
 
 test.each([
   ['crash reports', /crashReporter/],
+  // A report has the environment and the command line in it, a snapshot the heap.
+  [
+    'diagnostic reports and heap snapshots',
+    /process\s*(\?\.|\.|\[\s*['"`])\s*report\b|\b(reportOn[A-Z]\w+|writeReport|getReport)\b|--report-|[hH]eap-?[sS]napshot|--heap-prof/,
+  ],
   ['updates', /autoUpdater/],
   ['links opened outside of the app', /openExternal/],
   ['file addresses', /loadFile\(|['"`]file:\/\/[^'"`]/],

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { shippedPackages } from '../../../scripts/sbom.ts';
 import pkg from '../../../package.json' with { type: 'json' };
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -13,6 +14,11 @@ interface Locked {
   readonly license?: string;
   readonly hasInstallScript?: boolean;
   readonly link?: boolean;
+  /** Where the folder has another name than the package. */
+  readonly name?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
 }
 const lock = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
   readonly lockfileVersion: number;
@@ -27,6 +33,7 @@ describe('the lock file', () => {
     const own = lock.packages[''] as unknown as typeof pkg;
     expect(own.dependencies).toEqual(pkg.dependencies);
     expect(own.devDependencies).toEqual(pkg.devDependencies);
+    expect(own.optionalDependencies).toEqual(pkg.optionalDependencies);
   });
 
   test('takes everything by its hash, and from the registry alone', () => {
@@ -41,20 +48,56 @@ describe('the lock file', () => {
     expect(odd.map(([place]) => place)).toEqual([]);
   });
 
-  test('has no install script that package.json does not decide on', () => {
-    const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
-    const undecided = scripted.map(([place]) => nameOf(place)).filter((name) => !(name in pkg.allowScripts));
-    // Optional on macOS alone, from the tool that watches files.
-    expect(undecided.filter((name) => name !== 'fsevents')).toEqual([]);
-  });
-
-  test('runs the install script of nothing but the Node that the tools need', () => {
-    expect(Object.entries(pkg.allowScripts).filter(([, allowed]) => allowed)).toEqual([['node', true]]);
+  test('holds the hashes of what is installed', () => {
+    // npm writes this list when it installs, having compared each package with its hash. An installed package whose hash
+    // was changed in the lock file later shows here; one that was changed earlier is refused (test/scripts/setup.test.ts).
+    const installed = JSON.parse(
+      fs.readFileSync(path.join(root, 'node_modules/.package-lock.json'), 'utf8'),
+    ) as typeof lock;
+    const hashes = ({ packages }: typeof lock): Record<string, string | undefined> =>
+      Object.fromEntries(Object.entries(packages).map(([place, { integrity }]) => [place, integrity]));
+    expect(Object.keys(installed.packages).length).toBeGreaterThan(100);
+    expect(hashes(lock)).toMatchObject(hashes(installed));
   });
 });
 
-test('one module is shipped beside the bundle', () => {
-  expect(Object.keys(pkg.dependencies)).toEqual(['keytar']);
+describe('the Node of the tools', () => {
+  const platforms = Object.keys(pkg.optionalDependencies);
+
+  test('is a package of each platform, locked, with nothing to run', () => {
+    expect(platforms.filter((name) => !/^node-(bin-)?(linux|darwin|win)-(x64|arm64)$/.test(name))).toEqual(
+      [],
+    );
+    for (const name of platforms)
+      expect([name, lock.packages[`node_modules/${name}`]]).toEqual([
+        name,
+        expect.not.objectContaining({ hasInstallScript: true }),
+      ]);
+  });
+});
+
+describe('what is shipped', () => {
+  const shipped = shippedPackages(root);
+  const versions = new Map(
+    locked.map(([place, entry]) => [`${entry.name ?? nameOf(place)}@${entry.version ?? ''}`, entry]),
+  );
+  const nameInRegistry = (name: string): string =>
+    lock.packages[`node_modules/${name}`]?.name ?? nameOf(`node_modules/${name}`);
+
+  test('comes from `dependencies` alone, so that npm audit --omit=dev sees it', () => {
+    expect(shipped.length).toBeGreaterThan(100);
+    // npm marks what only tools and optional packages need.
+    const seen = shipped.filter((one) => {
+      const entry = versions.get(one);
+      return entry !== undefined && !entry.dev && !entry.devOptional && !entry.optional;
+    });
+    expect(seen).toEqual(shipped);
+  });
+
+  test('is all that is in `dependencies`', () => {
+    const names = shipped.map((one) => one.slice(0, one.lastIndexOf('@')));
+    expect(Object.keys(pkg.dependencies).filter((name) => !names.includes(nameInRegistry(name)))).toEqual([]);
+  });
 });
 
 describe('licences', () => {
