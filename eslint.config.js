@@ -170,6 +170,37 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-import-type-side-effects': 'error',
+      'max-params': ['error', 4],
+      '@typescript-eslint/naming-convention': [
+        'error',
+        {
+          selector: 'default',
+          format: ['camelCase'],
+          leadingUnderscore: 'allow',
+          trailingUnderscore: 'allow',
+        },
+        // PascalCase: classes and components held in a variable. Destructured names belong to others: Node's flags, wire members.
+        {
+          selector: ['variable', 'import'],
+          format: ['camelCase', 'PascalCase'],
+          leadingUnderscore: 'allow',
+          trailingUnderscore: 'allow',
+        },
+        { selector: ['variable', 'parameter'], modifiers: ['destructured'], format: null },
+        // Put in by the build.
+        { selector: 'variable', filter: '^(BRIDGE_CALLS|BRIDGE_EVENTS|APP_VERSION)$', format: null },
+        { selector: 'typeLike', format: ['PascalCase'] },
+        {
+          selector: [
+            'objectLiteralProperty',
+            'typeProperty',
+            'objectLiteralMethod',
+            'typeMethod',
+            'classProperty',
+          ],
+          format: null,
+        },
+      ],
       'no-duplicate-imports': ['error', { allowSeparateTypeImports: false }],
       '@typescript-eslint/switch-exhaustiveness-check': [
         'error',

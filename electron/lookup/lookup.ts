@@ -156,7 +156,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const { policy, definition, token, caseReference } = lookup;
     const target = { policy: input.targetPolicy, definition: input.targetDefinition };
     const context = { caseReference, rows: 1 };
-    const answer = await active.client.translate(policy, definition, target, token, context);
+    const answer = await active.client.translate(policy, definition, { token, target }, context);
     if (!answer.ok) return answer;
     return rememberMade(answer.value, { ...target, caseReference, kind: 'translated' }, active);
   }

@@ -11,11 +11,11 @@ export function denyEverything(app: Pick<App, 'on'>): void {
     denyInContents(contents);
   });
   // Chromium would use these to sign in to a server; the window contacts none.
-  app.on('select-client-certificate', (event, _contents, _url, _list, choose) => {
+  app.on('select-client-certificate', (event, ...[, , , choose]) => {
     event.preventDefault();
     choose();
   });
-  app.on('login', (event, _contents, _details, _info, answer) => {
+  app.on('login', (event, ...[, , , answer]) => {
     event.preventDefault();
     answer();
   });

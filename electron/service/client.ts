@@ -142,8 +142,7 @@ export interface ServiceClient {
   translate(
     policy: string,
     definition: string,
-    target: Target,
-    token: string,
+    translation: { readonly token: string; readonly target: Target },
     context: CallContext,
   ): Promise<Outcome<Answer>>;
   /**
@@ -354,8 +353,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       single({ operation: 'Detokenize', policy, definition, value, context }),
     getMasked: (policy, definition, value, context) =>
       single({ operation: 'GetMasked', policy, definition, value, context }),
-    translate: (policy, definition, target, value, context) =>
-      single({ operation: 'Translate', policy, definition, target, value, context }),
+    translate: (policy, definition, { token, target }, context) =>
+      single({ operation: 'Translate', policy, definition, target, value: token, context }),
     batch,
     async openSession(policy) {
       refused.forgive(policy);

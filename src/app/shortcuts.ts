@@ -39,10 +39,10 @@ export const shortcuts: { group: string; keys: [string, string][] }[] = [
     group: 'Everywhere',
     keys: [
       ['Ctrl L', 'Lock the app'],
-      ['Ctrl 1 … 6', 'Go to a place of the rail'],
+      ['Ctrl 1 … 6', 'Go to a page'],
       ['Ctrl F', 'Go to the page’s search field'],
       ['Ctrl /', 'Show or hide this list'],
-      ['Esc', 'Hide cleartext, close a strip'],
+      ['Esc', 'Hide cleartext, close a panel'],
     ],
   },
   {

@@ -134,8 +134,7 @@ export function columnRect(
   layout: ColumnsLayout,
   panel: Panel,
   index: number,
-  from: number,
-  to: number,
+  [from, to]: readonly [number, number],
 ): Rect {
   const [y, end] = [panel.y(to), panel.y(from)];
   const height = to > from ? Math.max(1, end - y) : 0;

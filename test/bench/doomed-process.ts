@@ -1,21 +1,21 @@
-import { openRoom, untilDone, type RoomOptions } from './room.ts';
+import { openHarness, untilDone, type HarnessOptions } from './harness.ts';
 
 /** Starts a job, or goes on with the one that is there, and exports it. May be killed at any moment. */
-const options = JSON.parse(process.argv[2] ?? '{}') as RoomOptions & { input: string };
-const room = await openRoom(options);
-const found = await room.batch['batch.jobs']({});
+const options = JSON.parse(process.argv[2] ?? '{}') as HarnessOptions & { input: string };
+const harness = await openHarness(options);
+const found = await harness.batch['batch.jobs']({});
 let job = found.ok ? found.value[0] : undefined;
 if (job === undefined) {
-  const jobId = await room.start(await room.source(options.input), 1);
-  job = await untilDone(room, jobId);
+  const jobId = await harness.start(await harness.source(options.input), 1);
+  job = await untilDone(harness, jobId);
 } else if (job.state === 'interrupted') {
-  const resumed = await room.batch['batch.resume']({ jobId: job.jobId });
+  const resumed = await harness.batch['batch.resume']({ jobId: job.jobId });
   if (!resumed.ok) throw new Error(resumed.failure.code);
-  job = await untilDone(room, job.jobId);
+  job = await untilDone(harness, job.jobId);
 }
 if (job.state !== 'finished') throw new Error(`${job.state} ${JSON.stringify(job.failure ?? job.waiting)}`);
 process.stdout.write('exporting\n');
-const exported = await room.batch['batch.export']({
+const exported = await harness.batch['batch.export']({
   jobId: job.jobId,
   content: 'cleartext',
   rows: 'all',
@@ -30,5 +30,5 @@ const exported = await room.batch['batch.export']({
   passphrase: null,
 });
 if (!exported.ok) throw new Error(exported.failure.code);
-await room.close();
+await harness.close();
 process.stdout.write(`${JSON.stringify(job.tally)}\n`);

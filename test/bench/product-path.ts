@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
-import { openRoom, untilDone } from './room.ts';
+import { openHarness, untilDone } from './harness.ts';
 
 /**
  * The whole of the product: parse, check, send with the real client, encrypt, journal, and export. Options as JSON in
@@ -19,7 +19,7 @@ interface Options {
 }
 const options = JSON.parse(process.argv[2] ?? '{}') as Options;
 const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
-const room = await openRoom({ ...options, home });
+const harness = await openHarness({ ...options, home });
 const delay = monitorEventLoopDelay({ resolution: 1 });
 let collecting = 0;
 let longest = 0;
@@ -30,14 +30,14 @@ new PerformanceObserver((list) => {
   }
 }).observe({ entryTypes: ['gc'] });
 
-const sourceId = await room.source(options.input);
+const sourceId = await harness.source(options.input);
 const started = performance.now();
 delay.enable();
-const jobId = await room.start(sourceId, 1);
-const job = await untilDone(room, jobId);
+const jobId = await harness.start(sourceId, 1);
+const job = await untilDone(harness, jobId);
 const ran = performance.now();
 const p99Run = delay.percentile(99) / 1e6;
-const exported = await room.batch['batch.export']({
+const exported = await harness.batch['batch.export']({
   jobId,
   content: 'cleartext',
   rows: 'all',
@@ -70,6 +70,6 @@ const figures = {
   longestGc: longest,
   cpu: process.cpuUsage(),
 };
-await room.close();
+await harness.close();
 await rm(home, { recursive: true, force: true });
 process.stdout.write(`${JSON.stringify(figures)}\n`);

@@ -6,13 +6,13 @@ import { realRates } from './real-rates.ts';
  * against services that allow 5, 50 and 600 requests a second, in real time: half a minute more.
  */
 const parts = process.argv.includes('--rates') ? [...matrix, realRates] : matrix;
-const ROW_LIMIT_MS = 120_000;
+const rowLimitMs = 120_000;
 // Node's own remarks (the rows do set NODE_TLS_REJECT_UNAUTHORIZED, to no avail) are no part of the matrix.
 process.removeAllListeners('warning');
 
 function limited(run: () => Promise<void>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('never ended')), ROW_LIMIT_MS);
+  const timer = setTimeout(() => reject(new Error('never ended')), rowLimitMs);
   return Promise.race([run(), promise]).finally(() => clearTimeout(timer));
 }
 

@@ -23,8 +23,8 @@ interface Body {
   readonly elements?: readonly { readonly RefId: string; readonly Value: string }[];
 }
 
-export const API_KEY = 'canary-api-key-58213';
-export const PASSWORD = 'canary-password-90417';
+export const modelApiKey = 'canary-api-key-58213';
+export const modelPassword = 'canary-password-90417';
 
 export const tokenOf = (clear: string): string => `tok_${clear}`;
 export const clearOf = (token: string): string | null => (token.startsWith('tok_') ? token.slice(4) : null);
@@ -78,8 +78,8 @@ export class ModelService {
 
   #createSession(body: Body, reply: (status: number, json: unknown) => ModelReply, at: number): ModelReply {
     const { passwords, sessionMs = 600_000 } = this.#options;
-    const right = passwords?.[String(body.policy)] ?? PASSWORD;
-    if (body.apiKey !== API_KEY || body.policyPassword !== right) {
+    const right = passwords?.[String(body.policy)] ?? modelPassword;
+    if (body.apiKey !== modelApiKey || body.policyPassword !== right) {
       return reply(403, { errors: 'InvalidCredentials', status: 403 });
     }
     const token = `canary-session-${this.sessionsMadeAt.push(at)}`;

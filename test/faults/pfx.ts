@@ -19,8 +19,8 @@ const integer = (hex: string): Buffer => der(0x02, Buffer.from(hex, 'hex'));
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 
 const DATA = oid('2a864886f70d010701');
-const KEY_BAG = oid('2a864886f70d010c0a0101');
-const CERT_BAG = oid('2a864886f70d010c0a0103');
+const keyBag = oid('2a864886f70d010c0a0101');
+const certBag = oid('2a864886f70d010c0a0103');
 const X509 = oid('2a864886f70d01091601');
 const SHA256 = oid('608648016503040201');
 
@@ -41,8 +41,8 @@ function macKey(passphrase: string, salt: Uint8Array): Buffer {
 /** A PKCS #12 file with a certificate and its key, for tests; the key in it is not encrypted, only authenticated. */
 export function createPfx({ certificateDer, keyDer }: Leaf, passphrase: string): Buffer {
   const bags = sequence(
-    sequence(CERT_BAG, tagged(sequence(X509, tagged(octets(certificateDer))))),
-    sequence(KEY_BAG, tagged(keyDer)),
+    sequence(certBag, tagged(sequence(X509, tagged(octets(certificateDer))))),
+    sequence(keyBag, tagged(keyDer)),
   );
   const safe = sequence(data(bags));
   const salt = randomBytes(8);

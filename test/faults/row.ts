@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { BatchAnswer, Element } from '../../electron/service/client.ts';
 import { failureSchema, type Outcome } from '../../electron/contract/errors.ts';
-import type { ClientSide } from './desk-side.ts';
-import { API_KEY, PASSWORD, tokenOf } from './model-service.ts';
+import type { ClientSide } from './client-side.ts';
+import { modelApiKey, modelPassword, tokenOf } from './model-service.ts';
 
 /** One line of the matrix: a fault, what is to come of it, and the proof. */
 export interface Row {
@@ -44,7 +44,7 @@ export function assertFailed(
 /** Neither secret nor value nor anything of a body: only codes, names and numbers. */
 export function assertClean(recorded: unknown): void {
   const text = JSON.stringify(recorded);
-  for (const secret of [API_KEY, PASSWORD, VALUE, 'canary-session', 'captive']) {
+  for (const secret of [modelApiKey, modelPassword, VALUE, 'canary-session', 'captive']) {
     assert.ok(!text.includes(secret), `a failure or record holds ${secret.slice(0, 6)}…`);
   }
 }

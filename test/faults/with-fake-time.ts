@@ -1,5 +1,5 @@
 import type { ServiceClient } from '../../electron/service/client.ts';
-import { createClientSide, type AppTestOptions } from './desk-side.ts';
+import { createClientSide, type AppTestOptions } from './client-side.ts';
 import { FakeClock, seeded } from './fake-clock.ts';
 import { createFakeWire, type FakeWire } from './fake-wire.ts';
 import { ModelService, type ModelOptions, type ModelReply } from './model-service.ts';

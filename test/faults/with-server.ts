@@ -1,4 +1,4 @@
-import { connectTo, type ClientSide } from './desk-side.ts';
+import { connectTo, type ClientSide } from './client-side.ts';
 import { startFaultServer, type FaultServer, type FaultServerOptions, type Script } from './fault-server.ts';
 import { assertAudited } from './row.ts';
 

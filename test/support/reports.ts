@@ -12,7 +12,7 @@ import { type ReportsOptions, openReports } from '../../electron/reports/reports
 import { runService, type ServiceOptions } from '../../electron/built-in-service/service.ts';
 import type { Seed } from '../../electron/built-in-service/seed.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
-import { shippedProfile } from '../faults/desk-side.ts';
+import { shippedProfile } from '../faults/client-side.ts';
 import { connect } from './service-client.ts';
 
 export function value<T>(outcome: Outcome<T>): T {
@@ -52,7 +52,7 @@ export async function tempFolder(): Promise<string> {
 }
 
 /** The reports over a real built-in service, a real log and real files; only the clock is the test's. */
-export async function openRoom(options: Partial<ServiceOptions> = {}, over: Partial<ReportsOptions> = {}) {
+export async function openHarness(options: Partial<ServiceOptions> = {}, over: Partial<ReportsOptions> = {}) {
   const folder = await tempFolder();
   const time = { now: Date.parse('2026-11-20T12:00:00Z') };
   const service = await runService(

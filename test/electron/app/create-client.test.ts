@@ -9,7 +9,7 @@ import type { Connection } from '../../../electron/contract/models/connection.ts
 import type { Connections } from '../../../electron/credentials/connections.ts';
 import { createClientFor } from '../../../electron/clients.ts';
 import { createAuthority } from '../../faults/certificates.ts';
-import { API_KEY, PASSWORD } from '../../faults/model-service.ts';
+import { modelApiKey, modelPassword } from '../../faults/model-service.ts';
 import { startFaultProxy } from '../../faults/fault-proxy.ts';
 import { startFaultServer } from '../../faults/fault-server.ts';
 import { createPfx } from '../../faults/pfx.ts';
@@ -73,7 +73,7 @@ async function open(options: Options) {
       secret: (_, { kind }) => {
         if (kind === 'proxyPassword')
           return Promise.resolve(options.proxyPassword ?? failed('credentials.missing'));
-        return Promise.resolve(done(kind === 'apiKey' ? API_KEY : PASSWORD));
+        return Promise.resolve(done(kind === 'apiKey' ? modelApiKey : modelPassword));
       },
     },
     store: { read: () => ({}) as never, write: () => done(null), damage: null },

@@ -5,7 +5,7 @@ import { createRequestAudit } from '../../../electron/clients.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import { newXorKey } from '../../../electron/contract/obscured.ts';
 import { openLookup } from '../../../electron/lookup/lookup.ts';
-import { connectTo, type ClientSide } from '../../faults/desk-side.ts';
+import { connectTo, type ClientSide } from '../../faults/client-side.ts';
 import { send, startFaultServer, type FaultServer, type Script } from '../../faults/fault-server.ts';
 import { tokenOf } from '../../faults/model-service.ts';
 import { everything, logFolder, value } from '../../support/audit-folder.ts';

@@ -9,7 +9,7 @@ import { readMetrics } from '../../../electron/reports/metrics.ts';
 import { metricsCsv } from '../../../electron/reports/report-files.ts';
 import { readClaims } from '../../../electron/reports/sign-in.ts';
 import { readProfile } from '../../../electron/service/profile.ts';
-import { shippedProfile } from '../../faults/desk-side.ts';
+import { shippedProfile } from '../../faults/client-side.ts';
 import { value } from '../../support/reports.ts';
 
 const { metrics, failures } = shippedProfile().reporting;

@@ -4,31 +4,31 @@ import { expect, test } from 'vitest';
 import type { AuditIntent } from '../../../electron/audit/audit.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
-import { auditKey, openRoom, value } from '../../support/reports.ts';
+import { auditKey, openHarness, value } from '../../support/reports.ts';
 
-type Room = Awaited<ReturnType<typeof openRoom>>;
+type Harness = Awaited<ReturnType<typeof openHarness>>;
 
-async function act(room: Room, intent: AuditIntent): Promise<void> {
-  value(await room.audit.begin(intent))({ ok: true, requestId: 'r-1' });
+async function act(harness: Harness, intent: AuditIntent): Promise<void> {
+  value(await harness.audit.begin(intent))({ ok: true, requestId: 'r-1' });
 }
 
 async function caseWithEvidence() {
-  const room = await openRoom();
+  const harness = await openHarness();
   const hostile = '<img src=x onerror=alert(1)> "quoted" & \u2028 second line';
-  await act(room, { action: 'GetMasked', caseReference: 'D-1', definition: 'card-number' });
-  await act(room, { action: 'Reveal', caseReference: 'D-2', reason: 'another case' });
-  await act(room, { action: 'Reveal', caseReference: 'D-1', reason: hostile, rows: 1 });
-  await act(room, { action: 'Tokenize' });
-  const evidence = value(await room.reports['reports.evidence']({ caseReference: 'D-1' }));
-  const file = path.join(room.folder, 'evidence-D-1.json');
-  return { room, evidence, file, page: path.join(room.folder, 'evidence-D-1.html') };
+  await act(harness, { action: 'GetMasked', caseReference: 'D-1', definition: 'card-number' });
+  await act(harness, { action: 'Reveal', caseReference: 'D-2', reason: 'another case' });
+  await act(harness, { action: 'Reveal', caseReference: 'D-1', reason: hostile, rows: 1 });
+  await act(harness, { action: 'Tokenize' });
+  const evidence = value(await harness.reports['reports.evidence']({ caseReference: 'D-1' }));
+  const file = path.join(harness.folder, 'evidence-D-1.json');
+  return { harness, evidence, file, page: path.join(harness.folder, 'evidence-D-1.html') };
 }
 
 const rewrite = (file: string, change: (text: string) => string): void =>
   fs.writeFileSync(file, change(fs.readFileSync(file, 'utf8')));
 
 test('evidence on a case holds its lines, all of them and no others, and can be verified by a stranger', async () => {
-  const { room, evidence, file } = await caseWithEvidence();
+  const { harness, evidence, file } = await caseWithEvidence();
   expect(evidence).toEqual({
     files: ['evidence-D-1.json', 'evidence-D-1.html'],
     entries: 5,
@@ -36,12 +36,12 @@ test('evidence on a case holds its lines, all of them and no others, and can be 
   });
   const text = fs.readFileSync(file, 'utf8');
   expect(text).not.toContain('another case');
-  const options = { file, signer: evidence?.signer ?? '', log: room.auditFolder, key: auditKey };
+  const options = { file, signer: evidence?.signer ?? '', log: harness.auditFolder, key: auditKey };
   const verdict = await verifyEvidence(options);
   expect(verdict.problems).toEqual([]);
   expect(verdict.holds).toHaveLength(10);
   // The log goes on; what was in it stays in it.
-  await act(room, { action: 'Tokenize' });
+  await act(harness, { action: 'Tokenize' });
   expect((await verifyEvidence(options)).problems).toEqual([]);
 });
 
@@ -84,14 +84,14 @@ function drop(text: string, change: (document: Loose) => unknown): string {
 }
 
 test('a page that was touched, a foreign signer and a log without the lines are found', async () => {
-  const { room, file, page } = await caseWithEvidence();
+  const { harness, file, page } = await caseWithEvidence();
   const other = { file, signer: '0'.repeat(64) };
   expect((await verifyEvidence(other)).problems).toEqual(['The signer is another one.']);
-  const first = path.join(room.auditFolder, 'audit-000001.jsonl');
+  const first = path.join(harness.auditFolder, 'audit-000001.jsonl');
   rewrite(first, (text) => text.replace('another case', 'quite another'));
-  expect((await verifyEvidence({ file, log: room.auditFolder })).problems).toEqual([]);
+  expect((await verifyEvidence({ file, log: harness.auditFolder })).problems).toEqual([]);
   rewrite(first, (text) => text.replace('onerror', 'onbetter'));
-  expect((await verifyEvidence({ file, log: room.auditFolder })).problems).toEqual([
+  expect((await verifyEvidence({ file, log: harness.auditFolder })).problems).toEqual([
     '1 lines do not stand in the log.',
   ]);
   rewrite(page, (text) => text.replace('intact', 'intakt'));
@@ -99,22 +99,24 @@ test('a page that was touched, a foreign signer and a log without the lines are 
 });
 
 test('evidence made from a broken log says so', async () => {
-  const room = await openRoom();
-  await act(room, { action: 'Reveal', caseReference: 'D-1', reason: 'one' });
-  await room.audit.list({ before: null, limit: 1, caseReference: null });
-  rewrite(path.join(room.auditFolder, 'audit-000001.jsonl'), (text) => text.replace('"one"', '"two"'));
-  await room.reports['reports.evidence']({ caseReference: 'D-1' });
-  const { problems } = await verifyEvidence({ file: path.join(room.folder, 'evidence-D-1.json') });
+  const harness = await openHarness();
+  await act(harness, { action: 'Reveal', caseReference: 'D-1', reason: 'one' });
+  await harness.audit.list({ before: null, limit: 1, caseReference: null });
+  rewrite(path.join(harness.auditFolder, 'audit-000001.jsonl'), (text) => text.replace('"one"', '"two"'));
+  await harness.reports['reports.evidence']({ caseReference: 'D-1' });
+  const { problems } = await verifyEvidence({ file: path.join(harness.folder, 'evidence-D-1.json') });
   expect(problems).toContain('The log was already broken when this was made.');
 });
 
 test('there is none on a case nobody worked on, and no page is overwritten', async () => {
-  const { room, page } = await caseWithEvidence();
-  const none = await room.reports['reports.evidence']({ caseReference: 'D-77' });
+  const { harness, page } = await caseWithEvidence();
+  const none = await harness.reports['reports.evidence']({ caseReference: 'D-77' });
   expect(none).toEqual(failed('evidence.none', { subject: 'D-77' }));
   const before = fs.readFileSync(page, 'utf8');
-  const again = value(await room.reports['reports.evidence']({ caseReference: 'D-1' }));
+  const again = value(await harness.reports['reports.evidence']({ caseReference: 'D-1' }));
   expect(again?.files).toEqual(['evidence-D-1.json', 'evidence-D-1 (2).html']);
   expect(fs.readFileSync(page, 'utf8')).toBe(before);
-  expect((await verifyEvidence({ file: path.join(room.folder, 'evidence-D-1.json') })).problems).toEqual([]);
+  expect((await verifyEvidence({ file: path.join(harness.folder, 'evidence-D-1.json') })).problems).toEqual(
+    [],
+  );
 });

@@ -6,7 +6,7 @@ import { systemClock } from '../../../electron/privacy/clock.ts';
 import { askPortal } from '../../../electron/reports/portal.ts';
 import { checkToolServer } from '../../../electron/reports/tool-server.ts';
 import { createTransport, type Transport } from '../../../electron/service/http/transport.ts';
-import { shippedProfile } from '../../faults/desk-side.ts';
+import { shippedProfile } from '../../faults/client-side.ts';
 import { send, startFaultServer, type FaultServer, type Script } from '../../faults/fault-server.ts';
 
 let server: FaultServer;

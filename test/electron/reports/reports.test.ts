@@ -7,20 +7,20 @@ import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { checkToolServer } from '../../../electron/reports/tool-server.ts';
 import type { Transport } from '../../../electron/service/http/transport.ts';
-import { november, openRoom, value } from '../../support/reports.ts';
+import { november, openHarness, value } from '../../support/reports.ts';
 
-type Room = Awaited<ReturnType<typeof openRoom>>;
+type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 const obscured = (text: string) => {
   const xorKey = newXorKey();
   return { xorKey, obscured: obscureText(text, xorKey) };
 };
 
-const signIn = (room: Room, user = 'reporter') =>
-  room.reports['reports.signIn']({ user, password: obscured(room.passwordOf(user)) });
+const signIn = (harness: Harness, user = 'reporter') =>
+  harness.reports['reports.signIn']({ user, password: obscured(harness.passwordOf(user)) });
 
 /** Two tokenized, one masked, three refused, over two days. */
-async function traffic({ client, time }: Room): Promise<void> {
+async function traffic({ client, time }: Harness): Promise<void> {
   const sessionToken = await client.signIn('analyst');
   const tokenize = { sessionToken, tokenName: 'card-number', value: '4111111111111111' };
   const { body } = await client.call('Tokenize', tokenize);
@@ -34,9 +34,9 @@ async function traffic({ client, time }: Room): Promise<void> {
 
 describe('the portal sign-in', () => {
   test('is kept in the keychain, and nothing of it comes out', async () => {
-    const room = await openRoom();
-    expect(value(await room.reports['reports.portal']({})).state).toBe('signed-out');
-    const session = value(await signIn(room));
+    const harness = await openHarness();
+    expect(value(await harness.reports['reports.portal']({})).state).toBe('signed-out');
+    const session = value(await signIn(harness));
     expect(session).toEqual({
       state: 'signed-in',
       user: 'reporter',
@@ -45,83 +45,86 @@ describe('the portal sign-in', () => {
       kept: 'keychain',
     });
     expect(calls['reports.signIn'].output.parse(session)).toEqual(session);
-    const [[account, token] = ['', '']] = [...room.entries];
+    const [[account, token] = ['', '']] = [...harness.entries];
     expect(account).toMatch(/^built-in:[0-9a-f]{24}:portal$/);
     expect(JSON.stringify(session)).not.toContain(token);
-    const log = fs.readFileSync(path.join(room.auditFolder, 'audit-000001.jsonl'), 'utf8');
+    const log = fs.readFileSync(path.join(harness.auditFolder, 'audit-000001.jsonl'), 'utf8');
     expect(log).toContain('"action":"Authenticate"');
     expect(log).not.toContain(token);
-    expect(log).not.toContain(room.passwordOf('reporter'));
+    expect(log).not.toContain(harness.passwordOf('reporter'));
 
-    expect(value(await room.reports['reports.signOut']({})).state).toBe('signed-out');
-    expect(room.entries.size).toBe(0);
+    expect(value(await harness.reports['reports.signOut']({})).state).toBe('signed-out');
+    expect(harness.entries.size).toBe(0);
   });
 
   test('of the embedded service needs no password typed', async () => {
-    const room = await openRoom();
-    expect(value(await room.reports['reports.signInBuiltIn']({})).user).toBe('reporter');
+    const harness = await openHarness();
+    expect(value(await harness.reports['reports.signInBuiltIn']({})).user).toBe('reporter');
   });
 
   test('is refused with a wrong password, and keeps nothing', async () => {
-    const room = await openRoom();
-    const outcome = await room.reports['reports.signIn']({ user: 'reporter', password: obscured('not it') });
+    const harness = await openHarness();
+    const outcome = await harness.reports['reports.signIn']({
+      user: 'reporter',
+      password: obscured('not it'),
+    });
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'portal.credentials' } });
-    expect(room.entries.size).toBe(0);
+    expect(harness.entries.size).toBe(0);
   });
 
   test('takes a pasted token, with or without Bearer, and no other text', async () => {
-    const room = await openRoom();
-    await signIn(room);
-    const token = [...room.entries.values()][0] ?? '';
-    await room.reports['reports.signOut']({});
+    const harness = await openHarness();
+    await signIn(harness);
+    const token = [...harness.entries.values()][0] ?? '';
+    await harness.reports['reports.signOut']({});
     expect(
-      value(await room.reports['reports.useToken']({ token: obscured(` Bearer ${token}\n`) })).state,
+      value(await harness.reports['reports.useToken']({ token: obscured(` Bearer ${token}\n`) })).state,
     ).toBe('signed-in');
-    expect([...room.entries.values()]).toEqual([token]);
-    expect(await room.reports['reports.useToken']({ token: obscured('hunter2') })).toEqual(
+    expect([...harness.entries.values()]).toEqual([token]);
+    expect(await harness.reports['reports.useToken']({ token: obscured('hunter2') })).toEqual(
       failed('portal.not-a-token'),
     );
-    room.time.now += 3_600_000;
-    expect(await room.reports['reports.useToken']({ token: obscured(token) })).toEqual(
+    harness.time.now += 3_600_000;
+    expect(await harness.reports['reports.useToken']({ token: obscured(token) })).toEqual(
       failed('portal.expired'),
     );
   });
 
   test('that is over asks again, by the clock and by 401', async () => {
-    const room = await openRoom({ portalSeconds: 600 });
-    await signIn(room);
-    room.time.now += 601_000;
-    expect(value(await room.reports['reports.portal']({})).state).toBe('ended');
-    const late = await room.reports['reports.failures']({ max: 5 });
+    const harness = await openHarness({ portalSeconds: 600 });
+    await signIn(harness);
+    harness.time.now += 601_000;
+    expect(value(await harness.reports['reports.portal']({})).state).toBe('ended');
+    const late = await harness.reports['reports.failures']({ max: 5 });
     expect(late).toMatchObject({ ok: false, failure: { code: 'portal.expired' } });
 
     // A token the service does not know, good by its own account: only the answer tells.
     const unsigned = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
     const forged = `${unsigned({ alg: 'HS256' })}.${unsigned({ sub: 'x' })}.c2ln`;
-    expect(value(await room.reports['reports.useToken']({ token: obscured(forged) })).expires).toBeNull();
-    const refused = await room.reports['reports.failures']({ max: 5 });
+    expect(value(await harness.reports['reports.useToken']({ token: obscured(forged) })).expires).toBeNull();
+    const refused = await harness.reports['reports.failures']({ max: 5 });
     expect(refused).toMatchObject({ ok: false, failure: { code: 'portal.expired', status: 401 } });
-    expect(value(await room.reports['reports.portal']({})).state).toBe('ended');
-    expect(room.entries.size).toBe(0);
+    expect(value(await harness.reports['reports.portal']({})).state).toBe('ended');
+    expect(harness.entries.size).toBe(0);
   });
 
   test('nobody is signed in: nothing is asked', async () => {
-    const room = await openRoom();
-    const outcome = await room.reports['reports.metrics']({ ...november, grouping: 'day' });
+    const harness = await openHarness();
+    const outcome = await harness.reports['reports.metrics']({ ...november, grouping: 'day' });
     expect(outcome).toEqual(failed('portal.sign-in'));
-    expect((await room.audit.list({ before: null, limit: 9, caseReference: null })).total).toBe(0);
+    expect((await harness.audit.list({ before: null, limit: 9, caseReference: null })).total).toBe(0);
   });
 });
 
 describe('the figures', () => {
   test('are exactly the traffic, in each grouping, against the period before', async () => {
-    const room = await openRoom();
-    await traffic(room);
-    await signIn(room);
+    const harness = await openHarness();
+    await traffic(harness);
+    await signIn(harness);
     const ask = async (
       grouping: 'day' | 'definition' | 'operation' | 'all',
       period: { from: string; to: string } = november,
-    ) => value(await room.reports['reports.metrics']({ ...period, grouping }));
+    ) => value(await harness.reports['reports.metrics']({ ...period, grouping }));
 
     const byDay = await ask('day');
     expect(calls['reports.metrics'].output.parse(byDay)).toEqual(byDay);
@@ -151,10 +154,10 @@ describe('the figures', () => {
   });
 
   test('list the failures with all there is to know, and what support needs', async () => {
-    const room = await openRoom();
-    await traffic(room);
-    await signIn(room);
-    const list = value(await room.reports['reports.failures']({ max: 2 }));
+    const harness = await openHarness();
+    await traffic(harness);
+    await signIn(harness);
+    const list = value(await harness.reports['reports.failures']({ max: 2 }));
     expect(calls['reports.failures'].output.parse(list)).toEqual(list);
     expect(list.failures).toHaveLength(2);
     expect(list.failures[0]).toMatchObject({
@@ -164,28 +167,28 @@ describe('the figures', () => {
       status: 401,
       code: 'SessionUnknown',
     });
-    value(await room.reports['reports.copy']({ what: 'support', reportId: list.reportId, index: 0 }));
-    const [bundle = ''] = room.copied;
+    value(await harness.reports['reports.copy']({ what: 'support', reportId: list.reportId, index: 0 }));
+    const [bundle = ''] = harness.copied;
     expect(bundle.split('\n')[0]).toBe(`Request ID: ${list.failures[0]?.requestId ?? ''}`);
     expect(bundle).toContain('Operation: Detokenize');
-    const gone = await room.reports['reports.copy']({ what: 'support', reportId: 'report-99', index: 0 });
+    const gone = await harness.reports['reports.copy']({ what: 'support', reportId: 'report-99', index: 0 });
     expect(gone).toEqual(failed('report.unknown'));
   });
 
   test('go into a CSV that gives back what was shown, and a PNG that is one', async () => {
-    const room = await openRoom();
-    await traffic(room);
-    await signIn(room);
+    const harness = await openHarness();
+    await traffic(harness);
+    await signIn(harness);
     const { reportId } = value(
-      await room.reports['reports.metrics']({ ...november, grouping: 'definition' }),
+      await harness.reports['reports.metrics']({ ...november, grouping: 'definition' }),
     );
-    const saved = value(await room.reports['reports.export']({ reportId }));
+    const saved = value(await harness.reports['reports.export']({ reportId }));
     expect(saved).toEqual({
       name: 'Built-in-service-requests-by-definition-2026-11-01-to-2026-11-30.csv',
       rows: 4,
       escaped: 0,
     });
-    const file = path.join(room.folder, saved?.name ?? '');
+    const file = path.join(harness.folder, saved?.name ?? '');
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
     const text = fs.readFileSync(file, 'utf8').replace(/^\ufeff/, '');
     expect(Papa.parse(text.trimEnd()).data.slice(0, 2)).toEqual([
@@ -194,15 +197,15 @@ describe('the figures', () => {
     ]);
 
     const png = Buffer.from('89504e470d0a1a0a00', 'hex').toString('base64');
-    const chart = value(await room.reports['reports.exportChart']({ reportId, png }));
-    expect(fs.readFileSync(path.join(room.folder, chart?.name ?? '')).toString('base64')).toBe(png);
-    const other = await room.reports['reports.exportChart']({ reportId, png: btoa('<svg/>') });
+    const chart = value(await harness.reports['reports.exportChart']({ reportId, png }));
+    expect(fs.readFileSync(path.join(harness.folder, chart?.name ?? '')).toString('base64')).toBe(png);
+    const other = await harness.reports['reports.exportChart']({ reportId, png: btoa('<svg/>') });
     expect(other).toEqual(failed('report.not-a-chart'));
-    expect(fs.readdirSync(room.folder).filter((name) => name.endsWith('.partial'))).toEqual([]);
+    expect(fs.readdirSync(harness.folder).filter((name) => name.endsWith('.partial'))).toEqual([]);
   });
 
   test('are not asked for when they can’t be written down first', async () => {
-    const room = await openRoom(
+    const harness = await openHarness(
       {},
       {
         audit: {
@@ -211,17 +214,17 @@ describe('the figures', () => {
         },
       },
     );
-    const outcome = await signIn(room);
+    const outcome = await signIn(harness);
     expect(outcome).toEqual(failed('audit.unwritable'));
-    expect(room.entries.size).toBe(0);
+    expect(harness.entries.size).toBe(0);
   });
 });
 
 describe('the tool server', () => {
   test('that is on lists the eleven tools', async () => {
-    const room = await openRoom({ toolServer: true });
-    await signIn(room);
-    const found = value(await room.reports['reports.toolServer']({}));
+    const harness = await openHarness({ toolServer: true });
+    await signIn(harness);
+    const found = value(await harness.reports['reports.toolServer']({}));
     expect(calls['reports.toolServer'].output.parse(found)).toEqual(found);
     expect(found).toMatchObject({ state: 'ready', transport: 'streamable-http', failure: null });
     expect(found.tools).toHaveLength(11);
@@ -230,7 +233,7 @@ describe('the tool server', () => {
       mcpServers: {
         'tokenization-service': {
           type: 'sse',
-          url: `${room.facts.baseUrl}/mcp`,
+          url: `${harness.facts.baseUrl}/mcp`,
           headers: { Authorization: 'Bearer <JWT_TOKEN>' },
         },
       },
@@ -238,30 +241,32 @@ describe('the tool server', () => {
   });
 
   test('that knows the older way only is asked that way', async () => {
-    const room = await openRoom({ toolServer: true });
-    await signIn(room);
-    const [token = ''] = room.entries.values();
+    const harness = await openHarness({ toolServer: true });
+    await signIn(harness);
+    const [token = ''] = harness.entries.values();
     const older: Pick<Transport, 'open'> = {
       open: (url, init) =>
         init.method === 'POST' && !url.searchParams.has('sessionId')
           ? Promise.resolve({ ok: true, response: new Response('{}', { status: 405 }), fault: () => null })
-          : room.transport.open(url, init),
+          : harness.transport.open(url, init),
     };
-    const found = await checkToolServer(room.facts.baseUrl, older, token);
+    const found = await checkToolServer(harness.facts.baseUrl, older, token);
     expect(found).toMatchObject({ state: 'ready', transport: 'sse' });
     expect(found.tools.filter(({ there }) => there)).toHaveLength(11);
   });
 
   test('that names another address to post to does not get the token', async () => {
-    const room = await openRoom();
-    const elsewhere = await room.transport.open(new URL('https://elsewhere.invalid/mcp'), { method: 'POST' });
+    const harness = await openHarness();
+    const elsewhere = await harness.transport.open(new URL('https://elsewhere.invalid/mcp'), {
+      method: 'POST',
+    });
     expect(elsewhere).toEqual({ ok: false, fault: { kind: 'redirect', subject: 'elsewhere.invalid' } });
   });
 
   test('that is off says so, and one that wants a sign-in too', async () => {
-    const off = await openRoom();
+    const off = await openHarness();
     expect(value(await off.reports['reports.toolServer']({}))).toMatchObject({ state: 'off', failure: null });
-    const on = await openRoom({ toolServer: true });
+    const on = await openHarness({ toolServer: true });
     expect(value(await on.reports['reports.toolServer']({}))).toMatchObject({
       state: 'sign-in',
       failure: { code: 'portal.sign-in', status: 401 },

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import type { AuditEnd, AuditIntent } from '../../../electron/audit/audit.ts';
 import { calls } from '../../../electron/contract/calls.ts';
-import { november, openRoom, value } from '../../support/reports.ts';
+import { november, openHarness, value } from '../../support/reports.ts';
 
 test('the workstation’s figures are what its log says, apart from the account’s', async () => {
-  const room = await openRoom();
+  const harness = await openHarness();
   const act = async (intent: AuditIntent, end: AuditEnd | null = { ok: true }) => {
-    const close = value(await room.audit.begin(intent));
+    const close = value(await harness.audit.begin(intent));
     if (end !== null) close(end);
   };
   await act({ action: 'Tokenize', definition: 'ssn', rows: 1 });
-  room.time.now -= 30 * 86_400_000;
+  harness.time.now -= 30 * 86_400_000;
   await act({ action: 'GetMasked', definition: 'ssn', rows: 1 });
-  room.time.now += 30 * 86_400_000;
+  harness.time.now += 30 * 86_400_000;
   await act({ action: 'BatchDetokenize', definition: 'card-number', rows: 500 });
   const refusal = { ok: false, code: 'service.refused' };
   await act({ action: 'Detokenize', definition: 'card-number', policy: 'mask-only', rows: 1 }, refusal);
@@ -27,7 +27,7 @@ test('the workstation’s figures are what its log says, apart from the account�
   await act({ action: 'Export', caseReference: 'D-2', rows: 999, note: 'masked all exact' });
   await act({ action: 'StoreSecret' });
 
-  const station = value(await room.reports['reports.workstation']({ ...november, grouping: 'operation' }));
+  const station = value(await harness.reports['reports.workstation']({ ...november, grouping: 'operation' }));
   expect(calls['reports.workstation'].output.parse(station)).toEqual(station);
   expect(station).toMatchObject({
     requests: 6,
@@ -60,6 +60,6 @@ test('the workstation’s figures are what its log says, apart from the account�
     { caseReference: 'D-1', reveals: 1, copies: 1, exports: 0, rows: 2, last: '' },
     { caseReference: 'D-2', reveals: 0, copies: 0, exports: 1, rows: 40, last: '' },
   ]);
-  const exported = value(await room.reports['reports.export']({ reportId: station.reportId }));
+  const exported = value(await harness.reports['reports.export']({ reportId: station.reportId }));
   expect(exported?.name).toMatch(/^workstation-requests-by-operation-/);
 });

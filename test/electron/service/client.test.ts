@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failed } from '../../../electron/contract/errors.ts';
-import { connectTo, type ClientSide } from '../../faults/desk-side.ts';
+import { connectTo, type ClientSide } from '../../faults/client-side.ts';
 import { send, startFaultServer, type FaultServer } from '../../faults/fault-server.ts';
-import { API_KEY, PASSWORD } from '../../faults/model-service.ts';
+import { modelApiKey, modelPassword } from '../../faults/model-service.ts';
 
 let server: FaultServer;
 let app: ClientSide;
@@ -23,7 +23,7 @@ describe('the operations', () => {
     expect(await client.tokenize('p', 'card', '4111', {})).toMatchObject({ value: { value: 'tok_4111' } });
     expect(await client.detokenize('p', 'card', 'tok_4111', {})).toMatchObject({ value: { value: '4111' } });
     expect(await client.getMasked('p', 'card', 'tok_4111', {})).toMatchObject({ value: { value: '****11' } });
-    expect(await client.translate('p', 'card', target, 'tok_9', {})).toMatchObject({
+    expect(await client.translate('p', 'card', { token: 'tok_9', target }, {})).toMatchObject({
       value: { value: 'tok_9' },
     });
     const bodies = Object.fromEntries(server.hits.map(({ operation, json }) => [operation, json]));
@@ -40,7 +40,7 @@ describe('the operations', () => {
       targetTokenName: 'ssn',
       tokenValue: 'tok_9',
     });
-    expect(server.hits[0]?.json).toEqual({ apiKey: API_KEY, policy: 'p', policyPassword: PASSWORD });
+    expect(server.hits[0]?.json).toEqual({ apiKey: modelApiKey, policy: 'p', policyPassword: modelPassword });
     expect(server.hits.map(({ path }) => path)[1]).toBe('/api/services/evtservice/tokenize');
   });
 

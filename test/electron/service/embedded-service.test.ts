@@ -10,7 +10,7 @@ import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { systemClock } from '../../../electron/privacy/clock.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { createClientSide, type ClientSide } from '../../faults/desk-side.ts';
+import { createClientSide, type ClientSide } from '../../faults/client-side.ts';
 
 let service: RunningService | null = null;
 let app: ClientSide | null = null;
@@ -68,7 +68,7 @@ describe('the client against the embedded service', () => {
     const back = await client.detokenize('analyst', 'card-number', token.value.value, {});
     expect(back).toMatchObject({ value: { value: clear } });
     const target = { policy: 'dispute-desk', definition: 'card-number' };
-    const other = await client.translate('analyst', 'card-number', target, token.value.value, {});
+    const other = await client.translate('analyst', 'card-number', { token: token.value.value, target }, {});
     expect(other).toMatchObject({ value: { value: token.value.value } });
 
     const clears = cards(500);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClientSide } from '../../faults/desk-side.ts';
+import { createClientSide } from '../../faults/client-side.ts';
 import { FakeClock, seeded } from '../../faults/fake-clock.ts';
 import { createFakeWire } from '../../faults/fake-wire.ts';
 import { bucketLimiter, fixedLimiter, slidingLimiter, type Limiter } from '../../faults/limiters.ts';

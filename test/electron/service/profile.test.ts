@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memberNames, readList, readSingle } from '../../../electron/service/answers.ts';
 import { operationNames, operations } from '../../../electron/service/operations.ts';
 import { meaningOf, readProfile } from '../../../electron/service/profile.ts';
-import { shippedProfile } from '../../faults/desk-side.ts';
+import { shippedProfile } from '../../faults/client-side.ts';
 
 const text = readFileSync(new URL('../../../resources/service-profile.json', import.meta.url), 'utf8');
 const profile = shippedProfile();

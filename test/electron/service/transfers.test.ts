@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RetryBudget } from '../../../electron/service/limits/retries.ts';
 import { createTransfers } from '../../../electron/service/limits/transfers.ts';
-import { memoryQuota } from '../../faults/desk-side.ts';
+import { memoryQuota } from '../../faults/client-side.ts';
 import { FakeClock } from '../../faults/fake-clock.ts';
 
 const HOUR = 3_600_000;

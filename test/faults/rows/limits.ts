@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { memoryQuota } from '../desk-side.ts';
+import { memoryQuota } from '../client-side.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { assertAll, assertFailed, call, DEFINITION, POLICY, tokens, type Row } from '../row.ts';
 import { reply, withFakeTime } from '../with-fake-time.ts';

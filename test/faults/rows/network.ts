@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { createAuthority, type LeafOptions } from '../certificates.ts';
-import { connectTo } from '../desk-side.ts';
+import { connectTo } from '../client-side.ts';
 import { startFaultProxy } from '../fault-proxy.ts';
 import { send, startFaultServer } from '../fault-server.ts';
 import { createPfx } from '../pfx.ts';
@@ -21,7 +21,7 @@ import {
 import { onOperations, withServer } from '../with-server.ts';
 
 const elements = tokens(4);
-const PROXY_PASSWORD = 'canary-proxy-6612';
+const proxyPassword = 'canary-proxy-6612';
 
 export const network: readonly Row[] = [
   {
@@ -193,7 +193,7 @@ export const network: readonly Row[] = [
     expected: 'no retry; asks; the password never reaches the origin',
     run: () =>
       withServer(async (server) => {
-        const proxy = await startFaultProxy(`user:${PROXY_PASSWORD}`);
+        const proxy = await startFaultProxy(`user:${proxyPassword}`);
         try {
           const signIn = { url: proxy.url, username: 'user' };
           const wrong = connectTo(server, { transport: { proxy: { ...signIn, password: 'no' } } });
@@ -204,15 +204,15 @@ export const network: readonly Row[] = [
           assert.equal(proxy.asked.length, 1);
           assert.equal(server.connections(), 0);
 
-          const right = connectTo(server, { transport: { proxy: { ...signIn, password: PROXY_PASSWORD } } });
+          const right = connectTo(server, { transport: { proxy: { ...signIn, password: proxyPassword } } });
           assertAll(await right.client.batch(call, elements, {}), elements);
           await right.client.close();
           assert.ok(proxy.asked.every(({ target }) => target === server.host));
           for (const { headers, text } of server.hits) {
             assert.equal(headers['proxy-authorization'], undefined);
-            assert.ok(!JSON.stringify([headers, text]).includes(PROXY_PASSWORD));
+            assert.ok(!JSON.stringify([headers, text]).includes(proxyPassword));
             assert.ok(
-              !JSON.stringify(headers).includes(Buffer.from(PROXY_PASSWORD).toString('base64').slice(0, 8)),
+              !JSON.stringify(headers).includes(Buffer.from(proxyPassword).toString('base64').slice(0, 8)),
             );
           }
         } finally {

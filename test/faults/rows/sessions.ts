@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { send } from '../fault-server.ts';
-import { API_KEY, PASSWORD } from '../model-service.ts';
+import { modelApiKey, modelPassword } from '../model-service.ts';
 import { assertAll, assertFailed, call, DEFINITION, POLICY, tokens, warmUp, type Row } from '../row.ts';
 import { onOperations, withServer } from '../with-server.ts';
 
@@ -56,7 +56,7 @@ export const sessions: readonly Row[] = [
     run: async () => {
       let password = 'wrong-canary';
       const secrets = {
-        apiKey: () => Promise.resolve(done(API_KEY)),
+        apiKey: () => Promise.resolve(done(modelApiKey)),
         policyPassword: () => Promise.resolve(done(password)),
       };
       await withServer(
@@ -70,7 +70,7 @@ export const sessions: readonly Row[] = [
           assert.equal(server.hits.length, 1);
           assertFailed(await client.openSession(POLICY), 'service.credentials');
           assert.equal(server.hits.length, 2);
-          password = PASSWORD;
+          password = modelPassword;
           assert.ok((await masked()).ok);
           assert.equal(server.hits.length, 4);
         },
@@ -144,7 +144,7 @@ export const sessions: readonly Row[] = [
           locked = false;
           assertAll(await client.batch(call, elements, {}), elements);
         },
-        { app: { secrets: { apiKey: secret(API_KEY), policyPassword: secret(PASSWORD) } } },
+        { app: { secrets: { apiKey: secret(modelApiKey), policyPassword: secret(modelPassword) } } },
       );
     },
   },

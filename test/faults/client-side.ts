@@ -11,7 +11,7 @@ import { readProfile, type ServiceProfile } from '../../electron/service/profile
 import { createTransport, type TransportOptions } from '../../electron/service/http/transport.ts';
 import type { QuotaStore, TransfersRecord } from '../../electron/service/limits/transfers.ts';
 import { done } from '../../electron/contract/errors.ts';
-import { API_KEY, PASSWORD } from './model-service.ts';
+import { modelApiKey, modelPassword } from './model-service.ts';
 import type { FaultServer } from './fault-server.ts';
 
 export function shippedProfile(): ServiceProfile {
@@ -64,8 +64,8 @@ export function createClientSide({
     },
     profile: shippedProfile(),
     secrets: {
-      apiKey: () => Promise.resolve(done(API_KEY)),
-      policyPassword: () => Promise.resolve(done(PASSWORD)),
+      apiKey: () => Promise.resolve(done(modelApiKey)),
+      policyPassword: () => Promise.resolve(done(modelPassword)),
     },
     auditRequest(intent) {
       const entry: ClientSide['audited'][number] = { intent, outcome: null };

@@ -10,10 +10,10 @@ import { createRequestAudit } from '../../electron/clients.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { createServiceClient } from '../../electron/service/client.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
-import { memoryQuota, shippedProfile } from '../faults/desk-side.ts';
+import { memoryQuota, shippedProfile } from '../faults/client-side.ts';
 import { connectionsOf, memoryStore } from '../support/batch-app.ts';
 
-export interface RoomOptions {
+export interface HarnessOptions {
   readonly home: string;
   readonly url: string;
   readonly ca: string;
@@ -23,7 +23,7 @@ export interface RoomOptions {
   readonly audited?: boolean;
 }
 
-export interface Room {
+export interface Harness {
   readonly batch: Batch;
   source(path: string): Promise<string>;
   start(sourceId: string, column: number): Promise<string>;
@@ -31,8 +31,8 @@ export interface Room {
   close(): Promise<void>;
 }
 
-/** The batch room with the real client behind it, outside of a app. */
-export async function openRoom(options: RoomOptions): Promise<Room> {
+/** The batch module with the real client, without the rest of the app. */
+export async function openHarness(options: HarnessOptions): Promise<Harness> {
   const connection: Connection = {
     id: 'bench',
     name: 'Bench',
@@ -141,13 +141,13 @@ async function openLog(home: string): Promise<Audit> {
   return audit;
 }
 
-export function untilDone(room: Room, jobId: string): Promise<Job> {
+export function untilDone(harness: Harness, jobId: string): Promise<Job> {
   return new Promise((resolve) => {
     const look = (job: Job): void => {
       if (job.jobId === jobId && job.state !== 'running') resolve(job);
     };
-    room.onJob(look);
-    void room.batch['batch.jobs']({}).then((jobs) => {
+    harness.onJob(look);
+    void harness.batch['batch.jobs']({}).then((jobs) => {
       if (jobs.ok) jobs.value.forEach(look);
     });
   });
