@@ -1,13 +1,13 @@
-import type { BrowserWindow, Session, RenderProcessGoneDetails } from 'electron';
+import type { BrowserWindow as ElectronWindow, Session, RenderProcessGoneDetails } from 'electron';
 import type { ElectronModules } from './electron-platform.ts';
 import { electronOrigin } from './protocol.ts';
 
 /** The only place where a window is made. All preferences are listed, defaults included, so that each can be checked. */
 export function createWindow(
-  { BrowserWindow: Window }: Pick<ElectronModules, 'BrowserWindow'>,
+  { BrowserWindow }: Pick<ElectronModules, 'BrowserWindow'>,
   { preload, session }: { readonly preload: string; readonly session: Session },
-): BrowserWindow {
-  const window = new Window({
+): ElectronWindow {
+  const window = new BrowserWindow({
     title: 'Tokendesk',
     width: 1280,
     height: 800,
@@ -39,7 +39,7 @@ export function createWindow(
   return window;
 }
 
-export async function loadWindow(window: BrowserWindow): Promise<void> {
+export async function loadWindow(window: ElectronWindow): Promise<void> {
   await window.loadURL(`${electronOrigin}/index.html`);
 }
 
@@ -70,7 +70,7 @@ interface ReloadOptions {
 
 /** Loads the page again when its process crashed. Jobs run in the main process and go on meanwhile. */
 export function reloadCrashedWindow(
-  window: BrowserWindow,
+  window: ElectronWindow,
   { load, onGone, giveUp, now }: ReloadOptions,
 ): void {
   let crashes: number[] = [];

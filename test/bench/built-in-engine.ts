@@ -84,7 +84,7 @@ for (const [label, tokenName, value] of cases) {
     if (!outcome.ok) throw new Error(`${label}: ${outcome.code}`);
     return outcome.value;
   });
-  const elements = tokens.map((Value, i) => ({ RefId: String(i), Value }));
+  const elements = tokens.map((value, i) => ({ RefId: String(i), Value: value }));
   const tokenize = rateOfCore(() => {
     tokenizeAll(engine, values);
   });

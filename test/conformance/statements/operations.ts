@@ -142,7 +142,7 @@ export const operations: readonly Statement[] = [
   }),
   statement('4', 'BatchTokenize and BatchDetokenize: many values with one definition', async (target) => {
     const { base, tokens, values } = await target.tokens('BatchTokenize', 'BatchDetokenize');
-    const clear = values.map((Value, i) => ({ RefId: `r${i}`, Value }));
+    const clear = values.map((value, i) => ({ RefId: `r${i}`, Value: value }));
     const done = elementsOf(await target.call('BatchTokenize', { ...base, elements: clear }));
     assert.deepEqual(
       done.map(({ Value }) => Value),
@@ -162,17 +162,17 @@ export const operations: readonly Statement[] = [
       targetSessionToken: sessionToken,
       sourceTokenName: base.tokenName,
       targetTokenName: base.tokenName,
-      elements: tokens.map((Value, i) => ({ RefId: `r${i}`, Value })),
+      elements: tokens.map((value, i) => ({ RefId: `r${i}`, Value: value })),
     });
     assert.deepEqual(
       elementsOf(answer).map(({ RefId, Value }) => [RefId, Value]),
-      tokens.map((Value, i) => [`r${i}`, Value]),
+      tokens.map((value, i) => [`r${i}`, value]),
     );
     return undefined;
   }),
   statement('4', 'PatternMatch: only the elements whose cleartext matches', async (target) => {
     const { base, tokens, values } = await target.tokens('PatternMatch');
-    const elements = tokens.map((Value, i) => ({ RefId: `r${i}`, Value }));
+    const elements = tokens.map((value, i) => ({ RefId: `r${i}`, Value: value }));
     const escaped = values[1].replace(/[^\w ]/g, '\\$&');
     const found = elementsOf(await target.call('PatternMatch', { ...base, regex: `^${escaped}$`, elements }));
     assert.deepEqual(

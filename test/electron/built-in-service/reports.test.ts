@@ -64,7 +64,7 @@ const metrics = async (groupBy: string, startDate = '2026-11-01', endDate = '202
 
 async function traffic() {
   const sessionToken = await client.signIn('analyst');
-  const elements = ['123-45-6789', 'no ssn'].map((Value) => ({ Value }));
+  const elements = ['123-45-6789', 'no ssn'].map((value) => ({ Value: value }));
   await client.call('BatchTokenize', { sessionToken, tokenName: 'ssn', elements });
   await client.call('Tokenize', { sessionToken, tokenName: 'card-number', value: '4111111111111111' });
   const failed = [
@@ -130,10 +130,10 @@ describe('AggregateApiRequestMetrics', () => {
     [{ startDate: '2026-02-30' }, ['startDate is invalid']],
     [{ startDate: undefined, tenantId: 7 }, ['tenantId is invalid', 'startDate is invalid']],
     [{ startDate: '2026-12-01' }, ['startDate is invalid', 'endDate is invalid']],
-  ])('refuses %j', async (wrong, Validation) => {
+  ])('refuses %j', async (wrong, validation) => {
     const body = { ...account, startDate: '2026-11-01', endDate: '2026-11-30', groupBy: 'Day', ...wrong };
     const answer = await client.call('AggregateApiRequestMetrics', body, await bearer());
-    expect(answer).toMatchObject({ status: 400, body: { errors: { Validation } } });
+    expect(answer).toMatchObject({ status: 400, body: { errors: { Validation: validation } } });
   });
 });
 

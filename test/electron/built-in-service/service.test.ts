@@ -127,7 +127,7 @@ describe('operations', () => {
     const batch = await client.call('BatchTokenize', {
       sessionToken,
       tokenName: 'free-text',
-      elements: values.map((Value, i) => ({ RefId: String(i), Value })),
+      elements: values.map((value, i) => ({ RefId: String(i), Value: value })),
     });
     const elements = [
       ...(batch.body.elements as { RefId: string; Value: string }[]),

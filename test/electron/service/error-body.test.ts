@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorCodes, fieldMessages } from '../../../electron/service/http/failures.ts';
 
-const body = (...Validation: unknown[]) => ({ errors: { code: ['X'], Validation } });
+const body = (...messages: unknown[]) => ({ errors: { code: ['X'], Validation: messages } });
 const nothing = () => [];
 
 describe('a failure body', () => {

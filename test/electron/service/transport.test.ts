@@ -82,13 +82,7 @@ describe('trusted certificates', () => {
     expect(all.value).toEqual(expect.arrayContaining([`${pem.trim()}\n`, ...getCACertificates('system')]));
     expect(all.value.length).toBeGreaterThan(100);
     const only = trustedCertificates(pem, true);
-    expect(only).toMatchObject({
-      ok: true,
-      value: [
-        `${pem.trim()}\
-`,
-      ],
-    });
+    expect(only).toMatchObject({ ok: true, value: [`${pem.trim()}\n`] });
     expect(trustedCertificates(null)).toMatchObject({ ok: true });
   });
 

@@ -31,7 +31,7 @@ const parse = (text: string, radix: number): bigint =>
   );
 
 describe('FF1', () => {
-  it.each(samples)('matches the published sample %#', (key, radix, tweakHex, plain, cipher) => {
+  it.each(samples)('matches the published sample %#', (...[key, radix, tweakHex, plain, cipher]) => {
     const tweak = Buffer.from(tweakHex, 'hex');
     const shape = { radix, length: plain.length, tweakLength: tweak.length };
     const aes = expandAesKey(Buffer.from(key, 'hex'));
