@@ -209,7 +209,7 @@ const messages: Record<FailureCode, Format> = {
   'audit.broken': (f) =>
     message(
       f.row === undefined
-        ? 'The audit log has been changed from outside.'
+        ? 'The audit log has been changed, or an older one put in its place.'
         : `The audit log has been changed at entry ${f.row}.`,
       'Tell the administrator; do not delete it.',
     ),

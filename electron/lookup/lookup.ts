@@ -109,6 +109,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       caseReference,
       rows: 1,
       note: 'Detokenize',
+      cleartext: true,
     });
     if (!begun.ok) return begun;
     const act: RecordedAct = { sent: false };
