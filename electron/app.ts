@@ -44,7 +44,7 @@ export interface AppOptions {
 }
 
 export interface App {
-  /** Pauses jobs at a chunk's edge, clears the clipboard, closes sessions and the built-in service. */
+  /** Clears the clipboard, pauses jobs at a chunk's edge, closes sessions and the built-in service. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -227,18 +227,37 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
 
   return {
     async close() {
-      for (const stop of stops) stop();
-      lock.close();
-      await batch.close();
-      await clipboard.clear();
-      await clients.close();
-      await reports.close();
-      await builtIn.stop();
-      state.close();
-      await audit.close();
+      const steps = {
+        clear: () => clipboard.clear(),
+        stops: () => stops.forEach((stop) => stop()),
+        lock: () => lock.close(),
+        batch: () => batch.close(),
+        // Before the clipboard: an answer that still comes must find it closed.
+        clients: () => clients.close(),
+        clipboard: () => clipboard.close(),
+        reports: () => reports.close(),
+        builtIn: () => builtIn.stop(),
+        state: () => state.close(),
+        audit: () => audit.close(),
+      };
+      await closeInOrder(steps, log);
       log.info('app closed');
     },
   };
+}
+
+/** Runs each step, whatever became of those before it: none may keep the clipboard full or the audit log open. */
+export async function closeInOrder(
+  steps: Readonly<Record<string, () => unknown>>,
+  log: Pick<Log, 'bug'>,
+): Promise<void> {
+  for (const [name, step] of Object.entries(steps)) {
+    try {
+      await step();
+    } catch (error) {
+      log.bug(`close ${name}`, error);
+    }
+  }
 }
 
 /** Failures: connection.none, connection.unknown, those of making its client. */

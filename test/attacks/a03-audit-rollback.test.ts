@@ -70,7 +70,7 @@ async function lookupsOn(audit: Audit) {
       open: () => ({ revealId: 'r1', hideAfterMs: 1 }),
       hide: () => undefined,
     },
-    clipboard: { write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
+    clipboard: { epoch: () => 0, write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
     caseRequired: () => true,
     now: () => new Date(),
     newId: () => 'l1',
