@@ -16,7 +16,7 @@ import { restoreText } from './contract/obscured.ts';
 import type { Connection } from './contract/models/connection.ts';
 import { createClientCertificates } from './credentials/client-certificates.ts';
 import { type Connections, createConnections } from './credentials/connections.ts';
-import { createKeychain } from './credentials/keychain.ts';
+import { accountsOf, createKeychain, type Keychain } from './credentials/keychain.ts';
 import type { KeyringBackend } from './credentials/keytar.ts';
 import { createEventSender, createRouter } from './ipc/router.ts';
 import type { Log } from './log/log.ts';
@@ -104,6 +104,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       read: () => store.read('unlock'),
       write: (attempts) => store.write('unlock', attempts),
     },
+    forgetSecrets: () => forgetSecrets(connections, keychain, (id) => clients.drop(id)),
   });
   const reveals = createReveals({
     clock,
@@ -164,6 +165,14 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const batch = createAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
   const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
 
+  async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const begun = await audit.begin({ action });
+    if (!begun.ok) return begun;
+    const outcome = await run();
+    begun.value(outcome.ok ? { ok: true } : { ok: false, code: outcome.failure.code });
+    return outcome;
+  }
+
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
     'app.about': async () => done(await readAbout(platform, options.licences)),
@@ -200,7 +209,11 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
       return unlocked;
     },
-    'lock.setPassphrase': ({ current, next }) => lock.setPassphrase(restoreText(current), restoreText(next)),
+    'lock.reset': () => recorded('ResetLock', () => lock.reset()),
+    'lock.setPassphrase': ({ current, next }) =>
+      recorded(next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase', () =>
+        lock.setPassphrase(restoreText(current), restoreText(next)),
+      ),
     'lock.active': () => {
       lock.active();
       return Promise.resolve(done({}));
@@ -258,6 +271,32 @@ export async function closeInOrder(
       log.bug(`close ${name}`, error);
     }
   }
+}
+
+/**
+ * Removes every secret from the keychain: keys and passwords of all connections, and the keys of stored results. The keys
+ * of the audit log and of its evidence stay, or the log could no longer be verified.
+ */
+async function forgetSecrets(
+  connections: Pick<Connections, 'list' | 'forgetCertificate'>,
+  keychain: Pick<Keychain, 'accounts' | 'remove'>,
+  dropClient: (id: string) => Promise<unknown>,
+): Promise<Outcome<null>> {
+  for (const { id, clientCertificate } of connections.list()) {
+    if (clientCertificate !== null) {
+      const forgotten = await connections.forgetCertificate(id);
+      if (!forgotten.ok) return forgotten;
+    }
+    await dropClient(id);
+  }
+  // Not only what the index names: it stands in a file that anybody of this user can change.
+  const accounts = new Set([...keychain.accounts(), ...connections.list().flatMap(accountsOf)]);
+  for (const account of accounts) {
+    if (account.startsWith('audit:') || account.startsWith('evidence:')) continue;
+    const removed = await keychain.remove(account);
+    if (!removed.ok) return removed;
+  }
+  return done(null);
 }
 
 /** Failures: connection.none, connection.unknown, those of making its client. */

@@ -215,6 +215,13 @@ const messages: Record<FailureCode, Format> = {
     ),
   'app.locked': () => message('The app is locked.', 'Unlock it first.'),
   'unlock.wrong': () => message('That passphrase is not right.', 'Try again.', 'now'),
+  'unlock.too-short': (f) =>
+    message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),
+  'unlock.verifier-lost': () =>
+    message(
+      'The keychain no longer has what the passphrase is checked with.',
+      'Somebody may have removed it. The app opens only after a reset, which forgets all stored secrets.',
+    ),
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
     message('A reason and a case are needed before anything is shown in clear.', 'Fill them in.', 'now'),

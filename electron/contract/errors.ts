@@ -42,6 +42,8 @@ export const failureCodes = [
   'app.locked',
   'unlock.wrong',
   'unlock.wait',
+  'unlock.too-short',
+  'unlock.verifier-lost', // the keychain no longer has what the passphrase is checked with
   'reveal.reason-required',
   'reveal.throttled',
   'reveal.gone', // hidden meanwhile

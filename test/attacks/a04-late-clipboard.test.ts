@@ -37,8 +37,10 @@ async function app() {
       store: () => Promise.resolve(done('stored')),
       read: () => Promise.resolve(failed('credentials.missing')),
       remove: () => Promise.resolve(done(null)),
+      peek: () => 'missing',
     },
     attempts: { read: () => ({ wrong: 0, until: null }), write: () => done(null) },
+    forgetSecrets: () => Promise.resolve(done(null)),
   });
   const reveals = createReveals({
     clock,
