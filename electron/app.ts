@@ -5,6 +5,7 @@ import { createAppBatch } from './app-batch.ts';
 import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
 import { createAudit, type Audit } from './audit/audit.ts';
+import { describeChanges } from './audit/changes.ts';
 import { createCheckpointFile, createKeychainAnchor, readChainKey } from './audit/checkpoint.ts';
 import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
@@ -194,7 +195,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     ...reports.handlers,
     'activity.list': async (query) => done(await audit.list(query)),
     'settings.save': async (next) => {
-      const begun = await audit.begin({ action: 'SaveSettings' });
+      const begun = await audit.begin({ action: 'SaveSettings', note: describeChanges(settings(), next) });
       if (!begun.ok) return begun;
       const saved = store.write('settings', next);
       begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });

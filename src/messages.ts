@@ -187,6 +187,11 @@ const messages: Record<FailureCode, Format> = {
         : `This connection is not complete: ${f.subject}.`,
       'Correct it and save again.',
     ),
+  'connection.environment': () =>
+    message(
+      'A connection with stored secrets can’t be moved to a lower environment.',
+      'Remove it, and add it again with the secrets of that environment.',
+    ),
   'connection.built-in': () =>
     message('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
   'certificate.invalid': (f) =>
