@@ -5,6 +5,7 @@ import { createAppBatch } from './app-batch.ts';
 import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
 import { createAudit, type Audit } from './audit/audit.ts';
+import { describeChanges } from './audit/changes.ts';
 import { createCheckpointFile, createKeychainAnchor, readChainKey } from './audit/checkpoint.ts';
 import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
@@ -16,7 +17,7 @@ import { restoreText } from './contract/obscured.ts';
 import type { Connection } from './contract/models/connection.ts';
 import { createClientCertificates } from './credentials/client-certificates.ts';
 import { type Connections, createConnections } from './credentials/connections.ts';
-import { createKeychain } from './credentials/keychain.ts';
+import { accountsOf, createKeychain, type Keychain } from './credentials/keychain.ts';
 import type { KeyringBackend } from './credentials/keytar.ts';
 import { createEventSender, createRouter } from './ipc/router.ts';
 import type { Log } from './log/log.ts';
@@ -44,7 +45,7 @@ export interface AppOptions {
 }
 
 export interface App {
-  /** Pauses jobs at a chunk's edge, clears the clipboard, closes sessions and the built-in service. */
+  /** Clears the clipboard, pauses jobs at a chunk's edge, closes sessions and the built-in service. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -104,6 +105,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       read: () => store.read('unlock'),
       write: (attempts) => store.write('unlock', attempts),
     },
+    forgetSecrets: () => forgetSecrets(connections, keychain, (id) => clients.drop(id)),
   });
   const reveals = createReveals({
     clock,
@@ -164,6 +166,14 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const batch = createAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
   const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
 
+  async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const begun = await audit.begin({ action });
+    if (!begun.ok) return begun;
+    const outcome = await run();
+    begun.value(outcome.ok ? { ok: true } : { ok: false, code: outcome.failure.code });
+    return outcome;
+  }
+
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
     'app.about': async () => done(await readAbout(platform, options.licences)),
@@ -185,7 +195,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     ...reports.handlers,
     'activity.list': async (query) => done(await audit.list(query)),
     'settings.save': async (next) => {
-      const begun = await audit.begin({ action: 'SaveSettings' });
+      const begun = await audit.begin({ action: 'SaveSettings', note: describeChanges(settings(), next) });
       if (!begun.ok) return begun;
       const saved = store.write('settings', next);
       begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
@@ -200,7 +210,11 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
       return unlocked;
     },
-    'lock.setPassphrase': ({ current, next }) => lock.setPassphrase(restoreText(current), restoreText(next)),
+    'lock.reset': () => recorded('ResetLock', () => lock.reset()),
+    'lock.setPassphrase': ({ current, next }) =>
+      recorded(next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase', () =>
+        lock.setPassphrase(restoreText(current), restoreText(next)),
+      ),
     'lock.active': () => {
       lock.active();
       return Promise.resolve(done({}));
@@ -227,18 +241,63 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
 
   return {
     async close() {
-      for (const stop of stops) stop();
-      lock.close();
-      await batch.close();
-      await clipboard.clear();
-      await clients.close();
-      await reports.close();
-      await builtIn.stop();
-      state.close();
-      await audit.close();
+      const steps = {
+        clear: () => clipboard.clear(),
+        stops: () => stops.forEach((stop) => stop()),
+        lock: () => lock.close(),
+        batch: () => batch.close(),
+        // Before the clipboard: an answer that still comes must find it closed.
+        clients: () => clients.close(),
+        clipboard: () => clipboard.close(),
+        reports: () => reports.close(),
+        builtIn: () => builtIn.stop(),
+        state: () => state.close(),
+        audit: () => audit.close(),
+      };
+      await closeInOrder(steps, log);
       log.info('app closed');
     },
   };
+}
+
+/** Runs each step, whatever became of those before it: none may keep the clipboard full or the audit log open. */
+export async function closeInOrder(
+  steps: Readonly<Record<string, () => unknown>>,
+  log: Pick<Log, 'bug'>,
+): Promise<void> {
+  for (const [name, step] of Object.entries(steps)) {
+    try {
+      await step();
+    } catch (error) {
+      log.bug(`close ${name}`, error);
+    }
+  }
+}
+
+/**
+ * Removes every secret from the keychain: keys and passwords of all connections, and the keys of stored results. The keys
+ * of the audit log and of its evidence stay, or the log could no longer be verified.
+ */
+async function forgetSecrets(
+  connections: Pick<Connections, 'list' | 'forgetCertificate'>,
+  keychain: Pick<Keychain, 'accounts' | 'remove'>,
+  dropClient: (id: string) => Promise<unknown>,
+): Promise<Outcome<null>> {
+  for (const { id, clientCertificate } of connections.list()) {
+    if (clientCertificate !== null) {
+      const forgotten = await connections.forgetCertificate(id);
+      if (!forgotten.ok) return forgotten;
+    }
+    await dropClient(id);
+  }
+  // Not only what the index names: it stands in a file that anybody of this user can change.
+  const accounts = new Set([...keychain.accounts(), ...connections.list().flatMap(accountsOf)]);
+  for (const account of accounts) {
+    if (account.startsWith('audit:') || account.startsWith('evidence:')) continue;
+    const removed = await keychain.remove(account);
+    if (!removed.ok) return removed;
+  }
+  return done(null);
 }
 
 /** Failures: connection.none, connection.unknown, those of making its client. */

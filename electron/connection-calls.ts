@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Audit } from './audit/audit.ts';
+import type { Audit, AuditIntent } from './audit/audit.ts';
+import { describeChanges } from './audit/changes.ts';
 import type { BuiltInConnection } from './built-in-connection.ts';
 import type { Clients } from './clients.ts';
 import type { CallInput, CallOutput, Handlers } from './contract/calls.ts';
@@ -32,6 +33,7 @@ export function createConnectionHandlers({
     action: string,
     id: string | null,
     run: () => Promise<Outcome<T>>,
+    details: Partial<AuditIntent> = {},
   ): Promise<Outcome<T>> {
     const connection = id === null ? null : connections.find(id);
     const begun = await audit.begin({
@@ -40,6 +42,7 @@ export function createConnectionHandlers({
         connection: connection.value.name,
         environment: connection.value.environment,
       }),
+      ...details,
     });
     if (!begun.ok) return begun;
     const outcome = await run();
@@ -47,6 +50,19 @@ export function createConnectionHandlers({
     if (id !== null) await clients.drop(id);
     changed();
     return outcome;
+  }
+
+  /** The client stays: nothing of the connection changes. */
+  async function choose(action: string, id: string, policy: string): Promise<Outcome<null>> {
+    const connection = connections.find(id);
+    if (!connection.ok) return connection;
+    const { name, environment } = connection.value;
+    const begun = await audit.begin({ action, connection: name, environment, policy });
+    if (!begun.ok) return begun;
+    const chosen = connections.choose(id, policy);
+    begun.value(chosen.ok ? { ok: true } : { ok: false, code: chosen.failure.code });
+    changed();
+    return chosen;
   }
 
   const withoutValue = async (
@@ -57,14 +73,18 @@ export function createConnectionHandlers({
   };
 
   return {
-    'connections.save': (draft) => change('SaveConnection', draft.id, () => connections.save(draft)),
+    'connections.save': (draft) => {
+      const { id, ...next } = draft;
+      const known = id === null ? null : connections.find(id);
+      const before = known?.ok === true ? known.value : null;
+      return change('SaveConnection', id, () => connections.save(draft), {
+        ...(before === null && { connection: next.name, environment: next.environment }),
+        note: describeChanges<typeof next>(before, next),
+      });
+    },
     'connections.remove': ({ id }) =>
       withoutValue(change('RemoveConnection', id, () => connections.remove(id))),
-    'connections.choose': ({ id, policy }) => {
-      const chosen = connections.choose(id, policy);
-      changed();
-      return Promise.resolve(chosen.ok ? done({}) : chosen);
-    },
+    'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
     'connections.storeSecret': ({ id, secret, value }) =>
       withoutValue(change('StoreSecret', id, () => connections.storeSecret(id, secret, restoreText(value)))),
     'connections.chooseCertificate': async ({ id, passphrase }) => {
@@ -85,10 +105,8 @@ export function createConnectionHandlers({
       const started = await builtIn.start();
       if (!started.ok) return started;
       const { id, policy } = started.value;
-      const chosen = connections.choose(id, policy);
-      if (!chosen.ok) return chosen;
-      changed();
-      return done({ id });
+      const chosen = await choose('StartBuiltIn', id, policy);
+      return chosen.ok ? done({ id }) : chosen;
     },
   };
 }

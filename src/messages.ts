@@ -187,6 +187,11 @@ const messages: Record<FailureCode, Format> = {
         : `This connection is not complete: ${f.subject}.`,
       'Correct it and save again.',
     ),
+  'connection.environment': () =>
+    message(
+      'A connection with stored secrets can’t be moved to a lower environment.',
+      'Remove it, and add it again with the secrets of that environment.',
+    ),
   'connection.built-in': () =>
     message('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
   'certificate.invalid': (f) =>
@@ -209,12 +214,19 @@ const messages: Record<FailureCode, Format> = {
   'audit.broken': (f) =>
     message(
       f.row === undefined
-        ? 'The audit log has been changed from outside.'
+        ? 'The audit log has been changed, or an older one put in its place.'
         : `The audit log has been changed at entry ${f.row}.`,
       'Tell the administrator; do not delete it.',
     ),
   'app.locked': () => message('The app is locked.', 'Unlock it first.'),
   'unlock.wrong': () => message('That passphrase is not right.', 'Try again.', 'now'),
+  'unlock.too-short': (f) =>
+    message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),
+  'unlock.verifier-lost': () =>
+    message(
+      'The keychain no longer has what the passphrase is checked with.',
+      'Somebody may have removed it. The app opens only after a reset, which forgets all stored secrets.',
+    ),
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
     message('A reason and a case are needed before anything is shown in clear.', 'Fill them in.', 'now'),

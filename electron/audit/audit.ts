@@ -17,6 +17,8 @@ export interface AuditIntent {
   readonly rows?: number;
   readonly job?: string;
   readonly note?: string;
+  /** The act yields cleartext. It may begin only once the keychain knows that it is in the log. Not written to the line. */
+  readonly cleartext?: boolean;
 }
 
 export interface AuditEnd {
@@ -33,7 +35,8 @@ export type AuditClose = (end: AuditEnd) => void;
 /**
  * The audit log: append-only lines, chained by HMAC. A line is synced before `begin` answers; lines that arrive
  * together share one sync. When a line can't be written, `begin` answers `audit.unwritable` and nothing may be done.
- * Each further `begin` tries again.
+ * Each further `begin` tries again. The same when an act that yields cleartext can't be anchored in the keychain: its
+ * beginning then stays in the log, and so does its failure.
  *
  * Texts are cut at 500 characters. Card numbers and SSNs in them are masked.
  */
@@ -133,6 +136,17 @@ export function createAudit(options: AuditOptions): Audit {
     return flushing;
   }
 
+  /** An older copy of the log put back later is behind the anchor. */
+  async function anchor(close: AuditClose): Promise<Outcome<AuditClose>> {
+    try {
+      await writer?.anchor();
+      return done(close);
+    } catch {
+      close({ ok: false, code: 'audit.unwritable' });
+      return failed('audit.unwritable');
+    }
+  }
+
   function createClose(begun: EntryContent, sequence: number): AuditClose {
     let closed = false;
     return (end) => {
@@ -156,7 +170,9 @@ export function createAudit(options: AuditOptions): Audit {
         pending.push({ content, settle });
         void flush();
       });
-      return sequence === null ? failed('audit.unwritable') : done(createClose(content, sequence));
+      if (sequence === null) return failed('audit.unwritable');
+      const close = createClose(content, sequence);
+      return intent.cleartext === true ? anchor(close) : done(close);
     },
     async list(query) {
       await opened;

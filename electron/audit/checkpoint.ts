@@ -19,6 +19,7 @@ const checkpoint = z.strictObject({
   mac: z.string().regex(/^[0-9a-f]{64}$/),
 });
 export type Checkpoint = z.infer<typeof checkpoint>;
+export type ChainPosition = Pick<Checkpoint, 'segment' | 'size' | 'sequence' | 'head'>;
 
 /** Stores checkpoints outside the log's folder. Texts are under 400 bytes. */
 export interface CheckpointStore {
@@ -29,10 +30,7 @@ export interface CheckpointStore {
   close?(): Promise<void>;
 }
 
-export function signCheckpoint(
-  key: Uint8Array,
-  at: Pick<Checkpoint, 'segment' | 'size' | 'sequence' | 'head'>,
-): string {
+export function signCheckpoint(key: Uint8Array, at: ChainPosition): string {
   const body = { checkpoint: 1, ...at, key: keyIdOf(key) };
   return JSON.stringify({ ...body, mac: hmac(key, JSON.stringify(body)) });
 }
@@ -126,10 +124,11 @@ export async function readChainKey(keychain: Pick<Keychain, 'key' | 'peek'>): Pr
 }
 
 /**
- * The log's end in the keychain: who can change every file of this user still needs the keyring to remove a log
- * unnoticed. Written rarely, so it may be behind the checkpoint file.
+ * The log's end in the keychain: who can change every file of this user still needs the keyring to remove a log, or to
+ * put an older one back, unnoticed. Written rarely, so it may be behind the checkpoint file. Not written to memory in
+ * place of a keyring that is gone, unless the chain's key is there too.
  */
-export function createKeychainAnchor(keychain: Pick<Keychain, 'read' | 'store'>): CheckpointStore {
+export function createKeychainAnchor(keychain: Pick<Keychain, 'read' | 'store' | 'peek'>): CheckpointStore {
   return {
     async read() {
       const found = await keychain.read(anchorAccount);
@@ -140,6 +139,8 @@ export function createKeychainAnchor(keychain: Pick<Keychain, 'read' | 'store'>)
     async write(text) {
       const stored = await keychain.store(anchorAccount, text);
       if (!stored.ok) throw new Error(stored.failure.code);
+      if (stored.value === 'memory' && keychain.peek(keyAccount) !== 'memory')
+        throw new Error('keychain.unavailable');
     },
   };
 }

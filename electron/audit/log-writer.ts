@@ -3,7 +3,7 @@ import path from 'node:path';
 import { syncFolder, writeAll } from '../storage/durable.ts';
 import { errorCode } from '../storage/file-failures.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-import { readCheckpoints, signCheckpoint, type CheckpointStore } from './checkpoint.ts';
+import { readCheckpoints, signCheckpoint, type ChainPosition, type CheckpointStore } from './checkpoint.ts';
 import { beginEntry, type EntryContent } from './entries.ts';
 import { keyIdOf, segmentFile, signLine, zeroMac, type SegmentLine } from './lines.ts';
 import { createLogVerifier, sha256, type ChainBreak, type LogReport, type SegmentReport } from './verify.ts';
@@ -20,6 +20,8 @@ export interface LogWriter {
   readonly key: Uint8Array;
   /** Adds entries, synced, and answers the sequence of the first. When it rejects, none of them is in the log. */
   append(contents: readonly EntryContent[]): Promise<number>;
+  /** Writes the log's end to the anchor. Rejects when it could not be written. */
+  anchor(): Promise<void>;
   verify(): Promise<{ segments: readonly SegmentReport[]; checked: number }>;
   /** The first sequence at which the log is not what was written; null while it is. */
   brokenAt(): number | null;
@@ -35,7 +37,7 @@ export interface LogWriterOptions {
   readonly now: () => Date;
   /** Written after every sync, in another folder than the log. */
   readonly checkpoint: CheckpointStore;
-  /** Written at start, rotation and end only, where every write is slow: the keychain. */
+  /** The keychain, where every write is slow: written at start, rotation and end, and by `anchor`. */
   readonly anchor?: CheckpointStore;
   readonly rotateBytes: number;
 }
@@ -62,6 +64,8 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
 
   await start();
   if (ownEntries.length > 0) await append([]).catch(() => undefined);
+  // What a run wrote that was killed can't be taken back from now on.
+  else if (isAnchorable()) await writeAnchor().catch(() => undefined);
 
   async function start() {
     const { segments } = await verifyLog();
@@ -103,7 +107,9 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
     await rollBack().catch(() => undefined);
     const { newest, foreign } = readCheckpoints(key.bytes, await checkpoint.read());
     const current = newest ?? foreign;
-    const checkpoints = [current, anchored].filter((candidate) => candidate !== null);
+    // `end` finds a log that is replaced by an older copy while the app runs.
+    const own = end.mac === '' || newSegment?.after === 'break' ? null : positionOf(end);
+    const checkpoints = [current, anchored, own].filter((candidate) => candidate !== null);
     const report = await verifier.verify(checkpoints);
     const last = report.segments.findLast(({ head }) => head !== null);
     const cut: ChainBreak[] =
@@ -206,11 +212,19 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
     return { bytes: Buffer.concat(chunks), next };
   }
 
-  async function writeCheckpoint({ segment, size, last, mac }: SegmentReport, alsoAnchor: boolean) {
-    const text = signCheckpoint(key.bytes, { segment, size, sequence: last, head: mac });
-    await checkpoint.write(text);
+  async function writeCheckpoint(at: SegmentReport, alsoAnchor: boolean) {
+    await checkpoint.write(signCheckpoint(key.bytes, positionOf(at)));
     // The keychain may be locked now; the checkpoint file is enough to continue.
-    if (alsoAnchor) await anchor?.write(text).catch(() => undefined);
+    if (alsoAnchor) await writeAnchor(at).catch(() => undefined);
+  }
+
+  async function writeAnchor(at: SegmentReport = end) {
+    await anchor?.write(signCheckpoint(key.bytes, positionOf(at)));
+  }
+
+  /** Not over a break that the log does not mention yet: the old checkpoint is the evidence of it. */
+  function isAnchorable() {
+    return end.head !== null && newSegment === null;
   }
 
   async function rollBack() {
@@ -230,6 +244,10 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
   return {
     key: key.bytes,
     append: (contents) => inTurn(() => append(contents)),
+    // Not in turn: lines need not wait for the keychain. The keychain's own queue keeps the order.
+    async anchor() {
+      if (isAnchorable()) await writeAnchor();
+    },
     brokenAt: () => (breaks.length === 0 ? null : Math.min(...breaks.map(({ sequence }) => sequence))),
     verify: () =>
       inTurn(async () => {
@@ -240,14 +258,20 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
     close: () =>
       inTurn(async () => {
         await rollBack().catch(() => undefined);
-        // Not over a break that the log does not mention yet: the old checkpoint is the evidence of it.
-        if (end.head && newSegment === null) await writeCheckpoint(end, true).catch(() => undefined);
+        if (isAnchorable()) await writeCheckpoint(end, true).catch(() => undefined);
         await closeAppender();
         await checkpoint.close?.();
         await anchor?.close?.();
       }),
   };
 }
+
+const positionOf = ({ segment, size, last, mac }: SegmentReport): ChainPosition => ({
+  segment,
+  size,
+  sequence: last,
+  head: mac,
+});
 
 /** A file that was removed is found by the next verification. */
 function ignoreMissing(error: unknown) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
-import type { Checkpoint } from './checkpoint.ts';
+import type { ChainPosition } from './checkpoint.ts';
 import {
   readLine,
   type AuditLine,
@@ -95,7 +95,7 @@ export interface LogReport {
 
 /** Verifies what changed since the last call; the first time, everything. */
 export interface LogVerifier {
-  verify(checkpoints: readonly Checkpoint[]): Promise<LogReport>;
+  verify(checkpoints: readonly ChainPosition[]): Promise<LogReport>;
   /** Takes over a report of what was just appended, so that it is not read again. */
   trust(report: SegmentReport): Promise<void>;
   /** Whether a file is as the last `verify` or `trust` left it, and still the log's last. */
@@ -196,7 +196,7 @@ async function reachesCheckpoint({
   readonly folder: string;
   readonly key: Uint8Array;
   readonly segments: readonly SegmentReport[];
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: ChainPosition;
 }): Promise<boolean> {
   const report = segments.find((candidate) => candidate.segment === segment);
   if (!report || report.size < size) return false;

@@ -241,6 +241,8 @@ export const calls = {
   'lock.unlock': call(z.strictObject({ passphrase: obscuredPassphrase }), lockState, {
     whileLocked: true,
   }),
+  /** Where the passphrase's verifier is lost: forgets all secrets and unlocks. */
+  'lock.reset': call(nothing, lockState, { whileLocked: true }),
   /** An empty passphrase removes it. The current one is asked for when one is set. */
   'lock.setPassphrase': call(
     z.strictObject({ current: obscuredPassphrase, next: obscuredPassphrase }),

@@ -34,6 +34,7 @@ export const failureCodes = [
   'connection.none',
   'connection.unknown',
   'connection.invalid',
+  'connection.environment', // not lowered while secrets are stored
   'connection.built-in', // the built-in connection can't be changed that way
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
   // the app
@@ -42,6 +43,8 @@ export const failureCodes = [
   'app.locked',
   'unlock.wrong',
   'unlock.wait',
+  'unlock.too-short',
+  'unlock.verifier-lost', // the keychain no longer has what the passphrase is checked with
   'reveal.reason-required',
   'reveal.throttled',
   'reveal.gone', // hidden meanwhile

@@ -7,6 +7,7 @@ import {
   type Connection,
   type ConnectionDraft,
   type ConnectionView,
+  type Environment,
   type SecretName,
   type SecretState,
   connectionDraft,
@@ -26,7 +27,8 @@ export interface Connections {
   /**
    * Adds a connection, or changes one when the draft has an id. HTTPS only; the extra CA must be PEM. When the
    * address moves to another origin, or policies are removed, the secrets that belonged there are removed first; if
-   * they can't be, nothing is changed. Failures: connection.invalid (`subject` names the field),
+   * they can't be, nothing is changed. The environment is not lowered while a secret stays stored, since colour, typed
+   * row count and audit lines follow it. Failures: connection.environment, connection.invalid (`subject` names the field),
    * certificate.invalid, connection.unknown, connection.built-in, keychain.*, file.*.
    */
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
@@ -63,6 +65,8 @@ export interface ConnectionsOptions {
   readonly newId: () => string;
 }
 
+const environmentRank: Record<Environment, number> = { development: 0, test: 1, production: 2 };
+
 export function createConnections({ store, keychain, certificates, newId }: ConnectionsOptions): Connections {
   const list = () => store.read('connections');
 
@@ -89,6 +93,16 @@ export function createConnections({ store, keychain, certificates, newId }: Conn
       if (!removed.ok) return removed;
     }
     return done(null);
+  }
+
+  function isLoweredWithSecrets(next: Omit<Connection, 'clientCertificate'>): boolean {
+    const before = list().find(({ id }) => id === next.id);
+    if (before === undefined || environmentRank[next.environment] >= environmentRank[before.environment])
+      return false;
+    const remaining = new Set(accountsOf(next));
+    return accountsOf(before).some(
+      (account) => remaining.has(account) && keychain.peek(account) !== 'missing',
+    );
   }
 
   /** Reads the list again: another call may have changed it while the keychain was asked. */
@@ -159,7 +173,8 @@ export function createConnections({ store, keychain, certificates, newId }: Conn
         list().filter(({ id }) => id !== draft.id),
       );
       if (!checked.ok) return checked;
-      return put({ ...checked.value, id: draft.id ?? newId(), builtIn: false });
+      const next = { ...checked.value, id: draft.id ?? newId(), builtIn: false };
+      return isLoweredWithSecrets(next) ? failed('connection.environment') : put(next);
     },
 
     saveBuiltIn: (connection) => put({ ...connection, builtIn: true }),

@@ -71,6 +71,8 @@ export interface Keychain {
    * still be there.
    */
   remove(account: string): Promise<Outcome<null>>;
+  /** Names of all that is stored, from the index and from memory. */
+  accounts(): string[];
   /** From the index, without asking the keyring for the secret. */
   peek(account: string): SecretState;
   /**
@@ -233,6 +235,8 @@ export function createKeychain({
         return done(null);
       });
     },
+
+    accounts: () => [...new Set([...indexed, ...memory.keys()])],
 
     peek(account) {
       if (memory.has(account)) return 'memory';

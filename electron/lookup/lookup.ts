@@ -19,7 +19,7 @@ export interface LookupOptions {
   readonly active: () => Promise<Outcome<ActiveConnection>>;
   readonly audit: Pick<Audit, 'begin'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide'>;
-  readonly clipboard: Pick<AutoClearClipboard, 'write'>;
+  readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   readonly caseRequired: () => boolean;
   readonly now: () => Date;
   readonly newId: () => string;
@@ -109,6 +109,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       caseReference,
       rows: 1,
       note: 'Detokenize',
+      cleartext: true,
     });
     if (!begun.ok) return begun;
     const act: RecordedAct = { sent: false };
@@ -179,12 +180,13 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     },
     /** Cleartext goes from the answer to the clipboard within main. It is fetched anew: none is kept for later. */
     async 'lookup.copy'(input) {
+      const epoch = clipboard.epoch();
       const known = await find(input.lookupId);
       if (!known.ok) return known;
       const { masked, token } = known.value.lookup;
-      if (input.what === 'masked') return clipboard.write(masked);
-      if (input.what === 'token') return clipboard.write(token);
-      return withReason('Copy', known.value, input, ({ value }) => clipboard.write(value));
+      if (input.what === 'masked') return clipboard.write(masked, epoch);
+      if (input.what === 'token') return clipboard.write(token, epoch);
+      return withReason('Copy', known.value, input, ({ value }) => clipboard.write(value, epoch));
     },
     async 'lookup.recent'() {
       const active = await options.active();

@@ -9,10 +9,17 @@ import type { Clock } from './clock.ts';
  * is remembered as a keyed hash, never as text.
  */
 export interface AutoClearClipboard {
-  /** Failure: clipboard.unavailable. `clearAfterMs` counts from now. */
-  write(text: string): Promise<Outcome<{ clearAfterMs: number }>>;
-  /** Clears it now if it still has what was written here. For lock and quit; never rejects. */
+  /** What a call takes when it begins, and gives to `write`. Another one after every lock. */
+  epoch(): number;
+  /**
+   * Failures: clipboard.unavailable; app.locked where the app locked or closed since `epoch`, so that an answer that
+   * comes late does not reach the clipboard. `clearAfterMs` counts from now.
+   */
+  write(text: string, epoch: number): Promise<Outcome<{ clearAfterMs: number }>>;
+  /** Ends the epoch, and clears it now if it still has what was written here. For lock and sleep; never rejects. */
   clear(): Promise<void>;
+  /** As `clear`; nothing is written afterwards. */
+  close(): Promise<void>;
 }
 
 interface AutoClearClipboardOptions {
@@ -28,6 +35,8 @@ export function createAutoClearClipboard({
 }: AutoClearClipboardOptions): AutoClearClipboard {
   const key = randomBytes(32);
   const queue = createSerialQueue();
+  let epoch = 0;
+  let closed = false;
   let writtenHash: Buffer | null = null;
   let cancelTimer = () => {};
 
@@ -60,9 +69,17 @@ export function createAutoClearClipboard({
     cancelTimer = clock.after(ms, () => void queue(clearNow));
   }
 
+  function clear(): Promise<void> {
+    epoch++;
+    return queue(clearNow);
+  }
+
   return {
-    write: (text) =>
+    epoch: () => epoch,
+    write: (text, begun) =>
       queue(async () => {
+        // Here and not before the queue: no await lies between this and the system's clipboard.
+        if (closed || begun !== epoch) return failed('app.locked');
         const clearAfterMs = clearMs();
         try {
           await clipboard.write(text);
@@ -73,6 +90,10 @@ export function createAutoClearClipboard({
         startTimer(clearAfterMs);
         return done({ clearAfterMs });
       }),
-    clear: () => queue(clearNow),
+    clear,
+    close() {
+      closed = true;
+      return clear();
+    },
   };
 }

@@ -9,6 +9,8 @@ export interface UnlockAttempts {
   readonly wrong: number;
   /** ISO 8601; the next attempt has to wait until then. */
   readonly until: string | null;
+  /** The passphrase's verifier was found to be gone. Stored, since the keychain then no longer lists it. */
+  readonly verifierLost?: boolean | undefined;
 }
 
 /** The app's lock: locks by itself after idle time. What else locks it is in `watch-away.ts`. */
@@ -20,14 +22,20 @@ export interface Lock {
   active(): void;
   /**
    * A passphrase of at most 1,000 characters; without one set, any unlocks. Failures: unlock.wrong and unlock.wait, both
-   * with `retryAfterMs`; keychain.*.
+   * with `retryAfterMs`; unlock.verifier-lost; keychain.*; file.* after three wrong ones that could not be counted on the
+   * disk.
    */
   unlock(passphrase: string): Promise<Outcome<LockState>>;
   /**
    * Sets, changes or, with an empty `next`, removes the passphrase. Where one is set, `current` must match and counts
-   * as an attempt. Failures: as `unlock`, and those of storing it.
+   * as an attempt. Failures: as `unlock`, unlock.too-short, and those of storing it.
    */
   setPassphrase(current: string, next: string): Promise<Outcome<LockState>>;
+  /**
+   * Unlocks where the verifier is lost, after all secrets are forgotten: who removed the verifier gets in, but to
+   * nothing. Failures: call.refused where it is not lost; those of forgetting.
+   */
+  reset(): Promise<Outcome<LockState>>;
   /** Called at every change of `state()`. */
   onChange(listener: () => void): () => void;
   close(): void;
@@ -42,8 +50,12 @@ interface LockOptions {
     store(account: string, secret: string): Promise<Outcome<unknown>>;
     read(account: string): Promise<Outcome<string>>;
     remove(account: string): Promise<Outcome<null>>;
+    /** `missing` only where nothing was ever stored. */
+    peek(account: string): string;
   };
-  readonly attempts: { read(): UnlockAttempts; write(attempts: UnlockAttempts): unknown };
+  readonly attempts: { read(): UnlockAttempts; write(attempts: UnlockAttempts): Outcome<null> };
+  /** For `reset`. */
+  readonly forgetSecrets: () => Promise<Outcome<null>>;
   /** scrypt's cost, lower in tests. */
   readonly cost?: number;
 }
@@ -51,6 +63,10 @@ interface LockOptions {
 const account = 'lock:verifier';
 const noAttempts: UnlockAttempts = { wrong: 0, until: null };
 const maxDelayMs = 15 * 60_000;
+/** In code points, composed. */
+const minPassphraseLength = 8;
+/** That many wrong tries are checked though they can't be stored: a full disk must not keep the person out at once. */
+const maxUnstoredTries = 3;
 
 /** 1 s after the first wrong attempt, doubled by each further one. */
 const delayAfter = (wrong: number) => (wrong === 0 ? 0 : Math.min(1_000 * 2 ** (wrong - 1), maxDelayMs));
@@ -64,33 +80,55 @@ export async function openLock({
   idleMs,
   secrets,
   attempts,
+  forgetSecrets,
   cost = defaultCost,
 }: LockOptions): Promise<Lock> {
   const changes = createEmitter();
   /** Null: none is set. In memory, so that unlocking does not depend on a keychain that was locked meanwhile. */
   let verifier = await readVerifier();
+  /** Counted here too: a file that can't be written, or is put back, takes no try back. */
+  let wrong = attempts.read().wrong;
+  /** On the monotonic clock: setting the wall clock neither shortens nor lengthens the wait. */
+  let notBefore = clock.monotonic() + readWait();
   let locked = passphraseSet();
   let lastActive = clock.monotonic();
   let timerIdleMs = 0;
   let stopTimer = () => {};
 
   async function readVerifier(): Promise<Outcome<string | null>> {
+    const isExpected = attempts.read().verifierLost === true || secrets.peek(account) !== 'missing';
     const read = await secrets.read(account);
-    return !read.ok && read.failure.code === 'credentials.missing' ? done(null) : read;
+    if (read.ok || read.failure.code !== 'credentials.missing') return read;
+    if (!isExpected) return done(null);
+    attempts.write({ ...attempts.read(), verifierLost: true });
+    return failed('unlock.verifier-lost');
+  }
+
+  const isLost = () => !verifier.ok && verifier.failure.code === 'unlock.verifier-lost';
+
+  /** The rest of a wait that an earlier run began. One that is longer than its delay was set with another clock. */
+  function readWait(): number {
+    const { until } = attempts.read();
+    if (until === null) return 0;
+    const rest = Math.max(0, Date.parse(until) - clock.now());
+    const delay = delayAfter(wrong);
+    if (rest <= delay) return rest;
+    attempts.write({ ...attempts.read(), until: new Date(clock.now() + delay).toISOString() });
+    return delay;
   }
 
   function passphraseSet(): boolean {
     return !verifier.ok || verifier.value !== null;
   }
 
-  function waitMs(): number {
-    const { wrong, until } = attempts.read();
-    if (until === null) return 0;
-    // Never longer than the delay itself: the clock may have been set back meanwhile.
-    return Math.max(0, Math.min(Date.parse(until) - clock.now(), delayAfter(wrong)));
-  }
+  const waitMs = (): number => Math.ceil(Math.max(0, notBefore - clock.monotonic()));
 
-  const state = (): LockState => ({ locked, passphraseSet: passphraseSet(), waitMs: waitMs() });
+  const state = (): LockState => ({
+    locked,
+    passphraseSet: passphraseSet(),
+    waitMs: waitMs(),
+    ...(isLost() && { verifierLost: true }),
+  });
 
   function lock() {
     if (locked) return;
@@ -114,14 +152,28 @@ export async function openLock({
     const wait = waitMs();
     if (wait > 0) return failed('unlock.wait', { retryAfterMs: wait });
     // Counted before it is checked: ending the process meanwhile, or many attempts at once, must count too.
-    const wrong = attempts.read().wrong + 1;
-    attempts.write({ wrong, until: new Date(clock.now() + delayAfter(wrong)).toISOString() });
+    const next = wrong + 1;
+    const delay = delayAfter(next);
+    const stored = attempts.write({ wrong: next, until: new Date(clock.now() + delay).toISOString() });
+    if (!stored.ok && next > maxUnstoredTries) return stored;
+    wrong = next;
+    notBefore = clock.monotonic() + delay;
     if (await matchesVerifier(passphrase, verifier.value)) {
+      wrong = 0;
+      notBefore = clock.monotonic();
       attempts.write(noAttempts);
       return done(null);
     }
     changes.emit();
     return failed('unlock.wrong', { retryAfterMs: waitMs() });
+  }
+
+  function open(): Outcome<LockState> {
+    locked = false;
+    lastActive = clock.monotonic();
+    watchIdle();
+    changes.emit();
+    return done(state());
   }
 
   if (!locked) watchIdle();
@@ -146,15 +198,12 @@ export async function openLock({
     async unlock(passphrase) {
       if (!locked) return done(state());
       const checked = await checkPassphrase(passphrase);
-      if (!checked.ok) return checked;
-      locked = false;
-      lastActive = clock.monotonic();
-      watchIdle();
-      changes.emit();
-      return done(state());
+      return checked.ok ? open() : checked;
     },
 
     async setPassphrase(current, next) {
+      if (next !== '' && Array.from(next.normalize('NFKC')).length < minPassphraseLength)
+        return failed('unlock.too-short', { subject: `${minPassphraseLength}` });
       const checked = await checkPassphrase(current);
       if (!checked.ok) return checked;
       const created = next === '' ? null : await createVerifier(next, cost);
@@ -163,6 +212,16 @@ export async function openLock({
       verifier = done(created);
       changes.emit();
       return done(state());
+    },
+
+    async reset() {
+      if (!isLost()) return failed('call.refused');
+      const forgotten = await forgetSecrets();
+      if (!forgotten.ok) return forgotten;
+      const stored = attempts.write(noAttempts);
+      if (!stored.ok) return stored;
+      verifier = done(null);
+      return open();
     },
 
     onChange: (listener) => changes.on(listener),

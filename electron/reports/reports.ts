@@ -28,7 +28,7 @@ export interface ReportsOptions {
   readonly builtInUser: (connectionId: string) => Promise<Outcome<{ user: string; password: string }>>;
   /** Of the application, for support and evidence. */
   readonly version: string;
-  readonly clipboard: Pick<AutoClearClipboard, 'write'>;
+  readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   /** Asks where to write; null when the person changed their mind. */
   readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
   readonly now: () => Date;
@@ -255,18 +255,19 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
     },
 
     'reports.copy': async (input) => {
+      const epoch = options.clipboard.epoch();
       const reported = await options.active();
       if (!reported.ok) return reported;
       const { connection } = reported.value;
       if (input.what === 'configuration')
-        return options.clipboard.write(clientConfiguration(connection.baseUrl));
+        return options.clipboard.write(clientConfiguration(connection.baseUrl), epoch);
       const report = recent.find(input.reportId);
       if (!report.ok) return report;
       const failure = report.value.kind === 'failures' ? report.value.list.failures[input.index] : undefined;
       if (failure === undefined) return failed('report.unknown');
       const { name, accountId } = connection;
       const details = supportBundle(failure, { connection: name, accountId, version: options.version });
-      return options.clipboard.write(details);
+      return options.clipboard.write(details, epoch);
     },
 
     'reports.export': async ({ reportId }) => {

@@ -51,6 +51,9 @@ export const settingsDocument = {
     {},
   ),
   /** Wrong passphrases in a row, and until when the next attempt has to wait. */
-  unlock: entry(z.strictObject({ wrong: count, until: instant.nullable() }), { wrong: 0, until: null }),
+  unlock: entry(
+    z.strictObject({ wrong: count, until: instant.nullable(), verifierLost: z.boolean().optional() }),
+    { wrong: 0, until: null },
+  ),
 };
 export type SettingsDocument = typeof settingsDocument;

@@ -57,6 +57,13 @@ export class TypedSecret {
     this.#changed(from + added);
   }
 
+  /** Whether both have the same text, compared in numbers. */
+  equals(other: TypedSecret): boolean {
+    // Read, so that a view follows the changes of both.
+    if (this.edits < 0 || other.edits < 0 || this.length !== other.length) return false;
+    return this.#units.every((unit, index) => index >= this.length || unit === other.#units[index]);
+  }
+
   /** A copy of the units, which the caller overwrites after use. */
   copy(): Uint16Array {
     return this.#units.slice(0, this.length);

@@ -1,3 +1,4 @@
+import fs from 'node:fs/promises';
 import path from 'node:path';
 import { chromiumOnly, expect, test } from '../support/app-fixture.ts';
 import { go, startBuiltIn } from '../support/page-actions.ts';
@@ -30,4 +31,20 @@ test('locking and unlocking are in the audit log', async ({ page }) => {
   await go(page, 'Activity');
   await expect(page.getByRole('table')).toContainText('Unlock');
   await expect(page.getByRole('table').getByText('Lock', { exact: true }).first()).toBeVisible();
+});
+
+test('a log that was changed is said on every page, and can not be dismissed', async ({ page, app }) => {
+  await startBuiltIn(page);
+  await go(page, 'Activity');
+  await expect(page.getByRole('table')).toBeVisible();
+  await expect(page.getByRole('alert')).toHaveCount(0);
+  const [file = ''] = await fs.readdir(path.join(app.home, 'audit'));
+  await fs.truncate(path.join(app.home, 'audit', file), 40);
+  for (const name of ['Lookup', 'Activity', 'Batch', 'Reports', 'Connections', 'Settings'] as const) {
+    await go(page, name);
+    if (name === 'Lookup') continue;
+    await expect(page.getByRole('alert')).toContainText('The audit log has been changed');
+  }
+  await go(page, 'Lookup');
+  await expect(page.getByRole('alert')).toContainText('The audit log has been changed');
 });

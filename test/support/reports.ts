@@ -111,6 +111,7 @@ export async function openHarness(options: Partial<ServiceOptions> = {}, over: P
     builtInUser: () => Promise.resolve(done({ user: 'reporter', password: passwordOf('reporter') })),
     version: '0.1.0',
     clipboard: {
+      epoch: () => 0,
       write: (text) => {
         copied.push(text);
         return Promise.resolve(done({ clearAfterMs: 30_000 }));

@@ -116,6 +116,7 @@ function auditIntent(spec: JobSpec, choice: ExportChoice, tally: Tally): AuditIn
     ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
     rows: choice.rows === 'failed' ? tally.failed : tally.rows,
     job: spec.jobId,
+    cleartext: choice.content === 'cleartext',
     note: [
       choice.content,
       choice.rows,

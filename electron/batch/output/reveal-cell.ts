@@ -44,6 +44,7 @@ export async function revealCell(
     rows: 1,
     job: spec.jobId,
     note: `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`,
+    cleartext: true,
   });
   if (!begun.ok) return begun;
   const { revealId, hideAfterMs } = reveals.open();

@@ -27,6 +27,8 @@ export const lockState = z.strictObject({
   passphraseSet: z.boolean(),
   /** After wrong tries the next one has to wait this long. */
   waitMs: count,
+  /** No passphrase can be checked any more: only `lock.reset` opens the app. */
+  verifierLost: z.boolean().optional(),
 });
 export type LockState = z.infer<typeof lockState>;
 

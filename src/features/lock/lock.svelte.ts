@@ -27,6 +27,16 @@ export class LockController {
     return this.#app.state?.lock.passphraseSet ?? false;
   }
 
+  get verifierLost(): boolean {
+    return this.#app.state?.lock.verifierLost === true;
+  }
+
+  async reset(): Promise<void> {
+    const outcome = await this.#api.call('lock.reset', {});
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (outcome.ok) this.#app.applyLock(outcome.value);
+  }
+
   async unlock(passphrase: ObscuredText): Promise<void> {
     const outcome = await this.#api.call('lock.unlock', { passphrase });
     if (outcome.ok) {

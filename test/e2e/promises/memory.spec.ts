@@ -196,6 +196,8 @@ test('the passphrase of the lock and that of an export are gone once they are se
   await go(page, 'Settings');
   await page.getByLabel('New passphrase').click();
   await typedAndGone(page, ofLock, async () => {
+    await page.getByLabel('The same again').click();
+    await page.keyboard.type(ofLock[0] ?? '');
     await page.getByRole('button', { name: 'Set passphrase' }).click();
     await page.getByText('Passphrase set.').waitFor();
   });

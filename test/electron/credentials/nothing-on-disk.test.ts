@@ -84,6 +84,7 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
       read: () => store.read('unlock'),
       write: (attempts) => store.write('unlock', attempts),
     },
+    forgetSecrets: () => Promise.resolve({ ok: true, value: null }),
     cost: 10,
   });
   await lock.setPassphrase('', secrets[2] ?? '');

@@ -37,6 +37,7 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
       hide: (id) => steps.push(['hide', id]),
     },
     clipboard: {
+      epoch: () => 0,
       write: (text) => (steps.push(['clipboard', text]), Promise.resolve(done({ clearAfterMs: 30_000 }))),
     },
     caseRequired: () => true,

@@ -34,7 +34,7 @@ async function open() {
       open: () => ({ revealId: 'r1', hideAfterMs: 1 }),
       hide: () => undefined,
     },
-    clipboard: { write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
+    clipboard: { epoch: () => 0, write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
     caseRequired: () => true,
     now: () => new Date(),
     newId: () => `l${++next}`,

@@ -28,7 +28,9 @@ function setUp() {
 
 test('what was written is cleared after the time', async () => {
   const { clipboard, clock, system } = setUp();
-  expect(await clipboard.write('4111111111111111')).toEqual(done({ clearAfterMs: 30_000 }));
+  expect(await clipboard.write('4111111111111111', clipboard.epoch())).toEqual(
+    done({ clearAfterMs: 30_000 }),
+  );
   clock.advance(29_999);
   expect(system.text).toBe('4111111111111111');
   clock.advance(1);
@@ -37,7 +39,7 @@ test('what was written is cleared after the time', async () => {
 
 test('what another application copied meanwhile is not cleared', async () => {
   const { clipboard, clock, system } = setUp();
-  await clipboard.write('ours');
+  await clipboard.write('ours', clipboard.epoch());
   system.text = 'theirs';
   clock.advance(30_000);
   await clipboard.clear();
@@ -46,11 +48,11 @@ test('what another application copied meanwhile is not cleared', async () => {
 
 test('a later write starts the time again', async () => {
   const { clipboard, clock, system } = setUp();
-  await clipboard.write('one');
+  await clipboard.write('one', clipboard.epoch());
   clock.advance(20_000);
-  await clipboard.write('two');
+  await clipboard.write('two', clipboard.epoch());
   clock.advance(20_000);
-  await clipboard.write('three');
+  await clipboard.write('three', clipboard.epoch());
   expect(system).toMatchObject({ text: 'three', cleared: 0 });
   expect(clock.pending()).toBe(1);
 });
@@ -58,7 +60,7 @@ test('a later write starts the time again', async () => {
 test('clear empties it at once, and once', async () => {
   const { clipboard, clock, system } = setUp();
   await clipboard.clear();
-  await clipboard.write('ours');
+  await clipboard.write('ours', clipboard.epoch());
   await clipboard.clear();
   await clipboard.clear();
   expect(system).toMatchObject({ text: '', cleared: 1 });
@@ -67,16 +69,16 @@ test('clear empties it at once, and once', async () => {
 
 test('a write and a clear at the same time run in order', async () => {
   const { clipboard, system } = setUp();
-  await clipboard.write('one');
-  await Promise.all([clipboard.clear(), clipboard.write('two')]);
+  await clipboard.write('one', clipboard.epoch());
+  await Promise.all([clipboard.clear(), clipboard.write('two', clipboard.epoch())]);
   expect(system.text).toBe('two');
-  await Promise.all([clipboard.write('three'), clipboard.clear()]);
+  await Promise.all([clipboard.write('three', clipboard.epoch()), clipboard.clear()]);
   expect(system.text).toBe('');
 });
 
 test('text whose line ends Windows changed is cleared', async () => {
   const { clipboard, system } = setUp();
-  await clipboard.write('a\nb');
+  await clipboard.write('a\nb', clipboard.epoch());
   system.text = 'a\r\nb';
   await clipboard.clear();
   expect(system.text).toBe('');
@@ -85,13 +87,13 @@ test('text whose line ends Windows changed is cleared', async () => {
 test('a clipboard that is not available is reported', async () => {
   const { clipboard, clock, system } = setUp();
   system.broken = 'write';
-  expect(await clipboard.write('x')).toEqual(failed('clipboard.unavailable'));
+  expect(await clipboard.write('x', clipboard.epoch())).toEqual(failed('clipboard.unavailable'));
   expect(clock.pending()).toBe(0);
 });
 
 test('a clipboard that can not be read is cleared', async () => {
   const { clipboard, system } = setUp();
-  await clipboard.write('ours');
+  await clipboard.write('ours', clipboard.epoch());
   system.broken = 'read';
   await clipboard.clear();
   expect(system.text).toBe('');
@@ -99,7 +101,7 @@ test('a clipboard that can not be read is cleared', async () => {
 
 test('a clear that fails is tried again', async () => {
   const { clipboard, clock, system } = setUp();
-  await clipboard.write('ours');
+  await clipboard.write('ours', clipboard.epoch());
   system.broken = 'clear';
   await clipboard.clear();
   expect(system.text).toBe('ours');
@@ -110,6 +112,6 @@ test('a clear that fails is tried again', async () => {
 
 test('the text itself is not stored', async () => {
   const { clipboard } = setUp();
-  await clipboard.write('4111111111111111');
+  await clipboard.write('4111111111111111', clipboard.epoch());
   expect(inspect(clipboard, { depth: 9, showHidden: true })).not.toContain('4111');
 });

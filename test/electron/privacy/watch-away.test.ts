@@ -16,8 +16,10 @@ async function app() {
       read: () => Promise.resolve(failed('credentials.missing')),
       store: () => Promise.resolve(done(null)),
       remove: () => Promise.resolve(done(null)),
+      peek: () => 'missing',
     },
-    attempts: { read: () => ({ wrong: 0, until: null }), write: () => undefined },
+    attempts: { read: () => ({ wrong: 0, until: null }), write: () => done(null) },
+    forgetSecrets: () => Promise.resolve(done(null)),
   });
   const stop = watchAway({
     platform: { onAway: (listener) => ((signal = listener), () => steps.push('stopped')) },

@@ -397,6 +397,10 @@ function defaultAnswers(
       fake.change({ lock: { ...fake.state.lock, locked: false } });
       return done(fake.state.lock);
     },
+    'lock.reset': () => {
+      fake.change({ lock: { locked: false, passphraseSet: false, waitMs: 0 } });
+      return done(fake.state.lock);
+    },
     'lock.setPassphrase': ({ next }) => {
       fake.change({ lock: { ...fake.state.lock, passphraseSet: next.obscured !== '' } });
       return done(fake.state.lock);

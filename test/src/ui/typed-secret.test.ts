@@ -50,3 +50,15 @@ test('overwrites removed units', () => {
   typed.clear();
   expect(typed.copy()).toHaveLength(0);
 });
+
+test('what is typed twice is compared without making a text of it', () => {
+  const one = new TypedSecret(20);
+  const two = new TypedSecret(20);
+  one.replace('correct horse', 0, 0);
+  two.replace('correct hors', 0, 0);
+  expect(one.equals(two)).toBe(false);
+  two.replace('e', 12, 12);
+  expect(one.equals(two)).toBe(true);
+  two.replace('E', 12, 13);
+  expect(one.equals(two)).toBe(false);
+});

@@ -1,0 +1,219 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { render } from 'svelte/server';
+import { expect, test } from 'vitest';
+import type { Audit } from '../../electron/audit/audit.ts';
+import { createKeychainAnchor, readChainKey } from '../../electron/audit/checkpoint.ts';
+import { done } from '../../electron/contract/errors.ts';
+import { newXorKey } from '../../electron/contract/obscured.ts';
+import { createKeychain } from '../../electron/credentials/keychain.ts';
+import { openLookup } from '../../electron/lookup/lookup.ts';
+import type { ServiceClient } from '../../electron/service/client.ts';
+import AuditNotice from '../../src/app/AuditNotice.svelte';
+import { everything, logFolder, value } from '../support/audit-folder.ts';
+import { detokenize, openApp, planOf } from '../support/batch-app.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { fakeKeyring } from '../support/fake-keyring.ts';
+
+const masked = { action: 'GetMasked', caseReference: 'D-1' };
+const reason = { reason: 'Refund', caseReference: 'D-1' };
+
+/** A log with its key and anchor in a keyring. The attacker may copy and replace files, not the keyring's entries. */
+function workstation() {
+  const keyring = fakeKeyring();
+  const log = logFolder();
+  const names: string[] = [];
+  const home = path.join(log.root, 'log');
+  const checkpoints = path.dirname(log.checkpoint);
+  return {
+    keyring,
+    log,
+    /** A start of the app. One that is not closed was killed. */
+    start: () => {
+      const keychain = createKeychain({
+        load: () => Promise.resolve(keyring),
+        index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
+        clock: fakeClock(),
+      });
+      return log.open({ key: () => readChainKey(keychain), anchor: createKeychainAnchor(keychain) });
+    },
+    /** Copies the log and its checkpoints; the function puts the copy back, new files removed. */
+    copy: () => {
+      const copy = fs.mkdtempSync(path.join(log.root, 'copy-'));
+      fs.cpSync(home, path.join(copy, 'log'), { recursive: true });
+      fs.cpSync(checkpoints, path.join(copy, 'checkpoints'), { recursive: true });
+      return () => {
+        for (const folder of [home, checkpoints]) fs.rmSync(folder, { recursive: true });
+        fs.cpSync(path.join(copy, 'log'), home, { recursive: true });
+        fs.cpSync(path.join(copy, 'checkpoints'), checkpoints, { recursive: true });
+      };
+    },
+  };
+}
+
+async function lookupsOn(audit: Audit) {
+  const answer = (text: string) => Promise.resolve(done({ value: text, requestId: 'r' }));
+  const client = { getMasked: () => answer('4111••1111'), detokenize: () => answer('4111111111111111') };
+  const lookups = openLookup({
+    active: () =>
+      Promise.resolve(
+        done({
+          connectionId: 'c1',
+          name: 'Acme',
+          environment: 'test',
+          client: client as unknown as ServiceClient,
+        }),
+      ),
+    audit,
+    reveals: {
+      allow: () => done(null),
+      open: () => ({ revealId: 'r1', hideAfterMs: 1 }),
+      hide: () => undefined,
+    },
+    clipboard: { epoch: () => 0, write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
+    caseRequired: () => true,
+    now: () => new Date(),
+    newId: () => 'l1',
+  });
+  const subject = { policy: 'p', definition: 'd', token: '9', caseReference: 'D-1' };
+  const { id } = value(await lookups['lookup.mask'](subject));
+  return { lookups, id };
+}
+
+type Act = (audit: Audit) => Promise<unknown>;
+
+const acts: Record<string, Act> = {
+  async reveal(audit) {
+    const { lookups, id } = await lookupsOn(audit);
+    value(await lookups['lookup.reveal']({ lookupId: id, xorKey: newXorKey(), ...reason }));
+  },
+  async copy(audit) {
+    const { lookups, id } = await lookupsOn(audit);
+    value(await lookups['lookup.copy']({ what: 'cleartext', lookupId: id, ...reason }));
+  },
+  'batch reveal': async (audit) => {
+    const { app, jobId } = await finishedJob(audit);
+    value(await app.batch['batch.reveal']({ jobId, row: 1, column: 0, xorKey: newXorKey(), ...reason }));
+    await app.close();
+  },
+  'export in clear': async (audit) => {
+    const { app, jobId } = await finishedJob(audit);
+    value(await app.export(jobId, { content: 'cleartext' }));
+    await app.close();
+  },
+};
+
+async function finishedJob(audit: Audit) {
+  const app = await openApp({ audit });
+  const sourceId = await app.open(await app.write('cards.csv', 'card\r\n9\r\n'));
+  const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));
+  return { app, jobId };
+}
+
+test.each(Object.entries(acts))(
+  'a %s is not undone by an older copy of the log after a kill',
+  async (_, act) => {
+    const { start, copy } = workstation();
+    const first = await start();
+    value(await first.begin(masked))({ ok: true });
+    await first.close();
+    const putBack = copy();
+    await act(await start());
+    putBack();
+    const next = await start();
+    expect(next.state()).toBe('broken');
+    expect((await next.list(everything)).chain.state).toBe('broken');
+  },
+);
+
+test('a copy made between two reveals of one run is too old', async () => {
+  const { start, copy } = workstation();
+  const audit = await start();
+  await acts['reveal']?.(audit);
+  await audit.list(everything);
+  const putBack = copy();
+  await acts['reveal']?.(audit);
+  putBack();
+  expect((await start()).state()).toBe('broken');
+});
+
+test('each start moves the anchor: a copy from before the run that was killed is too old', async () => {
+  const { start, copy } = workstation();
+  const first = await start();
+  value(await first.begin(masked))({ ok: true });
+  await first.close();
+  const putBack = copy();
+  const killed = await start();
+  for (let count = 0; count < 5; count++) value(await killed.begin(masked))({ ok: true });
+  await killed.list(everything);
+  await start();
+  putBack();
+  expect((await start()).state()).toBe('broken');
+});
+
+test('a log that is replaced while the app runs is found by the next line and by the next list', async () => {
+  for (const find of [
+    (audit: Audit) => audit.begin(masked),
+    (audit: Audit) => audit.list(everything),
+  ] as const) {
+    const { start, copy } = workstation();
+    const audit = await start();
+    value(await audit.begin(masked));
+    const putBack = copy();
+    await acts['reveal']?.(audit);
+    await audit.list(everything);
+    putBack();
+    await find(audit);
+    expect(audit.state()).toBe('broken');
+  }
+});
+
+test.each(['locked', 'gone'] as const)('nothing is revealed while the keyring is %s', async (mood) => {
+  const { start, keyring } = workstation();
+  const audit = await start();
+  const { lookups, id } = await lookupsOn(audit);
+  keyring.mood = mood;
+  expect(await lookups['lookup.reveal']({ lookupId: id, xorKey: newXorKey(), ...reason })).toMatchObject({
+    ok: false,
+    failure: { code: 'audit.unwritable' },
+  });
+  // What yields no cleartext goes on.
+  value(await audit.begin(masked));
+  const { entries } = await audit.list(everything);
+  expect(entries).toContainEqual(
+    expect.objectContaining({ action: 'Reveal', phase: 'failed', code: 'audit.unwritable' }),
+  );
+});
+
+test('a reveal costs one write to the keychain, and a masked lookup none', async () => {
+  const { start, keyring } = workstation();
+  const audit = await start();
+  const { lookups, id } = await lookupsOn(audit);
+  value(await audit.begin(masked));
+  keyring.calls.length = 0;
+  value(await audit.begin(masked));
+  expect(keyring.calls).toEqual([]);
+  value(await lookups['lookup.reveal']({ lookupId: id, xorKey: newXorKey(), ...reason }));
+  expect(keyring.calls).toEqual(['set audit:anchor']);
+});
+
+test('the anchor stands before the act: the service is asked after it', async () => {
+  const { start, keyring } = workstation();
+  const audit = await start();
+  value(await audit.begin(masked));
+  const before = keyring.entries.get('audit:anchor');
+  const begun = value(await audit.begin({ ...masked, action: 'Reveal', cleartext: true }));
+  const after = keyring.entries.get('audit:anchor') ?? '';
+  expect(after).not.toBe(before);
+  expect(JSON.parse(after)).toMatchObject({ sequence: 2 });
+  begun({ ok: true });
+});
+
+test('the window says it in red on every page', () => {
+  const { body } = render(AuditNotice);
+  expect(body).toContain('The audit log has been changed');
+  expect(body).toContain('role="alert"');
+  const app = fs.readFileSync(new URL('../../src/app/App.svelte', import.meta.url), 'utf8');
+  const frame = app.slice(app.indexOf('<main>'), app.indexOf('<Pages'));
+  expect(frame).toContain("{#if app.state.audit === 'broken'}<AuditNotice />{/if}");
+});
