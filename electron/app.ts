@@ -25,6 +25,7 @@ import { openLookup, type ActiveConnection } from './lookup/lookup.ts';
 import type { Platform } from './platform/platform.ts';
 import { createAutoClearClipboard } from './privacy/clipboard.ts';
 import { systemClock } from './privacy/clock.ts';
+import { createDisclosures } from './privacy/disclosures.ts';
 import { type Lock, openLock } from './privacy/lock.ts';
 import { createReveals } from './privacy/reveals.ts';
 import { watchAway } from './privacy/watch-away.ts';
@@ -114,6 +115,14 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     emit: (ended) => platform.send('reveal.ended', ended),
     protectContent: (on) => platform.protectContent(on),
   });
+  const disclosures = createDisclosures({
+    record: {
+      read: () => store.read('disclosures'),
+      write: (record) => store.write('disclosures', record),
+    },
+    key: () => keychain.key('disclosures'),
+    clock,
+  });
   const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,
     clock,
@@ -159,11 +168,22 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     audit,
     reveals,
     clipboard,
+    disclosures,
     caseRequired: () => settings().caseRequired,
     now,
     newId: randomUUID,
   });
-  const batch = createAppBatch({ platform, connections, clients, audit, keychain, reveals, store, clock });
+  const batch = createAppBatch({
+    platform,
+    connections,
+    clients,
+    audit,
+    keychain,
+    reveals,
+    disclosures,
+    store,
+    clock,
+  });
   const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
 
   async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
@@ -177,6 +197,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
     'app.about': async () => done(await readAbout(platform, options.licences)),
+    'app.disclosures': () => Promise.resolve(done(disclosures.today())),
     'app.openLogFolder': async () =>
       done({ place: (await platform.openFolder(log.folder)) ? null : log.folder }),
     ...createConnectionHandlers({

@@ -229,10 +229,22 @@ const messages: Record<FailureCode, Format> = {
     ),
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
-    message('A reason and a case are needed before anything is shown in clear.', 'Fill them in.', 'now'),
+    message('A reason and a case are needed before anything is told in clear.', 'Fill them in.', 'now'),
   'reveal.throttled': (f) => message('Too many reveals in a short time.', formatWait(f), 'later'),
   'reveal.gone': () =>
     message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
+  'disclosure.limit': (f) =>
+    f.subject === 'expressions'
+      ? message(
+          'Today’s different expressions are used up: each one tells something that the masks hide.',
+          'Use one of today’s again, ask for BIN, last four, length or mail domain, or go on tomorrow.',
+          'later',
+        )
+      : message(
+          'As much as one person may see in clear on one day was seen today.',
+          'Go on tomorrow, or ask your administrator.',
+          'later',
+        ),
   'lookup.unknown': () => message('This lookup is no longer kept.', 'Look the token up again.', 'now'),
   'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
 
@@ -309,6 +321,11 @@ const messages: Record<FailureCode, Format> = {
     message(
       'Lookaround and back-references are not supported in patterns.',
       'Write the pattern without them.',
+    ),
+  'pattern.too-many': (f) =>
+    message(
+      `Two columns of ${f.definition ?? 'one definition'} have an expression of their own.`,
+      'Use an expression for one of them, and run the other one later.',
     ),
   'job.unknown': () => message('This batch no longer exists.', 'Start a new one.'),
   'job.busy': () =>

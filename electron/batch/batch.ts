@@ -6,6 +6,7 @@ import type { Connections } from '../credentials/connections.ts';
 import type { Keychain } from '../credentials/keychain.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Clock } from '../privacy/clock.ts';
+import type { Disclosures } from '../privacy/disclosures.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
@@ -26,6 +27,7 @@ export interface BatchOptions {
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send'>;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open'>;
+  readonly disclosures: Pick<Disclosures, 'count' | 'countMatch' | 'fingerprint'>;
   /** Absolute path of the sample, created if need be. */
   readonly sampleFile: () => Promise<Outcome<string>>;
   /** Requests in flight at once, for each job. */

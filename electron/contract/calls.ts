@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { auditPage } from './models/activity.ts';
-import { about, appState, lockState, settings } from './models/app.ts';
+import { about, appState, disclosureFigures, lockState, settings } from './models/app.ts';
 import {
   damagedJob,
   exportChoice,
@@ -9,6 +9,7 @@ import {
   failureGroup,
   job,
   mapping,
+  matchReason,
   plan,
   preflight,
   rowFilter,
@@ -84,6 +85,8 @@ const ofJob = z.strictObject({ jobId: id });
 export const calls = {
   'app.state': call(nothing, appState, { whileLocked: true }),
   'app.about': call(nothing, about),
+  /** What this person had shown, copied, exported and matched in clear today. */
+  'app.disclosures': call(nothing, disclosureFigures),
   /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
   'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
 
@@ -163,9 +166,13 @@ export const calls = {
     }),
     z.strictObject({ matches: z.array(z.boolean()).max(20), own: z.boolean().nullable() }),
   ),
-  /** Runs the first 20 rows against the service and stores nothing. */
-  'batch.try': call(z.strictObject({ sourceId: id, plan }), rowsPage),
-  'batch.start': call(z.strictObject({ sourceId: id, plan }), ofJob),
+  /**
+   * Runs the first 20 rows against the service and stores nothing. An expression that tells more than the mask needs a
+   * reason, here and in `batch.start`. Failures of both for such a plan: reveal.reason-required, pattern.too-many,
+   * disclosure.limit; of `batch.start` in production also export.confirm.
+   */
+  'batch.try': call(z.strictObject({ sourceId: id, plan, revealReason: matchReason.nullable() }), rowsPage),
+  'batch.start': call(z.strictObject({ sourceId: id, plan, revealReason: matchReason.nullable() }), ofJob),
   'batch.pause': call(ofJob, nothing),
   'batch.resume': call(ofJob, nothing),
   'batch.cancel': call(ofJob, nothing),

@@ -48,6 +48,7 @@ export const failureCodes = [
   'reveal.reason-required',
   'reveal.throttled',
   'reveal.gone', // hidden meanwhile
+  'disclosure.limit', // as much was disclosed today as may be; `subject` is the count that is full
   'lookup.unknown',
   'clipboard.unavailable',
   // files and rows
@@ -79,6 +80,7 @@ export const failureCodes = [
   'plan.policy-unknown',
   'pattern.invalid',
   'pattern.unsupported', // lookaround, backreference
+  'pattern.too-many', // more than one typed expression for a definition
   'job.unknown',
   'job.busy', // does not fit the job's present state
   'job.elsewhere', // another process owns it

@@ -4,6 +4,7 @@ import { type Outcome, failed, done } from '../contract/errors.ts';
 import type { Lookup, RevealReason } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
+import type { Disclosures } from '../privacy/disclosures.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { Answer, RecordedAct, ServiceClient } from '../service/client.ts';
 
@@ -20,6 +21,7 @@ export interface LookupOptions {
   readonly audit: Pick<Audit, 'begin'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
+  readonly disclosures: Pick<Disclosures, 'count'>;
   readonly caseRequired: () => boolean;
   readonly now: () => Date;
   readonly newId: () => string;
@@ -84,10 +86,18 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       : remember({ ...subject, token, masked: '', requestId }, active);
   }
 
+  function disclose<T>(
+    action: 'Reveal' | 'Copy',
+    act: () => Outcome<T> | Promise<Outcome<T>>,
+  ): Outcome<T> | Promise<Outcome<T>> {
+    const counted = options.disclosures.count(action === 'Reveal' ? 'reveals' : 'copies', 1);
+    return counted.ok ? act() : counted;
+  }
+
   /**
    * Fetches cleartext for an act that needs a reason, and hands it to `use`, whose outcome is the act's. The act is
    * in the audit log and synced before anything leaves; its line is the line of the request too. Failures:
-   * reveal.reason-required, reveal.throttled, audit.unwritable, those of the service and of `use`.
+   * reveal.reason-required, reveal.throttled, disclosure.limit, audit.unwritable, those of the service and of `use`.
    */
   async function withReason<T>(
     action: 'Reveal' | 'Copy',
@@ -115,7 +125,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const act: RecordedAct = { sent: false };
     const context = { reason, caseReference, rows: 1, act };
     const answer = await active.client.detokenize(policy, definition, token, context);
-    const outcome = answer.ok ? await use(answer.value) : answer;
+    const outcome = answer.ok ? await disclose(action, () => use(answer.value)) : answer;
     const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
     begun.value({
       ok: outcome.ok,

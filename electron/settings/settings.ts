@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mapping } from '../contract/models/batch.ts';
 import { connection } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
-import { defaultSettings, settings } from '../contract/models/app.ts';
+import { defaultSettings, disclosureCounts, localDay, settings } from '../contract/models/app.ts';
 import type { Migrations } from './store.ts';
 
 /** Raised with every change of the shape below that older files have to be migrated to. */
@@ -49,6 +49,13 @@ export const settingsDocument = {
       }),
     ),
     {},
+  ),
+  /** What was shown, copied, exported and matched in clear on the latest day; expressions by their HMACs. */
+  disclosures: entry(
+    disclosureCounts
+      .extend({ day: localDay, expressions: z.array(z.string().regex(/^[0-9a-f]{16}$/)) })
+      .nullable(),
+    null,
   ),
   /** Wrong passphrases in a row, and until when the next attempt has to wait. */
   unlock: entry(

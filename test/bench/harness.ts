@@ -82,6 +82,11 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     },
     store: memoryStore(),
     reveals: { allow: () => done(null), open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
+    disclosures: {
+      count: () => done(null),
+      countMatch: () => done(null),
+      fingerprint: () => Promise.resolve(done('')),
+    },
     sampleFile: () => Promise.resolve(done('')),
     inFlight: options.inFlight,
   });
@@ -97,6 +102,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     async start(sourceId, column) {
       const started = await batch['batch.start']({
         sourceId,
+        revealReason: null,
         plan: {
           reading: { encoding: 'utf-8', delimiter: ',', header: true },
           columns: [
@@ -106,6 +112,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
               policy: 'bench',
               definition: 'card',
               target: null,
+              parts: null,
               pattern: null,
               into: 'replace',
             },

@@ -6,6 +6,7 @@ import {
   choose,
   chooseFile,
   exportRows,
+  giveMatchReason,
   go,
   map,
   readSum,
@@ -72,7 +73,10 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   await expect(said).toHaveText('');
   expect((await app.outward()).filter((message) => message.includes('somebody@'))).toEqual([]);
 
+  // It tells more than a mask: nothing is sent without a reason and a case, and Settings counts it.
   await run(page);
+  await expect(page.getByText(/Each answer to this expression tells something/)).toBeVisible();
+  await giveMatchReason(page, 'D-17');
   const kept = people.filter(([, mail]) => /@example\.com$/.test(mail ?? ''));
   expect(await readSum(page)).toEqual({
     rows: people.length,
@@ -91,4 +95,19 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
     .slice(1)
     .map(([customer]) => customer);
   expect(customers).toEqual(kept.map(([customer]) => customer));
+
+  await go(page, 'Settings');
+  await expect(page.getByText('Values matched with an expression of your own').locator('..')).toContainText(
+    '400',
+  );
+  await expect(page.getByText('Different expressions of your own').locator('..')).toContainText('1 of 3');
+
+  // A domain that is filled in asks for what the mask shows, so it needs no reason.
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'All batches' }).click();
+  await chooseFile(page, path.join(app.downloads, tokens));
+  await map(page, 'mail', 'Match pattern', 'E-mail address');
+  await page.getByRole('textbox', { name: 'Mail domain' }).fill('example.com');
+  await run(page);
+  expect(await readSum(page)).toMatchObject({ ok: kept.length, unmatched: people.length - kept.length });
 });

@@ -5,8 +5,16 @@ import type { AuditEnd, AuditIntent } from '../../electron/audit/audit.ts';
 import { createBatch, type Batch, type BatchOptions } from '../../electron/batch/batch.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
 import { defaultSettings, type Settings } from '../../electron/contract/models/app.ts';
-import type { ColumnPlan, ExportChoice, Job, Plan, Preflight } from '../../electron/contract/models/batch.ts';
+import type {
+  ColumnPlan,
+  ExportChoice,
+  Job,
+  MatchReason,
+  Plan,
+  Preflight,
+} from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import { createDisclosures } from '../../electron/privacy/disclosures.ts';
 import type {
   BatchAnswer,
   BatchCall,
@@ -138,7 +146,7 @@ export interface TestApp {
   write(name: string, content: string | Buffer): Promise<string>;
   open(path: string): Promise<string>;
   /** Starts a job and waits until it stops by itself. */
-  run(sourceId: string, plan: Plan): Promise<Job>;
+  run(sourceId: string, plan: Plan, revealReason?: MatchReason): Promise<Job>;
   /** Waits until a job is in one of these states. */
   until(jobId: string, ...states: Job['state'][]): Promise<Job>;
   export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string>>;
@@ -154,6 +162,7 @@ export async function openApp(
   const folder = home ?? (await mkdtemp(join(tmpdir(), 'tokendesk-batch-')));
   let chosen: string | null = null;
   const waiting: { jobId: string; states: Job['state'][]; wake: (job: Job) => void }[] = [];
+  const store = over.store ?? memoryStore();
   const options: BatchOptions = {
     folder: join(folder, 'jobs'),
     clock: {
@@ -176,7 +185,12 @@ export async function openApp(
         return Promise.resolve(done((end: AuditEnd) => void app.audit.ends.push(end)));
       },
     },
-    keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(7))) },
+    keychain,
+    disclosures: createDisclosures({
+      record: recordIn(store),
+      key: () => keychain.key(),
+      clock: { now: () => Date.now() },
+    }),
     platform: {
       chooseFile: () => Promise.resolve(chosen),
       chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
@@ -193,7 +207,7 @@ export async function openApp(
         }
       },
     },
-    store: memoryStore(),
+    store,
     reveals: { allow: () => done(null), open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }) },
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
@@ -226,8 +240,8 @@ export async function openApp(
       if (now !== undefined && states.includes(now.state)) return now;
       return new Promise((wake) => waiting.push({ jobId, states, wake }));
     },
-    async run(sourceId, plan) {
-      const started = await app.batch['batch.start']({ sourceId, plan });
+    async run(sourceId, plan, revealReason = matchReason) {
+      const started = await app.batch['batch.start']({ sourceId, plan, revealReason });
       if (!started.ok) throw new Error(started.failure.code);
       return app.until(started.value.jobId, 'finished', 'paused', 'failed', 'cancelled');
     },
@@ -268,6 +282,7 @@ export function memoryStore(
 ): BatchOptions['store'] {
   const values = new Map<string, unknown>([
     ['mappings', []],
+    ['disclosures', null],
     ['settings', { ...defaultSettings, caseRequired: false, ...settings }],
   ]);
   return {
@@ -278,6 +293,21 @@ export function memoryStore(
     },
   };
 }
+
+const keychain = { key: () => Promise.resolve(done(new Uint8Array(32).fill(7))) };
+
+export const recordIn = (store: BatchOptions['store']) => ({
+  read: () => store.read('disclosures'),
+  write: (record: NonNullable<ReturnType<typeof store.read<'disclosures'>>>) =>
+    store.write('disclosures', record),
+});
+
+/** Given with every run; only an expression that tells more than the mask needs it. */
+export const matchReason: MatchReason = {
+  reason: 'Fraud review',
+  caseReference: 'C-1',
+  confirmRows: null,
+};
 
 export const plainExport: Omit<ExportChoice, 'jobId'> = {
   content: 'cleartext',
@@ -299,6 +329,7 @@ export const detokenize = (column: number, over: Partial<ColumnPlan> = {}): Colu
   policy: 'Disputes',
   definition: 'card',
   target: null,
+  parts: null,
   pattern: null,
   into: 'replace',
   ...over,

@@ -74,6 +74,13 @@ export async function run(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Run on/ }).click();
 }
 
+/** Gives the reason that an expression of one's own asks for before it is sent. */
+export async function giveMatchReason(page: Page, caseReference: string): Promise<void> {
+  const panel = page.getByRole('region', { name: 'Reason for the expression' });
+  await panel.getByLabel('Case').fill(caseReference);
+  await panel.getByRole('button', { name: /^(Try|Run)/ }).click();
+}
+
 /** Waits for the sum of a finished batch and reads its numbers. */
 export async function readSum(
   page: Page,

@@ -6,7 +6,8 @@ import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { BatchOptions } from '../batch.ts';
-import { tryRows } from '../output/try-rows.ts';
+import { maxTriedRows, tryRows } from '../output/try-rows.ts';
+import { beginDisclosingMatch } from '../planning/disclosing-match.ts';
 import { checkPlan, tryPattern, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
@@ -34,6 +35,8 @@ export interface Drafts {
   readonly calls: DraftCalls;
   /** A plan that may run. Failures: connection.none, file.*, plan.*, pattern.*. */
   check(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
+  /** Rows of the source: as preflight counted them, or counted now. Failures: file.*, row.field-too-long. */
+  countRows(draft: Draft): Promise<Outcome<number>>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   close(): Promise<void>;
@@ -102,6 +105,22 @@ export function createDrafts(options: BatchOptions): Drafts {
     );
   }
 
+  async function countRows({ opened, format, work, connection, total }: Draft): Promise<Outcome<number>> {
+    if (total !== null) return done(total);
+    const { requestsPerSecond, transfersPerDay } = connection;
+    const counts = await runPreflight({
+      opened,
+      format,
+      work,
+      rates: { batchSize: 1, requestsPerSecond, transfersPerDay },
+      report: () => undefined,
+      signal: new AbortController().signal,
+    });
+    if (!counts.ok) return counts;
+    totals.set(format, counts.value.rows);
+    return done(counts.value.rows);
+  }
+
   const calls: DraftCalls = {
     async 'batch.choose'() {
       const path = await platform.chooseFile('table');
@@ -140,7 +159,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const matches = tried.value.slice(0, samples.length);
       return Promise.resolve(done({ matches, own: own === null ? null : (tried.value.at(-1) ?? false) }));
     },
-    async 'batch.try'({ sourceId, plan }) {
+    async 'batch.try'({ sourceId, plan, revealReason }) {
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
@@ -150,7 +169,19 @@ export function createDrafts(options: BatchOptions): Drafts {
         columns.flatMap((column) => (column.masked ? [[column.index, column.looksLike ?? 'text']] : [])),
       );
       const view = { width: format.width, work, masked };
-      return tryRows({ source: opened.bytes, format, view, client, jobId: randomUUID() });
+      const jobId = randomUUID();
+      const rows = Math.min(draft.total ?? maxTriedRows, maxTriedRows);
+      const begun = await beginDisclosingMatch(options, {
+        draft,
+        revealReason,
+        jobId,
+        rows,
+        confirmsRows: false,
+      });
+      if (!begun.ok) return begun;
+      const tried = await tryRows({ source: opened.bytes, format, view, client, jobId });
+      begun.value(tried.ok ? { ok: true } : { ok: false, code: tried.failure.code });
+      return tried;
     },
     'batch.mappings': () => Promise.resolve(done([...store.read('mappings')])),
     'batch.saveMapping'({ name, columns }) {
@@ -170,6 +201,7 @@ export function createDrafts(options: BatchOptions): Drafts {
   return {
     calls,
     check,
+    countRows,
     removeStale: () => sources.removeStale(),
     async close() {
       for (const preflight of preflights.values()) preflight.abort();

@@ -4,6 +4,7 @@ import type { BatchOptions } from '../batch.ts';
 import { exportJob } from '../output/export.ts';
 import { groupFailures, pageOf, type LoadedChunk, type View } from '../output/result-rows.ts';
 import { revealCell } from '../output/reveal-cell.ts';
+import { beginDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { BatchJob } from '../running/job.ts';
@@ -16,7 +17,7 @@ type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 /** What a person does with a job and its results. */
 export function createJobCalls(
   options: BatchOptions,
-  drafts: Pick<Drafts, 'check'>,
+  drafts: Pick<Drafts, 'check' | 'countRows'>,
   jobs: JobList,
 ): JobCalls {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
@@ -34,13 +35,28 @@ export function createJobCalls(
   }
 
   return {
-    async 'batch.start'({ sourceId, plan }) {
-      const draft = await drafts.check(sourceId, plan);
-      if (!draft.ok) return draft;
-      const job = await jobs.create(draft.value, plan);
+    async 'batch.start'({ sourceId, plan, revealReason }) {
+      const checked = await drafts.check(sourceId, plan);
+      if (!checked.ok) return checked;
+      const draft = checked.value;
+      // Without a reason nothing is counted or stored.
+      const isDisclosing = hasDisclosingMatch(draft.work);
+      if (isDisclosing && revealReason === null) return failed('reveal.reason-required');
+      const counted = isDisclosing ? await drafts.countRows(draft) : done(draft.total);
+      if (!counted.ok) return counted;
+      const job = await jobs.create({ ...draft, total: counted.value }, plan);
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
-      const started = await job.value.start();
+      const rows = counted.value ?? 0;
+      const begun = await beginDisclosingMatch(options, {
+        draft,
+        revealReason,
+        jobId,
+        rows,
+        confirmsRows: true,
+      });
+      const started = begun.ok ? await job.value.start() : begun;
+      if (begun.ok) begun.value(started.ok ? { ok: true } : { ok: false, code: started.failure.code });
       if (started.ok) return done({ jobId });
       jobs.remove(jobId);
       await job.value.discard();

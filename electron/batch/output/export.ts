@@ -26,10 +26,10 @@ const minPassphraseLength = 8;
  * One export: asks for the target, records the export in the audit log, writes the file whole or not at all, and
  * records the sum. Null when the person chose no target. The system's dialog asks before a file is replaced; the
  * source never is.
- * Failures: job.*, reveal.reason-required, export.*, audit.*, keychain.*, and those of `writeRows`.
+ * Failures: job.*, reveal.reason-required, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
-  options: Pick<BatchOptions, 'audit' | 'platform' | 'store'>,
+  options: Pick<BatchOptions, 'audit' | 'disclosures' | 'platform' | 'store'>,
   job: BatchJob,
   choice: ExportChoice,
 ): Promise<Outcome<Exported | null>> {
@@ -52,7 +52,8 @@ export async function exportJob(
   const audited = await options.audit.begin(auditIntent(spec, choice, store.tally));
   if (!audited.ok) return audited;
   const end = audited.value;
-  const written = await writeExport({ job, store, choice, target });
+  const counted = options.disclosures.count('exportedRows', cleartextRows(choice, store.tally));
+  const written = counted.ok ? await writeExport({ job, store, choice, target }) : counted;
   if (!written.ok) {
     end({ ok: false, code: written.failure.code });
     return written;
@@ -86,6 +87,12 @@ function checkChoice({
   if (isCaseRequired && choice.caseReference === '') return failed('reveal.reason-required');
   if (environment === 'production' && choice.confirmRows !== rows) return failed('export.confirm');
   return null;
+}
+
+/** Rows in clear that an export will write. The failed ones come out as they went in. */
+function cleartextRows({ content, rows }: ExportChoice, tally: Tally): number {
+  if (content !== 'cleartext' || rows === 'failed') return 0;
+  return rows === 'matches' ? tally.ok : tally.rows;
 }
 
 function suggestName(sourceName: string, choice: ExportChoice): string {

@@ -14,7 +14,7 @@ export interface CellPosition extends LoadedChunk {
   readonly column: number;
 }
 
-export interface RevealCellOptions extends Pick<BatchOptions, 'audit' | 'reveals' | 'store'> {
+export interface RevealCellOptions extends Pick<BatchOptions, 'audit' | 'disclosures' | 'reveals' | 'store'> {
   readonly spec: JobSpec;
   readonly view: View;
   readonly cell: CellPosition;
@@ -22,10 +22,11 @@ export interface RevealCellOptions extends Pick<BatchOptions, 'audit' | 'reveals
 
 /**
  * One cell's cleartext, obscured, for a limited time. The audit log has it before it is answered.
- * Failures: reveal.reason-required, reveal.throttled, reveal.gone where there is no cleartext, audit.*.
+ * Failures: reveal.reason-required, reveal.throttled, reveal.gone where there is no cleartext,
+ * disclosure.limit, audit.*.
  */
 export async function revealCell(
-  { audit, reveals, store, spec, view, cell }: RevealCellOptions,
+  { audit, disclosures, reveals, store, spec, view, cell }: RevealCellOptions,
   { reason, caseReference, xorKey }: RevealInput,
 ): Promise<Outcome<Reveal>> {
   if (store.read('settings').caseRequired && caseReference === '') return failed('reveal.reason-required');
@@ -47,6 +48,11 @@ export async function revealCell(
     cleartext: true,
   });
   if (!begun.ok) return begun;
+  const counted = disclosures.count('reveals', 1);
+  if (!counted.ok) {
+    begun.value({ ok: false, code: counted.failure.code });
+    return counted;
+  }
   const { revealId, hideAfterMs } = reveals.open();
   begun.value({ ok: true, ...(found.requestId !== '' && { requestId: found.requestId }) });
   const obscured = obscureText(found.cleartext, xorKey);

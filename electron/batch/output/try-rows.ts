@@ -7,7 +7,7 @@ import { runChunks } from '../running/run-chunks.ts';
 import type { ChunkResults } from '../storing/results.ts';
 import { showRow, type View } from './result-rows.ts';
 
-const maxRows = 20;
+export const maxTriedRows = 20;
 
 export interface TryRowsOptions {
   readonly source: ByteSource;
@@ -55,7 +55,7 @@ async function firstRows(source: ByteSource, format: Format): Promise<Outcome<Ch
   for await (const read of readRows(source, format, beginning(format))) {
     if (!read.ok) return read;
     const chunk = read.value;
-    const rows = chunk.rows.slice(0, maxRows);
+    const rows = chunk.rows.slice(0, maxTriedRows);
     const flaws = new Map([...chunk.flaws].filter(([row]) => row < rows.length));
     const end = { ...chunk.end, row: chunk.start.row + rows.length };
     return done({ ...chunk, rows, flaws, end });

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
 import type { ColumnPlan, Plan } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchCall } from '../../service/client.ts';
@@ -21,11 +22,22 @@ export interface ColumnWork {
   readonly plan: ColumnPlan;
   readonly kind: DefinitionKind;
   readonly call: BatchCall;
+  /** Whether it matches an expression whose answers tell more than the mask. */
+  readonly isDisclosing: boolean;
   /** Columns with the same key share their requests. */
   readonly key: string;
 }
 
-function callFor({ operation, policy, definition, target, pattern }: ColumnPlan): BatchCall {
+/** Null for a plan without an expression. What the window says with the expression in addition is never believed. */
+function expressionOf({ parts, pattern }: ColumnPlan, kind: DefinitionKind): MatchExpression | null {
+  if (parts === null) return pattern === null ? null : { pattern, isFree: false };
+  return pattern === null ? matchExpression(kind, parts) : null;
+}
+
+function callFor(
+  { operation, policy, definition, target }: ColumnPlan,
+  expression: MatchExpression | null,
+): BatchCall {
   switch (operation) {
     case 'tokenize':
       return { operation: 'BatchTokenize', policy, definition };
@@ -35,14 +47,15 @@ function callFor({ operation, policy, definition, target, pattern }: ColumnPlan)
       if (target === null) throw new TypeError('a translate column without a target');
       return { operation: 'BatchTranslate', policy, definition, target };
     case 'match':
-      if (pattern === null) throw new TypeError('a match column without a pattern');
-      return { operation: 'PatternMatch', policy, definition, pattern };
+      if (expression === null) throw new TypeError('a match column without an expression');
+      return { operation: 'PatternMatch', policy, definition, pattern: expression.pattern };
   }
 }
 
 export function workFor(plan: ColumnPlan, kind: DefinitionKind): ColumnWork {
-  const call = callFor(plan);
-  return { plan, kind, call, key: JSON.stringify(call) };
+  const expression = plan.operation === 'match' ? expressionOf(plan, kind) : null;
+  const call = callFor(plan, expression);
+  return { plan, kind, call, isDisclosing: expression?.isFree === false, key: JSON.stringify(call) };
 }
 
 /** Whether the result of a column is cleartext, or else its input is. */
@@ -51,11 +64,13 @@ export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
 
 /**
  * A plan against the source's width and the connection's lists.
+ * At most one expression a definition may tell more than the mask: several at once would be several bits of a value.
  * Failures: plan.empty, plan.column-unknown, plan.definition-unknown, plan.policy-unknown, pattern.*.
  */
 export function checkPlan(plan: Plan, width: number, connection: Connection): Outcome<ColumnWork[]> {
   const work: ColumnWork[] = [];
   const seen = new Set<number>();
+  const disclosed = new Set<string>();
   for (const column of plan.columns) {
     if (column.column >= width || seen.has(column.column)) {
       return failed('plan.column-unknown', { column: String(column.column + 1) });
@@ -77,10 +92,18 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
       }
     }
     if (column.operation === 'match') {
-      const pattern = checkPattern(column.pattern ?? '');
+      const expression = expressionOf(column, kind);
+      if (expression === null) return failed('pattern.invalid');
+      const pattern = checkPattern(expression.pattern);
       if (!pattern.ok) return pattern;
     }
-    work.push(workFor(column, kind));
+    const one = workFor(column, kind);
+    if (one.isDisclosing) {
+      const { definition } = column;
+      if (disclosed.has(definition)) return failed('pattern.too-many', { definition });
+      disclosed.add(definition);
+    }
+    work.push(one);
   }
   return work.length === 0 ? failed('plan.empty') : done(work);
 }

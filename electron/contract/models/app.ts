@@ -80,6 +80,36 @@ export const appState = z.strictObject({
 });
 export type AppState = z.infer<typeof appState>;
 
+/** What left the main process in clear on one day. */
+export const disclosureCounts = z.strictObject({
+  reveals: count,
+  /** Cleartext put on the clipboard. */
+  copies: count,
+  /** Rows of exports in cleartext. */
+  exportedRows: count,
+  /** Values that were asked about with a typed expression. */
+  matchAnswers: count,
+  /** Different typed expressions. */
+  expressions: count,
+});
+export type DisclosureCounts = z.infer<typeof disclosureCounts>;
+
+/** Null is no limit. */
+export const disclosureLimits = z.strictObject({
+  reveals: count.nullable(),
+  copies: count.nullable(),
+  exportedRows: count.nullable(),
+  matchAnswers: count.nullable(),
+  expressions: count.nullable(),
+});
+export type DisclosureLimits = z.infer<typeof disclosureLimits>;
+
+/** The local day as YYYY-MM-DD; later than today where the clock was set back. */
+export const localDay = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+
+export const disclosureFigures = disclosureCounts.extend({ day: localDay, limits: disclosureLimits });
+export type DisclosureFigures = z.infer<typeof disclosureFigures>;
+
 /** For the About section. */
 export const about = z.strictObject({
   version: z.string(),

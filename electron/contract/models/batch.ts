@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
 import { count, id, obscuredPassphrase, instant, name } from './fields.ts';
+import { revealReason } from './lookup.ts';
 
 /** A file (or pasted rows) opened for a batch. The window has this handle; only main knows the path. */
 export const source = z.strictObject({
@@ -68,6 +69,24 @@ export const preview = z.strictObject({
 });
 export type Preview = z.infer<typeof preview>;
 
+/** What a match asks for, as data: main makes the expression of it, see `../match-expression.ts`. */
+export const matchParts = z.discriminatedUnion('by', [
+  z.strictObject({
+    by: z.literal('digits'),
+    bin: z.string().regex(/^\d{0,8}$/),
+    lastFour: z.string().regex(/^\d{0,4}$/),
+    length: z.int().min(1).max(99).nullable(),
+  }),
+  z.strictObject({
+    by: z.literal('domain'),
+    domain: z
+      .string()
+      .max(200)
+      .regex(/^[^@\s]+\.[^@\s.]+$/),
+  }),
+]);
+export type MatchParts = z.infer<typeof matchParts>;
+
 /** What is done with one column. */
 export const columnPlan = z.strictObject({
   /** Position from 0. */
@@ -77,7 +96,9 @@ export const columnPlan = z.strictObject({
   definition: name,
   /** translate only */
   target: z.strictObject({ policy: name, definition: name }).nullable(),
-  /** match only: a regular expression in RE2's syntax over the cleartext */
+  /** match only, unless `pattern` is given */
+  parts: matchParts.nullable().default(null),
+  /** match only: a typed regular expression in RE2's syntax over the cleartext */
   pattern: z.string().max(1_000).nullable(),
   /** Where the result goes in the output. */
   into: z.enum(['replace', 'beside']),
@@ -89,6 +110,13 @@ export const plan = z.strictObject({
   columns: z.array(columnPlan).min(1).max(20),
 });
 export type Plan = z.infer<typeof plan>;
+
+/**
+ * Asked for where a plan has an expression that tells more than the mask: its answers are as good as cleartext. The
+ * row count as typed is asked for before a run in production.
+ */
+export const matchReason = revealReason.extend({ confirmRows: count.nullable() });
+export type MatchReason = z.infer<typeof matchReason>;
 
 /** A plan stored under a name; columns are found again by their header. */
 export const mapping = z.strictObject({

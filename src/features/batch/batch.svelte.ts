@@ -1,5 +1,5 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
-import type { DamagedJob, Source } from '../../../electron/contract/models/batch.ts';
+import type { DamagedJob, MatchReason, Source } from '../../../electron/contract/models/batch.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { BatchDraft, type Preset } from './draft.svelte.ts';
@@ -68,8 +68,8 @@ export class BatchController {
     await draft.load();
   }
 
-  async start(): Promise<void> {
-    const jobId = await this.draft?.start();
+  async start(revealReason: MatchReason | null = null): Promise<void> {
+    const jobId = await this.draft?.start(revealReason);
     if (jobId === null || jobId === undefined) return;
     this.preset = null;
     // The event that lists the new job may not have come yet.

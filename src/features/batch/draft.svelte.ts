@@ -3,6 +3,7 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type {
   ColumnPlan,
   Mapping,
+  MatchReason,
   Plan,
   Preflight,
   Preview,
@@ -10,16 +11,19 @@ import type {
   ResultRow,
   Source,
 } from '../../../electron/contract/models/batch.ts';
+import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { operationLabels } from './labels.ts';
 import {
   buildPattern,
-  emptyPattern,
   emptyPatternFor,
+  isDisclosing,
   isEmptyPattern,
+  patternPartsOf,
   type PatternParts,
   PatternTest,
+  planOf,
   samplesFor,
 } from './pattern.svelte.ts';
 
@@ -121,6 +125,8 @@ export class BatchDraft {
   preflight = $state.raw<Preflight | null>(null);
   trial = $state.raw<ResultRow[] | null>(null);
   failure = $state.raw<Failure | null>(null);
+  /** What waits for a reason, because the plan has an expression that tells more than the mask. */
+  asking = $state<'try' | 'run' | null>(null);
   reading = $state(true);
   readonly #api: Api;
   #preset: Preset | null;
@@ -131,12 +137,19 @@ export class BatchDraft {
     if (this.preview === null || this.columns.size === 0) return null;
     const columns = [...this.columns.values()].sort((a, b) => a.column - b.column);
     const complete = columns.every(
-      ({ column, operation, pattern, target }) =>
-        (operation !== 'match' || (pattern !== null && !this.tests.get(column)?.failure)) &&
+      ({ column, operation, parts, pattern, target }) =>
+        (operation !== 'match' || ((parts ?? pattern) !== null && !this.tests.get(column)?.failure)) &&
         (operation !== 'translate' || target !== null),
     );
     return complete ? { reading: this.preview.reading, columns } : null;
   });
+
+  isDisclosing = $derived.by(
+    () =>
+      this.plan?.columns.some((column) =>
+        isDisclosing(column, this.app.definition(column.definition).kind),
+      ) === true,
+  );
 
   constructor({ app, api, source, preset }: DraftOptions) {
     this.app = app;
@@ -202,6 +215,7 @@ export class BatchDraft {
           action === 'translate' && other !== undefined
             ? { policy: this.app.policy, definition: other.name }
             : null,
+        parts: null,
         pattern: null,
         // A match is always written beside its column, so its value is not carried over to the next operation.
         into:
@@ -224,14 +238,23 @@ export class BatchDraft {
     if (before === undefined) return;
     this.columns.set(column, { ...before, ...over });
     const parts = this.patterns.get(column);
-    if (over.definition !== undefined && parts !== undefined && isEmptyPattern(parts))
-      this.patterns.set(column, emptyPatternFor(this.app.definition(over.definition).kind));
+    if (over.definition !== undefined && parts !== undefined) {
+      const { kind } = this.app.definition(over.definition);
+      if (isEmptyPattern(parts)) this.patterns.set(column, emptyPatternFor(kind));
+      else this.columns.set(column, { ...before, ...over, ...planOf(kind, parts) });
+    }
     void this.#testPattern(column).then((isLast) => (isLast ? this.check() : undefined));
   }
 
   match(column: number, parts: PatternParts): void {
     this.patterns.set(column, parts);
-    this.change(column, { pattern: buildPattern(parts) });
+    const kind = this.#kindOf(column);
+    if (kind !== null) this.change(column, planOf(kind, parts));
+  }
+
+  #kindOf(column: number): DefinitionKind | null {
+    const plan = this.columns.get(column);
+    return plan === undefined ? null : this.app.definition(plan.definition).kind;
   }
 
   /** False when the expression changed again before the answer came. */
@@ -241,7 +264,7 @@ export class BatchDraft {
     const test = this.tests.get(column);
     if (plan === undefined || parts === undefined || test === undefined) return true;
     const { kind } = this.app.definition(plan.definition);
-    return await test.run(plan.pattern, samplesFor(kind, parts));
+    return await test.run(buildPattern(kind, parts)?.pattern ?? null, samplesFor(kind, parts));
   }
 
   #startMatch(column: number, parts: PatternParts): void {
@@ -262,6 +285,7 @@ export class BatchDraft {
     const turn = this.#turn;
     this.trial = null;
     this.preflight = null;
+    this.asking = null;
     const plan = this.plan;
     if (plan === null) return;
     const outcome = await this.#api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
@@ -272,21 +296,26 @@ export class BatchDraft {
     this.failure = reported ? null : outcome.failure;
   }
 
-  async tryRows(): Promise<void> {
+  async tryRows(revealReason: MatchReason | null = null): Promise<void> {
     const plan = this.plan;
     if (plan === null) return;
     const turn = this.#turn;
-    const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan });
+    const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan, revealReason });
     if (turn !== this.#turn) return;
     this.failure = outcome.ok ? null : outcome.failure;
     this.trial = outcome.ok ? outcome.value.rows : null;
+    this.asking = null;
   }
 
   /** The id of the new job, or null when it could not start. */
-  async start(): Promise<string | null> {
+  async start(revealReason: MatchReason | null = null): Promise<string | null> {
     const plan = this.plan;
     if (plan === null) return null;
-    const outcome = await this.#api.call('batch.start', { sourceId: this.source.sourceId, plan });
+    const outcome = await this.#api.call('batch.start', {
+      sourceId: this.source.sourceId,
+      plan,
+      revealReason,
+    });
     this.failure = outcome.ok ? null : outcome.failure;
     return outcome.ok ? outcome.value.jobId : null;
   }
@@ -298,8 +327,7 @@ export class BatchDraft {
       const column = this.preview?.columns.find(({ name }) => name === header)?.index;
       if (column === undefined) continue;
       this.columns.set(column, { ...rest, column });
-      if (rest.operation === 'match')
-        this.#startMatch(column, { ...emptyPattern, by: 'raw', raw: rest.pattern ?? '' });
+      if (rest.operation === 'match') this.#startMatch(column, patternPartsOf(rest));
     }
     void this.read({});
   }

@@ -1,9 +1,11 @@
 import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
+import { matchExpression, type MatchExpression } from '../../../electron/contract/match-expression.ts';
+import type { ColumnPlan, MatchParts } from '../../../electron/contract/models/batch.ts';
 import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
 import type { Api } from '../../api.ts';
 
-/** What a matching value looks like; `buildPattern` makes a regular expression in RE2's syntax of it. */
+/** What a person filled in of what a matching value looks like, or a regular expression in RE2's syntax (`raw`). */
 export interface PatternParts {
   by: 'digits' | 'domain' | 'raw';
   bin: string;
@@ -33,27 +35,49 @@ export const isEmptyPattern = ({ by: _, ...texts }: PatternParts): boolean =>
 
 const onlyDigits = (text: string): string => text.replace(/\D/g, '');
 const domainOf = (text: string): string => text.trim().replace(/^@/, '');
-const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Null while the parts are empty or contradict each other. RE2 has no lookaround, so lengths are calculated here. */
-export function buildPattern(parts: PatternParts): string | null {
-  switch (parts.by) {
-    case 'raw':
-      return parts.raw.trim() === '' ? null : parts.raw;
-    case 'domain': {
-      const domain = domainOf(parts.domain);
-      return domain === '' ? null : `(?i)^[^@]+@${escapePattern(domain)}$`;
-    }
-    case 'digits': {
-      const bin = onlyDigits(parts.bin);
-      const lastFour = onlyDigits(parts.lastFour);
-      const length = onlyDigits(parts.length);
-      if (bin === '' && lastFour === '' && length === '') return null;
-      if (length === '') return `^${bin}\\d*${lastFour}$`;
-      const middle = Number(length) - bin.length - lastFour.length;
-      return middle < 0 ? null : `^${bin}\\d{${middle}}${lastFour}$`;
-    }
+/** What of a column's plan these parts make; nulls while they are empty, unfinished or contradict each other. */
+export function planOf(
+  kind: DefinitionKind,
+  parts: PatternParts,
+): { parts: MatchParts | null; pattern: string | null } {
+  if (parts.by === 'raw') return { parts: null, pattern: parts.raw.trim() === '' ? null : parts.raw };
+  const asked = partsOf(parts);
+  return { parts: asked !== null && matchExpression(kind, asked) !== null ? asked : null, pattern: null };
+}
+
+/** The expression that main will make of the parts. */
+export function buildPattern(kind: DefinitionKind, parts: PatternParts): MatchExpression | null {
+  const { parts: asked, pattern } = planOf(kind, parts);
+  if (pattern !== null) return { pattern, isFree: false };
+  return asked === null ? null : matchExpression(kind, asked);
+}
+
+/** Whether a planned column tells more than its mask, so that main wants a reason before anything is sent. */
+export function isDisclosing({ operation, parts, pattern }: ColumnPlan, kind: DefinitionKind): boolean {
+  if (operation !== 'match') return false;
+  return pattern !== null || (parts !== null && matchExpression(kind, parts)?.isFree !== true);
+}
+
+/** The form of a saved match. */
+export function patternPartsOf({ parts, pattern }: Pick<ColumnPlan, 'parts' | 'pattern'>): PatternParts {
+  if (parts === null) return { ...emptyPattern, by: 'raw', raw: pattern ?? '' };
+  if (parts.by === 'domain') return { ...emptyPattern, ...parts };
+  return { ...emptyPattern, ...parts, length: parts.length === null ? '' : String(parts.length) };
+}
+
+function partsOf(parts: PatternParts): MatchParts | null {
+  if (parts.by === 'domain') {
+    const domain = domainOf(parts.domain);
+    return /^[^@\s]+\.[^@\s.]+$/.test(domain) ? { by: 'domain', domain } : null;
   }
+  const length = onlyDigits(parts.length);
+  return {
+    by: 'digits',
+    bin: onlyDigits(parts.bin),
+    lastFour: onlyDigits(parts.lastFour),
+    length: Number(length) === 0 ? null : Number(length),
+  };
 }
 
 /**

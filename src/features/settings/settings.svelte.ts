@@ -1,6 +1,6 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
-import type { About, Settings } from '../../../electron/contract/models/app.ts';
+import type { About, DisclosureFigures, Settings } from '../../../electron/contract/models/app.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
@@ -22,6 +22,12 @@ export class SettingsController {
 
   async about(): Promise<About | null> {
     const outcome = await this.#api.call('app.about', {});
+    return outcome.ok ? outcome.value : null;
+  }
+
+  /** What this person saw in clear today. */
+  async disclosures(): Promise<DisclosureFigures | null> {
+    const outcome = await this.#api.call('app.disclosures', {});
     return outcome.ok ? outcome.value : null;
   }
 

@@ -44,7 +44,9 @@ const expected = table.replace(/^tok\d+/gm, cleartextOf).replaceAll('\n', '\r\n'
 
 async function begin(content = table): Promise<string> {
   const sourceId = await app.open(await app.write('in.csv', content));
-  return valueOf(await app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) })).jobId;
+  return valueOf(
+    await app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null }),
+  ).jobId;
 }
 
 /** Fails the n-th request, once. */
@@ -569,7 +571,7 @@ describe('an app that closes', () => {
       },
     });
     const sourceId = await app.open(await app.write('in.csv', table));
-    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
+    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null });
     await asked.promise;
     const closed = app.batch.close();
     gate.resolve(null);
@@ -597,7 +599,7 @@ describe('an app that closes', () => {
 
   it('begins no job any more', async () => {
     const sourceId = await app.open(await app.write('in.csv', table));
-    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]) });
+    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null });
     await app.batch.close();
     expect(codeOf(await started)).not.toBe('ok');
     expect(app.service.sent).toEqual([]);

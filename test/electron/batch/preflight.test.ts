@@ -75,8 +75,9 @@ describe('preflight', () => {
     ['pattern.unsupported', planOf([detokenize(0, { operation: 'match', pattern: '(4)\\1' })])],
   ])('refuses with %s', async (code, plan) => {
     const sourceId = await app.open(await app.write('in.csv', 'a,b\n1,2\n'));
+    const revealReason = null;
     for (const call of ['batch.preflight', 'batch.try', 'batch.start'] as const) {
-      expect(codeOf(await app.batch[call]({ sourceId, plan })), call).toBe(code);
+      expect(codeOf(await app.batch[call]({ sourceId, plan, revealReason })), call).toBe(code);
     }
   });
 });
@@ -85,7 +86,9 @@ describe('the trial', () => {
   it('runs the first 20 rows for real and keeps nothing', async () => {
     const content = 'token\n' + Array.from({ length: 500 }, (_, i) => `tok${i}`).join('\n');
     const sourceId = await app.open(await app.write('in.csv', content));
-    const page = valueOf(await app.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) }));
+    const page = valueOf(
+      await app.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null }),
+    );
     expect(calls['batch.try'].output.parse(page).rows).toHaveLength(20);
     expect(page.rows[19]?.cells).toEqual([{ text: '•••••••', state: 'ok' }]);
     expect(app.service.sent).toHaveLength(20);
@@ -95,7 +98,11 @@ describe('the trial', () => {
   it('says why when the service refuses', async () => {
     const sourceId = await app.open(await app.write('in.csv', 'token\na\n'));
     app.service.answer = () => ({ ok: false, failure: { code: 'service.credentials', requestId: 'r-1' } });
-    const outcome = await app.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]) });
+    const outcome = await app.batch['batch.try']({
+      sourceId,
+      plan: planOf([detokenize(0)]),
+      revealReason: null,
+    });
     expect(outcome).toEqual({ ok: false, failure: { code: 'service.credentials', requestId: 'r-1' } });
   });
 });

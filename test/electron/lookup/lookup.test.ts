@@ -40,6 +40,7 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
       epoch: () => 0,
       write: (text) => (steps.push(['clipboard', text]), Promise.resolve(done({ clearAfterMs: 30_000 }))),
     },
+    disclosures: { count: () => done(null) },
     caseRequired: () => true,
     now: () => new Date('2026-01-02T03:04:05.678Z'),
     newId: () => `l${++next}`,

@@ -35,6 +35,7 @@ async function open() {
       hide: () => undefined,
     },
     clipboard: { epoch: () => 0, write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
+    disclosures: { count: () => done(null) },
     caseRequired: () => true,
     now: () => new Date(),
     newId: () => `l${++next}`,

@@ -47,7 +47,7 @@ describe('a draft', () => {
     draft.choose(1, 'match');
     expect(draft.plan).toBeNull();
     draft.match(1, { ...emptyPattern, bin: '411111', length: '16' });
-    expect(draft.plan?.columns[0]?.pattern).toBe('^411111\\d{10}$');
+    expect(draft.plan?.columns[0]?.parts).toMatchObject({ bin: '411111', length: 16 });
   });
 
   it('ignores the preflight of another source', async () => {
@@ -95,6 +95,7 @@ describe('a draft', () => {
                   policy: 'analyst',
                   definition: 'card-number',
                   target: null,
+                  parts: null,
                   pattern: null,
                   into: 'beside',
                 },
@@ -171,20 +172,25 @@ describe('labels and numbers', () => {
 
   it.each([
     [{ bin: '411111' }, '4111110000001234', true],
+    [{ bin: '41111100', length: '16' }, '4111110000001234', true],
     [{ bin: '411111', lastFour: '1234', length: '16' }, '4111110000001234', true],
     [{ bin: '411111', lastFour: '1234', length: '15' }, '4111110000001234', false],
     [{ lastFour: '9999' }, '4111110000001234', false],
     [{ by: 'domain', domain: '@example.org' }, 'a@EXAMPLE.org', true],
     [{ by: 'domain', domain: 'example.org' }, 'a@exampleXorg', false],
   ] as const)('builds a pattern from %o', (parts, value, matches) => {
-    const pattern = buildPattern({ ...emptyPattern, ...parts });
-    expect(pattern).not.toBeNull();
+    const kind = 'by' in parts ? 'email' : 'card';
+    const pattern = buildPattern(kind, { ...emptyPattern, ...parts })?.pattern;
+    expect(pattern).toBeDefined();
     const insensitive = pattern?.startsWith('(?i)') ?? false;
     expect(new RegExp(pattern?.replace('(?i)', '') ?? '', insensitive ? 'i' : '').test(value)).toBe(matches);
   });
 
   it('builds no pattern from parts that contradict each other', () => {
-    expect(buildPattern({ ...emptyPattern, bin: '411111', lastFour: '1234', length: '5' })).toBeNull();
+    expect(
+      buildPattern('card', { ...emptyPattern, bin: '411111', lastFour: '1234', length: '5' }),
+    ).toBeNull();
+    expect(buildPattern('email', { ...emptyPattern, by: 'domain', domain: 'example' })).toBeNull();
   });
 });
 
@@ -217,6 +223,35 @@ describe('a pattern', () => {
     draft.match(1, { ...emptyPattern, by: 'raw', raw: '^4' });
     await expect.poll(() => draft.preflight?.done).toBe(true);
     expect(draft.plan).not.toBeNull();
+  });
+
+  it('goes out as parts, without a reason, where the mask shows what it asks for', async () => {
+    const { fake, draft } = await drafted();
+    draft.choose(1, 'match');
+    draft.match(1, { ...emptyPattern, bin: '4111 11', length: '16' });
+    const parts = { by: 'digits', bin: '411111', lastFour: '', length: 16 };
+    expect(draft.plan?.columns).toMatchObject([{ parts, pattern: null }]);
+    expect(draft.isDisclosing).toBe(false);
+    await draft.tryRows();
+    expect(fake.seen.find(({ name }) => name === 'batch.try')?.input).toMatchObject({ revealReason: null });
+  });
+
+  it('that tells more than the mask goes out with its reason', async () => {
+    const { fake, draft } = await drafted();
+    draft.choose(1, 'match');
+    draft.match(1, { ...emptyPattern, by: 'raw', raw: '^4' });
+    expect(draft.plan?.columns).toMatchObject([{ parts: null, pattern: '^4' }]);
+    expect(draft.isDisclosing).toBe(true);
+    draft.match(1, { ...emptyPattern, bin: '41111111' });
+    expect(draft.isDisclosing).toBe(true);
+    const revealReason = { reason: 'Fraud review', caseReference: 'C-1', confirmRows: null };
+    await draft.start(revealReason);
+    expect(fake.seen.find(({ name }) => name === 'batch.start')?.input).toMatchObject({ revealReason });
+    // Another definition has another mask.
+    draft.match(1, { ...emptyPattern, lastFour: '1234' });
+    expect(draft.isDisclosing).toBe(false);
+    draft.change(1, { definition: 'email' });
+    expect(draft.isDisclosing).toBe(true);
   });
 
   it('uses only the answer for the last expression', async () => {
@@ -279,7 +314,7 @@ describe('a pattern', () => {
     ['email', { by: 'domain', domain: 'shop.test' }],
   ] as const)('has samples of %s that match %o, and some that do not', (kind, typed) => {
     const parts = { ...emptyPattern, ...typed };
-    const pattern = new RegExp((buildPattern(parts) ?? '').replace('(?i)', ''), 'i');
+    const pattern = new RegExp((buildPattern(kind, parts)?.pattern ?? '').replace('(?i)', ''), 'i');
     const samples = samplesFor(kind, parts);
     expect(samples.length).toBe(4);
     expect(new Set(samples.map((sample) => pattern.test(sample)))).toEqual(new Set([true, false]));
@@ -309,6 +344,7 @@ const mappingOf = (name: string, headers: string[], policy = 'analyst'): Mapping
     policy,
     definition: 'card-number',
     target: null,
+    parts: null,
     pattern: null,
     into: 'beside',
   })),

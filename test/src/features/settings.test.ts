@@ -13,6 +13,12 @@ describe('settings', () => {
     expect(app.state?.settings.reasons).toHaveLength(1);
   });
 
+  it('shows what was seen in clear today', async () => {
+    const { app, api } = await openApp();
+    const figures = await new SettingsController(app, api).disclosures();
+    expect(figures).toMatchObject({ reveals: 4, limits: { reveals: null, expressions: 3 } });
+  });
+
   it('keeps the old value when a change is refused', async () => {
     const { app, api } = await openApp();
     const page = new SettingsController(app, api);

@@ -156,6 +156,16 @@ function defaultAnswers(
           { name: 'zod', version: '4.6.7', licence: 'MIT' },
         ],
       }),
+    'app.disclosures': () =>
+      done({
+        day: '2026-11-21',
+        reveals: 4,
+        copies: 1,
+        exportedRows: 12_804,
+        matchAnswers: 500_000,
+        expressions: 1,
+        limits: { reveals: null, copies: null, exportedRows: null, matchAnswers: null, expressions: 3 },
+      }),
     'app.openLogFolder': () => done({ place: '/home/kim/.config/Tokendesk/logs' }),
     'connections.save': ({ id, ...draft }) => {
       const saved = id ?? 'connection-new';

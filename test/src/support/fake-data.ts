@@ -169,6 +169,7 @@ export function job(over: Partial<Job> = {}): Job {
           policy: 'analyst',
           definition: 'card-number',
           target: null,
+          parts: null,
           pattern: null,
           into: 'replace',
         },

@@ -1,0 +1,64 @@
+import type { AuditClose } from '../../audit/audit.ts';
+import { done, failed, type Outcome } from '../../contract/errors.ts';
+import type { MatchReason } from '../../contract/models/batch.ts';
+import type { BatchOptions } from '../batch.ts';
+import type { ColumnWork, Draft } from './plan.ts';
+
+interface MatchOptions {
+  readonly draft: Pick<Draft, 'work' | 'connection'>;
+  readonly revealReason: MatchReason | null;
+  readonly jobId: string;
+  /** How many rows are matched, at most. */
+  readonly rows: number;
+  /** Whether the row count has to be typed in production. */
+  readonly confirmsRows: boolean;
+}
+
+export const hasDisclosingMatch = (work: readonly ColumnWork[]): boolean =>
+  work.some(({ isDisclosing }) => isDisclosing);
+
+/**
+ * Called before anything of a plan is sent. An answer to an expression that tells more than the mask is treated as
+ * cleartext: it needs a reason, one line in the audit log with the fingerprint of each expression, and is counted.
+ * Answers how the line is ended. A plan without such an expression passes unrecorded.
+ * Failures: reveal.reason-required, export.confirm, disclosure.limit, audit.unwritable, keychain.*, file.*.
+ */
+export async function beginDisclosingMatch(
+  { audit, disclosures, store }: Pick<BatchOptions, 'audit' | 'disclosures' | 'store'>,
+  { draft, revealReason, jobId, rows, confirmsRows }: MatchOptions,
+): Promise<Outcome<AuditClose>> {
+  const matches = draft.work.filter(({ isDisclosing }) => isDisclosing);
+  if (matches.length === 0) return done(() => undefined);
+  const { caseRequired } = store.read('settings');
+  if (revealReason === null || (caseRequired && revealReason.caseReference === '')) {
+    return failed('reveal.reason-required');
+  }
+  const { name, environment } = draft.connection;
+  if (confirmsRows && environment === 'production' && revealReason.confirmRows !== rows) {
+    return failed('export.confirm');
+  }
+  const fingerprints: string[] = [];
+  for (const { call } of matches) {
+    if (call.operation !== 'PatternMatch') continue;
+    const fingerprint = await disclosures.fingerprint(call.pattern);
+    if (!fingerprint.ok) return fingerprint;
+    fingerprints.push(fingerprint.value);
+  }
+  const begun = await audit.begin({
+    action: 'Match',
+    connection: name,
+    environment,
+    policy: [...new Set(matches.map(({ plan }) => plan.policy))].join(', '),
+    definition: matches.map(({ plan }) => plan.definition).join(', '),
+    reason: revealReason.reason,
+    caseReference: revealReason.caseReference,
+    rows,
+    job: jobId,
+    note: `expression ${fingerprints.join(', ')}`,
+  });
+  if (!begun.ok) return begun;
+  const counted = disclosures.countMatch(fingerprints, rows * matches.length);
+  if (counted.ok) return begun;
+  begun.value({ ok: false, code: counted.failure.code });
+  return counted;
+}

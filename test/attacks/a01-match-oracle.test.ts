@@ -1,0 +1,362 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { RE2JS } from 're2js';
+import { calls } from '../../electron/contract/calls.ts';
+import { done } from '../../electron/contract/errors.ts';
+import { matchExpression } from '../../electron/contract/match-expression.ts';
+import type { ColumnPlan, MatchParts, MatchReason } from '../../electron/contract/models/batch.ts';
+import type { DefinitionKind } from '../../electron/contract/models/connection.ts';
+import { createDisclosures } from '../../electron/privacy/disclosures.ts';
+import { mask } from '../../electron/privacy/masking.ts';
+import {
+  codeOf,
+  connection,
+  connectionsOf,
+  detokenize,
+  fakeService,
+  matchReason,
+  memoryStore,
+  openApp,
+  planOf,
+  recordIn,
+  type TestApp,
+} from '../support/batch-app.ts';
+
+/*
+ * A mask hides six digits of a card. A match answers yes or no about them: with an expression for each bit of each
+ * digit, twenty columns of one pasted batch read whole cards.
+ */
+
+const apps: TestApp[] = [];
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+});
+
+/** Middle digits 8124 0452 and so on: what the mask hides. */
+const cards = Array.from({ length: 50 }, (_, n) => `411111${String(n * 19_937 + 100_003).slice(0, 6)}5251`);
+const tokenFor = (n: number): string => `tok${n}`;
+/** Less than the 3.3 bits of one digit. */
+const bitsOfDay = 3;
+
+/** A service that knows the cards; matching is as it should be. */
+function cardService() {
+  const service = fakeService();
+  service.answer = (call, elements) => {
+    const pattern = call.operation === 'PatternMatch' ? RE2JS.compile(call.pattern) : null;
+    return done({
+      requestId: 'r',
+      elements: elements.flatMap(({ ref, value }) => {
+        const card = cards[Number(value.slice(3))] ?? '';
+        const matches = pattern === null || pattern.matcher(card).find();
+        return matches ? [{ ref, ok: true as const, value: card }] : [];
+      }),
+    });
+  };
+  return service;
+}
+
+async function attacked(over: Parameters<typeof openApp>[0] = {}) {
+  const store = memoryStore({ caseRequired: true });
+  const app = await openApp({ service: cardService(), store, ...over });
+  apps.push(app);
+  return { app, store };
+}
+
+const matching = (column: number, over: Partial<ColumnPlan>): ColumnPlan =>
+  detokenize(column, { operation: 'match', into: 'beside', ...over });
+
+/** One bit of one hidden digit. */
+const bitOf = (digit: number, bit: number): string => {
+  const set = Array.from('0123456789').filter((one) => (Number(one) >> bit) & 1);
+  return `^.{${6 + digit}}[${set.join('')}]`;
+};
+const allBits = [0, 1, 2, 3, 4].flatMap((digit) => [0, 1, 2, 3].map((bit) => bitOf(digit, bit)));
+
+async function paste(app: TestApp, columns = 1): Promise<string> {
+  const head = Array.from({ length: columns }, (_, n) => `t${n}`).join('\t');
+  const rows = cards.map((_, n) => Array.from({ length: columns }, () => tokenFor(n)).join('\t'));
+  const text = [head, ...rows].join('\n');
+  const opened = await app.batch['batch.paste']({ text });
+  if (!opened.ok) throw new Error(opened.failure.code);
+  return opened.value.sourceId;
+}
+
+/** Different predicates that reached the service: each tells at most one bit of each card. */
+function bitsLearnt(app: TestApp): number {
+  const answered = app.service.calls.flatMap((call) =>
+    call.operation === 'PatternMatch'
+      ? [cards.map((card) => (RE2JS.compile(call.pattern).matcher(card).find() ? '1' : '0')).join('')]
+      : [],
+  );
+  return new Set(answered).size;
+}
+
+async function start(app: TestApp, columns: ColumnPlan[], revealReason: MatchReason | null = matchReason) {
+  const sourceId = await paste(app, Math.max(...columns.map(({ column }) => column)) + 1);
+  const started = await app.batch['batch.start']({
+    sourceId,
+    plan: planOf(columns, { delimiter: '\t' }),
+    revealReason,
+  });
+  if (started.ok) await app.until(started.value.jobId, 'finished', 'failed', 'paused');
+  return started;
+}
+
+async function tryOnce(app: TestApp, columns: ColumnPlan[], revealReason: MatchReason | null = matchReason) {
+  const sourceId = await paste(app);
+  return app.batch['batch.try']({ sourceId, plan: planOf(columns, { delimiter: '\t' }), revealReason });
+}
+
+describe('the oracle of hidden digits', () => {
+  test('twenty expressions over twenty columns of one token: refused, and nothing is sent', async () => {
+    const { app } = await attacked();
+    const columns = allBits.map((pattern, column) => matching(column, { pattern }));
+    expect(codeOf(await start(app, columns))).toBe('pattern.too-many');
+    expect(app.service.calls).toEqual([]);
+  });
+
+  test.each(['run', 'try'] as const)('one at a time, with %s: no more than a day has', async (how) => {
+    const { app } = await attacked();
+    const codes: string[] = [];
+    for (const pattern of allBits) {
+      codes.push(codeOf(await (how === 'run' ? start : tryOnce)(app, [matching(0, { pattern })])));
+    }
+    expect(codes.filter((code) => code === 'ok')).toHaveLength(bitsOfDay);
+    expect(new Set(codes.slice(bitsOfDay))).toEqual(new Set(['disclosure.limit']));
+    expect(bitsLearnt(app)).toBeLessThanOrEqual(bitsOfDay);
+    // Each attempt is in the log, with a fingerprint instead of the expression; what was refused says so.
+    const lines = app.audit.intents.filter(({ action }) => action === 'Match');
+    expect(lines).toHaveLength(allBits.length);
+    expect(lines[0]).toMatchObject({ reason: matchReason.reason, caseReference: matchReason.caseReference });
+    expect(lines[0]?.note).toMatch(/^expression [0-9a-f]{16}$/);
+    expect(new Set(lines.map(({ note }) => note)).size).toBe(allBits.length);
+    expect(app.audit.ends.filter(({ code }) => code === 'disclosure.limit')).toHaveLength(
+      allBits.length - bitsOfDay,
+    );
+  });
+
+  test('try and run share the day', async () => {
+    const { app } = await attacked();
+    for (const [n, pattern] of allBits.entries()) {
+      await (n % 2 === 0 ? start : tryOnce)(app, [matching(0, { pattern })]);
+    }
+    expect(bitsLearnt(app)).toBeLessThanOrEqual(bitsOfDay);
+  });
+
+  test('at once instead of one after the other', async () => {
+    const { app } = await attacked();
+    await Promise.all(allBits.map((pattern) => tryOnce(app, [matching(0, { pattern })])));
+    expect(bitsLearnt(app)).toBeLessThanOrEqual(bitsOfDay);
+  });
+
+  test('the same question spelled differently is another expression: it costs, and tells nothing more', async () => {
+    const { app } = await attacked();
+    const spellings = [
+      '^.{6}[13579]',
+      '^.{6}(1|3|5|7|9)',
+      '^\\d{6}[13579]',
+      '(?:^.{6}[13579])',
+      '^.{5}.[13579]',
+    ];
+    const codes: string[] = [];
+    for (const pattern of spellings) codes.push(codeOf(await start(app, [matching(0, { pattern })])));
+    expect(codes.filter((code) => code === 'ok')).toHaveLength(bitsOfDay);
+    expect(bitsLearnt(app)).toBe(1);
+  });
+
+  test('the same expression again is free, on the same day', async () => {
+    const { app } = await attacked();
+    for (let n = 0; n < bitsOfDay + 2; n++) {
+      expect(codeOf(await start(app, [matching(0, { pattern: bitOf(0, 0) })]))).toBe('ok');
+    }
+    expect(bitsLearnt(app)).toBe(1);
+  });
+
+  test('other definitions, policies and connections of the same tokens share the day', async () => {
+    const names = Array.from({ length: 10 }, (_, n) => `card${n}`);
+    const aliased = {
+      ...connection,
+      definitions: names.map((name) => ({ name, label: name, kind: 'card' as const })),
+    };
+    const { app } = await attacked({ connections: connectionsOf(aliased) });
+    const together = names.map((definition, n) => matching(n, { definition, pattern: allBits[n] ?? '' }));
+    expect(codeOf(await start(app, together))).toBe('disclosure.limit');
+    expect(app.service.calls).toEqual([]);
+    for (const [n, pattern] of allBits.entries()) {
+      await start(app, [
+        matching(0, { definition: names[n % 10] ?? '', policy: n % 2 === 0 ? 'Other' : 'Disputes', pattern }),
+      ]);
+    }
+    expect(bitsLearnt(app)).toBeLessThanOrEqual(bitsOfDay);
+  });
+
+  test('a restart between: the day stays used up', async () => {
+    const { app, store } = await attacked();
+    for (const pattern of allBits.slice(0, bitsOfDay)) await start(app, [matching(0, { pattern })]);
+    const again = await app.again({ store });
+    apps.splice(0, 1, again);
+    for (const pattern of allBits.slice(bitsOfDay))
+      expect(codeOf(await start(again, [matching(0, { pattern })]))).toBe('disclosure.limit');
+    expect(bitsLearnt(again)).toBeLessThanOrEqual(bitsOfDay);
+  });
+
+  test('a clock that is set back brings no day back; the next day begins anew', () => {
+    const store = memoryStore();
+    let now = new Date(2026, 10, 22, 12).getTime();
+    const key = () => Promise.resolve(done(new Uint8Array(32)));
+    const open = () => createDisclosures({ record: recordIn(store), key, clock: { now: () => now } });
+    for (let n = 0; n < bitsOfDay; n++)
+      expect(codeOf(open().countMatch([`000000000000000${n}`], 1))).toBe('ok');
+    const another = 'ffffffffffffffff';
+    for (const day of [22, 21, 1]) {
+      now = new Date(2026, 10, day, 12).getTime();
+      expect(codeOf(open().countMatch([another], 1)), `on day ${day}`).toBe('disclosure.limit');
+      expect(open().today()).toMatchObject({ day: '2026-11-22', expressions: bitsOfDay });
+    }
+    now = new Date(2026, 10, 23, 0, 1).getTime();
+    expect(codeOf(open().countMatch([another], 1))).toBe('ok');
+    expect(open().today()).toMatchObject({ day: '2026-11-23', expressions: 1, matchAnswers: 1 });
+  });
+
+  test.each(['run', 'try'] as const)('without a reason, or without a case, %s is refused', async (how) => {
+    const { app } = await attacked();
+    const act = how === 'run' ? start : tryOnce;
+    const columns = [matching(0, { pattern: bitOf(0, 0) })];
+    expect(codeOf(await act(app, columns, null))).toBe('reveal.reason-required');
+    expect(codeOf(await act(app, columns, { ...matchReason, caseReference: '' }))).toBe(
+      'reveal.reason-required',
+    );
+    expect(app.service.calls).toEqual([]);
+    const jobs = await app.batch['batch.jobs']({});
+    expect(jobs).toEqual(done([]));
+  });
+
+  test('a run in production wants the row count, and is counted', async () => {
+    const { app, store } = await attacked({
+      connections: connectionsOf({ ...connection, environment: 'production' }),
+    });
+    const columns = [matching(0, { pattern: bitOf(0, 0) })];
+    expect(codeOf(await start(app, columns))).toBe('export.confirm');
+    expect(codeOf(await start(app, columns, { ...matchReason, confirmRows: 49 }))).toBe('export.confirm');
+    expect(app.service.calls).toEqual([]);
+    expect(codeOf(await start(app, columns, { ...matchReason, confirmRows: cards.length }))).toBe('ok');
+    expect(store.read('disclosures')).toMatchObject({ matchAnswers: cards.length });
+  });
+
+  test('when the log can not be written, nothing is sent and nothing used up', async () => {
+    const { app, store } = await attacked();
+    app.audit.refuse = { code: 'audit.unwritable' };
+    expect(codeOf(await start(app, [matching(0, { pattern: bitOf(0, 0) })]))).toBe('audit.unwritable');
+    expect(app.service.calls).toEqual([]);
+    expect(store.read('disclosures')).toBeNull();
+  });
+});
+
+describe('what is free', () => {
+  const bin: MatchParts = { by: 'digits', bin: '411111', lastFour: '5251', length: 16 };
+
+  test('BIN, last four and length need no reason and cost nothing, however often', async () => {
+    const { app, store } = await attacked();
+    for (const lastFour of ['5251', '1', '22', '333', '4444', '5555']) {
+      expect(codeOf(await start(app, [matching(0, { parts: { ...bin, lastFour } })], null))).toBe('ok');
+    }
+    expect(store.read('disclosures')).toBeNull();
+    expect(app.audit.intents.filter(({ action }) => action === 'Match')).toEqual([]);
+  });
+
+  test('free parts that carry an expression are refused', async () => {
+    const { app } = await attacked();
+    const columns = [matching(0, { parts: bin, pattern: bitOf(0, 0) })];
+    expect(codeOf(await start(app, columns, null))).toBe('pattern.invalid');
+    expect(codeOf(await start(app, columns))).toBe('pattern.invalid');
+    expect(app.service.calls).toEqual([]);
+  });
+
+  test('nor can the parts hold one', () => {
+    const { input } = calls['batch.start'];
+    const given = (parts: unknown) => ({
+      sourceId: 's',
+      plan: { ...planOf([]), columns: [{ ...matching(0, {}), parts }] },
+      revealReason: null,
+    });
+    expect(input.safeParse(given(bin)).success).toBe(true);
+    for (const smuggled of [
+      { ...bin, bin: '4[13]' },
+      { ...bin, lastFour: '5251\n' },
+      { ...bin, bin: '4111118124' },
+      { ...bin, lastFour: '45251' },
+      { ...bin, length: '16}|4' },
+      { ...bin, isFree: true },
+      { by: 'domain', domain: 'a b.c' },
+      { by: 'raw', raw: '.' },
+    ])
+      expect(input.safeParse(given(smuggled)).success, JSON.stringify(smuggled)).toBe(false);
+  });
+
+  test('a typed expression is never free, though a part would make the same one', async () => {
+    const { app } = await attacked();
+    const pattern = matchExpression('card', bin)?.pattern ?? '';
+    expect(codeOf(await start(app, [matching(0, { pattern })], null))).toBe('reveal.reason-required');
+  });
+
+  test.each<[DefinitionKind, MatchParts]>([
+    ['card', { ...bin, bin: '4111118' }],
+    ['card', { by: 'digits', bin: '41111181', lastFour: '', length: 16 }],
+    ['card', { by: 'digits', bin: '4', lastFour: '', length: 12 }],
+    ['card', { by: 'digits', bin: '', lastFour: '1', length: 9 }],
+    ['card', { by: 'domain', domain: '1.1' }],
+    ['ssn', { by: 'digits', bin: '9', lastFour: '', length: null }],
+    ['ssn', { by: 'digits', bin: '', lastFour: '1234', length: 8 }],
+    ['email', { by: 'digits', bin: '', lastFour: '1', length: null }],
+    ['text', { by: 'digits', bin: '', lastFour: '1', length: null }],
+    ['text', { by: 'domain', domain: 'example.org' }],
+  ])('of %s, %o tells more than the mask', (kind, parts) => {
+    expect(matchExpression(kind, parts)?.isFree).toBe(false);
+  });
+
+  /** Values of all shapes, so that many share a mask. */
+  const values = Array.from({ length: 4_000 }, (_, n) => {
+    const digit = (at: number): string => String((n * 7 + at * at * (n % 11)) % 3);
+    const digits = Array.from({ length: 7 + (n % 15) }, (_, at) => digit(at)).join('');
+    const mail = `${'ab'[n % 2]}${digit(1)}${digit(2)}@${['example.org', 'x.example', 'host'][n % 3]}`;
+    const spaced = digits.replace(/(....)/g, '$1 ');
+    return [digits, `${digits.slice(0, -1)}x`, spaced, mail, digits.slice(0, 9)][n % 5] ?? '';
+  }).flatMap((value) => [value, value.replace(/^\d/, (first) => (first === '0' ? '1' : '0'))]);
+  const someParts: MatchParts[] = [
+    ...['', '0', '12', '000000'].flatMap((start) =>
+      ['', '1', '00', '2010'].flatMap((lastFour) =>
+        [null, 8, 9, 10, 14, 15, 16, 19, 20].map((length): MatchParts => ({
+          by: 'digits',
+          bin: start,
+          lastFour,
+          length,
+        })),
+      ),
+    ),
+    { by: 'domain', domain: 'example.org' },
+    { by: 'domain', domain: 'X.EXAMPLE' },
+  ];
+
+  test.each<DefinitionKind>(['card', 'ssn', 'email', 'text'])(
+    'equal masks of %s get equal answers from every free expression',
+    (kind) => {
+      let free = 0;
+      let yes = 0;
+      for (const parts of someParts) {
+        const expression = matchExpression(kind, parts);
+        if (expression?.isFree !== true) continue;
+        free += 1;
+        const compiled = RE2JS.compile(expression.pattern);
+        const answers = new Map<string, boolean>();
+        for (const value of values) {
+          const shown = mask(kind, value);
+          const matches = compiled.matcher(value).find();
+          if (matches) yes += 1;
+          expect(answers.get(shown) ?? matches, `${expression.pattern} on ${value}`).toBe(matches);
+          answers.set(shown, matches);
+        }
+      }
+      expect(free).toBeGreaterThan(0);
+      expect(yes).toBeGreaterThan(0);
+    },
+  );
+});
