@@ -14,7 +14,8 @@ export function describeColumns(format: Format, rows: readonly (readonly string[
   const seen = new Map<string, number>();
   return Array.from({ length: format.width }, (_, index) => {
     const given = format.names?.[index] ?? '';
-    const base = isBlank(given) ? `Column ${index + 1}` : given.slice(0, 900).toWellFormed();
+    // A name may be the first row of a file without a header.
+    const base = isBlank(given) ? `Column ${index + 1}` : hideAnywhere(given.slice(0, 900)).toWellFormed();
     const times = (seen.get(base) ?? 0) + 1;
     seen.set(base, times);
     const values = rows.slice(0, 200).map((row) => row[index] ?? '');
@@ -27,9 +28,9 @@ export function describeColumns(format: Format, rows: readonly (readonly string[
         like === 'text'
           ? containsNumbers(values)
           : like !== null &&
-            (namesCleartext(base) ||
+            (namesCleartext(given) ||
               namesCleartext(format.firstRow?.[index] ?? '') ||
-              holdsCards(base, values)),
+              holdsCards(given, values)),
     };
   });
 }
@@ -100,7 +101,9 @@ export function headerNotices({ names }: Format): Notice[] {
   const notices: Notice[] = [];
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
-    const column = (twice[0] ?? '').slice(0, 200).toWellFormed();
+    const column = hideAnywhere(twice[0] ?? '')
+      .slice(0, 200)
+      .toWellFormed();
     notices.push({ kind: 'header-duplicate', row: 0, column, count: twice.length });
   }
   return notices;
