@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Audit, AuditIntent } from './audit/audit.ts';
@@ -9,6 +10,7 @@ import { done, failed, type Failure, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Platform } from './platform/platform.ts';
+import { nonBlocking } from './storage/byte-source.ts';
 
 interface ConnectionHandlerOptions {
   readonly platform: Pick<Platform, 'chooseFile'>;
@@ -149,11 +151,12 @@ const maxCertificateBytes = 1024 * 1024;
 async function readCertificateFile(file: string): Promise<Outcome<Buffer>> {
   const subject = path.basename(file).slice(0, 300);
   try {
-    // Checked before it is opened: a named pipe would never answer.
-    const stat = await fs.stat(file);
-    if (!stat.isFile() || stat.size > maxCertificateBytes) return failed('certificate.invalid', { subject });
-    const handle = await fs.open(file, 'r');
+    // A named pipe would never answer; what is checked is what was opened.
+    const handle = await fs.open(file, constants.O_RDONLY | nonBlocking);
     try {
+      const stat = await handle.stat();
+      if (!stat.isFile() || stat.size > maxCertificateBytes)
+        return failed('certificate.invalid', { subject });
       const bytes = Buffer.alloc(maxCertificateBytes + 1);
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
       if (bytesRead > maxCertificateBytes) return failed('certificate.invalid', { subject });

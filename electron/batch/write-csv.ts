@@ -17,22 +17,43 @@ export interface RowWriter {
   readonly failure: Failure | null;
 }
 
-/**
- * A cell that a spreadsheet may run instead of show. Full-width characters are included: spreadsheets read them as the
- * ordinary ones. A plain number may begin with a sign.
- */
-const risky = /^[\s\p{Cf}]*[=+\-@\t\r\0＝＋－＠]/u;
+/** What begins a formula. Spreadsheets read full-width characters as the ordinary ones. */
+const formulaStart = /[=+\-@＝＋－＠]/g;
+const mayRun = /[=+\-@＝＋－＠\p{Cc}]/u;
+/** Where a spreadsheet may begin a cell, whatever separator it was told: control characters are line ends to some. */
+const separator = /[,;|\p{Cc}\u2028\u2029]/u;
+/** What a spreadsheet may drop between the beginning of a cell and its formula. */
+const skipped = /[\s\p{Cf}"]/u;
+const leadingControl = /^[\s\p{Cf}]*\p{Cc}/u;
 const number = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/;
 
-export function isFormula(field: string): boolean {
-  const first = field.charCodeAt(0);
-  // Digits and Latin letters begin most fields and never a formula.
-  if ((first >= 0x30 && first <= 0x39) || (first >= 0x41 && first <= 0x7a)) return false;
-  return risky.test(field) && !number.test(field);
+/**
+ * An apostrophe before each formula makes a spreadsheet show it as text. A formula may stand behind any separator, not
+ * only the file's own: a spreadsheet splits at the one it is set to, and quotes do not stop it. A plain number is left
+ * alone. The result is the field itself where nothing in it can run. Time is linear in the field's length.
+ */
+export function neutralise(field: string): string {
+  if (!mayRun.test(field) || number.test(field)) return field;
+  let text = leadingControl.test(field) ? "'" : '';
+  let copied = 0;
+  for (const { index } of field.matchAll(formulaStart)) {
+    if (!mayBeginCell(field, index)) continue;
+    text += `${field.slice(copied, index)}'`;
+    copied = index;
+  }
+  return text + field.slice(copied);
 }
 
-/** An apostrophe in front makes a spreadsheet take a cell for text. */
-const neutralise = (field: string): string => `'${field}`;
+/** Whether only what is dropped stands between a separator, or the field's start, and `index`. */
+function mayBeginCell(field: string, index: number): boolean {
+  for (let at = index - 1; at >= 0; at--) {
+    let char = field[at] ?? '';
+    if (separator.test(char)) return true;
+    if (/[\udc00-\udfff]/.test(char) && at > 0) char = String.fromCodePoint(field.codePointAt(--at) ?? 0);
+    if (!skipped.test(char)) return false;
+  }
+  return true;
+}
 
 export function createRowWriter({ delimiter, newline, spreadsheet }: Dialect): RowWriter {
   const special = new RegExp(
@@ -44,9 +65,10 @@ export function createRowWriter({ delimiter, newline, spreadsheet }: Dialect): R
       let line = '';
       for (let i = 0; i < fields.length; i++) {
         let field = fields[i] ?? '';
-        if (spreadsheet && isFormula(field)) {
-          field = neutralise(field);
-          escaped += 1;
+        if (spreadsheet) {
+          const safe = neutralise(field);
+          if (safe !== field) escaped += 1;
+          field = safe;
         }
         if (special.test(field)) field = `"${field.replaceAll('"', '""')}"`;
         line += i === 0 ? field : delimiter + field;

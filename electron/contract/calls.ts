@@ -79,8 +79,9 @@ const ofJob = z.strictObject({ jobId: id });
  *
  * In: parsed strictly, unknown members are refused. Out: parsed too, so that nothing leaves that is not listed here.
  * Secrets go in through `connections.storeSecret`, `connections.chooseCertificate`, `reports.signIn`,
- * `reports.useToken` and `lock.*`, and never come out. Cleartext comes out through `lookup.reveal` and `batch.reveal`
- * only, obscured.
+ * `reports.useToken` and `lock.*`, and never come out. What the service answers in cleartext comes out through
+ * `lookup.reveal` and `batch.reveal` only, obscured. The person's own file is shown by `batch.preview`, `batch.try` and
+ * `batch.rows`: what main takes for cleartext in it is masked, whatever the window asks for.
  */
 export const calls = {
   'app.state': call(nothing, appState, { whileLocked: true }),
@@ -147,7 +148,7 @@ export const calls = {
       sourceId: id,
       /** What the person overrode; the rest is detected. */
       reading: reading.partial(),
-      /** Columns to show with local masks; null leaves it to main's own suggestion. */
+      /** Columns to show with local masks besides those that main hides by what they hold; null adds none. */
       masked: z.array(count).max(1_000).nullable(),
     }),
     preview,

@@ -23,6 +23,9 @@ export const documentMigrations: Migrations = {
   }),
 };
 
+const storedMapping = z.union([mapping, mapping.omit({ columns: true }).extend({ encrypted: z.base64() })]);
+export type StoredMapping = z.infer<typeof storedMapping>;
+
 /** A member's schema and its value before the first write. */
 function entry<S extends z.ZodType>(schema: S, initial: z.infer<S>) {
   return { schema, initial };
@@ -38,7 +41,8 @@ export const settingsDocument = {
   active: entry(z.strictObject({ connectionId: id, policy: name }).nullable(), null),
   /** Account names of the secrets in the keychain. */
   keychainIndex: entry(z.array(z.string().regex(/^[A-Za-z0-9:_.-]{1,200}$/)), []),
-  mappings: entry(z.array(mapping), []),
+  /** With their columns encrypted: a header may be the first row of a file without one. Earlier versions had them in clear. */
+  mappings: entry(z.array(storedMapping), []),
   /** Transfers counted against the day's limit (spec §8), by connection. */
   quota: entry(
     z.record(

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import { readFailure } from './file-failures.ts';
@@ -19,6 +20,9 @@ export interface ByteSource {
   close(): Promise<void>;
 }
 
+/** Windows has neither the flag nor such pipes. */
+export const nonBlocking = process.platform === 'win32' ? 0 : constants.O_NONBLOCK;
+
 /**
  * The file stays open, so that deleting or renaming it does not break a read; `check` looks at its path again.
  * Failures: file.gone, file.unreadable.
@@ -27,7 +31,8 @@ export async function openFile(path: string): Promise<Outcome<ByteSource>> {
   let handle: FileHandle;
   let identity: Identity;
   try {
-    handle = await open(path, 'r');
+    // Opening a named pipe would wait for its writer, and hold one of the few threads that files are read with.
+    handle = await open(path, constants.O_RDONLY | nonBlocking);
   } catch (error) {
     return readFailure(error);
   }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Plan } from '../../contract/models/batch.ts';
+import { mapping as mappingSchema, type Mapping, type Plan } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { ServiceClient } from '../../service/client.ts';
+import type { StoredMapping } from '../../settings/settings.ts';
+import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
 import { beginDisclosingMatch } from '../planning/disclosing-match.ts';
@@ -13,6 +15,7 @@ import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { createSources } from '../reading/sources.ts';
+import { keyAccount } from '../storing/job-files.ts';
 
 export type DraftCalls = Pick<
   Handlers<'batch'>,
@@ -183,13 +186,24 @@ export function createDrafts(options: BatchOptions): Drafts {
       begun.value(tried.ok ? { ok: true } : { ok: false, code: tried.failure.code });
       return tried;
     },
-    'batch.mappings': () => Promise.resolve(done([...store.read('mappings')])),
-    'batch.saveMapping'({ name, columns }) {
+    async 'batch.mappings'() {
+      const stored = store.read('mappings');
+      if (stored.every((mapping) => 'columns' in mapping)) return done(stored);
+      const key = await options.keychain.key(keyAccount);
+      return key.ok ? done(stored.flatMap((mapping) => decryptMapping(mapping, key.value) ?? [])) : key;
+    },
+    async 'batch.saveMapping'({ name, columns }) {
+      const key = await options.keychain.key(keyAccount);
+      if (!key.ok) return key;
       const id = randomUUID();
       // It replaces one of the same name.
       const others = store.read('mappings').filter((mapping) => mapping.name !== name);
-      const saved = store.write('mappings', [...others, { id, name, columns }]);
-      return Promise.resolve(saved.ok ? done({ id }) : saved);
+      const cipher = createRecordCipher(key.value, id);
+      const encrypted = cipher
+        .encrypt(Buffer.from(JSON.stringify(columns)), mappingContext)
+        .toString('base64');
+      const saved = store.write('mappings', [...others, { id, name, encrypted }]);
+      return saved.ok ? done({ id }) : saved;
     },
     'batch.removeMapping'({ id }) {
       const others = store.read('mappings').filter((mapping) => mapping.id !== id);
@@ -208,4 +222,20 @@ export function createDrafts(options: BatchOptions): Drafts {
       await sources.close();
     },
   };
+}
+
+const mappingContext = 'mapping';
+
+/** Null for one that was altered or encrypted under another key. */
+function decryptMapping(stored: StoredMapping, masterKey: Uint8Array): Mapping | null {
+  if ('columns' in stored) return stored;
+  const { id, name, encrypted } = stored;
+  const cleartext = createRecordCipher(masterKey, id).decrypt(
+    Buffer.from(encrypted, 'base64'),
+    mappingContext,
+  );
+  if (cleartext === null) return null;
+  const columns: unknown = JSON.parse(cleartext.toString());
+  const read = mappingSchema.safeParse({ id, name, columns });
+  return read.success ? read.data : null;
 }

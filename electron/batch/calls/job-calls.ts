@@ -75,7 +75,10 @@ export function createJobCalls(
         return discarded;
       });
     },
-    'batch.jobs': () => Promise.resolve(done(jobs.views())),
+    async 'batch.jobs'() {
+      const loaded = await jobs.load();
+      return loaded.ok ? done(jobs.views()) : loaded;
+    },
     'batch.damaged': () => Promise.resolve(done(jobs.damaged())),
     'batch.rows': ({ jobId, ...query }) =>
       withJob(jobId, (job) =>

@@ -8,7 +8,8 @@ import { readChunk, type Format, type Chunk } from '../reading/read-rows.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
 import { codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
-import { hasHidden, hideAnywhere } from './result-rows.ts';
+import { hideAnywhere } from '../reading/fit.ts';
+import { hasHidden } from './result-rows.ts';
 import type { RowWriter } from '../write-csv.ts';
 
 export interface JoinOptions {

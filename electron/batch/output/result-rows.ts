@@ -2,7 +2,7 @@ import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { CellState, ResultRow, RowFilter, RowsPage } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask } from '../../privacy/masking.ts';
-import { looksLike } from '../reading/fit.ts';
+import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import { codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
@@ -64,13 +64,6 @@ export function showRow(chunk: Chunk, results: ChunkResults, index: number, view
 /** Whether the source itself holds cleartext that is hidden. */
 export const hasHidden = ({ work, masked }: Pick<View, 'work' | 'masked'>): boolean =>
   masked.size > 0 || work.some(({ plan }) => plan.operation === 'tokenize');
-
-/** The columns of a malformed row are not known, so each field is masked by what it looks like. */
-export function hideAnywhere(field: string): string {
-  const like = looksLike([field]);
-  if (like !== null && like !== 'text') return mask(like, field);
-  return /\d{9}|\d[\d -]{10,}\d|@/.test(field) ? mask('text', field) : field;
-}
 
 function clip(text: string): string {
   return (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text).toWellFormed();

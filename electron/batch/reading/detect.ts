@@ -51,7 +51,7 @@ export async function detectFormat(
     return failed('file.too-many-columns', { subject: String(limits.columns) });
   }
   const header = overrides.header ?? looksLikeHeader(first, second);
-  return done({ ...draft, header, names: header ? first : null, width: first.length });
+  return done({ ...draft, header, names: header ? first : null, width: first.length, firstRow: first });
 }
 
 /** What the person chose; the rest is detected. */

@@ -1,5 +1,6 @@
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
+import { mask } from '../../privacy/masking.ts';
 
 /** The service's own limit is not shown (spec §8); this is the router's for a single value. */
 const maxLength = 8_192;
@@ -79,4 +80,11 @@ function passesLuhn(card: string): boolean {
       return total + (twice > 9 ? twice - 9 : twice);
     }, 0);
   return sum % 10 === 0;
+}
+
+/** The columns of a malformed row are not known, so each field is masked by what it looks like. */
+export function hideAnywhere(field: string): string {
+  const like = looksLike([field]);
+  if (like !== null && like !== 'text') return mask(like, field);
+  return /\d{9}|\d[\d -]{10,}\d|@/.test(field) ? mask('text', field) : field;
 }

@@ -1,8 +1,8 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Column, Notice, Preview } from '../../contract/models/batch.ts';
-import { mask } from '../../privacy/masking.ts';
+import { mask, maskNumbers } from '../../privacy/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
+import { hideAnywhere, holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';
 
@@ -14,7 +14,8 @@ export function describeColumns(format: Format, rows: readonly (readonly string[
   const seen = new Map<string, number>();
   return Array.from({ length: format.width }, (_, index) => {
     const given = format.names?.[index] ?? '';
-    const base = isBlank(given) ? `Column ${index + 1}` : given.slice(0, 900).toWellFormed();
+    // A name may be the first row of a file without a header.
+    const base = isBlank(given) ? `Column ${index + 1}` : hideAnywhere(given.slice(0, 900)).toWellFormed();
     const times = (seen.get(base) ?? 0) + 1;
     seen.set(base, times);
     const values = rows.slice(0, 200).map((row) => row[index] ?? '');
@@ -23,9 +24,21 @@ export function describeColumns(format: Format, rows: readonly (readonly string[
       index,
       name: times === 1 ? base : `${base} (${times})`,
       looksLike: like,
-      masked: like !== null && like !== 'text' && (namesCleartext(base) || holdsCards(base, values)),
+      masked:
+        like === 'text'
+          ? containsNumbers(values)
+          : like !== null &&
+            (namesCleartext(given) ||
+              namesCleartext(format.firstRow?.[index] ?? '') ||
+              holdsCards(given, values)),
     };
   });
+}
+
+/** Whether most values have a card number or an SSN somewhere in them, as all do when the delimiter is wrong. */
+function containsNumbers(values: readonly string[]): boolean {
+  const filled = values.filter((value) => !isBlank(value)).map((value) => value.slice(0, 10_000));
+  return filled.filter((value) => maskNumbers(value) !== value).length * 2 > filled.length;
 }
 
 /** Columns by what the first rows hold. */
@@ -36,7 +49,10 @@ export async function firstColumns(source: ByteSource, format: Format): Promise<
   return describeColumns(format, []);
 }
 
-/** The first rows of a source, as a person sees them before anything is sent. */
+/**
+ * The first rows of a source, as a person sees them before anything is sent. `masked` adds to the columns that are
+ * hidden by what they hold, and takes none away.
+ */
 export async function preview(
   { source, bytes, converted }: Pick<OpenSource, 'source' | 'bytes' | 'converted'>,
   format: Format,
@@ -49,13 +65,18 @@ export async function preview(
     break;
   }
   const rows = chunk?.rows ?? [];
-  const columns = describeColumns(format, rows).map((column) =>
-    masked === null ? column : { ...column, masked: masked.includes(column.index) },
-  );
-  const show = (row: readonly string[]): string[] =>
+  const columns = describeColumns(format, rows).map((column) => ({
+    ...column,
+    masked: column.masked || masked?.includes(column.index) === true,
+  }));
+  const hidesColumns = columns.some((column) => column.masked);
+  const show = (row: readonly string[], index: number): string[] =>
     row.map((field, i) => {
       const column = columns[i];
-      const text = column?.masked === true && field !== '' ? mask(column.looksLike ?? 'text', field) : field;
+      let text = field;
+      // The columns of a flawed row are not known.
+      if (hidesColumns && chunk?.flaws.has(index) === true) text = hideAnywhere(field);
+      else if (column?.masked === true && field !== '') text = mask(column.looksLike ?? 'text', field);
       return (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text).toWellFormed();
     });
   return done({
@@ -80,7 +101,9 @@ export function headerNotices({ names }: Format): Notice[] {
   const notices: Notice[] = [];
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
-    const column = (twice[0] ?? '').slice(0, 200).toWellFormed();
+    const column = hideAnywhere(twice[0] ?? '')
+      .slice(0, 200)
+      .toWellFormed();
     notices.push({ kind: 'header-duplicate', row: 0, column, count: twice.length });
   }
   return notices;

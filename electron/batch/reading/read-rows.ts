@@ -15,6 +15,8 @@ export interface Format extends Reading {
   /** As the file has it; null without a header. */
   readonly names: readonly string[] | null;
   readonly width: number;
+  /** The first row, header or not: its words say what to hide even where a person takes it for data. Not stored. */
+  readonly firstRow?: readonly string[];
 }
 
 /** Rows that follow each other in a source. */

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Reading, Source } from '../../contract/models/batch.ts';
+import { maskNumbers } from '../../privacy/masking.ts';
 import { type ByteSource, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
 import { detectFormat, type ReadingOverrides } from './detect.ts';
@@ -118,7 +119,7 @@ export function createSources(
     const { converted } = opened;
     const source: Source = {
       sourceId: randomUUID(),
-      name: shorten(name, 300),
+      name: maskNumbers(shorten(name, 300)),
       bytes: size,
       sheet:
         converted === null
@@ -156,7 +157,7 @@ export function createSources(
     const report = (share: number): void => {
       if (clock.now() - reportedAt < reportEveryMs) return;
       reportedAt = clock.now();
-      platform.send('batch.opening', { name: shorten(name, 300), share });
+      platform.send('batch.opening', { name: maskNumbers(shorten(name, 300)), share });
     };
     const created = await copies.create((createOutput) =>
       convertSheet({ path, sheet, createOutput, report, signal: abort.signal }),
@@ -253,6 +254,6 @@ const shorten = (name: string, length: number): string => name.slice(0, length).
 function withFileName(outcome: Extract<Outcome<never>, { ok: false }>, name: string): typeof outcome {
   const { failure } = outcome;
   return failure.subject === undefined && failure.code.startsWith('file.workbook')
-    ? { ok: false, failure: { ...failure, subject: shorten(name, 300) } }
+    ? { ok: false, failure: { ...failure, subject: maskNumbers(shorten(name, 300)) } }
     : outcome;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { DamagedJob, Job, Plan } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
@@ -26,8 +26,11 @@ import { copyName } from './job-source.ts';
 
 /** All jobs of this app, those of earlier runs included. */
 export interface JobList {
-  /** Finds what earlier runs left. A job that was running when its process ended becomes `interrupted`. */
-  load(): Promise<void>;
+  /**
+   * Finds what earlier runs left. A job that was running when its process ended becomes `interrupted`. Failures:
+   * keychain.*; the jobs that need the key are then looked for at the next call.
+   */
+  load(): Promise<Outcome<null>>;
   /** Stores and lists a job; nothing of it runs yet. Failures: keychain.*, file.*; job.busy while the app closes. */
   create(draft: Draft, plan: Plan): Promise<Outcome<BatchJob>>;
   remove(jobId: string): void;
@@ -49,6 +52,9 @@ export type JobListOptions = Pick<
 
 export function createJobList(options: JobListOptions): JobList {
   const jobs = new Map<string, BatchJob>();
+  /** Names of folders that were not looked at yet; null before the first load. */
+  let pending: string[] | null = null;
+  let loading: Promise<Outcome<null>> | null = null;
   const damaged = new Map<string, { folder: string; changedAt: string | null }>();
   let closed = false;
 
@@ -64,31 +70,50 @@ export function createJobList(options: JobListOptions): JobList {
     return done(null);
   }
 
-  return {
-    async load() {
+  async function load(): Promise<Outcome<null>> {
+    if (pending === null) {
       await mkdir(options.folder, { recursive: true, mode: 0o700 });
-      for (const name of await listJobFolders(options.folder)) {
-        const folder = join(options.folder, name);
-        const loaded = await loadJob(folder);
-        if (!loaded.ok || loaded.value.spec.jobId !== name) {
-          damaged.set(randomUUID(), { folder, changedAt: await modifiedAt(folder) });
-          continue;
-        }
-        const { spec } = loaded.value;
-        let state = loaded.value.state ?? { ...initialState, ...(await countJournal(folder)) };
-        if (state.state === 'running' && !isFolderLocked(folder)) {
-          state = { ...state, state: 'interrupted', ...(await countJournal(folder)) };
-          await saveState(folder, state);
-        }
-        jobs.set(spec.jobId, new BatchJob(options, folder, spec, state));
-      }
-    },
+      pending = await listJobFolders(options.folder);
+    }
+    let locked: Outcome<null> = done(null);
+    const left: string[] = [];
+    for (const name of pending) {
+      const loaded = await loadFolder(name);
+      if (loaded.ok) continue;
+      locked = loaded;
+      left.push(name);
+    }
+    pending = left;
+    return locked;
+  }
+
+  /** Failures: keychain.*. */
+  async function loadFolder(name: string): Promise<Outcome<null>> {
+    const folder = join(options.folder, name);
+    const loaded = await loadJob(folder, () => options.keychain.key(keyAccount));
+    if (!loaded.ok && loaded.failure.code !== 'job.damaged') return loaded;
+    if (!loaded.ok || loaded.value.spec.jobId !== name) {
+      damaged.set(randomUUID(), { folder, changedAt: await modifiedAt(folder) });
+      return done(null);
+    }
+    const { spec } = loaded.value;
+    let state = loaded.value.state ?? { ...initialState, ...(await countJournal(folder)) };
+    if (state.state === 'running' && !isFolderLocked(folder)) {
+      state = { ...state, state: 'interrupted', ...(await countJournal(folder)) };
+      await saveState(folder, state);
+    }
+    jobs.set(spec.jobId, new BatchJob(options, folder, spec, state));
+    return done(null);
+  }
+
+  return {
+    load: () => (loading ??= load().finally(() => (loading = null))),
     async create(draft, plan) {
       const key = await options.keychain.key(keyAccount);
       if (!key.ok) return key;
       const spec = await createSpec(draft, plan, options.clock.now());
       const folder = join(options.folder, spec.jobId);
-      const created = await createJobFolder(folder, spec);
+      const created = await createJobFolder(folder, spec, key.value);
       const stored =
         created.ok && draft.opened.copy !== null
           ? await draft.opened.copy.linkTo(join(folder, copyName))
@@ -129,7 +154,8 @@ async function createSpec(
   return {
     version: 1,
     jobId: randomUUID(),
-    sourceName: opened.source.name,
+    sourceName:
+      opened.path === null ? opened.source.name : basename(opened.path).slice(0, 300).toWellFormed(),
     sourcePath: opened.path,
     spool: opened.copy?.subject ?? null,
     identity: opened.bytes.identity,

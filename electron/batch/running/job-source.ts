@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Keychain } from '../../credentials/keychain.ts';
+import { maskNumbers } from '../../privacy/masking.ts';
 import { openFile, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import { openEncryptedSource } from '../reading/encrypted-copies.ts';
@@ -26,7 +27,7 @@ export async function openJobSource(
   const source = await openFile(sourcePath);
   if (!source.ok || sameIdentity(source.value.identity, identity)) return source;
   await source.value.close();
-  return failed('file.changed', { subject: sourceName });
+  return failed('file.changed', { subject: maskNumbers(sourceName) });
 }
 
 /** About so many values a chunk: few beside those in flight, so that no chunk waits long for its last value. */

@@ -1,5 +1,7 @@
 import type { Job } from '../../contract/models/batch.ts';
 import { beginning } from '../reading/read-rows.ts';
+import { maskNumbers } from '../../privacy/masking.ts';
+import { hideAnywhere } from '../reading/fit.ts';
 import type { JobSpec, StoredState } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 
@@ -77,12 +79,12 @@ export function viewJob({ spec, stored, store, rate }: JobSnapshot): Job {
   const bytesLeft = Math.max(0, spec.identity.size - end);
   return {
     jobId: spec.jobId,
-    sourceName: spec.sourceName,
+    sourceName: maskNumbers(spec.sourceName),
     connectionId: spec.connectionId,
     connectionName: spec.connectionName,
     environment: spec.environment,
     plan: spec.plan,
-    columns: spec.columns,
+    columns: spec.columns.map(hideAnywhere),
     state: stored.state,
     startedAt: spec.startedAt,
     endedAt: stored.endedAt,

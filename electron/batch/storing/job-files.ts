@@ -1,10 +1,18 @@
 import { readdir, readFile, rm, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { done, failed, failureCodes, failureSchema, type Outcome } from '../../contract/errors.ts';
+import {
+  done,
+  failed,
+  failureCodes,
+  failureSchema,
+  type Failure,
+  type Outcome,
+} from '../../contract/errors.ts';
 import { delimiter, encoding, jobState, plan, tally } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
+import { createRecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import { acquireProcessLock, isProcessLocked, type ProcessLock } from '../../storage/process-lock.ts';
 import { emptyTally } from './results.ts';
@@ -12,7 +20,10 @@ import { emptyTally } from './results.ts';
 /** The keychain account of the key that results and copies of sources are encrypted with. */
 export const keyAccount = 'batch-results';
 
-/** `job.json`: what a job does. Written once; holds the source's path, names and the plan, never a value of a row. */
+/**
+ * What a job does. Written once, encrypted: the names may be the first row of a file without a header, and a file's name
+ * or an expression may say as much.
+ */
 const jobSpec = z.object({
   version: z.literal(1),
   jobId: z.string(),
@@ -47,6 +58,10 @@ const jobSpec = z.object({
 });
 export type JobSpec = z.infer<typeof jobSpec>;
 
+/** `job.json`: the spec under the key of the job's results. Version 1 had it in clear, and is still read. */
+const encryptedSpec = z.object({ version: z.literal(2), jobId: z.string(), spec: z.base64() });
+const specContext = 'job.json';
+
 /** `state.json`: how far a job got, for the list. Where the journal differs in the count of rows, the journal is right. */
 const storedState = z.object({
   state: jobState,
@@ -78,11 +93,19 @@ export const initialState: StoredState = {
 };
 
 /** Failures: file.disk-full, file.unwritable. */
-export async function createJobFolder(folder: string, spec: JobSpec): Promise<Outcome<null>> {
+export async function createJobFolder(
+  folder: string,
+  spec: JobSpec,
+  masterKey: Uint8Array,
+): Promise<Outcome<null>> {
   let made: Outcome<null>;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    made = await writeJson(folder, 'job.json', jobSpec.parse(spec));
+    const { jobId } = spec;
+    const cleartext = Buffer.from(JSON.stringify(jobSpec.parse(spec)));
+    const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);
+    const content: z.infer<typeof encryptedSpec> = { version: 2, jobId, spec: encrypted.toString('base64') };
+    made = await writeJson(folder, 'job.json', content);
   } catch (error) {
     made = writeFailure(error);
   }
@@ -92,7 +115,17 @@ export async function createJobFolder(folder: string, spec: JobSpec): Promise<Ou
 
 /** Failures: file.disk-full, file.unwritable. */
 export function saveState(folder: string, state: StoredState): Promise<Outcome<null>> {
-  return writeJson(folder, 'state.json', state);
+  const { failure, waiting } = state;
+  return writeJson(folder, 'state.json', {
+    ...state,
+    failure: failure && withoutSubject(failure),
+    waiting: waiting && { ...waiting, failure: withoutSubject(waiting.failure) },
+  });
+}
+
+/** The subject may be the name of the file, which is nowhere on the disk in clear. */
+function withoutSubject({ subject: _, ...failure }: Failure): Failure {
+  return failure;
 }
 
 async function writeJson(folder: string, name: string, content: unknown): Promise<Outcome<null>> {
@@ -101,12 +134,24 @@ async function writeJson(folder: string, name: string, content: unknown): Promis
   return written.ok ? written : failed(written.failure.code);
 }
 
-/** `state` is null where it is not there or can't be read. Failure: job.damaged. */
+/** `state` is null where it is not there or can't be read. Failures: job.damaged, those of `key`. */
 export async function loadJob(
   folder: string,
+  key: () => Promise<Outcome<Uint8Array>>,
 ): Promise<Outcome<{ spec: JobSpec; state: StoredState | null }>> {
   try {
-    const spec = jobSpec.parse(JSON.parse(await readFile(join(folder, 'job.json'), 'utf8')));
+    const stored: unknown = JSON.parse(await readFile(join(folder, 'job.json'), 'utf8'));
+    const encrypted = encryptedSpec.safeParse(stored);
+    let spec: JobSpec;
+    if (encrypted.success) {
+      const masterKey = await key();
+      if (!masterKey.ok) return masterKey;
+      const { jobId } = encrypted.data;
+      const cipher = createRecordCipher(masterKey.value, jobId);
+      const cleartext = cipher.decrypt(Buffer.from(encrypted.data.spec, 'base64'), specContext);
+      if (cleartext === null) return failed('job.damaged');
+      spec = jobSpec.parse(JSON.parse(cleartext.toString()));
+    } else spec = jobSpec.parse(stored);
     const state = await readFile(join(folder, 'state.json'), 'utf8')
       .then((text) => storedState.parse(JSON.parse(text)))
       .catch(() => null);

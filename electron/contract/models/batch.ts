@@ -52,7 +52,7 @@ export const column = z.strictObject({
   name: z.string(),
   /** What the first values look like, to suggest a definition. */
   looksLike: z.enum(['card', 'ssn', 'email', 'text']).nullable(),
-  /** Whether the preview shows local masks for it: the header suggests cleartext, or it is mapped to Tokenize. */
+  /** Whether the preview shows local masks for it: name or values suggest cleartext, or it is mapped to Tokenize. */
   masked: z.boolean(),
 });
 export type Column = z.infer<typeof column>;

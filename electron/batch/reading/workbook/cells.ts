@@ -29,13 +29,17 @@ export function builtInStyle(id: number): NumberStyle {
   return plain;
 }
 
+/** Characters a spreadsheet allows in a number format. */
+export const maxFormatCode = 255;
+
+/** Time is linear in the code's length. */
 export function styleOfCode(code: string): NumberStyle {
   const first = /^(?:"[^"]*"|\\.|[^;"\\])*/.exec(code)?.[0] ?? '';
   if (/^0+(?:(?:\\[- ]|"[- ]"|[- ])0+)*$/.test(first) && digitsIn(first) > 1 && digitsIn(first) <= 15)
     return { kind: 'padded', code: first.replaceAll(/[\\"]/g, '') };
   const bare = first.replaceAll(/"[^"]*"|\\.|[_*]./g, '');
   if (/\[[hms]+\]/i.test(bare)) return { kind: 'elapsed' };
-  const letters = bare.replaceAll(/\[[^\]]*\]|general|standard|am\/pm|a\/p/gi, '');
+  const letters = bare.replaceAll(/\[[^[\]]*\]|general|standard|am\/pm|a\/p/gi, '');
   const time = /[hs]/i.test(letters);
   const date = /[yd]/i.test(letters) || (/m/i.test(letters) && !time);
   return date || time ? { kind: 'moment', date, time } : plain;

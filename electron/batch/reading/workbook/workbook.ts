@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { builtInStyle, styleOfCode, type NumberStyle } from './cells.ts';
+import { builtInStyle, maxFormatCode, styleOfCode, type NumberStyle } from './cells.ts';
 import { packageLimits, type Package, Refusal } from './package.ts';
 import { readXml, type XmlHooks } from './xml.ts';
 
@@ -85,6 +85,7 @@ async function styles(pack: Package, part: string | null): Promise<NumberStyle[]
   let inCells = false;
   await readSmall(pack, part, {
     open(name, { numFmtId, formatCode }) {
+      if ((formatCode?.length ?? 0) > maxFormatCode) throw new Refusal('file.workbook-damaged');
       if (name === 'cellXfs') inCells = true;
       if (name === 'numFmt' && numFmtId !== undefined && formatCode !== undefined)
         codes.set(Number(numFmtId), styleOfCode(formatCode));
