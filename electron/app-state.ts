@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import { z } from 'zod';
 import type { Audit } from './audit/audit.ts';
 import type { Clients } from './clients.ts';
-import type { AppState, LockState, Settings, About } from './contract/models/app.ts';
+import type { AppState, LockedAppState, LockState, Settings, About } from './contract/models/app.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
 import type { Platform } from './platform/platform.ts';
@@ -23,7 +23,8 @@ const coalesceMs = 100;
 
 /** What the frame around the pages shows, collected from the modules. */
 export interface CurrentState {
-  read(): Promise<AppState>;
+  /** While locked no more than `LockedAppState`. */
+  read(): Promise<AppState | LockedAppState>;
   /** Something in it changed: `app.state` is sent soon. */
   changed(): void;
   close(): void;
@@ -33,9 +34,19 @@ export function createState(options: StateOptions): CurrentState {
   const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage } = options;
   let timer: NodeJS.Timeout | undefined;
 
-  async function read(): Promise<AppState> {
+  async function read(): Promise<AppState | LockedAppState> {
     const active = connections.active();
     const client = active === null ? null : await clients().open(active.connectionId);
+    const { locked, ...rest } = lock();
+    if (locked) {
+      const connection = active === null ? null : connections.find(active.connectionId);
+      return {
+        version: platform.version,
+        theme: settings().theme,
+        environment: connection?.ok === true ? connection.value.environment : null,
+        lock: { ...rest, locked },
+      };
+    }
     return {
       version: platform.version,
       platform: platform.kind,
@@ -44,7 +55,7 @@ export function createState(options: StateOptions): CurrentState {
       service: active !== null && client !== null ? client.status(active.policy) : null,
       keychain: keychain.state(),
       audit: audit.state(),
-      lock: lock(),
+      lock: { ...rest, locked },
       settings: settings(),
       settingsDamage,
     };

@@ -58,7 +58,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const now = (): Date => new Date(clock.now());
   const platform: Platform = {
     ...given,
-    send: createEventSender((event, payload) => given.send(event, payload), log),
+    send: createEventSender((event, payload) => given.send(event, payload), {
+      locked: () => lock.state().locked,
+      log,
+    }),
   };
 
   // Settings and secrets

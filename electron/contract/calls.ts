@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { auditPage } from './models/activity.ts';
-import { about, appState, lockState, settings } from './models/app.ts';
+import { about, appState, lockState, lockedAppState, settings } from './models/app.ts';
 import {
   damagedJob,
   exportChoice,
@@ -50,8 +50,8 @@ import {
 } from './models/report.ts';
 
 interface Options<F extends boolean> {
-  /** Answered while the app is locked; everything else is refused with `app.locked`. */
-  whileLocked?: boolean;
+  /** What may be answered while the app is locked; a call without it is refused with `app.locked`. */
+  whileLocked?: z.ZodType;
   /** The window hands over a File; the preload turns it into a reference only main can resolve. */
   takesFile?: F;
 }
@@ -64,7 +64,7 @@ function call<I extends z.ZodType, O extends z.ZodType, F extends boolean = fals
   return {
     input,
     output,
-    whileLocked: options.whileLocked ?? false,
+    whileLocked: options.whileLocked ?? null,
     takesFile: (options.takesFile ?? false) as F,
   };
 }
@@ -82,7 +82,7 @@ const ofJob = z.strictObject({ jobId: id });
  * only, obscured.
  */
 export const calls = {
-  'app.state': call(nothing, appState, { whileLocked: true }),
+  'app.state': call(nothing, z.union([appState, lockedAppState]), { whileLocked: lockedAppState }),
   'app.about': call(nothing, about),
   /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
   'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
@@ -237,9 +237,9 @@ export const calls = {
 
   'settings.save': call(settings, settings),
 
-  'lock.now': call(nothing, lockState, { whileLocked: true }),
+  'lock.now': call(nothing, lockState, { whileLocked: lockState }),
   'lock.unlock': call(z.strictObject({ passphrase: obscuredPassphrase }), lockState, {
-    whileLocked: true,
+    whileLocked: lockState,
   }),
   /** An empty passphrase removes it. The current one is asked for when one is set. */
   'lock.setPassphrase': call(
@@ -247,7 +247,7 @@ export const calls = {
     lockState,
   ),
   /** The window saw a key or the pointer; main counts the idle time. */
-  'lock.active': call(nothing, nothing, { whileLocked: true }),
+  'lock.active': call(nothing, nothing, { whileLocked: nothing }),
 } as const;
 
 export type Calls = typeof calls;
@@ -268,7 +268,7 @@ export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N
 
 /** What main sends to the window unasked. Parsed before it leaves, like every answer. */
 export const events = {
-  'app.state': appState,
+  'app.state': z.union([appState, lockedAppState]),
   /** The cleartext of this reveal must leave the screen now. */
   'reveal.ended': z.strictObject({
     revealId: id,
@@ -281,5 +281,11 @@ export const events = {
 } as const;
 
 export type Events = typeof events;
+
+/** The events that are sent while the app is locked, each as what may be in it then; all others are dropped. */
+export const eventsWhileLocked: Partial<Record<EventName, z.ZodType>> = {
+  'app.state': lockedAppState,
+  'reveal.ended': events['reveal.ended'],
+};
 export type EventName = keyof Events;
 export type EventPayload<N extends EventName> = z.infer<Events[N]>;
