@@ -37,6 +37,17 @@ const allFiles = { name: 'All files', extensions: ['*'] };
 const tableFilters = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, allFiles];
 const certificateFilters = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles];
 
+/**
+ * The window's session connects to nothing: `connect-src` does not bind WebRTC, whose TCP goes through a proxy where
+ * there is one, and nobody answers here (port 9 is the discard port). The bundle's own scheme needs no proxy.
+ */
+export const deadProxy: Electron.ProxyConfig = {
+  mode: 'fixed_servers',
+  proxyRules: 'http://127.0.0.1:9',
+  // Else the loopback's addresses would be reached directly.
+  proxyBypassRules: '<-loopback>',
+};
+
 /** The platform of the product. Called once, after Electron is ready. */
 export async function createElectronPlatform(
   electron: ElectronModules,
@@ -45,6 +56,7 @@ export async function createElectronPlatform(
   const { app, dialog, ipcMain, powerMonitor, shell } = electron;
   // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
   const session = electron.session.fromPartition('tokendesk', { cache: false });
+  await session.setProxy(deadProxy);
   await serveBundle(session, renderer);
   setMenu(electron, os);
 
@@ -143,7 +155,8 @@ export async function createElectronPlatform(
       window?.setContentProtection(on);
     },
     onAway: (listener) => away.on(listener),
-    proxyFor: async (url) => proxyAddress(await session.resolveProxy(url)),
+    // Of the default session, which has the system's settings and no window.
+    proxyFor: async (url) => proxyAddress(await electron.session.defaultSession.resolveProxy(url)),
   };
 }
 

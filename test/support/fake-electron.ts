@@ -38,6 +38,7 @@ export function createFakeSession(proxy = 'DIRECT') {
       | null,
     schemes: new Map<string, (request: Request) => Response | Promise<Response>>(),
     proxy,
+    proxyConfig: null as Electron.ProxyConfig | null,
   };
   const webRequest = {
     onBeforeRequest(listener: unknown) {
@@ -64,6 +65,10 @@ export function createFakeSession(proxy = 'DIRECT') {
     },
     setSpellCheckerEnabled(enable) {
       asked.spellcheck = enable;
+    },
+    setProxy(config) {
+      asked.proxyConfig = config;
+      return Promise.resolve();
     },
     resolveProxy: () => Promise.resolve(asked.proxy),
   } satisfies Partial<Electron.Session>;
@@ -192,7 +197,9 @@ export function createFakeElectron(options: FakeOptions) {
     },
   } satisfies Partial<Electron.Dialog>;
 
+  const defaultSession = createFakeSession();
   const session = {
+    defaultSession: defaultSession as unknown as Electron.Session,
     fromPartition(partition: string, settings?: Electron.FromPartitionOptions) {
       const known = sessions.get(partition);
       if (known !== undefined) return known as unknown as Electron.Session;
@@ -320,6 +327,7 @@ export function createFakeElectron(options: FakeOptions) {
     powerMonitor,
     protocol,
     sessions,
+    defaultSession,
     windows,
     handlers,
     files,

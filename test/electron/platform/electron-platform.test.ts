@@ -285,9 +285,7 @@ test.each([
   ['', null],
 ])('the proxy Chromium calls %j is %s', async (answer, address) => {
   const { platform, fake } = await createPlatform();
-  const session = fake.sessions.get('tokendesk');
-  if (session === undefined) throw new Error('no session');
-  session.asked.proxy = answer;
+  fake.defaultSession.asked.proxy = answer;
   expect(await platform.proxyFor('https://service.example/')).toBe(address);
 });
 
