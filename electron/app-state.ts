@@ -5,6 +5,7 @@ import type { Clients } from './clients.ts';
 import type { AppState, LockedAppState, LockState, Settings, About } from './contract/models/app.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
+import type { Log } from './log/log.ts';
 import type { Platform } from './platform/platform.ts';
 
 export interface StateOptions {
@@ -16,6 +17,7 @@ export interface StateOptions {
   readonly lock: () => LockState;
   readonly settings: () => Settings;
   readonly settingsDamage: AppState['settingsDamage'];
+  readonly log: Pick<Log, 'bug'>;
 }
 
 /** Changes within this time are sent as one. */
@@ -31,7 +33,7 @@ export interface CurrentState {
 }
 
 export function createState(options: StateOptions): CurrentState {
-  const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage } = options;
+  const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage, log } = options;
   let timer: NodeJS.Timeout | undefined;
 
   async function read(): Promise<AppState | LockedAppState> {
@@ -66,7 +68,10 @@ export function createState(options: StateOptions): CurrentState {
     changed() {
       timer ??= setTimeout(() => {
         timer = undefined;
-        void read().then((state) => platform.send('app.state', state));
+        read().then(
+          (state) => platform.send('app.state', state),
+          (error: unknown) => log.bug('app.state', error),
+        );
       }, coalesceMs);
     },
     close() {

@@ -152,6 +152,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     lock: () => lock.state(),
     settings,
     settingsDamage: store.damage,
+    log,
   });
 
   // What the pages do
@@ -232,16 +233,32 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     async close() {
       for (const stop of stops) stop();
       lock.close();
-      await batch.close();
-      await clipboard.clear();
-      await clients.close();
-      await reports.close();
-      await builtIn.stop();
-      state.close();
-      await audit.close();
+      await runAll(log, [
+        () => batch.close(),
+        () => clipboard.clear(),
+        () => clients.close(),
+        () => reports.close(),
+        () => builtIn.stop(),
+        () => state.close(),
+        () => audit.close(),
+      ]);
       log.info('app closed');
     },
   };
+}
+
+/** Runs the steps in order. One that fails is logged and keeps none from running: the audit log is closed last. */
+export async function runAll(
+  log: Pick<Log, 'bug'>,
+  steps: readonly (() => void | Promise<void>)[],
+): Promise<void> {
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      log.bug('close', error);
+    }
+  }
 }
 
 /** Failures: connection.none, connection.unknown, those of making its client. */

@@ -51,6 +51,7 @@ function stateOf(lock: () => AppState['lock']) {
     lock,
     settings: () => data.settings,
     settingsDamage: { reason: 'unfit', keptAs: canary },
+    log: { bug: () => undefined },
   });
   return { state, sent };
 }
