@@ -232,6 +232,11 @@ const messages: Record<FailureCode, Format> = {
   'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
 
   'file.unknown': () => message('This file is no longer open.', 'Drop it again.', 'now'),
+  'file.refused': () =>
+    message(
+      'A file that is dropped must be a .csv, .tsv, .txt, .xlsx or .xlsm on this computer, and not hidden.',
+      'Open any other file with “Choose a file”.',
+    ),
   'file.gone': (f) => message(`${file(f)} is no longer there.`, 'Put it back or choose another file.'),
   'file.changed': (f) =>
     message(

@@ -34,7 +34,8 @@ export interface ElectronPlatformOptions {
 }
 
 const allFiles = { name: 'All files', extensions: ['*'] };
-const tableFilters = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, allFiles];
+const tableExtensions = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
+const tableFilters = [{ name: 'Tables', extensions: tableExtensions }, allFiles];
 const certificateFilters = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles];
 
 /**
@@ -146,7 +147,7 @@ export async function createElectronPlatform(
         : dialog.showSaveDialog(window, options));
       return canceled || filePath === '' ? null : filePath;
     },
-    droppedFile: (reference) => Promise.resolve(path.isAbsolute(reference) ? reference : null),
+    droppedFile: (reference) => Promise.resolve(isDroppable(reference, os) ? reference : null),
     async openFolder(folder) {
       // Answers with an error message, which may hold the path.
       return (await shell.openPath(folder)) === '';
@@ -158,6 +159,27 @@ export async function createElectronPlatform(
     // Of the default session, which has the system's settings and no window.
     proxyFor: async (url) => proxyAddress(await electron.session.defaultSession.resolveProxy(url)),
   };
+}
+
+/** Names that Windows takes for devices, in any folder and with any extension. */
+const windowsDevice = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\.|$)/i;
+
+/**
+ * Whether a path may be that of a dropped file. The preload makes it from a File, but a compromised window could send
+ * one of its own: not a host's (opening `\\\\host` sends the person's hash), a device's, a hidden file's or folder's, or
+ * one of another kind than a table. Whoever needs another one chooses it in the dialog.
+ */
+function isDroppable(reference: string, os: NodeJS.Platform): boolean {
+  const isWindows = os === 'win32';
+  const paths = isWindows ? path.win32 : path.posix;
+  if (!paths.isAbsolute(reference) || /\p{Cc}/u.test(reference)) return false;
+  if (isWindows ? !/^[a-z]:[\\/](?![\\/])/i.test(reference) : reference.startsWith('//')) return false;
+  const names = reference.split(isWindows ? /[\\/]/ : '/').slice(1);
+  if (names.some((name) => name.startsWith('.'))) return false;
+  // Behind a colon is another stream of the file, with a name of its own.
+  if (isWindows && names.some((name) => name.includes(':') || windowsDevice.test(name))) return false;
+  if (!isWindows && ['dev', 'proc', 'sys'].includes(names[0] ?? '')) return false;
+  return tableExtensions.includes(paths.extname(reference).slice(1).toLowerCase());
 }
 
 const rawFormat = (format: string): string => `electron application/osclipboard;format="${format}"`;

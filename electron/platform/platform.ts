@@ -44,7 +44,10 @@ export interface Platform {
   chooseFile(kind: FileKind): Promise<string | null>;
   /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
   chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
-  /** The absolute path behind the reference the preload made of a dropped File; null if there is none. */
+  /**
+   * The absolute path behind the reference the preload made of a dropped File; null if there is none, or not one that
+   * may be opened so.
+   */
   droppedFile(reference: string): Promise<string | null>;
   /** Opens one of the app's own folders in the system's file manager. False where that can't be done. */
   openFolder(folder: string): Promise<boolean>;
