@@ -114,6 +114,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     newId: randomUUID,
     emit: (ended) => platform.send('reveal.ended', ended),
     protectContent: (on) => platform.protectContent(on),
+    endRenderer: () => platform.endRenderer(),
   });
   const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,

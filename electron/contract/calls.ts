@@ -119,6 +119,8 @@ export const calls = {
   /** The answer carries the lookup as it is listed from now on. */
   'lookup.reveal': call(revealInput.extend({ lookupId: id }), reveal.extend({ lookup })),
   'lookup.hide': call(z.strictObject({ revealId: id }), nothing),
+  /** The answer to `reveal.ended`: the value is no longer on the screen. Without it the renderer is ended. */
+  'lookup.hidden': call(z.strictObject({ revealId: id }), nothing, { whileLocked: nothing }),
   'lookup.copy': call(
     z.discriminatedUnion('what', [
       z.strictObject({ what: z.literal('masked'), lookupId: id }),

@@ -18,7 +18,7 @@ export interface ActiveConnection {
 export interface LookupOptions {
   readonly active: () => Promise<Outcome<ActiveConnection>>;
   readonly audit: Pick<Audit, 'begin'>;
-  readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide'>;
+  readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'write'>;
   readonly caseRequired: () => boolean;
   readonly now: () => Date;
@@ -172,6 +172,10 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
         const lookup = markRevealed(known.value.lookup);
         return done({ ...reveals.open(), obscured: obscureText(value, xorKey), requestId, lookup });
       });
+    },
+    'lookup.hidden'({ revealId }) {
+      reveals.hidden(revealId);
+      return Promise.resolve(done({}));
     },
     'lookup.hide'({ revealId }) {
       reveals.hide(revealId);

@@ -105,13 +105,15 @@ export async function createElectronPlatform(
       window = made;
       reloadCrashedWindow(made, {
         load: () => loadWindow(made),
-        onGone: () => away.emit('blur'),
+        onGone: () => away.emit('renderer-gone'),
         giveUp() {
           dialog.showErrorBox('Tokendesk has to close', 'Its window failed again and again. Jobs are kept.');
           app.quit();
         },
         now: () => performance.now(),
       });
+      // It can't hide a value now: whether it did is found out.
+      window.on('unresponsive', () => away.emit('blur'));
       window.on('blur', () => away.emit('blur'));
       window.on('hide', () => away.emit('blur'));
       window.on('minimize', () => away.emit('blur'));
@@ -154,6 +156,9 @@ export async function createElectronPlatform(
     },
     protectContent(on) {
       window?.setContentProtection(on);
+    },
+    endRenderer() {
+      window?.webContents.forcefullyCrashRenderer();
     },
     onAway: (listener) => away.on(listener),
     // Of the default session, which has the system's settings and no window.

@@ -2,7 +2,7 @@ import type { EventName, EventPayload } from '../contract/calls.ts';
 import type { Sender } from '../ipc/router.ts';
 
 /** Why cleartext must leave the screen or the app must lock. */
-export type AwaySignal = 'blur' | 'screen-locked' | 'suspend' | 'resume' | 'quit';
+export type AwaySignal = 'blur' | 'renderer-gone' | 'screen-locked' | 'suspend' | 'resume' | 'quit';
 
 /** Answers one call of the window. `sender` is null when the platform can't tell who asked. */
 export type Router = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
@@ -54,6 +54,8 @@ export interface Platform {
 
   /** Best effort: keeps the window out of screenshots and screen sharing while cleartext shows. */
   protectContent(on: boolean): void;
+  /** Ends the process of the window's page, whatever that does; `renderer-gone` follows, then the page is loaded again. */
+  endRenderer(): void;
   /** Returns the function that stops listening. */
   onAway(listener: (signal: AwaySignal) => void): () => void;
 

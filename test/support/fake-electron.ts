@@ -88,6 +88,10 @@ export function createFakeContents(handlers: Map<string, Handler>) {
     setWebRTCIPHandlingPolicy(policy) {
       asked.webRtc = policy;
     },
+    /** The event follows, as in Electron: the process has to be taken down first. */
+    forcefullyCrashRenderer() {
+      setImmediate(() => contents.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 }));
+    },
     send(channel: string, ...args: unknown[]) {
       page.emit(channel, { sender: 'the sender', ports: [] }, ...structuredClone(args));
     },

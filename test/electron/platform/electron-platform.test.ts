@@ -132,7 +132,7 @@ describe('a window whose process ended', () => {
     platform.onAway((away) => heard.push(away));
     window.url = '';
     gone(window, 'crashed');
-    expect(heard).toEqual(['blur']);
+    expect(heard).toEqual(['renderer-gone']);
     await expect.poll(() => window.url).toBe('app://tokendesk/index.html');
   });
 

@@ -268,6 +268,7 @@ function defaultAnswers(
         lookup: { ...lookup },
       });
     },
+    'lookup.hidden': () => done({}),
     'lookup.hide': ({ revealId }) => {
       fake.emit('reveal.ended', { revealId, why: 'hidden' });
       return done({});
