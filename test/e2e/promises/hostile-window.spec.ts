@@ -14,7 +14,7 @@ const revealsPerMinute = 10;
 interface Bridge {
   readonly [call: string]: (input: unknown) => Promise<{ ok: boolean; failure?: { code: string } }>;
 }
-type Hostile = typeof globalThis & { readonly app: Bridge; document: HostileDocument };
+type Hostile = typeof globalThis & { readonly tokendesk: Bridge; document: HostileDocument };
 interface HostileDocument {
   createElement(name: string): HostileElement;
   readonly body: { append(element: HostileElement): void };
@@ -49,7 +49,7 @@ test('a script in the window can not read out a list: reveals are throttled outs
   await choose(page, 'Policy', 'analyst');
   await tokenize(page, '4111111111111111');
   const codes = await page.evaluate(async () => {
-    const { app: bridge } = globalThis as unknown as Hostile;
+    const { tokendesk: bridge } = globalThis as unknown as Hostile;
     const recent = (await bridge['lookup.recent']?.({})) as unknown as { value: { id: string }[] };
     const ask = { lookupId: recent.value[0]?.id, xorKey: '0000', reason: 'Refund', caseReference: 'D-1' };
     const answers = await Promise.all(Array.from({ length: 60 }, async () => bridge['lookup.reveal']?.(ask)));
@@ -68,7 +68,7 @@ test('a flood of calls is answered, and the app goes on working meanwhile', asyn
   test.setTimeout(120_000);
   await startBuiltIn(page);
   const flood = page.evaluate(async () => {
-    const { app: bridge } = globalThis as unknown as Hostile;
+    const { tokendesk: bridge } = globalThis as unknown as Hostile;
     const counts: Record<string, number> = {};
     const count = async (call: string, input: unknown): Promise<void> => {
       const answer = await bridge[call]?.(input);
