@@ -2,9 +2,10 @@ import fs from 'node:fs/promises';
 import { z } from 'zod';
 import type { Audit } from './audit/audit.ts';
 import type { Clients } from './clients.ts';
-import type { AppState, LockState, Settings, About } from './contract/models/app.ts';
+import type { AppState, LockedAppState, LockState, Settings, About } from './contract/models/app.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
+import type { Log } from './log/log.ts';
 import type { Platform } from './platform/platform.ts';
 
 export interface StateOptions {
@@ -16,6 +17,7 @@ export interface StateOptions {
   readonly lock: () => LockState;
   readonly settings: () => Settings;
   readonly settingsDamage: AppState['settingsDamage'];
+  readonly log: Pick<Log, 'bug'>;
 }
 
 /** Changes within this time are sent as one. */
@@ -23,19 +25,30 @@ const coalesceMs = 100;
 
 /** What the frame around the pages shows, collected from the modules. */
 export interface CurrentState {
-  read(): Promise<AppState>;
+  /** While locked no more than `LockedAppState`. */
+  read(): Promise<AppState | LockedAppState>;
   /** Something in it changed: `app.state` is sent soon. */
   changed(): void;
   close(): void;
 }
 
 export function createState(options: StateOptions): CurrentState {
-  const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage } = options;
+  const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage, log } = options;
   let timer: NodeJS.Timeout | undefined;
 
-  async function read(): Promise<AppState> {
+  async function read(): Promise<AppState | LockedAppState> {
     const active = connections.active();
     const client = active === null ? null : await clients().open(active.connectionId);
+    const { locked, ...rest } = lock();
+    if (locked) {
+      const connection = active === null ? null : connections.find(active.connectionId);
+      return {
+        version: platform.version,
+        theme: settings().theme,
+        environment: connection?.ok === true ? connection.value.environment : null,
+        lock: { ...rest, locked },
+      };
+    }
     return {
       version: platform.version,
       platform: platform.kind,
@@ -44,7 +57,7 @@ export function createState(options: StateOptions): CurrentState {
       service: active !== null && client !== null ? client.status(active.policy) : null,
       keychain: keychain.state(),
       audit: audit.state(),
-      lock: lock(),
+      lock: { ...rest, locked },
       settings: settings(),
       settingsDamage,
     };
@@ -55,7 +68,10 @@ export function createState(options: StateOptions): CurrentState {
     changed() {
       timer ??= setTimeout(() => {
         timer = undefined;
-        void read().then((state) => platform.send('app.state', state));
+        read().then(
+          (state) => platform.send('app.state', state),
+          (error: unknown) => log.bug('app.state', error),
+        );
       }, coalesceMs);
     },
     close() {

@@ -60,7 +60,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const now = (): Date => new Date(clock.now());
   const platform: Platform = {
     ...given,
-    send: createEventSender((event, payload) => given.send(event, payload), log),
+    send: createEventSender((event, payload) => given.send(event, payload), {
+      locked: () => lock.state().locked,
+      log,
+    }),
   };
 
   // Settings and secrets
@@ -114,6 +117,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     newId: randomUUID,
     emit: (ended) => platform.send('reveal.ended', ended),
     protectContent: (on) => platform.protectContent(on),
+    endRenderer: () => platform.endRenderer(),
   });
   const disclosures = createDisclosures({
     record: {
@@ -160,6 +164,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     lock: () => lock.state(),
     settings,
     settingsDamage: store.damage,
+    log,
   });
 
   // What the pages do

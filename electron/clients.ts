@@ -37,7 +37,8 @@ export function createClients({ audit, create, ready, onStatus }: ClientsOptions
   const clients = new Map<string, Promise<Outcome<ServiceClient>>>();
 
   async function open(connectionId: string): Promise<ServiceClient | null> {
-    const client = await clients.get(connectionId);
+    // Making one that failed is its caller's to hear of.
+    const client = await clients.get(connectionId)?.catch(() => null);
     return client?.ok === true ? client.value : null;
   }
 
@@ -48,10 +49,15 @@ export function createClients({ audit, create, ready, onStatus }: ClientsOptions
   }
 
   async function make(connection: Connection): Promise<Outcome<ServiceClient>> {
-    const client = await create(connection, createRequestAudit(audit, connection));
-    if (client.ok) client.value.onStatus(onStatus);
-    else clients.delete(connection.id);
-    return client;
+    let made = false;
+    try {
+      const client = await create(connection, createRequestAudit(audit, connection));
+      made = client.ok;
+      if (client.ok) client.value.onStatus(onStatus);
+      return client;
+    } finally {
+      if (!made) clients.delete(connection.id);
+    }
   }
 
   return {
@@ -102,7 +108,8 @@ export async function loadProfile(
 
 /**
  * A transport to a connection's address, with the platform's proxy and certificates, the sign-in to that proxy, the
- * client certificate and the profile's pins. Failures: certificate.invalid, credentials.missing (the proxy's password, `subject` is
+ * client certificate and the profile's pins. Failures: service.proxy (`subject` is the scheme of a proxy that can't be
+ * used, such as `socks4://`; the rest may hold a password), certificate.invalid, credentials.missing (the proxy's password, `subject` is
  * its user), keychain.*.
  */
 export async function openTransport(
@@ -122,6 +129,8 @@ export async function openTransport(
   if (!ca.ok) return ca;
   // The built-in service is on this machine: a proxy could only be in the way.
   const url = builtIn ? null : await platform.proxyFor(baseUrl);
+  const unusable = url === null ? null : unusableScheme(url);
+  if (unusable !== null) return failed('service.proxy', { subject: unusable });
   const proxy = url === null ? done(null) : await signInTo(url, connections, connection);
   if (!proxy.ok) return proxy;
   const certificate = await connections.certificate(id);
@@ -137,6 +146,21 @@ export async function openTransport(
       ...(certificate.value !== null && { clientCertificate: certificate.value }),
     }),
   );
+}
+
+const proxySchemes = ['http:', 'https:', 'socks5:'];
+
+/** The scheme of a proxy that the transport would throw at, `://` where there is none; null for one it can use. */
+function unusableScheme(url: string): string | null {
+  const scheme = /^[a-z][a-z0-9+.-]{0,20}(?=:\/\/)/i.exec(url)?.[0].toLowerCase() ?? '';
+  if (!URL.canParse(url)) return `${scheme}://`;
+  const { protocol, hostname, username, password } = new URL(url);
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    return `${scheme}://`;
+  }
+  return proxySchemes.includes(protocol) && hostname !== '' ? null : `${scheme}://`;
 }
 
 async function signInTo(

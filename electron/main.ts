@@ -41,7 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     app.quit();
   });
-const refused = refusedSwitch(app);
+const refused = refusedSwitch(app, process.argv, process.platform);
 if (refused !== null) {
   console.error(`Tokendesk does not start with --${refused}.`);
   app.exit(1);

@@ -2,7 +2,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../electron/contract/errors.ts';
 import type { Job } from '../electron/contract/models/batch.ts';
 import type { ConnectionView, TokenDefinition } from '../electron/contract/models/connection.ts';
-import type { AppState, LockState } from '../electron/contract/models/app.ts';
+import type { AppState, LockedAppState, LockState } from '../electron/contract/models/app.ts';
 import type { Api } from './api.ts';
 import { RevealedValueStore } from './revealed.svelte.ts';
 
@@ -11,7 +11,10 @@ export class AppStore {
   readonly api: Api;
   readonly revealed: RevealedValueStore;
   readonly jobs = new SvelteMap<string, Job>();
+  /** As it was before the app locked, where it did; null before the first one. */
   state = $state.raw<AppState | null>(null);
+  /** All that main tells while the app is locked; null while it is not. */
+  lockedState = $state.raw<LockedAppState | null>(null);
   failure = $state.raw<Failure | null>(null);
   /** The present case: typed once, filled in wherever a case is asked for. */
   caseReference = $state('');
@@ -25,7 +28,8 @@ export class AppStore {
   policy = $derived(this.state?.active?.policy ?? '');
   definitions = $derived<TokenDefinition[]>(this.connection?.definitions ?? []);
   environment = $derived(this.connection?.environment.toUpperCase() ?? '');
-  locked = $derived(this.state?.lock.locked ?? false);
+  locked = $derived(this.lockedState !== null);
+  lock = $derived(this.lockedState?.lock ?? this.state?.lock ?? null);
   reasons = $derived(this.state?.settings.reasons ?? []);
   running = $derived([...this.jobs.values()].filter(({ state }) => state === 'running'));
 
@@ -71,7 +75,7 @@ export class AppStore {
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
-  async lock(): Promise<void> {
+  async lockNow(): Promise<void> {
     this.revealed.hide();
     const outcome = await this.api.call('lock.now', {});
     if (outcome.ok) this.applyLock(outcome.value);
@@ -79,17 +83,27 @@ export class AppStore {
 
   /** Applies the answer of a lock call at once, before main's event with the same state arrives. */
   applyLock(lock: LockState): void {
-    if (this.state === null) return;
-    const unlocked = this.locked && !lock.locked;
-    this.#apply({ ...this.state, lock });
-    if (unlocked) void this.load();
+    const { locked } = lock;
+    if (locked && this.state !== null) {
+      const { version, settings } = this.state;
+      const environment = this.connection?.environment ?? null;
+      this.#apply({ version, theme: settings.theme, environment, lock: { ...lock, locked } });
+    }
+    if (!locked && this.lockedState !== null) {
+      this.lockedState = null;
+      if (this.state !== null) this.state = { ...this.state, lock };
+      void this.load();
+    }
   }
 
-  #apply(state: AppState): void {
-    if (state.lock.locked) {
+  #apply(state: AppState | LockedAppState): void {
+    if (!('settings' in state)) {
       this.revealed.hide();
       this.failure = null;
+      this.lockedState = state;
+      return;
     }
+    this.lockedState = null;
     this.state = state;
     if (this.reason === '') this.reason = state.settings.reasons[0] ?? '';
   }

@@ -91,10 +91,17 @@ const messages: Record<FailureCode, Format> = {
     message(`${f.subject ?? 'The service'} did not answer in time.`, 'Try again.', 'now'),
   'service.tls': (f) => certificateMessage(f.subject ?? ''),
   'service.proxy': (f) =>
-    message(
-      `The proxy ${f.subject ?? ''} did not let the request through.`.replace('  ', ' '),
-      'Sign in to the proxy or ask your network team.',
-    ),
+    f.subject?.endsWith('://') === true
+      ? message(
+          f.subject === '://'
+            ? 'The address of the proxy can’t be used.'
+            : `A proxy of this kind or with this address can’t be used: ${f.subject}.`,
+          'Choose an HTTP, HTTPS or SOCKS5 proxy in the system’s settings, or ask your network team.',
+        )
+      : message(
+          `The proxy ${f.subject ?? ''} did not let the request through.`.replace('  ', ' '),
+          'Sign in to the proxy or ask your network team.',
+        ),
   'service.redirect': () =>
     message(
       'The service answered with a redirect. Redirects are never followed, so nothing went elsewhere.',
@@ -249,6 +256,11 @@ const messages: Record<FailureCode, Format> = {
   'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
 
   'file.unknown': () => message('This file is no longer open.', 'Drop it again.', 'now'),
+  'file.refused': () =>
+    message(
+      'A file that is dropped must be a .csv, .tsv, .txt, .xlsx or .xlsm on this computer, and not hidden.',
+      'Open any other file with “Choose a file”.',
+    ),
   'file.gone': (f) => message(`${file(f)} is no longer there.`, 'Put it back or choose another file.'),
   'file.changed': (f) =>
     message(

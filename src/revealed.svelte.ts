@@ -1,3 +1,4 @@
+import { tick } from 'svelte';
 import { restore } from '../electron/contract/obscured.ts';
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
 import type { Reveal } from '../electron/contract/models/lookup.ts';
@@ -33,6 +34,8 @@ export class RevealedValueStore {
     api.on('reveal.ended', ({ revealId }) => {
       this.#endedId = revealId;
       if (this.now?.revealId === revealId) this.#drop();
+      // Main waits for it, and ends this page where it does not come.
+      void tick().then(() => api.call('lookup.hidden', { revealId }));
     });
   }
 

@@ -131,10 +131,24 @@ async function openWith(
     droppedFile: (reference) => files.dropped(reference),
     openFolder: () => Promise.resolve(false),
     protectContent: () => undefined,
+    endRenderer() {
+      void endPage(page).then(
+        () => away.emit('renderer-gone'),
+        () => close(),
+      );
+    },
     onAway: (listener) => away.on(listener),
     proxyFor: (url) => Promise.resolve(proxyFromEnvironment(url, env)),
   };
   return { platform, page, away: (signal) => away.emit(signal), closed, close: () => (closing ??= close()) };
+}
+
+/** Ends what the page's script does, a loop included, and loads the page anew. Rejects where it still hangs. */
+async function endPage(page: Page): Promise<void> {
+  if (page.isClosed()) return;
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send('Runtime.terminateExecution');
+  await page.goto(`${chromiumOrigin}/index.html`, { waitUntil: 'commit', timeout: 5_000 });
 }
 
 /** Playwright makes pages believe that they always have the focus; a window that lost it would never say so. */

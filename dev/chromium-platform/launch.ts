@@ -84,7 +84,8 @@ export async function launchChromium(
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,
-      env: { ...env },
+      // Chromium's crash reports, which hold stacks of its memory, go where its settings would.
+      env: { ...env, XDG_CONFIG_HOME: path.join(profile, 'config') },
       serviceWorkers: 'block',
       acceptDownloads: false,
       viewport: headless ? { width: 1280, height: 800 } : null,

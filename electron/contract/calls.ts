@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { auditPage } from './models/activity.ts';
-import { about, appState, disclosureFigures, lockState, settings } from './models/app.ts';
+import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
   damagedJob,
   exportChoice,
@@ -51,8 +51,8 @@ import {
 } from './models/report.ts';
 
 interface Options<F extends boolean> {
-  /** Answered while the app is locked; everything else is refused with `app.locked`. */
-  whileLocked?: boolean;
+  /** What may be answered while the app is locked; a call without it is refused with `app.locked`. */
+  whileLocked?: z.ZodType;
   /** The window hands over a File; the preload turns it into a reference only main can resolve. */
   takesFile?: F;
 }
@@ -65,7 +65,7 @@ function call<I extends z.ZodType, O extends z.ZodType, F extends boolean = fals
   return {
     input,
     output,
-    whileLocked: options.whileLocked ?? false,
+    whileLocked: options.whileLocked ?? null,
     takesFile: (options.takesFile ?? false) as F,
   };
 }
@@ -84,7 +84,7 @@ const ofJob = z.strictObject({ jobId: id });
  * `batch.rows`: what main takes for cleartext in it is masked, whatever the window asks for.
  */
 export const calls = {
-  'app.state': call(nothing, appState, { whileLocked: true }),
+  'app.state': call(nothing, z.union([appState, lockedAppState]), { whileLocked: lockedAppState }),
   'app.about': call(nothing, about),
   /** What this person had shown, copied, exported and matched in clear today. */
   'app.disclosures': call(nothing, disclosureFigures),
@@ -123,6 +123,8 @@ export const calls = {
   /** The answer carries the lookup as it is listed from now on. */
   'lookup.reveal': call(revealInput.extend({ lookupId: id }), reveal.extend({ lookup })),
   'lookup.hide': call(z.strictObject({ revealId: id }), nothing),
+  /** The answer to `reveal.ended`: the value is no longer on the screen. Without it the renderer is ended. */
+  'lookup.hidden': call(z.strictObject({ revealId: id }), nothing, { whileLocked: nothing }),
   'lookup.copy': call(
     z.discriminatedUnion('what', [
       z.strictObject({ what: z.literal('masked'), lookupId: id }),
@@ -245,19 +247,19 @@ export const calls = {
 
   'settings.save': call(settings, settings),
 
-  'lock.now': call(nothing, lockState, { whileLocked: true }),
+  'lock.now': call(nothing, lockState, { whileLocked: lockState }),
   'lock.unlock': call(z.strictObject({ passphrase: obscuredPassphrase }), lockState, {
-    whileLocked: true,
+    whileLocked: lockState,
   }),
   /** Where the passphrase's verifier is lost: forgets all secrets and unlocks. */
-  'lock.reset': call(nothing, lockState, { whileLocked: true }),
+  'lock.reset': call(nothing, lockState, { whileLocked: lockState }),
   /** An empty passphrase removes it. The current one is asked for when one is set. */
   'lock.setPassphrase': call(
     z.strictObject({ current: obscuredPassphrase, next: obscuredPassphrase }),
     lockState,
   ),
   /** The window saw a key or the pointer; main counts the idle time. */
-  'lock.active': call(nothing, nothing, { whileLocked: true }),
+  'lock.active': call(nothing, nothing, { whileLocked: nothing }),
 } as const;
 
 export type Calls = typeof calls;
@@ -278,7 +280,7 @@ export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N
 
 /** What main sends to the window unasked. Parsed before it leaves, like every answer. */
 export const events = {
-  'app.state': appState,
+  'app.state': z.union([appState, lockedAppState]),
   /** The cleartext of this reveal must leave the screen now. */
   'reveal.ended': z.strictObject({
     revealId: id,
@@ -291,5 +293,11 @@ export const events = {
 } as const;
 
 export type Events = typeof events;
+
+/** The events that are sent while the app is locked, each as what may be in it then; all others are dropped. */
+export const eventsWhileLocked: Partial<Record<EventName, z.ZodType>> = {
+  'app.state': lockedAppState,
+  'reveal.ended': events['reveal.ended'],
+};
 export type EventName = keyof Events;
 export type EventPayload<N extends EventName> = z.infer<Events[N]>;

@@ -61,6 +61,7 @@ export const failureCodes = [
   'file.exists',
   'file.unwritable',
   'file.disk-full',
+  'file.refused', // dropped, and not one that may be opened so
   'file.paste-empty',
   'file.not-a-table', // another kind of file, which `subject` names
   'file.workbook-damaged', // not what a workbook is: torn, or made to harm

@@ -1,6 +1,7 @@
 import {
   calls,
   events,
+  eventsWhileLocked,
   type CallName,
   type EventName,
   type EventPayload,
@@ -40,16 +41,17 @@ export function createRouter({ handlers, origin, locked, log }: RouterOptions) {
     if (sender === null || !sender.isMainFrame || sender.origin !== origin) return failed('call.refused');
     if (!isCallName(call)) return failed('call.refused');
     const contract = calls[call];
-    if (locked() && !contract.whileLocked) return failed('app.locked');
+    if (locked() && contract.whileLocked === null) return failed('app.locked');
     const input = contract.input.safeParse(payload);
     if (!input.success) return failed('call.invalid', { operation: call });
     try {
       // The literal ties input to handler; TypeScript can't follow that through a union of names.
       const run = handlers[call] as (input: unknown) => Promise<Outcome<unknown>>;
       const outcome = await run(input.data);
-      if (locked() && !contract.whileLocked) return failed('app.locked');
+      const output = locked() ? contract.whileLocked : contract.output;
+      if (output === null) return failed('app.locked');
       if (!outcome.ok) return { ok: false, failure: failureSchema.parse(outcome.failure) };
-      return { ok: true, value: contract.output.parse(outcome.value) };
+      return { ok: true, value: output.parse(outcome.value) };
     } catch (error) {
       log.bug(`ipc ${call}`, error);
       return failed('call.failed', { operation: call });
@@ -59,9 +61,16 @@ export function createRouter({ handlers, origin, locked, log }: RouterOptions) {
 
 type SendEvent = <E extends EventName>(event: E, payload: EventPayload<E>) => void;
 
-/** The only way out for events: parsed as answers are, and not sent where they don't fit. */
-export function createEventSender(send: SendEvent, log: Pick<Log, 'bug'>): SendEvent {
+/**
+ * The only way out for events: parsed as answers are, and not sent where they don't fit. While locked, only those that
+ * a locked window may get are sent.
+ */
+export function createEventSender(
+  send: SendEvent,
+  { locked, log }: Pick<RouterOptions, 'locked' | 'log'>,
+): SendEvent {
   return (event, payload) => {
+    if (locked() && eventsWhileLocked[event]?.safeParse(payload).success !== true) return;
     const parsed = events[event].safeParse(payload);
     if (parsed.success) send(event, parsed.data as typeof payload);
     else log.bug(`event ${event}`, parsed.error);

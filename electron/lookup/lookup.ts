@@ -19,7 +19,7 @@ export interface ActiveConnection {
 export interface LookupOptions {
   readonly active: () => Promise<Outcome<ActiveConnection>>;
   readonly audit: Pick<Audit, 'begin'>;
-  readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide'>;
+  readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   readonly disclosures: Pick<Disclosures, 'count'>;
   readonly caseRequired: () => boolean;
@@ -183,6 +183,10 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
         const lookup = markRevealed(known.value.lookup);
         return done({ ...reveals.open(), obscured: obscureText(value, xorKey), requestId, lookup });
       });
+    },
+    'lookup.hidden'({ revealId }) {
+      reveals.hidden(revealId);
+      return Promise.resolve(done({}));
     },
     'lookup.hide'({ revealId }) {
       reveals.hide(revealId);

@@ -55,18 +55,41 @@ function denyInContents(contents: WebContents): void {
   contents.setWebRTCIPHandlingPolicy('disable_non_proxied_udp');
 }
 
-/** Each of these lets whoever starts the app read its memory or switch off a protection. */
-const refused = [
-  'remote-debugging-port',
-  'remote-debugging-pipe',
-  'no-sandbox',
-  'disable-web-security',
-  'disable-site-isolation-trials',
-  'load-extension',
-] as const;
+/**
+ * What may be given at start: our own, and how and where the window is drawn. Chromium has hundreds of others; many
+ * switch off a protection, open a port, write a log or start another program in the place of one of its processes.
+ */
+const allowedSwitches: readonly string[] = [
+  'self-check',
+  'user-data-dir',
+  'lang',
+  'ozone-platform',
+  'ozone-platform-hint',
+  'force-device-scale-factor',
+  'force-color-profile',
+  'high-dpi-support',
+  'disable-gpu',
+  'disable-gpu-compositing',
+  'use-gl',
+  'use-angle',
+];
 
-/** The switch for which a packaged app does not start; null if there is none. In development all are allowed. */
-export function refusedSwitch(app: Pick<App, 'isPackaged' | 'commandLine'>): string | null {
-  if (!app.isPackaged) return null;
-  return refused.find((name) => app.commandLine.hasSwitch(name)) ?? null;
+/**
+ * The switch for which a packaged app does not start; null if there is none. In development all are allowed. Read as
+ * Chromium reads them: with one dash as well, and on Windows with a slash and in any case.
+ */
+export function refusedSwitch(
+  { isPackaged }: Pick<App, 'isPackaged'>,
+  argv: readonly string[],
+  os: NodeJS.Platform,
+): string | null {
+  if (!isPackaged) return null;
+  const switches = argv.slice(1).flatMap((argument) => {
+    const [, name] = (os === 'win32' ? /^(?:--?|\/)([^=]*)/ : /^--?([^=]*)/).exec(argument.trim()) ?? [];
+    return name === undefined ? [] : [os === 'win32' ? name.toLowerCase() : name];
+  });
+  // macOS gives a program that is started from the Finder its process serial number.
+  const isOwn = (name: string): boolean =>
+    allowedSwitches.includes(name) || (os === 'darwin' && /^psn_\d+_\d+$/.test(name));
+  return switches.find((name) => !isOwn(name)) ?? null;
 }

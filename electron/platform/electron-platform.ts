@@ -34,8 +34,20 @@ export interface ElectronPlatformOptions {
 }
 
 const allFiles = { name: 'All files', extensions: ['*'] };
-const tableFilters = [{ name: 'Tables', extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, allFiles];
+const tableExtensions = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
+const tableFilters = [{ name: 'Tables', extensions: tableExtensions }, allFiles];
 const certificateFilters = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles];
+
+/**
+ * The window's session connects to nothing: `connect-src` does not bind WebRTC, whose TCP goes through a proxy where
+ * there is one, and nobody answers here (port 9 is the discard port). The bundle's own scheme needs no proxy.
+ */
+export const deadProxy: Electron.ProxyConfig = {
+  mode: 'fixed_servers',
+  proxyRules: 'http://127.0.0.1:9',
+  // Else the loopback's addresses would be reached directly.
+  proxyBypassRules: '<-loopback>',
+};
 
 /** The platform of the product. Called once, after Electron is ready. */
 export async function createElectronPlatform(
@@ -45,6 +57,7 @@ export async function createElectronPlatform(
   const { app, dialog, ipcMain, powerMonitor, shell } = electron;
   // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
   const session = electron.session.fromPartition('tokendesk', { cache: false });
+  await session.setProxy(deadProxy);
   await serveBundle(session, renderer);
   setMenu(electron, os);
 
@@ -92,13 +105,15 @@ export async function createElectronPlatform(
       window = made;
       reloadCrashedWindow(made, {
         load: () => loadWindow(made),
-        onGone: () => away.emit('blur'),
+        onGone: () => away.emit('renderer-gone'),
         giveUp() {
           dialog.showErrorBox('Tokendesk has to close', 'Its window failed again and again. Jobs are kept.');
           app.quit();
         },
         now: () => performance.now(),
       });
+      // It can't hide a value now: whether it did is found out.
+      window.on('unresponsive', () => away.emit('blur'));
       window.on('blur', () => away.emit('blur'));
       window.on('hide', () => away.emit('blur'));
       window.on('minimize', () => away.emit('blur'));
@@ -134,7 +149,7 @@ export async function createElectronPlatform(
         : dialog.showSaveDialog(window, options));
       return canceled || filePath === '' ? null : filePath;
     },
-    droppedFile: (reference) => Promise.resolve(path.isAbsolute(reference) ? reference : null),
+    droppedFile: (reference) => Promise.resolve(isDroppable(reference, os) ? reference : null),
     async openFolder(folder) {
       // Answers with an error message, which may hold the path.
       return (await shell.openPath(folder)) === '';
@@ -142,9 +157,34 @@ export async function createElectronPlatform(
     protectContent(on) {
       window?.setContentProtection(on);
     },
+    endRenderer() {
+      window?.webContents.forcefullyCrashRenderer();
+    },
     onAway: (listener) => away.on(listener),
-    proxyFor: async (url) => proxyAddress(await session.resolveProxy(url)),
+    // Of the default session, which has the system's settings and no window.
+    proxyFor: async (url) => proxyAddress(await electron.session.defaultSession.resolveProxy(url)),
   };
+}
+
+/** Names that Windows takes for devices, in any folder and with any extension. */
+const windowsDevice = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\.|$)/i;
+
+/**
+ * Whether a path may be that of a dropped file. The preload makes it from a File, but a compromised window could send
+ * one of its own: not a host's (opening `\\\\host` sends the person's hash), a device's, a hidden file's or folder's, or
+ * one of another kind than a table. Whoever needs another one chooses it in the dialog.
+ */
+function isDroppable(reference: string, os: NodeJS.Platform): boolean {
+  const isWindows = os === 'win32';
+  const paths = isWindows ? path.win32 : path.posix;
+  if (!paths.isAbsolute(reference) || /\p{Cc}/u.test(reference)) return false;
+  if (isWindows ? !/^[a-z]:[\\/](?![\\/])/i.test(reference) : reference.startsWith('//')) return false;
+  const names = reference.split(isWindows ? /[\\/]/ : '/').slice(1);
+  if (names.some((name) => name.startsWith('.'))) return false;
+  // Behind a colon is another stream of the file, with a name of its own.
+  if (isWindows && names.some((name) => name.includes(':') || windowsDevice.test(name))) return false;
+  if (!isWindows && ['dev', 'proc', 'sys'].includes(names[0] ?? '')) return false;
+  return tableExtensions.includes(paths.extname(reference).slice(1).toLowerCase());
 }
 
 const rawFormat = (format: string): string => `electron application/osclipboard;format="${format}"`;

@@ -2,7 +2,7 @@ import type { EventName, EventPayload } from '../contract/calls.ts';
 import type { Sender } from '../ipc/router.ts';
 
 /** Why cleartext must leave the screen or the app must lock. */
-export type AwaySignal = 'blur' | 'screen-locked' | 'suspend' | 'resume' | 'quit';
+export type AwaySignal = 'blur' | 'renderer-gone' | 'screen-locked' | 'suspend' | 'resume' | 'quit';
 
 /** Answers one call of the window. `sender` is null when the platform can't tell who asked. */
 export type Router = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
@@ -44,13 +44,18 @@ export interface Platform {
   chooseFile(kind: FileKind): Promise<string | null>;
   /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
   chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
-  /** The absolute path behind the reference the preload made of a dropped File; null if there is none. */
+  /**
+   * The absolute path behind the reference the preload made of a dropped File; null if there is none, or not one that
+   * may be opened so.
+   */
   droppedFile(reference: string): Promise<string | null>;
   /** Opens one of the app's own folders in the system's file manager. False where that can't be done. */
   openFolder(folder: string): Promise<boolean>;
 
   /** Best effort: keeps the window out of screenshots and screen sharing while cleartext shows. */
   protectContent(on: boolean): void;
+  /** Ends the process of the window's page, whatever that does; `renderer-gone` follows, then the page is loaded again. */
+  endRenderer(): void;
   /** Returns the function that stops listening. */
   onAway(listener: (signal: AwaySignal) => void): () => void;
 

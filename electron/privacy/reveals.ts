@@ -6,7 +6,7 @@ type RevealEnd = EventPayload<'reveal.ended'>;
 
 /**
  * The revealed value: one at most, for a limited time. No cleartext is stored here, only that some is on the screen.
- * The window is told when to remove it; the time is measured here, whatever the window does.
+ * The window is told when to remove it, and must say that it did: one that hangs or refuses has its renderer ended.
  */
 export interface Reveals {
   /**
@@ -21,6 +21,10 @@ export interface Reveals {
   open(): { revealId: string; hideAfterMs: number };
   /** Does nothing when it is unknown or has ended. */
   hide(revealId: string): void;
+  /** The window says that this one is no longer on the screen. */
+  hidden(revealId: string): void;
+  /** The renderer's process is gone, and with it whatever it showed. */
+  gone(): void;
   /** The window lost focus, or the app locked. */
   leave(reason: 'blur' | 'locked'): void;
 }
@@ -31,25 +35,47 @@ interface RevealsOptions {
   readonly newId: () => string;
   readonly emit: (ended: RevealEnd) => void;
   readonly protectContent: (on: boolean) => void;
+  /** Ends the renderer's process; `gone` is called once it has ended. */
+  readonly endRenderer: () => void;
 }
+
+/** Within this time the window says that it hid a value. */
+const acknowledgeMs = 500;
 
 /** In any sliding minute. */
 const maxPerMinute = 10;
 const minute = 60_000;
 
-export function createReveals({ clock, revealMs, newId, emit, protectContent }: RevealsOptions): Reveals {
+export function createReveals(options: RevealsOptions): Reveals {
+  const { clock, revealMs, newId, emit, protectContent, endRenderer } = options;
   let allowedAt: number[] = [];
   let shown: { revealId: string; cancelTimer: () => void } | null = null;
+  /** Ended, and as far as is known still on the screen: what cancels the timer of each. */
+  const unacknowledged = new Map<string, () => void>();
   let left = false;
 
-  function end(why: RevealEnd['why']) {
+  function unprotect() {
+    // The window stays protected while any value may still show.
+    if (shown === null && unacknowledged.size === 0) protectContent(false);
+  }
+
+  function acknowledge(revealId: string) {
+    const cancel = unacknowledged.get(revealId);
+    if (cancel === undefined) return;
+    cancel();
+    unacknowledged.delete(revealId);
+    unprotect();
+  }
+
+  function end(why: RevealEnd['why'], next: typeof shown = null) {
     if (!shown) return;
     const { revealId, cancelTimer } = shown;
-    shown = null;
+    shown = next;
     cancelTimer();
-    // The event first: the window must stay protected while the value is still shown.
+    unacknowledged.set(revealId, clock.after(acknowledgeMs, endRenderer));
     emit({ revealId, why });
-    if (why !== 'replaced') protectContent(false);
+    // That it is hidden is what the window itself came to say.
+    if (why === 'hidden') acknowledge(revealId);
   }
 
   return {
@@ -66,16 +92,25 @@ export function createReveals({ clock, revealMs, newId, emit, protectContent }: 
     },
 
     open() {
-      end('replaced');
       const revealId = newId();
       const hideAfterMs = left ? 1 : revealMs();
+      const next = { revealId, cancelTimer: clock.after(hideAfterMs, () => end('time')) };
+      end('replaced', next);
       protectContent(true);
-      shown = { revealId, cancelTimer: clock.after(hideAfterMs, () => end('time')) };
+      shown = next;
       return { revealId, hideAfterMs };
     },
 
     hide(revealId) {
       if (shown?.revealId === revealId) end('hidden');
+    },
+    hidden: acknowledge,
+    gone() {
+      left = true;
+      end('hidden');
+      for (const cancel of unacknowledged.values()) cancel();
+      unacknowledged.clear();
+      unprotect();
     },
     leave(reason) {
       left = true;

@@ -15,7 +15,7 @@ export function watchAway({
 }: {
   readonly platform: Pick<Platform, 'onAway'>;
   readonly lock: Pick<Lock, 'now' | 'state' | 'onChange'>;
-  readonly reveals: Pick<Reveals, 'leave'>;
+  readonly reveals: Pick<Reveals, 'leave' | 'gone'>;
   readonly clipboard: Pick<AutoClearClipboard, 'clear'>;
 }): () => void {
   function protect(): void {
@@ -25,6 +25,7 @@ export function watchAway({
   const stops = [
     platform.onAway((signal) => {
       if (signal === 'blur') reveals.leave('blur');
+      else if (signal === 'renderer-gone') reveals.gone();
       else if (signal === 'quit') protect();
       // On resume too: some platforms report sleep only afterwards.
       else lock.now();

@@ -48,6 +48,7 @@ async function app() {
     newId: () => 'r1',
     emit: () => undefined,
     protectContent: () => undefined,
+    endRenderer: () => undefined,
   });
   let away: (signal: never) => void = () => undefined;
   watchAway({
@@ -75,6 +76,7 @@ async function app() {
     audit: { begin: () => Promise.resolve(done((end) => void ends.push(end))) },
     reveals,
     clipboard,
+    disclosures: { count: () => done(null) },
     caseRequired: () => true,
     now: () => new Date(),
     newId: () => 'l1',

@@ -68,6 +68,7 @@ describe('the first row of a file without a header', () => {
       definition,
       target: null,
       pattern: '^4012',
+      parts: null,
       header: 'Jane Roe',
     };
     valueOf(await app.batch['batch.saveMapping']({ name: 'Mine', columns: [column] }));

@@ -44,7 +44,7 @@ describe('the revealed value', () => {
     expect(store.now).not.toBeNull();
     await vi.advanceTimersByTimeAsync(1);
     expect(store.now).toBeNull();
-    expect(fake.seen.map(({ name }) => name)).toEqual(['lookup.hide']);
+    expect(fake.seen.map(({ name }) => name)).toEqual(['lookup.hide', 'lookup.hidden']);
   });
 
   it('ends on the event of main', () => {

@@ -2,7 +2,7 @@ import type * as Electron from 'electron';
 import type { AwaySignal } from '../../electron/platform/platform.ts';
 
 /** What a person's machine can do to the app. Quitting is `close`. */
-export type Interruption = Exclude<AwaySignal, 'quit'>;
+export type Interruption = Exclude<AwaySignal, 'quit' | 'renderer-gone'>;
 
 /** What a spec can see and do in Electron's main process, where it stands as `globalThis.appTap`. */
 export interface Tap {

@@ -38,6 +38,7 @@ export function createFakeSession(proxy = 'DIRECT') {
       | null,
     schemes: new Map<string, (request: Request) => Response | Promise<Response>>(),
     proxy,
+    proxyConfig: null as Electron.ProxyConfig | null,
   };
   const webRequest = {
     onBeforeRequest(listener: unknown) {
@@ -65,6 +66,10 @@ export function createFakeSession(proxy = 'DIRECT') {
     setSpellCheckerEnabled(enable) {
       asked.spellcheck = enable;
     },
+    setProxy(config) {
+      asked.proxyConfig = config;
+      return Promise.resolve();
+    },
     resolveProxy: () => Promise.resolve(asked.proxy),
   } satisfies Partial<Electron.Session>;
   return Object.assign(new EventEmitter(), methods, { webRequest, protocol, asked });
@@ -82,6 +87,10 @@ export function createFakeContents(handlers: Map<string, Handler>) {
     },
     setWebRTCIPHandlingPolicy(policy) {
       asked.webRtc = policy;
+    },
+    /** The event follows, as in Electron: the process has to be taken down first. */
+    forcefullyCrashRenderer() {
+      setImmediate(() => contents.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 }));
     },
     send(channel: string, ...args: unknown[]) {
       page.emit(channel, { sender: 'the sender', ports: [] }, ...structuredClone(args));
@@ -192,7 +201,9 @@ export function createFakeElectron(options: FakeOptions) {
     },
   } satisfies Partial<Electron.Dialog>;
 
+  const defaultSession = createFakeSession();
   const session = {
+    defaultSession: defaultSession as unknown as Electron.Session,
     fromPartition(partition: string, settings?: Electron.FromPartitionOptions) {
       const known = sessions.get(partition);
       if (known !== undefined) return known as unknown as Electron.Session;
@@ -320,6 +331,7 @@ export function createFakeElectron(options: FakeOptions) {
     powerMonitor,
     protocol,
     sessions,
+    defaultSession,
     windows,
     handlers,
     files,

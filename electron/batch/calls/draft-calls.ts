@@ -131,7 +131,7 @@ export function createDrafts(options: BatchOptions): Drafts {
     },
     async 'batch.drop'({ reference }) {
       const path = await platform.droppedFile(reference);
-      return path === null ? failed('file.unknown') : sources.openPath(path);
+      return path === null ? failed('file.refused') : sources.openPath(path);
     },
     'batch.paste': ({ text }) => sources.openText(text),
     async 'batch.sample'() {

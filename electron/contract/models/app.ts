@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectionView } from './connection.ts';
+import { connectionView, environment } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
 
 /** Session and rate limit of the active connection, as the toolbar shows them. */
@@ -109,6 +109,15 @@ export const localDay = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
 
 export const disclosureFigures = disclosureCounts.extend({ day: localDay, limits: disclosureLimits });
 export type DisclosureFigures = z.infer<typeof disclosureFigures>;
+
+/** All that a locked window is told: what the lock page needs, with the colour of the environment in use. */
+export const lockedAppState = z.strictObject({
+  version: z.string(),
+  theme: settings.shape.theme,
+  environment: environment.nullable(),
+  lock: lockState.extend({ locked: z.literal(true) }),
+});
+export type LockedAppState = z.infer<typeof lockedAppState>;
 
 /** For the About section. */
 export const about = z.strictObject({

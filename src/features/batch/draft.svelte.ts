@@ -131,7 +131,7 @@ export class BatchDraft {
   readonly #api: Api;
   #preset: Preset | null;
   #turn = 0;
-  readonly #unsubscribe: () => void;
+  readonly #stops: (() => void)[];
 
   plan = $derived.by((): Plan | null => {
     if (this.preview === null || this.columns.size === 0) return null;
@@ -157,14 +157,23 @@ export class BatchDraft {
     this.saved = new SavedMappings(app, api);
     this.#preset = preset;
     this.source = source;
-    this.#unsubscribe = api.on('batch.preflight', (preflight) => {
-      if (preflight.sourceId === this.source.sourceId && this.preflight !== null) this.preflight = preflight;
-    });
+    let wasLocked = false;
+    this.#stops = [
+      api.on('batch.preflight', (preflight) => {
+        if (preflight.sourceId === this.source.sourceId && this.preflight !== null)
+          this.preflight = preflight;
+      }),
+      // A locked window is told no figures, the last ones included.
+      api.on('app.state', ({ lock: { locked } }) => {
+        if (wasLocked && !locked && this.preflight?.done === false) void this.check();
+        wasLocked = locked;
+      }),
+    ];
   }
 
   close(): void {
     this.#turn += 1;
-    this.#unsubscribe();
+    for (const stop of this.#stops) stop();
   }
 
   async load(): Promise<void> {

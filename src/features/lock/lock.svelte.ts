@@ -20,11 +20,11 @@ export class LockController {
   /** The lock page opened. The failure of an earlier lock is over; the waiting time after wrong tries goes on. */
   opened(): void {
     this.failure = null;
-    this.waitUntil = Date.now() + (this.#app.state?.lock.waitMs ?? 0);
+    this.waitUntil = Date.now() + (this.#app.lock?.waitMs ?? 0);
   }
 
   get asksPassphrase(): boolean {
-    return this.#app.state?.lock.passphraseSet ?? false;
+    return this.#app.lock?.passphraseSet ?? false;
   }
 
   get verifierLost(): boolean {

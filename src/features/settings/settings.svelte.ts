@@ -13,7 +13,7 @@ export class SettingsController {
   notice = $state('');
 
   settings = $derived.by(() => this.app.state?.settings ?? null);
-  passphraseSet = $derived.by(() => this.app.state?.lock.passphraseSet ?? false);
+  passphraseSet = $derived.by(() => this.app.lock?.passphraseSet ?? false);
 
   constructor(app: AppStore, api: Api) {
     this.app = app;

@@ -159,6 +159,8 @@ test('nothing but the bundle is loaded or run, and nobody outside hears of it', 
     heard.push(request.url ?? '');
     response.end('ok');
   });
+  // Whoever connects is heard, whatever it speaks.
+  server.on('connection', () => heard.push('a connection'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const outside = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const loaded: string[] = [];
@@ -189,7 +191,18 @@ test('nothing but the bundle is loaded or run, and nobody outside hears of it', 
     'a second window': `window.open('http://${outside}/window') === null ? 'blocked' : 'blocked later'`,
     stylesheet: `new Promise((done) => { const l = document.createElement('link'); l.rel = 'stylesheet'; l.onload = () => done('loaded'); l.onerror = () => done('blocked'); l.href = 'http://${outside}/style.css'; document.head.append(l); })`,
     form: `(() => { const f = document.createElement('form'); f.action = 'http://${outside}/form'; document.body.append(f); f.submit(); return 'blocked'; })()`,
-    WebRTC: `new RTCPeerConnection({ iceServers: [{ urls: 'stun:${outside}' }] }).createOffer().then(() => 'blocked')`,
+    // TURN over TCP is the way past a policy that forbids UDP; whether it left is what the server heard.
+    WebRTC: `(async () => {
+      const peer = new RTCPeerConnection({ iceServers: [
+        { urls: 'stun:${outside}' },
+        { urls: 'turn:${outside}?transport=tcp', username: '4111111111111111', credential: 'c' },
+      ] });
+      peer.createDataChannel('x');
+      await peer.setLocalDescription();
+      const complete = new Promise((done) => { peer.onicegatheringstatechange = () => peer.iceGatheringState === 'complete' && done(); });
+      await Promise.race([complete, new Promise((done) => setTimeout(done, 3_000))]);
+      return peer.localDescription.sdp.includes('a=candidate') ? 'candidates' : 'blocked';
+    })()`,
   };
   for (const [name, expression] of Object.entries(probes)) {
     const { value, threw } = await evaluateAsPage(page, expression);

@@ -35,6 +35,7 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
       allow: () => done(null),
       open: () => (steps.push(['open']), { revealId: 'r1', hideAfterMs: 20_000 }),
       hide: (id) => steps.push(['hide', id]),
+      hidden: (id) => steps.push(['hidden', id]),
     },
     clipboard: {
       epoch: () => 0,
@@ -99,6 +100,7 @@ test.each([
         allow: () => failed('reveal.throttled'),
         open: () => ({ revealId: '', hideAfterMs: 1 }),
         hide: () => undefined,
+        hidden: () => undefined,
       },
     },
     'reveal.throttled',

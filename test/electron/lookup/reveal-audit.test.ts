@@ -33,6 +33,7 @@ async function open() {
       allow: () => done(null),
       open: () => ({ revealId: 'r1', hideAfterMs: 1 }),
       hide: () => undefined,
+      hidden: () => undefined,
     },
     clipboard: { epoch: () => 0, write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
     disclosures: { count: () => done(null) },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ElectronModules } from '../../../electron/platform/electron-platform.ts';
-import { denyEverything, refusedSwitch } from '../../../electron/platform/denials.ts';
+import { denyEverything } from '../../../electron/platform/denials.ts';
 import { setMenu } from '../../../electron/platform/window.ts';
 import { createFakeContents, createFakeElectron, createFakeSession } from '../../support/fake-electron.ts';
 
@@ -99,23 +99,6 @@ describe('what a page may not do', () => {
     expect(prevented(app, 'select-client-certificate', {}, 'https://x', [{}], answer)).toBe(true);
     expect(prevented(app, 'login', {}, {}, {}, answer)).toBe(true);
     expect(answers).toEqual([[], []]);
-  });
-});
-
-describe('switches', () => {
-  test.each(['remote-debugging-port', 'remote-debugging-pipe', 'no-sandbox', 'disable-web-security'])(
-    'a packaged app does not start with --%s',
-    (name) => {
-      const started = (isPackaged: boolean) =>
-        refusedSwitch(createFakeElectron({ ...options, isPackaged, switches: [name] }).modules.app);
-      expect(started(true)).toBe(name);
-      expect(started(false)).toBeNull();
-    },
-  );
-
-  test('others are allowed', () => {
-    const { app } = createFakeElectron({ ...options, isPackaged: true, switches: ['lang'] }).modules;
-    expect(refusedSwitch(app)).toBeNull();
   });
 });
 

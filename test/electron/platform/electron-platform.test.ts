@@ -132,7 +132,7 @@ describe('a window whose process ended', () => {
     platform.onAway((away) => heard.push(away));
     window.url = '';
     gone(window, 'crashed');
-    expect(heard).toEqual(['blur']);
+    expect(heard).toEqual(['renderer-gone']);
     await expect.poll(() => window.url).toBe('app://tokendesk/index.html');
   });
 
@@ -285,9 +285,7 @@ test.each([
   ['', null],
 ])('the proxy Chromium calls %j is %s', async (answer, address) => {
   const { platform, fake } = await createPlatform();
-  const session = fake.sessions.get('tokendesk');
-  if (session === undefined) throw new Error('no session');
-  session.asked.proxy = answer;
+  fake.defaultSession.asked.proxy = answer;
   expect(await platform.proxyFor('https://service.example/')).toBe(address);
 });
 

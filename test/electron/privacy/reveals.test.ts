@@ -11,8 +11,12 @@ function setUp(seconds = 20) {
     clock,
     revealMs: () => seconds * 1_000,
     newId: () => `r${++next}`,
-    emit: ({ revealId, why }) => steps.push(`${revealId} ${why}`),
+    emit({ revealId, why }) {
+      steps.push(`${revealId} ${why}`);
+      reveals.hidden(revealId);
+    },
     protectContent: (on) => steps.push(on ? 'protect' : 'unprotect'),
+    endRenderer: () => steps.push('end renderer'),
   });
   return { reveals, clock, steps };
 }

@@ -24,7 +24,7 @@ async function app() {
   const stop = watchAway({
     platform: { onAway: (listener) => ((signal = listener), () => steps.push('stopped')) },
     lock,
-    reveals: { leave: (reason) => steps.push(`hide ${reason}`) },
+    reveals: { leave: (reason) => steps.push(`hide ${reason}`), gone: () => steps.push('gone') },
     clipboard: { clear: () => (steps.push('clear'), Promise.resolve()) },
   });
   return { steps, clock, lock, stop, signal: (which: AwaySignal) => signal(which) };

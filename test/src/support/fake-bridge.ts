@@ -11,7 +11,7 @@ import {
 } from '../../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Mapping } from '../../../electron/contract/models/batch.ts';
-import type { AppState } from '../../../electron/contract/models/app.ts';
+import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
 import { reportAnswers } from './fake-reports.ts';
@@ -47,6 +47,20 @@ export interface Fake {
   change(over: Partial<AppState>): void;
 }
 
+/** What main tells of its state: while locked next to nothing. */
+function toldOf(state: AppState): AppState | LockedAppState {
+  const { version, settings, connections, active } = state;
+  const { locked, ...lock } = state.lock;
+  if (!locked) return state;
+  const connection = connections.find(({ id }) => id === active?.connectionId);
+  return {
+    version,
+    theme: settings.theme,
+    environment: connection?.environment ?? null,
+    lock: { ...lock, locked },
+  };
+}
+
 /**
  * A bridge in place of the preload's, made from the same contract: inputs and outputs are parsed by the same schemas,
  * a locked app refuses calls, and the answers are fixed data.
@@ -65,7 +79,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
     },
     change(over) {
       fake.state = { ...fake.state, ...over };
-      fake.emit('app.state', fake.state);
+      fake.emit('app.state', toldOf(fake.state));
     },
   };
   const damaged = new Map((options.damaged ?? []).map((one) => [one.jobId, one]));
@@ -76,7 +90,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
 
   const call = async (name: CallName, payload: unknown): Promise<Outcome<unknown>> => {
     const contract = calls[name];
-    if (fake.state.lock.locked && !contract.whileLocked) return failed('app.locked');
+    if (fake.state.lock.locked && contract.whileLocked === null) return failed('app.locked');
     const input = contract.input.safeParse(contract.takesFile ? { reference: 'dropped' } : payload);
     if (!input.success) return failed('call.invalid', { operation: name });
     fake.seen.push({ name, input: input.data });
@@ -147,7 +161,7 @@ function defaultAnswers(
   });
 
   return {
-    'app.state': () => done(fake.state),
+    'app.state': () => done(toldOf(fake.state)),
     'app.about': () =>
       done({
         version: fake.state.version,
@@ -264,6 +278,7 @@ function defaultAnswers(
         lookup: { ...lookup },
       });
     },
+    'lookup.hidden': () => done({}),
     'lookup.hide': ({ revealId }) => {
       fake.emit('reveal.ended', { revealId, why: 'hidden' });
       return done({});

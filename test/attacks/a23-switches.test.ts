@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { refusedSwitch } from '../../electron/platform/denials.ts';
+
+/* Whoever starts the packaged app gives it a switch of Chromium's that takes a protection away. */
+
+const packaged = (argument: string, os: NodeJS.Platform = 'linux') =>
+  refusedSwitch({ isPackaged: true }, ['/opt/tokendesk/tokendesk', argument], os);
+
+test.each([
+  'remote-debugging-port',
+  'remote-debugging-pipe',
+  'no-sandbox',
+  'disable-web-security',
+  'disable-site-isolation-trials',
+  'load-extension',
+  'single-process',
+  'disable-gpu-sandbox',
+  'disable-setuid-sandbox',
+  'disable-namespace-sandbox',
+  'disable-seccomp-filter-sandbox',
+  'no-zygote',
+  'renderer-cmd-prefix',
+  'gpu-launcher',
+  'js-flags',
+  'log-net-log',
+  'proxy-server',
+  'host-rules',
+  'host-resolver-rules',
+  'disable-features',
+  'enable-features',
+  'enable-blink-features',
+  'enable-crash-reporter',
+  'enable-logging',
+  'ignore-certificate-errors',
+  'inspect',
+  'inspect-brk',
+  'a-switch-of-next-year',
+  '',
+])('it does not start with --%s', (name) => {
+  expect(packaged(`--${name}`)).toBe(name);
+  expect(packaged(`--${name}=1`)).toBe(name);
+  expect(packaged(`-${name}`)).toBe(name);
+  expect(packaged(` --${name}`)).toBe(name);
+  expect(refusedSwitch({ isPackaged: false }, ['tokendesk', `--${name}`], 'linux')).toBeNull();
+});
+
+test('nor with one among those that are allowed', () => {
+  const argv = ['tokendesk', '--self-check', '--lang=de', '--no-sandbox', '--disable-gpu'];
+  expect(refusedSwitch({ isPackaged: true }, argv, 'linux')).toBe('no-sandbox');
+});
+
+test.each(['/no-sandbox', '--NO-SANDBOX', '-No-Sandbox=1'])('on Windows, %s is one too', (argument) => {
+  expect(packaged(argument, 'win32')).toBe('no-sandbox');
+});
+
+test('a path is none elsewhere, and the Finder’s number is none on macOS', () => {
+  expect(packaged('/home/ada/cards.csv')).toBeNull();
+  expect(packaged('-psn_0_12345', 'darwin')).toBeNull();
+  expect(packaged('-psn_0_12345')).toBe('psn_0_12345');
+});
+
+test.each([
+  '--self-check',
+  '--user-data-dir=/data',
+  '--lang=de',
+  '--disable-gpu',
+  '--ozone-platform=wayland',
+])('it starts with %s', (argument) => {
+  expect(packaged(argument)).toBeNull();
+});
