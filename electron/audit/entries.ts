@@ -13,7 +13,8 @@ export type EntryContent = Omit<AuditEntry, 'sequence'>;
 const maxTextLength = 500;
 
 const text = (value: string | undefined) =>
-  value === undefined ? null : maskNumbers(value.slice(0, maxTextLength));
+  // Masked before it is cut: half a card number has no check digit.
+  value === undefined ? null : maskNumbers(value).slice(0, maxTextLength);
 
 export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryContent {
   return {
@@ -29,7 +30,7 @@ export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryC
     reason: text(intent.reason),
     caseReference: text(intent.caseReference),
     rows: intent.rows ?? null,
-    job: text(intent.job),
+    job: intent.job?.slice(0, maxTextLength) ?? null,
     requestId: null,
     code: null,
     note: text(intent.note),

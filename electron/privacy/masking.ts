@@ -56,24 +56,51 @@ function maskEmail(cleartext: string): string {
 
 const hide = (text: string) => dot.repeat(Array.from(text).length);
 
-const cardLike = /(?<![0-9])[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}(?![0-9])/g;
-const ssnLike = /(?<![0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])/g;
+/** Digits with up to three characters between two of them that are no letters, or up to two of a separator's kind. */
+const digitRun = /[0-9](?:[^\p{L}0-9]{0,3}[0-9])*/gu;
+/** An SSN: nine digits that stand alone, in one piece or as 3, 2 and 4. */
+const ssnLike = /(?<![\p{L}0-9])[0-9]{3}([^\p{L}0-9]?)[0-9]{2}\1[0-9]{4}(?![\p{L}0-9])/gu;
+const emailLike = /(?<![^\s<>(),;:"'])[^\s@<>(),;:"']{1,64}@[^\s@<>(),;:"']{1,255}/gu;
+/** Shortest and longest card number, and the digits one may begin with. */
+const cardLengths = [19, 18, 17, 16, 15, 14, 13];
 
 /**
- * Masks what looks like a card number (with its check digit) or an SSN in a text that a person typed, such as a
- * reason or a case: people paste the wrong thing, and logs are kept for years.
+ * Masks what looks like a card number (with its check digit), an SSN or an e-mail address in a text that a person typed,
+ * such as a reason or a case: people paste the wrong thing, and logs are kept for years. Digits of other scripts' width
+ * become plain ones. A card is found inside a longer run of digits too, and whatever separates its digits.
  */
 export function maskNumbers(text: string): string {
   return text
-    .replaceAll(cardLike, (number) => (passesLuhn(number) ? mask('card', number) : number))
-    .replaceAll(ssnLike, (number) => mask('ssn', number));
+    .normalize('NFKC')
+    .replaceAll(emailLike, (address) => mask('email', address))
+    .replaceAll(digitRun, maskCards)
+    .replaceAll(ssnLike, (number) => mask('ssn', number.replaceAll(/[^0-9]/g, '-')));
 }
 
-function passesLuhn(number: string): boolean {
-  const digits = Array.from(number.replaceAll(/[ -]/g, ''), Number).reverse();
-  const sum = digits.reduce((total, digit, position) => {
+/** Every window of a card's length that passes Luhn's check shows its first six and last four digits at most. */
+function maskCards(run: string): string {
+  const at = [...run.matchAll(/[0-9]/g)].map(({ index }) => index);
+  const digits = at.map((index) => Number(run[index]));
+  const characters = Array.from({ length: run.length }, (_, index) => run.charAt(index));
+  for (let from = 0; from < digits.length; from++) {
+    const first = digits[from] ?? 0;
+    if (first < 2 || first > 6) continue;
+    const length = cardLengths.find((size) => passesLuhn(digits, from, size));
+    if (length === undefined) continue;
+    const shown = length >= 15 ? 6 : 0;
+    for (let index = from + shown; index < from + length - 4; index++) characters[at[index] ?? 0] = dot;
+    from += length - 1;
+  }
+  return characters.join('');
+}
+
+function passesLuhn(digits: readonly number[], from: number, length: number): boolean {
+  if (from + length > digits.length) return false;
+  let sum = 0;
+  for (let position = 0; position < length; position++) {
+    const digit = digits[from + length - 1 - position] ?? 0;
     const weighted = position % 2 === 1 ? digit * 2 : digit;
-    return total + (weighted > 9 ? weighted - 9 : weighted);
-  }, 0);
+    sum += weighted > 9 ? weighted - 9 : weighted;
+  }
   return sum % 10 === 0;
 }

@@ -1,0 +1,81 @@
+import fs from 'node:fs';
+import { expect, test } from 'vitest';
+import { calls } from '../../electron/contract/calls.ts';
+import { maskNumbers } from '../../electron/privacy/masking.ts';
+import { logFolder, value } from '../support/audit-folder.ts';
+
+const card = '4111111111111111';
+const grouped = (separator: string) => ['4111', '1111', '1111', '1111'].join(separator);
+const digitsOf = (text: string) => text.normalize('NFKC').replaceAll(/[^0-9]/g, '');
+
+const cards = [
+  card,
+  '４１１１１１１１１１１１１１１１',
+  `x1${card}`,
+  `${card}0`,
+  `order 77${card}99 of today`,
+  ...[' ', '  ', '.', '/', '_', '-', '--', ' - ', '\u00a0', '\u2011', ',', ':', '\u200b', '|'].map(grouped),
+  Array.from(card).join(' '),
+  Array.from(card).join('.'),
+  '378282246310005',
+  '3782 822463 10005',
+];
+
+test.each(cards)('the card in "%s" is masked', (text) => {
+  const masked = maskNumbers(`caller read ${text} to me`);
+  expect(digitsOf(masked)).not.toContain(card);
+  expect(digitsOf(masked)).not.toContain('378282246310005');
+  expect(masked).toContain('•');
+});
+
+test.each([
+  '078-05-1120',
+  '078051120',
+  '078 05 1120',
+  '078.05.1120',
+  '０７８０５１１２０',
+  '078\u201105\u20111120',
+])('the SSN in "%s" is masked', (text) => {
+  expect(digitsOf(maskNumbers(`ssn ${text}.`))).not.toContain('078051120');
+});
+
+test('the person in an e-mail address is masked', () => {
+  expect(maskNumbers('write to jane.roe@example.com, please')).toBe('write to j•••••••@example.com, please');
+  expect(maskNumbers('ｊａｎｅ＠ｅｘａｍｐｌｅ．ｃｏｍ')).not.toContain('jane');
+});
+
+test.each(['D-2026-000123', 'CB 12345678', 'Refund of 1,250.00 on 2026-01-02', 'policy agent, 500000 rows'])(
+  '"%s" stays as it is',
+  (text) => {
+    expect(maskNumbers(text)).toBe(text);
+  },
+);
+
+test('a long run of digits is read in linear time', () => {
+  const started = performance.now();
+  maskNumbers('1'.repeat(100_000));
+  maskNumbers('1 '.repeat(50_000));
+  maskNumbers('a@'.repeat(50_000));
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+test('a card across the cut of a long text is masked', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(await audit.begin({ action: 'Reveal', reason: `${'x'.repeat(485)}${card}` }));
+  expect(fs.readFileSync(log.file(1), 'utf8')).not.toContain('411111111111111');
+});
+
+test('control and format characters are taken out of reason and case before anything else reads them', () => {
+  const input = { reason: '\u009b31mRefund\u202e\u0007', caseReference: 'D\u200b-1\n' };
+  const copied = calls['lookup.copy'].input.parse({ what: 'cleartext', lookupId: 'l1', ...input });
+  expect(copied).toMatchObject({ reason: '31mRefund', caseReference: 'D-1' });
+  expect(
+    calls['lookup.copy'].input.safeParse({
+      what: 'cleartext',
+      lookupId: 'l1',
+      ...input,
+      reason: '\u200b\u0007',
+    }).success,
+  ).toBe(false);
+});
