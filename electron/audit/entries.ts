@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import { z } from 'zod';
 import type { CallInput } from '../contract/calls.ts';
 import { type AuditEntry, auditEntry } from '../contract/models/activity.ts';
-import { maskNumbers } from '../privacy/masking.ts';
+import { maskCaseReference, maskNumbers } from '../privacy/masking.ts';
 import type { AuditEnd, AuditIntent } from './audit.ts';
 import { linesBackward, readLine, segmentFile, type EntryLine } from './lines.ts';
 import type { SegmentReport } from './verify.ts';
@@ -12,9 +12,9 @@ export type EntryContent = Omit<AuditEntry, 'sequence'>;
 
 const maxTextLength = 500;
 
-const text = (value: string | undefined) =>
+const text = (value: string | undefined, masked = maskNumbers) =>
   // Masked before it is cut: half a card number has no check digit.
-  value === undefined ? null : maskNumbers(value).slice(0, maxTextLength);
+  value === undefined ? null : masked(value).slice(0, maxTextLength);
 
 export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryContent {
   return {
@@ -28,7 +28,7 @@ export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryC
     policy: text(intent.policy),
     definition: text(intent.definition),
     reason: text(intent.reason),
-    caseReference: text(intent.caseReference),
+    caseReference: text(intent.caseReference, maskCaseReference),
     rows: intent.rows ?? null,
     job: intent.job?.slice(0, maxTextLength) ?? null,
     requestId: null,
@@ -85,7 +85,7 @@ export async function listEntries({
 }): Promise<{ entries: AuditEntry[]; total: number }> {
   const { limit } = query;
   const before = query.before ?? Number.POSITIVE_INFINITY;
-  const caseReference = query.caseReference === null ? null : maskNumbers(query.caseReference.trim());
+  const caseReference = query.caseReference === null ? null : maskCaseReference(query.caseReference.trim());
   const entries: AuditEntry[] = [];
   let ofCase = 0;
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { maskNumbers } from '../privacy/masking.ts';
+import { maskCaseReference } from '../privacy/masking.ts';
 import {
   type EntryLine,
   readLine,
@@ -31,7 +31,7 @@ const maxLinks = 50_000;
 
 /** Null where the log has nothing on this case. The reference is compared in the form in which the log stores it. */
 export async function readCaseChain(folder: string, caseReference: string): Promise<CaseChain | null> {
-  const stored = maskNumbers(caseReference.trim());
+  const stored = maskCaseReference(caseReference.trim());
   const lines: CaseLine[] = [];
   let links: string[] | null = null;
   let tooMany = false;

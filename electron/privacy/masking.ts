@@ -70,12 +70,22 @@ const cardLengths = [19, 18, 17, 16, 15, 14, 13];
  * become plain ones. A card is found inside a longer run of digits too, and whatever separates its digits.
  */
 export function maskNumbers(text: string): string {
+  return maskCaseReference(text).replaceAll(ssnLike, maskSsn);
+}
+
+/**
+ * The same for a case reference, in which nine digits in one piece stay: many cases are numbered so, and two masked
+ * ones could not be told apart.
+ */
+export function maskCaseReference(text: string): string {
   return text
     .normalize('NFKC')
     .replaceAll(emailLike, (address) => mask('email', address))
     .replaceAll(digitRun, maskCards)
-    .replaceAll(ssnLike, (number) => mask('ssn', number.replaceAll(/[^0-9]/g, '-')));
+    .replaceAll(ssnLike, (number, separator: string) => (separator === '' ? number : maskSsn(number)));
 }
+
+const maskSsn = (number: string): string => mask('ssn', number.replaceAll(/[^0-9]/g, '-'));
 
 /** Every window of a card's length that passes Luhn's check shows its first six and last four digits at most. */
 function maskCards(run: string): string {

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { calls } from '../../electron/contract/calls.ts';
-import { maskNumbers } from '../../electron/privacy/masking.ts';
+import { maskCaseReference, maskNumbers } from '../../electron/privacy/masking.ts';
 import { logFolder, value } from '../support/audit-folder.ts';
 
 const card = '4111111111111111';
@@ -78,4 +78,10 @@ test('control and format characters are taken out of reason and case before anyt
       reason: '\u200b\u0007',
     }).success,
   ).toBe(false);
+});
+
+test('a case of nine digits keeps its number, so that two cases are told apart', () => {
+  expect(maskCaseReference('123456789')).toBe('123456789');
+  expect(maskCaseReference('078-05-1120')).not.toContain('078-05');
+  expect(maskCaseReference('4111111111111111')).not.toContain('411111111');
 });
