@@ -151,6 +151,13 @@ describe('calls while locked', () => {
 
   test('no other call than these is answered', () => {
     const open = (Object.keys(calls) as CallName[]).filter((name) => calls[name].whileLocked !== null);
-    expect(open).toEqual(['app.state', 'lookup.hidden', 'lock.now', 'lock.unlock', 'lock.active']);
+    expect(open).toEqual([
+      'app.state',
+      'lookup.hidden',
+      'lock.now',
+      'lock.unlock',
+      'lock.reset',
+      'lock.active',
+    ]);
   });
 });

@@ -5,8 +5,13 @@ export const id = z.string().regex(/^[A-Za-z0-9-]{1,64}$/);
 export const name = z.string().trim().min(1).max(200);
 /** A token or cleartext typed or pasted by a person; the service's own limit is not shown (spec §8). */
 export const value = z.string().min(1).max(8_192);
-/** Without control and format characters: a terminal that shows the log would obey them. */
-const plainText = z.string().overwrite((text) => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ''));
+/**
+ * Without control and format characters: a terminal that shows the log would obey them. What is too long to be accepted
+ * is not searched.
+ */
+const plainText = z
+  .string()
+  .overwrite((text) => (text.length > 1_000 ? text : text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '')));
 export const reason = plainText.trim().min(1).max(200);
 export const caseReference = plainText.trim().max(100);
 /** ISO 8601 in UTC with milliseconds. */
