@@ -61,6 +61,7 @@ const digitRun = /[0-9](?:[^\p{L}0-9]{0,3}[0-9])*/gu;
 /** An SSN: nine digits that stand alone, in one piece or as 3, 2 and 4. */
 const ssnLike = /(?<![\p{L}0-9])[0-9]{3}([^\p{L}0-9]?)[0-9]{2}\1[0-9]{4}(?![\p{L}0-9])/gu;
 const emailLike = /(?<![^\s<>(),;:"'])[^\s@<>(),;:"']{1,64}@[^\s@<>(),;:"']{1,255}/gu;
+const plainWords = /^[ -/:-?A-~]*$/;
 /** Shortest and longest card number, and the digits one may begin with. */
 const cardLengths = [19, 18, 17, 16, 15, 14, 13];
 
@@ -78,6 +79,8 @@ export function maskNumbers(text: string): string {
  * ones could not be told apart.
  */
 export function maskCaseReference(text: string): string {
+  // Most of what an audit line holds: plain words, in which nothing could be found.
+  if (plainWords.test(text)) return text;
   return text
     .normalize('NFKC')
     .replaceAll(emailLike, (address) => mask('email', address))
