@@ -54,6 +54,7 @@ export async function beginDisclosingMatch(
     caseReference: revealReason.caseReference,
     rows,
     job: jobId,
+    cleartext: true,
     note: `expression ${fingerprints.join(', ')}`,
   });
   if (!begun.ok) return begun;
