@@ -51,7 +51,7 @@ function certificateMessage(flaw: string): Message {
   if (flaw.includes('ALTNAME'))
     return message(
       'The certificate of the service is for another address, so nothing was sent.',
-      'Check the base address of the connection, or ask the administrator.',
+      'Check the base URL of the connection, or ask the administrator.',
     );
   return message(
     'The certificate of the service is not trusted here, so nothing was sent.',
@@ -69,7 +69,7 @@ function formatInvalid(f: Failure): string {
   const messages = (f.fields ?? []).map((field) => field.message);
   return messages.length === 0
     ? 'The service did not accept the value.'
-    : `The service says: ${messages.join('; ')}.`;
+    : `The service did not accept this: ${messages.join('; ')}.`;
 }
 
 function clockHint({ clockSkewMs }: Failure): string {
@@ -105,7 +105,7 @@ const messages: Record<FailureCode, Format> = {
   'service.redirect': () =>
     message(
       'The service answered with a redirect. Redirects are never followed, so nothing went elsewhere.',
-      'Check the base address of the connection.',
+      'Check the base URL of the connection.',
     ),
   'service.not-json': (f) =>
     message(
@@ -122,7 +122,7 @@ const messages: Record<FailureCode, Format> = {
   'service.mismatched-answer': () =>
     message(
       'The answer did not match what was asked, so it was not used.',
-      'Try again; if it stays, contact support.',
+      'Try again. If the problem continues, contact support.',
       'now',
     ),
   'service.invalid-input': (f) => message(formatInvalid(f), 'Correct the value and try again.'),
@@ -142,8 +142,8 @@ const messages: Record<FailureCode, Format> = {
     message(
       'The service does not know this.',
       f.definition === undefined
-        ? 'Check the base address and the service profile.'
-        : `Check the name of the definition ${f.definition} and the base address.`,
+        ? 'Check the base URL and the service profile.'
+        : `Check the name of the definition ${f.definition} and the base URL.`,
     ),
   'service.busy': (f) => message('The service’s request limit is reached.', formatWait(f), 'later'),
   'service.quota': (f) => message('Today’s transfers are used up.', formatWait(f), 'later'),
@@ -177,7 +177,11 @@ const messages: Record<FailureCode, Format> = {
       'Ask the administrator to install one.',
     ),
   'keychain.stalled': () =>
-    message('The system’s keychain does not answer.', 'Try again; if it stays, sign out and in.', 'later'),
+    message(
+      'The system’s keychain is not responding.',
+      'Try again. If the problem continues, sign out of this computer and in again.',
+      'later',
+    ),
   'connection.none': () =>
     message('No connection is chosen.', 'Choose one at the top or add one under Connections.'),
   'connection.unknown': (f) =>
@@ -226,7 +230,7 @@ const messages: Record<FailureCode, Format> = {
       'Tell the administrator; do not delete it.',
     ),
   'app.locked': () => message('The app is locked.', 'Unlock it first.'),
-  'unlock.wrong': () => message('That passphrase is not right.', 'Try again.', 'now'),
+  'unlock.wrong': () => message('Wrong passphrase.', 'Try again.', 'now'),
   'unlock.too-short': (f) =>
     message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),
   'unlock.verifier-lost': () =>
@@ -237,7 +241,8 @@ const messages: Record<FailureCode, Format> = {
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
     message('A reason and a case are needed before anything is told in clear.', 'Fill them in.', 'now'),
-  'reveal.throttled': (f) => message('Too many reveals in a short time.', formatWait(f), 'later'),
+  'reveal.throttled': (f) =>
+    message('You’ve revealed too many values in a short time.', formatWait(f), 'later'),
   'reveal.gone': () =>
     message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
   'disclosure.limit': (f) =>
@@ -392,13 +397,17 @@ const messages: Record<FailureCode, Format> = {
   'call.invalid': () => message('Something in the form is missing or too long.', 'Check what you entered.'),
   'call.refused': () => message('The app refused this.', 'Close the window and open it again.'),
   'call.failed': () =>
-    message('Something inside the app failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
+    message(
+      'Something went wrong in Tokendesk.',
+      'Try again. If the problem continues, restart Tokendesk.',
+      'now',
+    ),
 };
 
 const retryAdvice: Record<Retry, string> = {
   now: '',
   later: 'Trying again right away won’t help.',
-  no: 'Trying again won’t help by itself.',
+  no: '',
 };
 
 /** The label of a definition, by its name at the service. */

@@ -357,7 +357,7 @@ export const shots: Shot[] = [
     scene: 'production',
     steps: async (page) => {
       await go(page, 'Reports');
-      await page.getByText('All combined').click();
+      await page.getByText('By day and definition').click();
       await page.getByRole('region', { name: 'Requests by definition and day' }).waitFor();
     },
   },

@@ -141,7 +141,7 @@ export function failureHelp({ status, operation }: Pick<FailedRequest, 'status' 
     case 404:
       return {
         meaning: '404, “Not Found”: the specification says no more than that.',
-        advice: 'Check the name of the token definition and the base address of the connection.',
+        advice: 'Check the name of the token definition and the base URL of the connection.',
       };
     case 429:
       return {
