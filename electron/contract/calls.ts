@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema, type Outcome } from './errors.ts';
-import { auditPage } from './models/activity.ts';
+import { activityQuery, auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
   damagedJob,
@@ -201,15 +201,7 @@ export const calls = {
   'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),
   'batch.removeMapping': call(z.strictObject({ id }), nothing),
 
-  'activity.list': call(
-    z.strictObject({
-      /** Entries older than this sequence; null starts at the newest. */
-      before: count.nullable(),
-      limit: z.int().min(1).max(500),
-      caseReference: z.string().max(100).nullable(),
-    }),
-    auditPage,
-  ),
+  'activity.list': call(activityQuery, auditPage),
 
   /** State of the portal sign-in of the active connection; sends nothing. */
   'reports.portal': call(nothing, portalSession),

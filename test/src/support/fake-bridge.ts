@@ -398,14 +398,25 @@ function defaultAnswers(
       fake.mappings = fake.mappings.filter((one) => one.id !== id);
       return done({});
     },
-    'activity.list': ({ before, limit, caseReference }) => {
+    'activity.list': ({ before, limit, caseReference, kind, text, foldBatches }) => {
       const total = 240;
       const entries = [];
-      for (let n = (before ?? total) - 1; n >= 0 && entries.length < limit; n -= 1) {
-        const entry = data.auditEntry(n);
-        if (caseReference === null || entry.caseReference === caseReference) entries.push(entry);
+      let at = (before ?? total) - 1;
+      for (; at >= 0 && entries.length < limit; at -= 1) {
+        const entry = data.auditEntry(at);
+        if (caseReference !== null && entry.caseReference !== caseReference) continue;
+        if (kind === 'cleartext' && !['Reveal', 'Export'].includes(entry.action)) continue;
+        if (kind === 'requests' && ['Reveal', 'Export'].includes(entry.action)) continue;
+        if (kind === 'changes') continue;
+        if (text !== undefined && entry.reason?.toLowerCase().includes(text.toLowerCase()) !== true) continue;
+        entries.push(entry);
       }
-      return done({ entries, total, chain: { state: 'intact', checked: total } });
+      const batches =
+        foldBatches === true && kind === 'requests' && entries[1] !== undefined
+          ? [{ sequence: entries[1].sequence, requests: 1_000, failed: 12, rows: 500_000 }]
+          : [];
+      const next = at < 0 ? null : at + 1;
+      return done({ entries, batches, total, next, chain: { state: 'intact', checked: total } });
     },
     ...reportAnswers(),
     'settings.save': (settings) => {
