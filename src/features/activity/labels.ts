@@ -17,7 +17,7 @@ const acts: Record<string, string> = {
   BatchTranslate: 'Translated in bulk',
   PatternMatch: 'Matched in bulk',
   AggregateApiRequestMetrics: 'Loaded account figures',
-  GetFailedApiRequests: 'Loaded failed requests',
+  QueryLastFailedRequests: 'Loaded failed requests',
   CheckToolServer: 'Checked the tool server',
   UsePortalToken: 'Stored a portal token',
   SaveConnection: 'Saved a connection',

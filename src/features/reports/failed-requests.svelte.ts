@@ -59,6 +59,13 @@ export class FailedRequestsView {
     await this.load();
   }
 
+  /** Shows the requests with this code, and the first of them in detail. */
+  filterBy(code: string): void {
+    this.status = '';
+    this.search = code;
+    this.choose(this.shown[0]?.index ?? null);
+  }
+
   choose(index: number | null): void {
     this.chosen = index;
     this.message = '';
