@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { build } from 'vite';
 import { z } from 'zod';
 import { chromiumMain, electronMain } from '../vite.main.config.ts';
@@ -24,6 +25,9 @@ const [renderer] = await Promise.all([
 addLicences('dist/renderer/licences.json', packagesOfAssets(renderer));
 // Not bundled: a native module is loaded from its own folder.
 for (const platform of ['main', 'chromium']) addLicences(`dist/${platform}/licences.json`, ['keytar']);
+writeLicenceTexts('dist/licences.txt', ['dist/main/licences.json', 'dist/renderer/licences.json']);
+fs.mkdirSync('dist/verify');
+for (const name of ['verify-audit', 'verify-evidence']) writeVerifier(name);
 fs.writeFileSync('dist/main/files.json', JSON.stringify(listBundle('.'), null, 1));
 console.log(`Built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 
@@ -49,4 +53,41 @@ function addLicences(list: string, folders: readonly string[]): void {
   });
   const bundled = z.array(z.unknown()).parse(JSON.parse(fs.readFileSync(list, 'utf8')));
   fs.writeFileSync(list, JSON.stringify([...bundled, ...added], null, 2));
+}
+
+/** All licences in one text, for people without the app; the window lists the names alone. */
+function writeLicenceTexts(file: string, lists: readonly string[]): void {
+  const shape = z.array(
+    z.object({
+      name: z.string(),
+      version: z.string(),
+      identifier: z.string().nullish(),
+      text: z.string().nullish(),
+    }),
+  );
+  const found = lists.flatMap((list) => shape.parse(JSON.parse(fs.readFileSync(list, 'utf8'))));
+  const texts = new Map(
+    found.map(({ name, version, identifier, text }) => [
+      `${name} ${version}`,
+      `${name} ${version} (${identifier ?? 'not stated'})\n\n${text?.trim() ?? ''}\n`,
+    ]),
+  );
+  const sorted = [...texts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, text]) => text);
+  fs.writeFileSync(file, sorted.join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+/**
+ * A verifier as one file that any Node runs: its types taken off and nothing else, since an auditor reads it. Older
+ * versions of Node do not know `import.meta.main`.
+ */
+function writeVerifier(name: string): void {
+  const source = fs.readFileSync(`scripts/${name}.ts`, 'utf8').replace('import.meta.main', 'true');
+  const { outputText } = ts.transpileModule(source, {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+    },
+  });
+  fs.writeFileSync(`dist/verify/${name}.mjs`, outputText);
 }

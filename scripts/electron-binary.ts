@@ -34,7 +34,7 @@ export function fetchElectron(say: (line: string) => void): string | null {
   if (file !== null) return file;
   fs.mkdirSync(path.dirname(refusal), { recursive: true });
   fs.writeFileSync(refusal, pkg.version);
-  say("Electron can't be had here; the app opens in the system's Chromium. (--electron tries again.)");
+  say("Electron can't be had here. (npm start -- --electron tries again.)");
   return null;
 }
 

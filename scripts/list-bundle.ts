@@ -7,6 +7,7 @@ const packed = [
   /^dist\/main\/(main|built-in-service-worker|shared-[\w-]+)\.js$/,
   /^dist\/main\/(preload\.cjs|licences\.json)$/,
   /^dist\/renderer\//,
+  /^dist\/verify\//,
   /^resources\/(?!icons\/)/,
 ];
 

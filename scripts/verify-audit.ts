@@ -2,7 +2,9 @@
  * Verifies an audit log without the app: for an auditor, on another machine, with nothing but Node and the key.
  * It shares no code with the app on purpose, so that a mistake there is not repeated here.
  *
- *   node scripts/verify-audit.ts FOLDER --checkpoint FILE (--key FILE | --keychain ACCOUNT)
+ *   node verify-audit.mjs FOLDER --checkpoint FILE (--key FILE | --keychain ACCOUNT)
+ *
+ * An installed Tokendesk has it in resources/verify, and runs it itself on this user's own log: `tokendesk --verify-audit`.
  *
  * FOLDER has the files audit-000001.jsonl and on. The key is 32 bytes as base64 or hex, in FILE (`-` for standard
  * input) or in this user's keychain. Exit code 0: intact; 1: not what was written; 2: could not be verified.
@@ -45,7 +47,7 @@ const { values, positionals } = parseArgs({
 });
 const [folder] = positionals;
 if (folder === undefined || (values.key === undefined && values.keychain === undefined)) {
-  console.error('node scripts/verify-audit.ts FOLDER --checkpoint FILE (--key FILE | --keychain ACCOUNT)');
+  console.error('verify-audit FOLDER --checkpoint FILE (--key FILE | --keychain ACCOUNT)');
   process.exit(2);
 }
 

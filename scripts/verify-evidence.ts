@@ -1,5 +1,6 @@
 /**
- * Checks evidence on a case without Tokendesk: `node verify-evidence.ts FILE.json`, the page beside it.
+ * Checks evidence on a case without Tokendesk: `node verify-evidence.mjs FILE.json`, the page beside it. An
+ * installed Tokendesk has it in resources/verify, and runs it itself: `tokendesk --verify-evidence FILE.json`.
  *
  *   --signer HEX   SHA-256 of the public key, as the workstation shows it; without it anybody could have signed
  *   --log FOLDER   the audit log: each line has to stand in it, and the chain has to go on to the head
@@ -226,7 +227,7 @@ if (import.meta.main) {
   });
   const [file] = positionals;
   if (file === undefined) {
-    console.error('node verify-evidence.ts FILE.json [--signer HEX] [--log FOLDER] [--key FILE]');
+    console.error('verify-evidence FILE.json [--signer HEX] [--log FOLDER] [--key FILE]');
     process.exit(2);
   }
   const key = values.key === undefined ? undefined : readKey(await readFile(values.key));

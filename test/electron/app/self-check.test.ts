@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { report, selfCheck, type SelfCheckOptions } from '../../../electron/self-check.ts';
 import { listBundle } from '../../../scripts/list-bundle.ts';
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts';
-import { standInDistribution } from '../../support/stand-in-distribution.ts';
+import { standInDistribution } from '../../../scripts/stand-in-distribution.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const shippedProfile = path.resolve('resources/service-profile.json');

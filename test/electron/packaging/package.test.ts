@@ -1,148 +1,165 @@
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { extractAll, extractFile, listPackage, statFile } from '@electron/asar';
+import { extractAll, extractFile } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selfCheck } from '../../../electron/self-check.ts';
 import { systemClock } from '../../../electron/privacy/clock.ts';
 import pkg from '../../../package.json' with { type: 'json' };
-import { standInDistribution } from '../../support/stand-in-distribution.ts';
+import { createIcns, createIco } from '../../../scripts/icons.ts';
+import { hasWindowsProgram, packageApp, type PackagedApp } from '../../support/package-app.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const run = promisify(execFile);
-let folder = '';
-let packed = '';
-let archive = '';
-let files: string[] = [];
+const systems = [
+  { system: 'linux', native: 'linux-x64', skip: false },
+  { system: 'mac', native: 'darwin-x64', skip: false },
+  { system: 'win', native: 'win32-x64', skip: !hasWindowsProgram },
+] as const;
 
 /* electron-builder, with the product's own configuration, on a stand-in for Electron's distribution: offline. */
-beforeAll(async () => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-package-'));
-  if (!fs.existsSync(path.join(root, 'dist/main/main.js')))
-    await run(process.execPath, ['scripts/build.ts'], { cwd: root });
-  const distribution = path.join(folder, 'electron');
-  await standInDistribution(distribution, '45.4.1');
-  const builder = path.join(root, 'node_modules/electron-builder/cli.js');
-  const overrides = [
-    `-c.electronDist=${distribution}`,
-    '-c.electronVersion=45.4.1',
-    `-c.directories.output=${path.join(folder, 'out')}`,
-  ];
-  await run(
-    process.execPath,
-    [builder, '--linux', 'dir', '--x64', '--config', 'electron-builder.yml', ...overrides],
-    {
-      cwd: root,
-      env: { ...process.env, ELECTRON_BUILDER_CACHE: path.join(folder, 'cache') },
-    },
-  );
-  packed = path.join(folder, 'out', 'linux-unpacked');
-  archive = path.join(packed, 'resources', 'app.asar');
-  files = listPackage(archive, { isPack: false }).filter(
-    (file) => !('files' in statFile(archive, file.slice(1))),
-  );
-}, 180_000);
-
-afterAll(() => {
-  fs.rmSync(folder, { recursive: true, force: true });
-});
-
-describe('the archive', () => {
-  test('holds the bundle, the window and what they read', () => {
-    const expected = [
-      '/package.json',
-      '/dist/main/main.js',
-      '/dist/main/preload.cjs',
-      '/dist/main/licences.json',
-      '/dist/main/built-in-service-worker.js',
-      '/dist/renderer/index.html',
-      '/resources/service-profile.json',
-      '/node_modules/keytar/lib/keytar.js',
-      '/node_modules/keytar/package.json',
-    ];
-    expect(files).toEqual(expect.arrayContaining(expected));
-  });
-
-  test('holds nothing else', () => {
-    const allowed = [
-      /^\/package\.json$/,
-      /^\/dist\/main\/(main|built-in-service-worker|shared-[\w-]+)\.js$/,
-      /^\/dist\/main\/preload\.cjs$/,
-      /^\/dist\/(main|renderer)\/licences\.json$/,
-      /^\/dist\/main\/files\.json$/,
-      /^\/dist\/renderer\/(index\.html|assets\/[\w.-]+\.(js|css|woff2|svg|png))$/,
-      /^\/resources\/(?!icons\/).+\.(json|csv)$/,
-      /^\/node_modules\/keytar\/(package\.json|LICENSE\.md|lib\/keytar\.js|prebuilds\/linux-x64\/keytar\.node)$/,
-    ];
-    expect(files.filter((file) => !allowed.some((pattern) => pattern.test(file)))).toEqual([]);
-  });
-
-  test('has no source maps, no sources and nothing of the Chromium platform', () => {
-    expect(
-      files.filter((file) => /\.(map|ts|svelte)$|^\/(dev|test|scripts)\/|chromium|playwright/.test(file)),
-    ).toEqual([]);
-    const main = extractFile(archive, 'dist/main/main.js').toString();
-    expect(main).not.toContain('sourceMappingURL');
-    expect(main).not.toContain('playwright');
-  });
-
-  test('lists every file that is ours with its hash, for --self-check', async () => {
-    const list = JSON.parse(extractFile(archive, 'dist/main/files.json').toString()) as object;
-    // electron-builder rewrites the manifest, and the module's files are others'.
-    const others = /^\/(package\.json|dist\/main\/files\.json|node_modules\/.*)$/;
-    const ours = files.filter((file) => !others.test(file)).map((file) => file.slice(1));
-    expect(Object.keys(list)).toEqual(ours.sort());
-
-    const root = path.join(folder, 'extracted');
-    extractAll(archive, root);
-    const results = await selfCheck({
-      executable: path.join(packed, 'tokendesk'),
-      archive,
-      root,
-      list: path.join(root, 'dist/main/files.json'),
-      preload: path.join(root, 'dist/main/preload.cjs'),
-      site: path.join(packed, 'site'),
-      os: 'linux',
-      loadKeytar: () => Promise.reject(new Error('not what is asked here')),
-      clock: systemClock,
-      node: { options: [], inspector: undefined },
+for (const { system, native, skip } of systems)
+  describe.skipIf(skip)(`packed for ${system}`, () => {
+    let app: PackagedApp;
+    beforeAll(async () => {
+      app = await packageApp(system, 'dir');
+    }, 180_000);
+    afterAll(() => {
+      fs.rmSync(app.folder, { recursive: true, force: true });
     });
-    const notOk = results.filter(({ ok }) => !ok).map(({ name }) => name);
-    expect(notOk).toEqual(['keychain module']);
+
+    test('the archive holds the bundle, the window and what they read, and nothing else', () => {
+      const expected = [
+        '/package.json',
+        '/dist/main/main.js',
+        '/dist/main/preload.cjs',
+        '/dist/main/licences.json',
+        '/dist/main/built-in-service-worker.js',
+        '/dist/renderer/index.html',
+        '/resources/service-profile.json',
+        '/node_modules/keytar/lib/keytar.js',
+        '/node_modules/keytar/package.json',
+      ];
+      expect(app.files).toEqual(expect.arrayContaining(expected));
+      const allowed = [
+        /^\/package\.json$/,
+        /^\/dist\/main\/(main|built-in-service-worker|shared-[\w-]+)\.js$/,
+        /^\/dist\/main\/preload\.cjs$/,
+        /^\/dist\/(main|renderer)\/licences\.json$/,
+        /^\/dist\/main\/files\.json$/,
+        /^\/dist\/renderer\/(index\.html|assets\/[\w.-]+\.(js|css|woff2|svg|png))$/,
+        /^\/dist\/verify\/verify-(audit|evidence)\.mjs$/,
+        /^\/resources\/(?!icons\/).+\.(json|csv)$/,
+        /^\/node_modules\/keytar\/(package\.json|LICENSE\.md|lib\/keytar\.js)$/,
+        new RegExp(`^/node_modules/keytar/prebuilds/${native}/keytar\\.node$`),
+      ];
+      expect(app.files.filter((file) => !allowed.some((pattern) => pattern.test(file)))).toEqual([]);
+    });
+
+    test('the native module is the one of that system, and alone outside of the archive', () => {
+      const outside = fs
+        .readdirSync(`${app.archive}.unpacked`, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.relative(`${app.archive}.unpacked`, path.join(entry.parentPath, entry.name)));
+      expect(outside).toEqual([`node_modules/keytar/prebuilds/${native}/keytar.node`]);
+    });
+
+    test('beside the archive are verifiers and licences, and not the program Electron brings', () => {
+      const names = fs.readdirSync(app.resources).filter((name) => !name.endsWith('.icns'));
+      expect(names.sort()).toEqual(['app.asar', 'app.asar.unpacked', 'licences.txt', 'verify']);
+      expect(fs.readdirSync(path.join(app.resources, 'verify')).sort()).toEqual([
+        'verify-audit.mjs',
+        'verify-evidence.mjs',
+      ]);
+      expect(fs.readFileSync(path.join(app.resources, 'licences.txt'), 'utf8')).toMatch(
+        /^undici \d.* \(MIT\)\n\nMIT License/m,
+      );
+      const licences = system === 'mac' ? app.resources : app.packed;
+      // On a stand-in for macOS they are where electron-builder does not look.
+      if (system !== 'mac')
+        expect(fs.readdirSync(licences)).toEqual(
+          expect.arrayContaining(['LICENSE.electron.txt', 'LICENSES.chromium.html']),
+        );
+    });
+
+    test.each([
+      ['RunAsNode', FuseV1Options.RunAsNode, false],
+      ['NODE_OPTIONS', FuseV1Options.EnableNodeOptionsEnvironmentVariable, false],
+      ['--inspect', FuseV1Options.EnableNodeCliInspectArguments, false],
+      ['extra rights of file://', FuseV1Options.GrantFileProtocolExtraPrivileges, false],
+      ['cookie encryption', FuseV1Options.EnableCookieEncryption, true],
+      ['integrity of the archive', FuseV1Options.EnableEmbeddedAsarIntegrityValidation, true],
+      ['loading from the archive only', FuseV1Options.OnlyLoadAppFromAsar, true],
+    ])('the fuse for %s', async (_what, fuse, on) => {
+      const wire = await getCurrentFuseWire(system === 'mac' ? path.dirname(app.packed) : app.program);
+      expect(String.fromCharCode(Number(wire[fuse]))).toBe(on ? '1' : '0');
+    });
+
+    // The archive is the same for all.
+    if (system !== 'linux') return;
+
+    test('there are no source maps, no sources, no Chromium platform', () => {
+      expect(
+        app.files.filter((file) =>
+          /\.(map|ts|svelte)$|^\/(dev|test|scripts)\/|chromium|playwright/.test(file),
+        ),
+      ).toEqual([]);
+      const main = extractFile(app.archive, 'dist/main/main.js').toString();
+      expect(main).not.toContain('sourceMappingURL');
+      expect(main).not.toContain('playwright');
+    });
+
+    test('every file of ours is listed with its hash, for --self-check', async () => {
+      const list = JSON.parse(extractFile(app.archive, 'dist/main/files.json').toString()) as object;
+      // electron-builder rewrites the manifest, and the module's files are others'.
+      const others = /^\/(package\.json|dist\/main\/files\.json|node_modules\/.*)$/;
+      const ours = app.files.filter((file) => !others.test(file)).map((file) => file.slice(1));
+      expect(Object.keys(list)).toEqual(ours.sort());
+
+      const root = path.join(app.folder, 'extracted');
+      extractAll(app.archive, root);
+      const results = await selfCheck({
+        executable: app.program,
+        archive: app.archive,
+        root,
+        list: path.join(root, 'dist/main/files.json'),
+        preload: path.join(root, 'dist/main/preload.cjs'),
+        site: path.join(app.packed, 'site'),
+        os: 'linux',
+        loadKeytar: () => Promise.reject(new Error('not what is asked here')),
+        clock: systemClock,
+        node: { options: [], inspector: undefined },
+      });
+      const notOk = results.filter(({ ok }) => !ok).map(({ name }) => name);
+      expect(notOk).toEqual(['keychain module']);
+    });
+
+    test('it starts from the bundle, under the name of its launcher', () => {
+      const manifest = JSON.parse(extractFile(app.archive, 'package.json').toString()) as Record<
+        string,
+        unknown
+      >;
+      expect(manifest).toMatchObject({
+        main: 'dist/main/main.js',
+        version: pkg.version,
+        desktopName: 'tokendesk.desktop',
+      });
+      expect(manifest).not.toHaveProperty('scripts');
+      expect(manifest).not.toHaveProperty('devDependencies');
+    });
+
+    test.each(['verify-audit', 'verify-evidence'])('%s is one file that Node runs', (name) => {
+      const file = path.join(app.resources, 'verify', `${name}.mjs`);
+      const imports = [...fs.readFileSync(file, 'utf8').matchAll(/from '([^']+)'/g)].map(([, from]) => from);
+      expect(imports.filter((from) => from?.startsWith('node:') !== true)).toEqual([]);
+      // Without its arguments it says which it wants: a script that did not notice it was started would say nothing.
+      const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
+      expect(status).toBe(2);
+      expect(stderr).toContain(`${name} F`);
+    });
   });
 
-  test('starts from the bundle', () => {
-    const packedPackage = JSON.parse(extractFile(archive, 'package.json').toString()) as Record<
-      string,
-      unknown
-    >;
-    expect(packedPackage).toMatchObject({ main: 'dist/main/main.js', version: pkg.version });
-    expect(packedPackage).not.toHaveProperty('scripts');
-    expect(packedPackage).not.toHaveProperty('devDependencies');
-  });
-
-  test('leaves the native module, and only that, outside', () => {
-    const outside = fs
-      .readdirSync(`${archive}.unpacked`, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.relative(`${archive}.unpacked`, path.join(entry.parentPath, entry.name)));
-    expect(outside).toEqual(['node_modules/keytar/prebuilds/linux-x64/keytar.node']);
-  });
-});
-
-test.each([
-  ['RunAsNode', FuseV1Options.RunAsNode, false],
-  ['NODE_OPTIONS', FuseV1Options.EnableNodeOptionsEnvironmentVariable, false],
-  ['--inspect', FuseV1Options.EnableNodeCliInspectArguments, false],
-  ['extra rights of file://', FuseV1Options.GrantFileProtocolExtraPrivileges, false],
-  ['cookie encryption', FuseV1Options.EnableCookieEncryption, true],
-  ['integrity of the archive', FuseV1Options.EnableEmbeddedAsarIntegrityValidation, true],
-  ['loading from the archive only', FuseV1Options.OnlyLoadAppFromAsar, true],
-])('the fuse for %s', async (_what, fuse, on) => {
-  const wire = await getCurrentFuseWire(path.join(packed, 'tokendesk'));
-  expect(String.fromCharCode(Number(wire[fuse]))).toBe(on ? '1' : '0');
+test('the committed icons are those of the PNG files', () => {
+  const committed = (name: string): Buffer => fs.readFileSync(`resources/icons/${name}`);
+  expect(committed('icon.ico').equals(createIco())).toBe(true);
+  expect(committed('icon.icns').equals(createIcns())).toBe(true);
 });

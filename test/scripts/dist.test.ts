@@ -1,0 +1,57 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { checkDistribution, makePackages, readPlan } from '../../scripts/dist.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const debian = { platform: 'linux', arch: 'x64' };
+
+test('without a system, all packages of this one are made', () => {
+  expect(readPlan([], debian)).toEqual({
+    targets: new Map([['linux', ['deb', 'rpm', 'AppImage']]]),
+    arch: 'x64',
+    electronDist: null,
+  });
+  expect(readPlan([], { platform: 'darwin', arch: 'arm64' })).toMatchObject({
+    targets: new Map([['mac', ['dmg', 'pkg']]]),
+    arch: 'arm64',
+  });
+  expect(readPlan([], { platform: 'win32', arch: 'x64' }).targets).toEqual(
+    new Map([['win', ['nsis', 'msi']]]),
+  );
+});
+
+test('systems, packages, processor and Electron can be chosen', () => {
+  expect(readPlan(['--linux', 'deb', '--win', '--arm64', '--electron-dist', '/srv/e'], debian)).toEqual({
+    targets: new Map([
+      ['linux', ['deb']],
+      ['win', ['nsis', 'msi']],
+    ]),
+    arch: 'arm64',
+    electronDist: '/srv/e',
+  });
+});
+
+test.each([['--linux', 'msi'], ['deb'], ['--lnux'], ['--electron-dist']])(
+  'what is not understood is refused: %s %s',
+  (...args) => {
+    expect(() => readPlan(args, debian)).toThrow(/npm run dist/);
+  },
+);
+
+test('another Electron than the one this was made with is refused', () => {
+  const folder = tempFolder();
+  fs.writeFileSync(path.join(folder, 'version'), '44.0.0');
+  expect(() => checkDistribution(folder, '45.4.1')).toThrow(/holds Electron 44\.0\.0/);
+  fs.writeFileSync(path.join(folder, 'version'), 'v45.4.1\n');
+  expect(() => checkDistribution(folder, '45.4.1')).not.toThrow();
+  expect(() => checkDistribution(path.join(folder, 'none'), '45.4.1')).toThrow(/There is no/);
+});
+
+test('a package that electron-builder can’t make is a failure, not a missing file', () => {
+  const plan = readPlan(['--linux', 'dir', '--electron-dist', '/nowhere'], debian);
+  const paths = { root: process.cwd(), output: tempFolder() };
+  expect(() => makePackages(plan, { folder: '/nowhere', standIn: false }, paths)).toThrow(
+    /did not make the package/,
+  );
+});
