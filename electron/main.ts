@@ -25,6 +25,7 @@ import { systemClock } from './privacy/clock.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
 import { createElectronPlatform } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
+import { watchScreenLock } from './platform/screen-lock.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
@@ -108,6 +109,8 @@ async function open(log: Log): Promise<void> {
       renderer: path.join(import.meta.dirname, '../renderer'),
       preload: path.join(import.meta.dirname, 'preload.cjs'),
       os: process.platform,
+      watchScreenLock: (onLocked) =>
+        watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
     },
   );
   const tokendesk = await openApp(platform, {
