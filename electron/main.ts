@@ -23,7 +23,7 @@ import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
 import { systemClock } from './privacy/clock.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
-import { createElectronPlatform } from './platform/electron-platform.ts';
+import { createElectronPlatform, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
 
@@ -68,7 +68,7 @@ async function runSelfCheck(): Promise<void> {
     root: app.getAppPath(),
     list: path.join(import.meta.dirname, 'files.json'),
     preload: path.join(import.meta.dirname, 'preload.cjs'),
-    site: path.join(path.dirname(app.getPath('exe')), 'site'),
+    site: siteFolder(app.getPath('exe'), process.platform),
     os: process.platform,
     loadKeytar,
     clock: systemClock,

@@ -95,8 +95,7 @@ export async function createElectronPlatform(
     version: app.getVersion(),
     home,
     resources: path.join(app.getAppPath(), 'resources'),
-    // Outside of the archive, whose integrity is checked, and writable by whoever may install.
-    site: path.join(path.dirname(app.getPath('exe')), 'site'),
+    site: siteFolder(app.getPath('exe'), os),
     clipboard: createClipboard(electron, os),
     serve(router) {
       for (const name of Object.keys(calls) as CallName[])
@@ -168,6 +167,15 @@ export async function createElectronPlatform(
     // Of the default session, which has the system's settings and no window.
     proxyFor: async (url) => proxyAddress(await electron.session.defaultSession.resolveProxy(url)),
   };
+}
+
+/**
+ * Beside the program, where whoever may install may write. On macOS beside the bundle: a file more in it breaks its
+ * signature.
+ */
+export function siteFolder(executable: string, os: NodeJS.Platform): string {
+  const above = os === 'darwin' ? '../../../../site' : '../site';
+  return path.resolve(executable, above);
 }
 
 /** Names that Windows takes for devices, in any folder and with any extension. */
