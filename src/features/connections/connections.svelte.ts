@@ -204,7 +204,7 @@ export class ConnectionsController {
   }
 
   passwordState(policy: string): SecretState {
-    return this.view?.policyPasswords[policy] ?? 'missing';
+    return this.view?.policyPasswords.find((password) => password.policy === policy)?.state ?? 'missing';
   }
 
   #clear(): void {

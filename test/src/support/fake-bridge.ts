@@ -193,8 +193,12 @@ function defaultAnswers(
         proxyPassword:
           draft.proxyUser === '' ? ('missing' as const) : (before?.proxyPassword ?? ('missing' as const)),
         apiKey: before?.apiKey ?? ('missing' as const),
-        policyPasswords: Object.fromEntries(
-          draft.policies.map((policy) => [policy, before?.policyPasswords[policy] ?? ('missing' as const)]),
+        policyPasswords: draft.policies.map(
+          (policy) =>
+            before?.policyPasswords.find((password) => password.policy === policy) ?? {
+              policy,
+              state: 'missing' as const,
+            },
         ),
       };
       const others = fake.state.connections.filter((connection) => connection.id !== saved);
@@ -216,7 +220,10 @@ function defaultAnswers(
           if (secret.kind !== 'policyPassword') return { ...connection, [secret.kind]: 'stored' as const };
           return {
             ...connection,
-            policyPasswords: { ...connection.policyPasswords, [secret.policy]: 'stored' as const },
+            policyPasswords: [
+              ...connection.policyPasswords.filter(({ policy }) => policy !== secret.policy),
+              { policy: secret.policy, state: 'stored' as const },
+            ],
           };
         }),
       });

@@ -41,7 +41,11 @@ export const builtIn: ConnectionView = {
   requestsPerSecond: 600,
   transfersPerDay: 10_000_000,
   apiKey: 'stored',
-  policyPasswords: { 'dispute-desk': 'stored', 'mask-only': 'stored', analyst: 'stored' },
+  policyPasswords: [
+    { policy: 'dispute-desk', state: 'stored' },
+    { policy: 'mask-only', state: 'stored' },
+    { policy: 'analyst', state: 'stored' },
+  ],
   certificateKey: 'missing',
   proxyPassword: 'missing',
 };
@@ -57,7 +61,10 @@ export const production: ConnectionView = {
   accountId: '40817',
   tenantId: 'eu-1',
   apiKeyExpires: '2026-12-31',
-  policyPasswords: { analyst: 'stored', 'dispute-desk': 'missing' },
+  policyPasswords: [
+    { policy: 'analyst', state: 'stored' },
+    { policy: 'dispute-desk', state: 'missing' },
+  ],
 };
 
 export const staging: ConnectionView = {
