@@ -59,6 +59,7 @@ describe('the archive', () => {
       '/dist/main/preload.cjs',
       '/dist/main/licences.json',
       '/dist/main/built-in-service-worker.js',
+      '/dist/main/parser-worker.js',
       '/dist/renderer/index.html',
       '/resources/service-profile.json',
       '/node_modules/keytar/lib/keytar.js',
@@ -70,7 +71,7 @@ describe('the archive', () => {
   test('holds nothing else', () => {
     const allowed = [
       /^\/package\.json$/,
-      /^\/dist\/main\/(main|built-in-service-worker|shared-[\w-]+)\.js$/,
+      /^\/dist\/main\/(main|built-in-service-worker|parser-worker|shared-[\w-]+)\.js$/,
       /^\/dist\/main\/preload\.cjs$/,
       /^\/dist\/(main|renderer)\/licences\.json$/,
       /^\/dist\/main\/files\.json$/,
