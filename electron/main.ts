@@ -117,6 +117,7 @@ async function open(log: Log): Promise<void> {
     conf: (options) => new ElectronStore(options),
     loadKeytar,
     builtInServiceWorker: new URL('./built-in-service-worker.js', import.meta.url),
+    parserWorker: new URL('./parser-worker.js', import.meta.url),
     licences: [
       new URL('./licences.json', import.meta.url),
       new URL('../renderer/licences.json', import.meta.url),

@@ -281,6 +281,12 @@ const messages: Record<FailureCode, Format> = {
     message(`${file(f)} can’t be written.`, 'Close it elsewhere or choose another folder.', 'now'),
   'file.disk-full': () =>
     message('The disk is full. What was there before is untouched.', 'Free some space, then go on.', 'later'),
+  'file.no-room': (f) =>
+    message(
+      `${file(f)} would take more than half of the disk’s free space, so it was not read.`,
+      'Free some space, then open it again.',
+      'later',
+    ),
   'file.paste-empty': () =>
     message('There was nothing in what was pasted.', 'Copy a column of tokens and paste again.', 'now'),
   'file.not-a-table': (f) =>
@@ -296,6 +302,11 @@ const messages: Record<FailureCode, Format> = {
   'file.workbook-too-large': (f) =>
     message(
       `${file(f)} unpacks to more than a workbook holds, so it was not read.`,
+      'If you trust it, save it as CSV UTF-8 and drop that.',
+    ),
+  'file.workbook-slow': (f) =>
+    message(
+      `${file(f)} took longer to read than any workbook should, so it was left.`,
       'If you trust it, save it as CSV UTF-8 and drop that.',
     ),
   'file.workbook-cell': (f) =>
@@ -339,6 +350,8 @@ const messages: Record<FailureCode, Format> = {
       'Lookaround and back-references are not supported in patterns.',
       'Write the pattern without them.',
     ),
+  'pattern.slow': () =>
+    message('The pattern takes too long to try.', 'Make it shorter, with smaller repetitions.'),
   'pattern.too-many': (f) =>
     message(
       `Two columns of ${f.definition ?? 'one definition'} have an expression of their own.`,

@@ -86,6 +86,7 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     conf: (conf) => new Conf(conf),
     loadKeytar,
     builtInServiceWorker: beside('./built-in-service-worker.js'),
+    parserWorker: beside('./parser-worker.js'),
     licences: [beside('./licences.json'), beside('../renderer/licences.json')],
     origin: chromiumOrigin,
     log,

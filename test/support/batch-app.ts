@@ -14,6 +14,8 @@ import type {
   Preflight,
 } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import { createParser } from '../../electron/parsing/parser.ts';
+import { systemClock } from '../../electron/privacy/clock.ts';
 import { createDisclosures } from '../../electron/privacy/disclosures.ts';
 import type {
   BatchAnswer,
@@ -186,6 +188,7 @@ export async function openApp(
       },
     },
     keychain,
+    parser: testParser,
     disclosures: createDisclosures({
       record: recordIn(store),
       key: () => keychain.key(),
@@ -293,6 +296,12 @@ export function memoryStore(
     },
   };
 }
+
+/** The real one, as it is without a bundle. */
+export const testParser = createParser({
+  worker: new URL('../../electron/parsing/worker.ts', import.meta.url),
+  clock: systemClock,
+});
 
 const keychain = { key: () => Promise.resolve(done(new Uint8Array(32).fill(7))) };
 

@@ -2,7 +2,13 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
 import { fits, isBlank } from '../reading/fit.ts';
-import { describeColumns, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
+import {
+  describeColumns,
+  formulaNotices,
+  headerNotices,
+  roundedNotices,
+  rowNotices,
+} from '../reading/preview.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { ColumnWork } from './plan.ts';
@@ -147,6 +153,7 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
     if (chunks === 0) {
       const columns = describeColumns(format, chunk.rows);
       roundedNotices(chunk.rows, columns, opened.converted, format.header).forEach(addNotice);
+      formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
     }
     if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(addNotice);
     for (let r = 0; r < chunk.rows.length; r++) {

@@ -90,6 +90,7 @@ export async function preview(
       ...headerNotices(format),
       ...rowNotices(chunk, format),
       ...roundedNotices(rows, columns, converted, format.header),
+      ...formulaNotices(columns, converted, format.header),
     ],
   });
 }
@@ -169,4 +170,18 @@ export function roundedNotices(
     const name = column.name.slice(0, 200);
     return [{ kind: 'excel-rounded', row: (rounded[0] ?? 0) + 1, column: name, count: rounded.length }];
   });
+}
+
+/** Formulas that a workbook's sheet has no values of, one notice a column. */
+export function formulaNotices(
+  columns: readonly Column[],
+  converted: OpenSource['converted'],
+  header: boolean,
+): Notice[] {
+  return (converted?.unevaluated ?? []).map(({ column, row, count }) => ({
+    kind: 'formula-unevaluated',
+    row: Math.max(0, row - (header ? 1 : 0)),
+    column: columns.find(({ index }) => index === column)?.name.slice(0, 200) ?? null,
+    count,
+  }));
 }

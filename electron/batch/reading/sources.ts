@@ -9,7 +9,7 @@ import type { BatchOptions } from '../batch.ts';
 import { detectFormat, type ReadingOverrides } from './detect.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
 import type { Format } from './read-rows.ts';
-import { canonical, convertSheet, type Converted } from './workbook/convert-sheet.ts';
+import { canonical, type Converted } from './workbook/convert-sheet.ts';
 
 /** What a file is by its first bytes, whatever its name says. `other` has the words a person knows it by. */
 type FileKind =
@@ -80,7 +80,7 @@ export interface Sources {
    * Failures: file.*, keychain.*, service.cancelled.
    */
   openPath(path: string, sheet?: string | null): Promise<Outcome<Source>>;
-  /** Failures: file.paste-empty, file.disk-full, file.unwritable, keychain.*. */
+  /** Failures: file.paste-empty, file.no-room, file.disk-full, file.unwritable, keychain.*. */
   openText(text: string): Promise<Outcome<Source>>;
   /** Opens another sheet of the same workbook, as a source of its own. */
   openSheet(sourceId: string, sheet: string): Promise<Outcome<Source>>;
@@ -108,9 +108,9 @@ interface Entry extends OpenSource {
 }
 
 export function createSources(
-  options: Pick<BatchOptions, 'folder' | 'keychain' | 'clock' | 'platform'>,
+  options: Pick<BatchOptions, 'folder' | 'keychain' | 'clock' | 'parser' | 'platform' | 'freeBytes'>,
 ): Sources {
-  const { clock, platform } = options;
+  const { clock, parser, platform } = options;
   const open = new Map<string, Entry>();
   const copies = createEncryptedCopies(options);
   let converting: AbortController | null = null;
@@ -160,7 +160,7 @@ export function createSources(
       platform.send('batch.opening', { name: maskNumbers(shorten(name, 300)), share });
     };
     const created = await copies.create((createOutput) =>
-      convertSheet({ path, sheet, createOutput, report, signal: abort.signal }),
+      parser.convertSheet({ path, sheet, createOutput, report, signal: abort.signal }),
     );
     if (converting === abort) converting = null;
     if (!created.ok) return withFileName(created, name);
@@ -253,7 +253,8 @@ const shorten = (name: string, length: number): string => name.slice(0, length).
 /** A workbook's failure names the file, unless it names something more exact. */
 function withFileName(outcome: Extract<Outcome<never>, { ok: false }>, name: string): typeof outcome {
   const { failure } = outcome;
-  return failure.subject === undefined && failure.code.startsWith('file.workbook')
+  return failure.subject === undefined &&
+    (failure.code.startsWith('file.workbook') || failure.code === 'file.no-room')
     ? { ok: false, failure: { ...failure, subject: maskNumbers(shorten(name, 300)) } }
     : outcome;
 }

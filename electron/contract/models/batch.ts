@@ -38,6 +38,7 @@ export const notice = z.strictObject({
     'header-empty',
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
+    'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
   ]),
   row: count,
   column: z.string().nullable(),

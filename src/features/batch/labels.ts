@@ -85,6 +85,7 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
     'header-empty': `${many} without a name in the header`,
     'header-repeated': `the header stands in the file again, ${where}`,
     'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
+    'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values, ${where}: save it in a spreadsheet program and drop it again`,
   };
   return sentences[kind];
 }
