@@ -3,7 +3,7 @@ import type { ExportChoice } from '../../contract/models/batch.ts';
 import { mask } from '../../privacy/masking.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { toBytes } from '../reading/decode.ts';
+import { restoreBytes } from '../reading/encodings.ts';
 import { readChunk, type Format, type Chunk } from '../reading/read-rows.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
@@ -42,7 +42,7 @@ export async function joinRows(
     }
     // Only the source can have bytes that were not valid: they go out as they came in.
     if (!chunk.value.clean) {
-      buffers.push(toBytes(text));
+      buffers.push(restoreBytes(text));
       text = '';
     }
   }

@@ -1,10 +1,10 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Encoding, Reading } from '../../contract/models/batch.ts';
+import type { Reading } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
-import { cutCharacter, decode, sourceLength, type Decoded } from './decode.ts';
+import { codecOf } from './encodings.ts';
 import { parseLine, parseRows, type Newline } from './parse-rows.ts';
 
 /** How the bytes of one source become rows. Found once, by `detectFormat`, and stored with the job. */
@@ -24,7 +24,7 @@ export interface Chunk extends ChunkRange {
   readonly rows: string[][];
   /** Rows that go out as they came in and are not sent, by their index in the chunk. */
   readonly flaws: ReadonlyMap<number, FailureCode>;
-  /** False when some text stands for bytes that were not valid (see decode.ts). */
+  /** False when some text stands for bytes that were not valid (see codec.ts). */
   readonly clean: boolean;
 }
 
@@ -63,7 +63,8 @@ export async function* readRows(
   from: Position,
   { until = source.identity.size, rows: rowsPerChunk = 1_000 }: Extent = {},
 ): AsyncGenerator<Outcome<Chunk>, void> {
-  const { encoding, delimiter, newline } = format;
+  const { delimiter, newline } = format;
+  const codec = codecOf(format.encoding);
   const asOneChunk = rowsPerChunk === Infinity;
   const maxBytes = asOneChunk ? until - from.offset : maxChunkBytes;
   let position = from;
@@ -101,8 +102,8 @@ export async function* readRows(
 
     const final = isEnd() && buffered.length <= window;
     let bytes = buffered.subarray(0, window);
-    if (!final) bytes = bytes.subarray(0, bytes.length - cutCharacter(bytes, encoding));
-    const decoded = decode(bytes, encoding);
+    if (!final) bytes = bytes.subarray(0, bytes.length - codec.cutCharacter(bytes));
+    const decoded = codec.decode(bytes);
     const lineEnd = newline === '\r' ? '\r' : '\n';
     const added = final && !decoded.text.endsWith(lineEnd) ? newline : '';
     const text = decoded.text + added;
@@ -129,7 +130,7 @@ export async function* readRows(
       taken = line.taken;
       badQuotes = line.badQuotes;
     }
-    const consumed = taken >= decoded.text.length ? bytes.length : lengthOf(decoded, taken, bytes, encoding);
+    const consumed = taken >= decoded.text.length ? bytes.length : codec.sourceLength(bytes, decoded, taken);
     crc = crc32(buffered.subarray(0, consumed), crc);
     buffered = buffered.subarray(consumed);
     clean &&= decoded.clean;
@@ -162,12 +163,6 @@ export async function* readRows(
   if (position.offset > start.offset) yield done({ start, end: position, rows, flaws, crc, clean });
 }
 
-/** Bytes of the first characters. What is left is the shorter part by far, and in UTF-8 has to be counted. */
-function lengthOf({ text, clean }: Decoded, taken: number, bytes: Buffer, encoding: Encoding): number {
-  if (encoding !== 'utf-8') return sourceLength(text.slice(0, taken), encoding, clean);
-  return bytes.length - sourceLength(text.slice(taken), encoding, clean);
-}
-
 function findFlaws(
   rows: readonly string[][],
   format: Format,
@@ -182,8 +177,7 @@ function findFlaws(
     const row = rows[i] ?? [];
     let flaw: FailureCode | null = null;
     if (block.badQuotes) flaw = 'row.unclosed-quote';
-    else if (!block.clean && row.some(format.encoding === 'utf-8' ? isEscaped : isReplaced))
-      flaw = 'row.bad-encoding';
+    else if (!block.clean && row.some(isDamaged)) flaw = 'row.bad-encoding';
     else if (hasNul && row.some((field) => field.includes('\0'))) flaw = 'row.nul';
     else if (mayBeLong && row.some((field) => field.length > limits.field)) flaw = 'row.field-too-long';
     else if (row.length !== width && !isBlankLine(row)) flaw = 'row.malformed';
@@ -192,8 +186,7 @@ function findFlaws(
   }
 }
 
-const isEscaped = (field: string): boolean => !field.isWellFormed();
-const isReplaced = (field: string): boolean => field.includes('\ufffd');
+const isDamaged = (field: string): boolean => !field.isWellFormed();
 
 const isBlankLine = (row: readonly string[]): boolean => row.length === 1 && row[0] === '';
 

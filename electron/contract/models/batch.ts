@@ -16,7 +16,45 @@ export const source = z.strictObject({
 });
 export type Source = z.infer<typeof source>;
 
-export const encoding = z.enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1']);
+/** By their names in the Encoding Standard, where iso-8859-1 is windows-1252; here it is Latin-1. */
+export const encoding = z.enum([
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+  'iso-8859-1',
+  'iso-8859-15',
+  'macintosh',
+  'windows-1250',
+  'iso-8859-2',
+  'iso-8859-16',
+  'windows-1251',
+  'koi8-r',
+  'koi8-u',
+  'iso-8859-5',
+  'ibm866',
+  'x-mac-cyrillic',
+  'windows-1253',
+  'iso-8859-7',
+  'windows-1254',
+  'iso-8859-3',
+  'windows-1257',
+  'iso-8859-4',
+  'iso-8859-10',
+  'iso-8859-13',
+  'iso-8859-14',
+  'windows-1255',
+  'iso-8859-8',
+  'windows-1256',
+  'iso-8859-6',
+  'windows-874',
+  'windows-1258',
+  'shift_jis',
+  'euc-jp',
+  'gb18030',
+  'big5',
+  'euc-kr',
+]);
 export type Encoding = z.infer<typeof encoding>;
 
 export const delimiter = z.enum([',', ';', '\t', '|']);

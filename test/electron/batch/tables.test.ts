@@ -5,7 +5,6 @@ import Papa from 'papaparse';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../../electron/storage/byte-source.ts';
 import { done } from '../../../electron/contract/errors.ts';
-import { cutCharacter, decode, sourceLength, toBytes } from '../../../electron/batch/reading/decode.ts';
 import { detectFormat } from '../../../electron/batch/reading/detect.ts';
 import { parseRows } from '../../../electron/batch/reading/parse-rows.ts';
 import { beginning, readRows, type Chunk, type Format } from '../../../electron/batch/reading/read-rows.ts';
@@ -83,7 +82,7 @@ describe('reading what was written', () => {
         async (table, delimiter, newline, encoding) => {
           const writer = createRowWriter({ delimiter, newline, spreadsheet: false });
           const text = table.map((row) => writer.line(row)).join('');
-          let bytes = toBytes(text);
+          let bytes = Buffer.from(text);
           if (encoding !== 'utf-8') bytes = Buffer.from(text, 'utf16le');
           if (encoding === 'utf-16be') bytes.swap16();
           const width = table[0]?.length ?? 0;
@@ -146,38 +145,6 @@ describe('reading what was written', () => {
       ),
       { numRuns: 300 },
     );
-  });
-});
-
-describe('decoding', () => {
-  it('can be undone, byte for byte, for anything', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (noise) => {
-        const bytes = Buffer.from(noise);
-        const { text, clean } = decode(bytes, 'utf-8');
-        expect(toBytes(text).equals(bytes)).toBe(true);
-        expect(sourceLength(text, 'utf-8', clean)).toBe(bytes.length);
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  it('cuts between characters, wherever a block ends', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 30 }), fc.nat(), (raw, where) => {
-        const bytes = Buffer.from(raw.toWellFormed());
-        const at = where % (bytes.length + 1);
-        const block = bytes.subarray(0, at);
-        const whole = at - cutCharacter(block, 'utf-8');
-        expect(decode(bytes.subarray(0, whole), 'utf-8').clean).toBe(true);
-        expect(at - whole).toBeLessThan(4);
-      }),
-    );
-  });
-
-  it('knows windows-1252 where it differs from Latin-1', () => {
-    expect(decode(Buffer.from([0x80, 0x92, 0xe9]), 'windows-1252').text).toBe('€’é');
-    expect(decode(Buffer.from([0x80, 0x92, 0xe9]), 'iso-8859-1').text).toBe('\u0080\u0092é');
   });
 });
 
