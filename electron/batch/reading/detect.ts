@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Delimiter, Encoding, Reading } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { codecOf } from './encodings.ts';
@@ -42,9 +42,11 @@ export async function detectFormat(
   const draft = { encoding, delimiter, newline, markLength, header: false, names: null, width: 0 };
   let first: string[] | undefined;
   let second: string[] | undefined;
+  let firstFlaw: FailureCode | undefined;
   for await (const chunk of readRows(source, draft, beginning(draft))) {
     if (!chunk.ok) return chunk;
-    [first, second] = chunk.value.rows;
+    [first, second] = chunk.value.table.firstRows(2);
+    firstFlaw = chunk.value.flaws.get(0);
     break;
   }
   if (first === undefined) return failed('file.empty');
@@ -52,7 +54,14 @@ export async function detectFormat(
     return failed('file.too-many-columns', { subject: String(limits.columns) });
   }
   const header = overrides.header ?? looksLikeHeader(first, second);
-  return done({ ...draft, header, names: header ? first : null, width: first.length, firstRow: first });
+  return done({
+    ...draft,
+    header,
+    names: header ? first : null,
+    width: first.length,
+    firstRow: first,
+    firstFlaw,
+  });
 }
 
 /** What the person chose; the rest is detected. */
@@ -76,9 +85,12 @@ function guessEncoding(bytes: Buffer): Encoding {
 }
 
 function guessNewline(text: string): Newline {
-  const feed = text.indexOf('\n');
-  if (feed < 0) return text.includes('\r') ? '\r' : '\n';
-  return text[feed - 1] === '\r' ? '\r\n' : '\n';
+  // Line ends in quotes are text: a spreadsheet writes LF there, whatever ends the rows.
+  const bare = text.replace(/"[^"]*"/g, '""');
+  const ends = /[\r\n]/.test(bare) ? bare : text;
+  const feed = ends.indexOf('\n');
+  if (feed < 0) return ends.includes('\r') ? '\r' : '\n';
+  return ends[feed - 1] === '\r' ? '\r\n' : '\n';
 }
 
 function guessDelimiter(text: string, newline: Newline): Delimiter {

@@ -74,6 +74,7 @@ export const notice = z.strictObject({
     'field-too-long',
     'header-duplicate',
     'header-empty',
+    'header-quotes', // the header's quotes do not agree
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
   ]),
@@ -276,8 +277,12 @@ export const exportChoice = z.strictObject({
   rows: z.enum(['all', 'matches', 'failed']),
   /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below have no effect. */
   format: z.enum(['csv', 'workbook']),
-  /** `spreadsheet` neutralises formulas; `exact` writes every value as it is. */
-  safety: z.enum(['spreadsheet', 'exact']),
+  /**
+   * `source`: in the source's own dialect and encoding, and no byte outside the mapped cells changes; the choices of
+   * dialect below have no effect. The others are written anew, in UTF-8: `exact` every value as it is, `spreadsheet` with
+   * formulas neutralised.
+   */
+  safety: z.enum(['source', 'spreadsheet', 'exact']),
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),
