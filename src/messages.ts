@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from '../electron/contract/errors.ts';
+import { rowReasons } from '../electron/contract/row-reasons.ts';
 import type { SettingsDamage } from '../electron/contract/models/app.ts';
 
 /** Whether trying again helps: at once, only after a while, or only once something was changed. */
@@ -325,6 +326,11 @@ const messages: Record<FailureCode, Format> = {
   'row.bad-encoding': (f) =>
     message(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
   'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
+  'value.unencodable': () =>
+    message(
+      'The result has a character that the encoding of the file has not, so the cell stayed as it was.',
+      'Export it in another form: for spreadsheets, converted, or as an Excel file.',
+    ),
   'value.unfit': () =>
     message(
       'The value does not fit the kind of the definition, so it was not sent.',
@@ -439,21 +445,6 @@ export function sentenceFor(failure: Failure, labels?: Labels): string {
   const helps = /try again/i.test(advice) ? '' : retryAdvice[retry];
   return [summary, helps, advice].filter((part) => part !== '').join(' ');
 }
-
-/** Shorter than the message: the row is shown beside it. */
-const rowReasons: Partial<Record<FailureCode, string>> = {
-  'value.unfit': 'Does not fit the definition, not sent',
-  'row.malformed': 'More or fewer fields than the header',
-  'row.unclosed-quote': 'A quote never closes',
-  'row.field-too-long': 'A field is too long',
-  'row.bad-encoding': 'Characters do not fit the encoding',
-  'row.nul': 'Has NUL characters',
-  'service.element-refused': 'Refused by the service',
-  'service.refused': 'The policy does not grant this',
-  'service.failing': 'The service had trouble',
-  'service.timeout': 'No answer in time',
-  'service.mismatched-answer': 'The answer did not fit the question',
-};
 
 /** One short line for a row or a group of rows. */
 export function reasonFor(code: FailureCode): string {

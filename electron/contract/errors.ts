@@ -75,6 +75,7 @@ export const failureCodes = [
   'row.field-too-long',
   'row.bad-encoding',
   'row.nul',
+  'value.unencodable', // for an export: the source's encoding has not all of its characters
   'value.unfit', // does not fit the definition's kind; not sent
   // batches
   'plan.empty',

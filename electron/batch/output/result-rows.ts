@@ -24,7 +24,7 @@ const maxCellsOfFlawedRow = 1_100;
  * it may be.
  */
 export function showRow(chunk: Chunk, results: ChunkResults, index: number, view: View): ResultRow {
-  const row = chunk.rows[index] ?? [];
+  const row = chunk.table.fields(index);
   const shown = {
     row: chunk.start.row + index,
     state: stateOf(results.states[index]),

@@ -150,23 +150,24 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
   return done(countsSoFar(!signal.aborted));
 
   function countChunk(chunk: Chunk): void {
+    const { table } = chunk;
     if (chunks === 0) {
-      const columns = describeColumns(format, chunk.rows);
-      roundedNotices(chunk.rows, columns, opened.converted, format.header).forEach(addNotice);
+      const rows = table.firstRows();
+      const columns = describeColumns(format, rows);
+      roundedNotices(rows, columns, opened.converted, format.header).forEach(addNotice);
       formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
     }
     if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(addNotice);
-    for (let r = 0; r < chunk.rows.length; r++) {
+    for (let r = 0; r < table.count; r++) {
       counts.rows += 1;
       if (chunk.flaws.size > 0 && chunk.flaws.has(r)) {
         counts.malformed += 1;
         continue;
       }
-      const row = chunk.rows[r] ?? [];
       let empty = 0;
       for (const { plan, kind, key } of work) {
-        const value = row[plan.column];
-        if (value === undefined || isBlank(value)) empty += 1;
+        const value = table.value(r, plan.column);
+        if (isBlank(value)) empty += 1;
         else if (!fits(value, kind, plan.operation)) counts.unfit += 1;
         else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
       }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Delimiter, Encoding, Reading } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { cutCharacter, decode } from './decode.ts';
+import { codecOf } from './encodings.ts';
 import { isBlank } from './fit.ts';
 import { parseRows, type Newline } from './parse-rows.ts';
 import { beginning, limits, readRows, type Format } from './read-rows.ts';
@@ -33,7 +33,8 @@ export async function detectFormat(
   if (source.identity.size <= markLength) return failed('file.empty');
 
   const body = bytes.subarray(markLength);
-  const { text } = decode(body.subarray(0, body.length - cutCharacter(body, encoding)), encoding);
+  const codec = codecOf(encoding);
+  const { text } = codec.decode(body.subarray(0, body.length - codec.cutCharacter(body)));
   const newline = guessNewline(text);
   const delimiter = overrides.delimiter ?? guessDelimiter(text, newline);
 
@@ -41,9 +42,11 @@ export async function detectFormat(
   const draft = { encoding, delimiter, newline, markLength, header: false, names: null, width: 0 };
   let first: string[] | undefined;
   let second: string[] | undefined;
+  let firstFlaw: FailureCode | undefined;
   for await (const chunk of readRows(source, draft, beginning(draft))) {
     if (!chunk.ok) return chunk;
-    [first, second] = chunk.value.rows;
+    [first, second] = chunk.value.table.firstRows(2);
+    firstFlaw = chunk.value.flaws.get(0);
     break;
   }
   if (first === undefined) return failed('file.empty');
@@ -51,7 +54,14 @@ export async function detectFormat(
     return failed('file.too-many-columns', { subject: String(limits.columns) });
   }
   const header = overrides.header ?? looksLikeHeader(first, second);
-  return done({ ...draft, header, names: header ? first : null, width: first.length, firstRow: first });
+  return done({
+    ...draft,
+    header,
+    names: header ? first : null,
+    width: first.length,
+    firstRow: first,
+    firstFlaw,
+  });
 }
 
 /** What the person chose; the rest is detected. */
@@ -64,9 +74,9 @@ function guessEncoding(bytes: Buffer): Encoding {
   const many = some.length / 6;
   if (nuls.odd > many && nuls.even < many / 4) return 'utf-16le';
   if (nuls.even > many && nuls.odd < many / 4) return 'utf-16be';
-  if (isUtf8(bytes.subarray(0, bytes.length - cutCharacter(bytes, 'utf-8')))) return 'utf-8';
+  if (isUtf8(bytes.subarray(0, bytes.length - codecOf('utf-8').cutCharacter(bytes)))) return 'utf-8';
   // A few bytes that are not UTF-8 in a text full of longer characters that are: damage, not another encoding.
-  const { text } = decode(bytes, 'utf-8');
+  const { text } = codecOf('utf-8').decode(bytes);
   const good = text.match(/[\u0080-\ud7ff\ue000-\uffff]/g)?.length ?? 0;
   const bad = text.match(/[\udc80-\udcff]/gu)?.length ?? 0;
   if (good > bad * 4) return 'utf-8';
@@ -75,9 +85,12 @@ function guessEncoding(bytes: Buffer): Encoding {
 }
 
 function guessNewline(text: string): Newline {
-  const feed = text.indexOf('\n');
-  if (feed < 0) return text.includes('\r') ? '\r' : '\n';
-  return text[feed - 1] === '\r' ? '\r\n' : '\n';
+  // Line ends in quotes are text: a spreadsheet writes LF there, whatever ends the rows.
+  const bare = text.replace(/"[^"]*"/g, '""');
+  const ends = /[\r\n]/.test(bare) ? bare : text;
+  const feed = ends.indexOf('\n');
+  if (feed < 0) return ends.includes('\r') ? '\r' : '\n';
+  return ends[feed - 1] === '\r' ? '\r\n' : '\n';
 }
 
 function guessDelimiter(text: string, newline: Newline): Delimiter {

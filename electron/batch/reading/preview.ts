@@ -44,7 +44,7 @@ function containsNumbers(values: readonly string[]): boolean {
 /** Columns by what the first rows hold. */
 export async function firstColumns(source: ByteSource, format: Format): Promise<Column[]> {
   for await (const read of readRows(source, format, beginning(format))) {
-    return describeColumns(format, read.ok ? read.value.rows : []);
+    return describeColumns(format, read.ok ? read.value.table.firstRows() : []);
   }
   return describeColumns(format, []);
 }
@@ -64,7 +64,7 @@ export async function preview(
     chunk = read.value;
     break;
   }
-  const rows = chunk?.rows ?? [];
+  const rows = chunk?.table.firstRows() ?? [];
   const columns = describeColumns(format, rows).map((column) => ({
     ...column,
     masked: column.masked || masked?.includes(column.index) === true,
@@ -95,11 +95,13 @@ export async function preview(
   });
 }
 
-export function headerNotices({ names }: Format): Notice[] {
+export function headerNotices({ names, firstFlaw }: Format): Notice[] {
   if (names === null) return [];
   const empty = names.filter(isBlank).length;
   const twice = names.filter((name, i) => !isBlank(name) && names.indexOf(name) < i);
   const notices: Notice[] = [];
+  if (firstFlaw === 'row.unclosed-quote')
+    notices.push({ kind: 'header-quotes', row: 0, column: null, count: 1 });
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
     const column = hideAnywhere(twice[0] ?? '')
@@ -122,7 +124,7 @@ const kinds: Partial<Record<FailureCode, Notice['kind']>> = {
 export function rowNotices(chunk: Chunk | null, { names }: Format): Notice[] {
   const notices = new Map<Notice['kind'], Notice>();
   for (const [index, code] of chunk?.flaws ?? []) {
-    const row = chunk?.rows[index] ?? [];
+    const row = chunk?.table.fields(index) ?? [];
     const repeats =
       names !== null && row.length === names.length && row.every((cell, i) => cell === names[i]);
     const kind = repeats ? 'header-repeated' : kinds[code];

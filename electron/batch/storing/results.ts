@@ -29,6 +29,8 @@ export interface ColumnResults {
   readonly values: readonly string[];
   /** From which row on which request ID answered, for the cells that were sent. */
   readonly requests: readonly (readonly [row: number, requestId: string])[];
+  /** Why a cell failed in the service's own words, by row, where it gave any. They may repeat the value. */
+  readonly reasons: Readonly<Record<number, string>>;
 }
 
 /** The results of one chunk of rows. The rows themselves stay in the source. */
@@ -149,18 +151,27 @@ export function encodeResults(results: ChunkResults): Buffer {
     JSON.stringify([
       results.states,
       results.flaws,
-      results.columns.map((column) => [column.states, column.values, column.requests]),
+      results.columns.map((column) => [column.states, column.values, column.requests, column.reasons]),
     ]),
   );
 }
 
-type StoredResults = [string, Record<number, FailureCode>, [string, string[], [number, string][]][]];
+type StoredResults = [
+  string,
+  Record<number, FailureCode>,
+  [string, string[], [number, string][], Record<number, string>?][],
+];
 
 export function decodeResults(bytes: Buffer): ChunkResults {
   const [states, flaws, columns] = JSON.parse(bytes.toString()) as StoredResults;
   return {
     states,
     flaws,
-    columns: columns.map(([cells, values, requests]) => ({ states: cells, values, requests })),
+    columns: columns.map(([cells, values, requests, reasons = {}]) => ({
+      states: cells,
+      values,
+      requests,
+      reasons,
+    })),
   };
 }

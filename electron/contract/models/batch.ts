@@ -16,7 +16,45 @@ export const source = z.strictObject({
 });
 export type Source = z.infer<typeof source>;
 
-export const encoding = z.enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1']);
+/** By their names in the Encoding Standard, where iso-8859-1 is windows-1252; here it is Latin-1. */
+export const encoding = z.enum([
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+  'iso-8859-1',
+  'iso-8859-15',
+  'macintosh',
+  'windows-1250',
+  'iso-8859-2',
+  'iso-8859-16',
+  'windows-1251',
+  'koi8-r',
+  'koi8-u',
+  'iso-8859-5',
+  'ibm866',
+  'x-mac-cyrillic',
+  'windows-1253',
+  'iso-8859-7',
+  'windows-1254',
+  'iso-8859-3',
+  'windows-1257',
+  'iso-8859-4',
+  'iso-8859-10',
+  'iso-8859-13',
+  'iso-8859-14',
+  'windows-1255',
+  'iso-8859-8',
+  'windows-1256',
+  'iso-8859-6',
+  'windows-874',
+  'windows-1258',
+  'shift_jis',
+  'euc-jp',
+  'gb18030',
+  'big5',
+  'euc-kr',
+]);
 export type Encoding = z.infer<typeof encoding>;
 
 export const delimiter = z.enum([',', ';', '\t', '|']);
@@ -36,6 +74,7 @@ export const notice = z.strictObject({
     'field-too-long',
     'header-duplicate',
     'header-empty',
+    'header-quotes', // the header's quotes do not agree
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
@@ -239,8 +278,12 @@ export const exportChoice = z.strictObject({
   rows: z.enum(['all', 'matches', 'failed']),
   /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below have no effect. */
   format: z.enum(['csv', 'workbook']),
-  /** `spreadsheet` neutralises formulas; `exact` writes every value as it is. */
-  safety: z.enum(['spreadsheet', 'exact']),
+  /**
+   * `source`: in the source's own dialect and encoding, and no byte outside the mapped cells changes; the choices of
+   * dialect below have no effect. The others are written anew, in UTF-8: `exact` every value as it is, `spreadsheet` with
+   * formulas neutralised.
+   */
+  safety: z.enum(['source', 'spreadsheet', 'exact']),
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),

@@ -16,14 +16,20 @@ import type { AppStore } from '../../app-store.svelte.ts';
 /** Rows that fit on one sheet of a workbook, below its header. */
 export const maxSheetRows = 1_048_575;
 
-/** The export that is offered first: masked, safe in a spreadsheet, and in the dialect of RFC 4180. */
+/** What a sheet was read from has no dialect of text that a person would know again. */
+const isWorkbook = ({ sourceName }: Job): boolean => /\.xl[st][xm]$/i.test(sourceName);
+
+/**
+ * The export that is offered first: masked, and in the source's own dialect; for a workbook safe in a spreadsheet, in the
+ * dialect of RFC 4180.
+ */
 export function defaultExport(job: Job): ExportChoice {
   return {
     jobId: job.jobId,
     content: 'masked',
     rows: 'all',
     format: 'csv',
-    safety: 'spreadsheet',
+    safety: isWorkbook(job) ? 'spreadsheet' : 'source',
     delimiter: ',',
     byteOrderMark: true,
     newline: '\r\n',
@@ -34,9 +40,9 @@ export function defaultExport(job: Job): ExportChoice {
   };
 }
 
-/** NAME_errors.csv: the failed rows as they came in, with the delimiter they came in. */
+/** NAME_errors.csv: why each row failed, and the row as it came in. */
 export function failedRowsExport(job: Job): ExportChoice {
-  return { ...defaultExport(job), rows: 'failed', content: 'tokens', delimiter: job.plan.reading.delimiter };
+  return { ...defaultExport(job), rows: 'failed', content: 'tokens' };
 }
 
 /** How many rows an export writes. A cleartext export from production asks the person to type it. */

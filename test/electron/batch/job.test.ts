@@ -350,7 +350,7 @@ describe('failed rows', () => {
     expect(lines.slice(10, 20)).toEqual([
       '<tok9>,9,',
       '<tok10>,10,',
-      'tok11,11,11',
+      'tok11,11,row.malformed,11',
       ...[12, 13, 14, 15, 16].map((n) => `<tok${n}>,${n},`),
       'tok17,17,service.element-refused',
       '<tok18>,18,',

@@ -43,7 +43,7 @@ async function convert(
   let flawed = 0;
   for await (const chunk of readRows(source.value, format.value, beginning(format.value))) {
     if (!chunk.ok) throw new Error(chunk.failure.code);
-    rows.push(...chunk.value.rows);
+    rows.push(...chunk.value.table.firstRows());
     flawed += chunk.value.flaws.size;
   }
   await source.value.close();
