@@ -152,7 +152,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const opened = sources.find(sourceId);
       if (!opened.ok) return opened;
       const format = await sources.format(sourceId, reading);
-      return format.ok ? preview(opened.value, format.value, masked) : format;
+      return format.ok ? preview(opened.value, format.value, { masked, overrides: reading }) : format;
     },
     async 'batch.preflight'({ sourceId, plan }) {
       const checked = await checkWithClient(sourceId, plan);

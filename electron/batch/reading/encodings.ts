@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import iconv from 'iconv-lite';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { characterAt, escapeBase, type Codec, type Encoded } from './codec.ts';
 import { createMultiByteCodec, type MultiByteEncoding } from './multi-byte.ts';
@@ -34,7 +35,7 @@ const multiByteEncodings: readonly Encoding[] = [
   'euc-kr',
 ] satisfies MultiByteEncoding[];
 
-const isMultiByte = (encoding: Encoding): encoding is MultiByteEncoding =>
+export const isMultiByte = (encoding: Encoding): encoding is MultiByteEncoding =>
   multiByteEncodings.includes(encoding);
 
 const utf8: Codec = {
@@ -185,5 +186,7 @@ function upperHalf(encoding: Encoding): string {
   // To TextDecoder iso-8859-1 is another name of windows-1252.
   if (encoding === 'iso-8859-1') return latin1;
   if (encoding === 'windows-1252') return windows1252 + latin1.slice(0x20);
+  // Code pages of DOS, which TextDecoder does not know.
+  if (['ibm437', 'ibm850', 'ibm852'].includes(encoding)) return iconv.decode(Buffer.from(bytes), encoding);
   return new TextDecoder(encoding).decode(bytes);
 }

@@ -44,8 +44,8 @@ interface Tables {
   readonly singles: Uint16Array;
   readonly pairs: Uint16Array;
   readonly triples: Uint16Array | null;
-  /** By `linearOf`, for characters of the basic plane. */
-  readonly quads: Uint16Array | null;
+  /** By `linearOf`, for characters of the basic plane; made when one is first met, and empty where there are none. */
+  readonly quads: () => Uint16Array;
   /** Bytes as one number, most significant first. */
   readonly inverse: ReadonlyMap<number, number>;
 }
@@ -92,13 +92,13 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
     const second = bytes[at + 1] ?? 0;
     if (triples !== null && first === 0x8f) {
       set(3, triples[second * 256 + (bytes[at + 2] ?? 0)] ?? 0);
-    } else if (quads !== null && isLead[first] === 1 && isDigit(second)) {
+    } else if (shape.fourBytes === true && isLead[first] === 1 && isDigit(second)) {
       const third = bytes[at + 2] ?? 0;
       const fourth = bytes[at + 3] ?? 0;
       if (third < 0x81 || third > 0xfe || !isDigit(fourth)) return;
       const linear = linearOf(first, second, third, fourth);
       const isAstral = linear >= firstAstral && linear <= lastAstral;
-      set(4, isAstral ? 0x10000 + linear - firstAstral : (quads[linear] ?? 0));
+      set(4, isAstral ? 0x10000 + linear - firstAstral : (quads()[linear] ?? 0));
     } else if (isLead[first] === 1) set(2, pairs[first * 256 + second] ?? 0);
   }
   function set(length: number, codePoint: number): void {
@@ -111,7 +111,7 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
   function expectedLength(first: number, second: number | undefined): number {
     if (triples !== null && first === 0x8f) return 3;
     if (isLead[first] !== 1) return 1;
-    return quads !== null && second !== undefined && isDigit(second) ? 4 : 2;
+    return shape.fourBytes === true && second !== undefined && isDigit(second) ? 4 : 2;
   }
 
   return {
@@ -154,11 +154,13 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
       const bytes: number[] = [];
       for (let i = 0; i < text.length; i++) {
         const unit = text.charCodeAt(i);
-        const code = unit < 0x80 ? unit : inverse.get(unit);
+        let code = unit < 0x80 ? unit : inverse.get(unit);
+        if (code === undefined && quads().length > 0) code = inverse.get(unit);
         if (code !== undefined) pushCode(bytes, code);
         else {
           const codePoint = text.codePointAt(i) ?? 0;
-          if (quads === null || codePoint < 0x10000) return { ok: false, character: characterAt(text, i) };
+          if (quads().length === 0 || codePoint < 0x10000)
+            return { ok: false, character: characterAt(text, i) };
           bytes.push(...quadOf(codePoint - 0x10000 + firstAstral));
           i += 1;
         }
@@ -246,8 +248,9 @@ function createTables(encoding: MultiByteEncoding, shape: Shape): Tables {
     }
   }
   let quads: Uint16Array | null = null;
-  if (shape.fourBytes === true) {
-    quads = new Uint16Array(basicQuads);
+  function makeQuads(): Uint16Array {
+    if (shape.fourBytes !== true) return new Uint16Array(0);
+    const table = new Uint16Array(basicQuads);
     for (const [code, unit] of known(codes(basicQuads, (i) => quadOf(i).readUInt32BE()))) {
       const [first, second, third, fourth] = [
         code >>> 24,
@@ -255,9 +258,10 @@ function createTables(encoding: MultiByteEncoding, shape: Shape): Tables {
         (code >>> 8) & 0xff,
         code & 0xff,
       ];
-      quads[linearOf(first, second, third, fourth)] = unit;
+      table[linearOf(first, second, third, fourth)] = unit;
       add(code, unit);
     }
+    return table;
   }
-  return { singles, pairs, triples, quads, inverse };
+  return { singles, pairs, triples, quads: () => (quads ??= makeQuads()), inverse };
 }

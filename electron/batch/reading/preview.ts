@@ -2,6 +2,7 @@ import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Column, Notice, Preview } from '../../contract/models/batch.ts';
 import { mask, maskNumbers } from '../../privacy/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
+import type { DetectedFormat, ReadingOverrides } from './detect.ts';
 import { hideAnywhere, holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';
@@ -51,13 +52,15 @@ export async function firstColumns(source: ByteSource, format: Format): Promise<
 
 /**
  * The first rows of a source, as a person sees them before anything is sent. `masked` adds to the columns that are
- * hidden by what they hold, and takes none away.
+ * hidden by what they hold, and takes none away. What `overrides` has is a person's choice, and no guess any more.
  */
 export async function preview(
-  { source, bytes, converted }: Pick<OpenSource, 'source' | 'bytes' | 'converted'>,
-  format: Format,
-  masked: readonly number[] | null,
+  { source, bytes, converted, fixed }: Pick<OpenSource, 'source' | 'bytes' | 'converted' | 'fixed'>,
+  format: DetectedFormat,
+  { masked, overrides }: { masked: readonly number[] | null; overrides: ReadingOverrides },
 ): Promise<Outcome<Preview>> {
+  const chosen = { ...overrides, ...fixed };
+  const { guesses } = format;
   let chunk: Chunk | null = null;
   for await (const read of readRows(bytes, format, beginning(format))) {
     if (!read.ok) return read;
@@ -82,6 +85,11 @@ export async function preview(
   return done({
     source,
     reading: { encoding: format.encoding, delimiter: format.delimiter, header: format.header },
+    guesses: {
+      encoding: chosen.encoding === undefined ? guesses.encoding : null,
+      delimiter: chosen.delimiter === undefined ? guesses.delimiter : null,
+      header: chosen.header === undefined && guesses.header,
+    },
     byteOrderMark: format.markLength > 0,
     newline: format.newline,
     columns,
@@ -95,13 +103,12 @@ export async function preview(
   });
 }
 
-export function headerNotices({ names, firstFlaw }: Format): Notice[] {
+export function headerNotices({ names, headerFlaw }: Pick<DetectedFormat, 'names' | 'headerFlaw'>): Notice[] {
   if (names === null) return [];
   const empty = names.filter(isBlank).length;
   const twice = names.filter((name, i) => !isBlank(name) && names.indexOf(name) < i);
   const notices: Notice[] = [];
-  if (firstFlaw === 'row.unclosed-quote')
-    notices.push({ kind: 'header-quotes', row: 0, column: null, count: 1 });
+  if (headerFlaw !== null) notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
     const column = hideAnywhere(twice[0] ?? '')

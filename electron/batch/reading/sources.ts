@@ -6,9 +6,8 @@ import type { Reading, Source } from '../../contract/models/batch.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { type ByteSource, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
-import { detectFormat, type ReadingOverrides } from './detect.ts';
+import { detectFormat, type DetectedFormat, type ReadingOverrides } from './detect.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
-import type { Format } from './read-rows.ts';
 import { canonical, type Converted } from './workbook/convert-sheet.ts';
 
 /** What a file is by its first bytes, whatever its name says. `other` has the words a person knows it by. */
@@ -92,7 +91,7 @@ export interface Sources {
    * How it is read. Found out once for each set of overrides and remembered, so that preview, preflight and start
    * agree. Failures: file.unknown, file.changed, and those of `detectFormat`.
    */
-  format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<Format>>;
+  format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<DetectedFormat>>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   close(): Promise<void>;
@@ -104,7 +103,7 @@ const maxOpen = 8;
 const reportEveryMs = 200;
 
 interface Entry extends OpenSource {
-  readonly formats: Map<string, Format>;
+  readonly formats: Map<string, DetectedFormat>;
 }
 
 export function createSources(

@@ -16,7 +16,10 @@ export const source = z.strictObject({
 });
 export type Source = z.infer<typeof source>;
 
-/** By their names in the Encoding Standard, where iso-8859-1 is windows-1252; here it is Latin-1. */
+/**
+ * By their names in the Encoding Standard, where iso-8859-1 is windows-1252 (here it is Latin-1) and three code pages of
+ * DOS are missing. Of those that read some bytes alike the usual one is first.
+ */
 export const encoding = z.enum([
   'utf-8',
   'utf-16le',
@@ -25,9 +28,12 @@ export const encoding = z.enum([
   'iso-8859-1',
   'iso-8859-15',
   'macintosh',
+  'ibm850',
+  'ibm437',
   'windows-1250',
   'iso-8859-2',
   'iso-8859-16',
+  'ibm852',
   'windows-1251',
   'koi8-r',
   'koi8-u',
@@ -64,6 +70,15 @@ export type Delimiter = z.infer<typeof delimiter>;
 export const reading = z.strictObject({ encoding, delimiter, header: z.boolean() });
 export type Reading = z.infer<typeof reading>;
 
+/** What of a reading was a guess: what it might be instead, likeliest first. Null is no doubt, or a person's choice. */
+export const guesses = z.strictObject({
+  encoding: z.array(encoding).nullable(),
+  delimiter: z.array(delimiter).nullable(),
+  /** Whether the first row may be taken for what it is not. */
+  header: z.boolean(),
+});
+export type Guesses = z.infer<typeof guesses>;
+
 /** Something about the file a person should know before running; the row is counted from 1, header not counted. */
 export const notice = z.strictObject({
   kind: z.enum([
@@ -74,7 +89,7 @@ export const notice = z.strictObject({
     'field-too-long',
     'header-duplicate',
     'header-empty',
-    'header-quotes', // the header's quotes do not agree
+    'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
@@ -100,6 +115,7 @@ export type Column = z.infer<typeof column>;
 export const preview = z.strictObject({
   source,
   reading,
+  guesses,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\n', '\r\n', '\r']),
   columns: z.array(column),

@@ -153,7 +153,7 @@ describe("an export in the source's own dialect", () => {
     const preview = valueOf(
       await app.batch['batch.preview']({ sourceId, reading: plan.reading, masked: null }),
     );
-    expect(preview.notices).toContainEqual({ kind: 'header-quotes', row: 0, column: null, count: 1 });
+    expect(preview.notices).toContainEqual({ kind: 'header-damaged', row: 0, column: null, count: 1 });
     expect(await exportOf(await app.run(sourceId, plan))).toBe('na"me,"tok"en\na,T1\n');
   });
 });

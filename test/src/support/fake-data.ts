@@ -145,6 +145,7 @@ export const sourceRow = (n: number): string[] => [
 export const preview: Preview = {
   source: { sourceId: 'source-1', name: 'disputes-q3.csv', bytes: 41_203_118, sheet: null },
   reading: { encoding: 'utf-8', delimiter: ';', header: true },
+  guesses: { encoding: null, delimiter: null, header: false },
   byteOrderMark: true,
   newline: '\r\n',
   columns: header.map((name, index) => ({
