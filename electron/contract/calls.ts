@@ -6,7 +6,6 @@ import {
   damagedJob,
   exportChoice,
   exported,
-  failureGroup,
   job,
   mapping,
   matchReason,
@@ -180,8 +179,8 @@ export const calls = {
   'batch.resume': call(ofJob, nothing),
   'batch.cancel': call(ofJob, nothing),
   /**
-   * Runs again the rows that failed in a way a retry may mend; merged into the same job in source order. With a code,
-   * only the rows that `batch.failures` counts under it.
+   * Runs again the values that failed in a way a retry may mend; merged into the same job in source order. With a code,
+   * only those that failed with it.
    */
   'batch.retry': call(ofJob.extend({ code: z.enum(failureCodes).nullable() }), nothing),
   /** Removes a job and everything stored for it. */
@@ -193,7 +192,6 @@ export const calls = {
     z.strictObject({ jobId: id, filter: rowFilter, from: count, count: z.int().min(1).max(500) }),
     rowsPage,
   ),
-  'batch.failures': call(ofJob, z.array(failureGroup)),
   'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
   /** Writes the file where the person says; null when they changed their mind. */
   'batch.export': call(exportChoice, exported.nullable()),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AuditEnd, AuditIntent } from '../../electron/audit/audit.ts';
 import { createBatch, type Batch, type BatchOptions } from '../../electron/batch/batch.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
-import { defaultSettings, type Settings } from '../../electron/contract/models/app.ts';
+import { defaultSettings, type ServiceStatus, type Settings } from '../../electron/contract/models/app.ts';
 import type {
   ColumnPlan,
   ExportChoice,
@@ -46,6 +46,9 @@ export interface FakeService {
   refuses: (value: string) => boolean;
   busy: number;
   mostBusy: number;
+  /** What its requests wait for. */
+  waiting: Partial<Pick<ServiceStatus, 'pausedUntil' | 'pauseReason'>>;
+  readonly onStatus: Set<() => void>;
 }
 
 export function fakeService(batchSize = 100): FakeService {
@@ -61,6 +64,8 @@ export function fakeService(batchSize = 100): FakeService {
     refuses: () => false,
     busy: 0,
     mostBusy: 0,
+    waiting: {},
+    onStatus: new Set(),
     client: {
       get connection() {
         return none();
@@ -71,8 +76,18 @@ export function fakeService(batchSize = 100): FakeService {
       getMasked: none,
       translate: none,
       openSession: none,
-      status: none,
-      onStatus: () => () => undefined,
+      status: (policy) => ({
+        connectionId: 'c1',
+        policy,
+        sessionSince: null,
+        remaining: null,
+        limit: null,
+        pausedUntil: null,
+        pauseReason: null,
+        transfersToday: 0,
+        ...fake.waiting,
+      }),
+      onStatus: (listener) => (fake.onStatus.add(listener), () => fake.onStatus.delete(listener)),
       close: () => Promise.resolve(),
       batchSize,
       async batch(call, elements, context) {

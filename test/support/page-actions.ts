@@ -86,10 +86,15 @@ export async function readSum(
   page: Page,
 ): Promise<Record<'rows' | 'ok' | 'failed' | 'unmatched' | 'blank', number>> {
   const text = await page.getByRole('status', { name: 'Sum' }).innerText({ timeout: 120_000 });
-  const numbers =
-    text.match(/[\d,.\u202f\u00a0' ]*\d/g)?.map((part) => Number(part.replaceAll(/\D/g, ''))) ?? [];
-  const [rows = NaN, ok = NaN, failed = NaN, unmatched = NaN, blank = NaN] = numbers;
-  return { rows, ok, failed, unmatched, blank };
+  const before = (words: string): number =>
+    Number(new RegExp(`([\\d,]+) (?:${words})`).exec(text)?.[1]?.replaceAll(',', '') ?? 0);
+  return {
+    rows: before('rows?'),
+    ok: before('succeeded|match'),
+    failed: before('failed'),
+    unmatched: before('don’t'),
+    blank: before('blank'),
+  };
 }
 
 export interface ExportWish {

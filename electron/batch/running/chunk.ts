@@ -5,7 +5,6 @@ import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
   asCode,
-  codeOfRow,
   isRetriable,
   requestIdOf,
   rowState,
@@ -36,7 +35,7 @@ const unfit = fixedSlot(rowStates.failed, 'value.unfit');
 /** The chunk's results of an earlier run, when failed rows are tried again. */
 export interface EarlierResults {
   readonly results: ChunkResults;
-  /** Only rows that failed for this reason are tried again; null is every reason where a retry may help. */
+  /** Only values that failed for this reason are tried again; null is every reason where a retry may help. */
   readonly code: FailureCode | null;
 }
 
@@ -88,8 +87,9 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   return { range: { start, end, crc }, flaws, cells, requests, values };
 }
 
-function isTriedAgain({ results, code }: EarlierResults, column: ColumnResults, row: number): boolean {
-  return isRetriable(asCode(column.values[row] ?? '')) && (code === null || codeOfRow(results, row) === code);
+function isTriedAgain({ code }: EarlierResults, column: ColumnResults, row: number): boolean {
+  const failed = asCode(column.values[row] ?? '');
+  return isRetriable(failed) && (code === null || failed === code);
 }
 
 function earlierSlot(column: ColumnResults, row: number): Slot {

@@ -50,7 +50,19 @@ export interface ChunkCounts {
   readonly unmatched: number;
   readonly blank: number;
   /** Failed rows by code: how many, and the index of the first. */
-  readonly codes: Readonly<Partial<Record<FailureCode, readonly [count: number, first: number]>>>;
+  readonly codes: CodeCounts;
+  /** By mapped column; null where an earlier version counted rows only. */
+  readonly columns: readonly ColumnCounts[] | null;
+}
+
+type CodeCounts = Readonly<Partial<Record<FailureCode, readonly [count: number, first: number]>>>;
+
+/** Cells of one mapped column that are not blank. */
+export interface ColumnCounts {
+  readonly cells: number;
+  /** Those of rows that could not be sent among them, which have no code of their own. */
+  readonly failed: number;
+  readonly codes: CodeCounts;
 }
 
 /**
@@ -116,7 +128,34 @@ export function countChunk(results: ChunkResults): ChunkCounts {
         throw new TypeError('a row without a state');
     }
   }
-  return { rows: states.length, ok, failed, unmatched, blank, codes };
+  return {
+    rows: states.length,
+    ok,
+    failed,
+    unmatched,
+    blank,
+    codes,
+    columns: results.columns.map(countColumn),
+  };
+}
+
+function countColumn({ states, values }: ColumnResults): ColumnCounts {
+  let cells = 0;
+  let failed = 0;
+  const codes: Partial<Record<FailureCode, [number, number]>> = {};
+  for (let row = 0; row < states.length; row++) {
+    const state = states[row];
+    if (state === rowStates.blank) continue;
+    cells += 1;
+    if (state === rowStates.kept) failed += 1;
+    if (state !== rowStates.failed) continue;
+    failed += 1;
+    const code = asCode(values[row] ?? '');
+    const known = codes[code];
+    if (known === undefined) codes[code] = [1, row];
+    else known[0] += 1;
+  }
+  return { cells, failed, codes };
 }
 
 export const emptyTally: Tally = { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0 };

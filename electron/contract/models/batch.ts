@@ -222,6 +222,19 @@ export const tally = z.strictObject({
 });
 export type Tally = z.infer<typeof tally>;
 
+/** Failed values of one column with one reason; `column` null where the row itself could not be sent. */
+export const failureGroup = z.strictObject({
+  column: count.nullable(),
+  code: z.enum(failureCodes),
+  /** Values; rows where `column` is null. */
+  count,
+  firstRow: z.int().positive(),
+  /** Whether a retry may help. */
+  retriable: z.boolean(),
+});
+export type FailureGroup = z.infer<typeof failureGroup>;
+
+/** A job at one moment: all its numbers belong together, so a window that shows several of them shows one event. */
 export const job = z.strictObject({
   jobId: id,
   sourceName: z.string(),
@@ -236,10 +249,18 @@ export const job = z.strictObject({
   /** Rows in the source; null until the whole of it has been read once. */
   total: count.nullable(),
   tally,
+  /**
+   * Values of the mapped columns, blank ones not counted; those of rows that could not be sent count as failed. Null
+   * for a job of an earlier version, which counted rows only.
+   */
+  values: z.strictObject({ all: count, failed: count }).nullable(),
+  /** The most frequent first. */
+  failures: z.array(failureGroup),
   /** Rows committed to disk: where a resume starts. */
   committed: count,
   rowsPerSecond: z.number().nonnegative(),
   secondsLeft: count.nullable(),
+  /** Why nothing is sent at the moment, and until when: it is paused, or it runs and the service has to be waited for. */
   waiting: z.strictObject({ failure: failureSchema, until: instant.nullable() }).nullable(),
   failure: failureSchema.nullable(),
 });
@@ -276,15 +297,6 @@ export const rowsPage = z.strictObject({
   rows: z.array(resultRow),
 });
 export type RowsPage = z.infer<typeof rowsPage>;
-
-export const failureGroup = z.strictObject({
-  code: z.enum(failureCodes),
-  count,
-  firstRow: z.int().positive(),
-  /** Whether a retry may help. */
-  retriable: z.boolean(),
-});
-export type FailureGroup = z.infer<typeof failureGroup>;
 
 export const exportChoice = z.strictObject({
   jobId: id,

@@ -8,7 +8,8 @@ import type {
   ResultRow,
   Tally,
 } from '../../../electron/contract/models/batch.ts';
-import { formatCount, formatRows } from '../../format.ts';
+import type { FailureCode } from '../../../electron/contract/errors.ts';
+import { formatCount, formatRows, formatSpan, formatTime } from '../../format.ts';
 
 export const operationLabels: Record<ColumnPlan['operation'], string> = {
   detokenize: 'Detokenize',
@@ -17,8 +18,7 @@ export const operationLabels: Record<ColumnPlan['operation'], string> = {
   match: 'Match pattern',
 };
 
-/** Props of `State`. */
-export const jobStates: Record<JobState, { variant: 'ok' | 'warn' | 'danger' | 'quiet'; label: string }> = {
+const jobStates: Record<JobState, JobStateLabel> = {
   running: { variant: 'quiet', label: 'Running' },
   paused: { variant: 'warn', label: 'Paused' },
   interrupted: { variant: 'warn', label: 'Interrupted' },
@@ -80,6 +80,42 @@ export const delimiterNames: Readonly<Record<Delimiter, string>> = {
   '\t': 'tab',
   '|': 'bar',
 };
+/** Props of `State`. */
+export interface JobStateLabel {
+  variant: 'ok' | 'warn' | 'danger' | 'quiet';
+  label: string;
+}
+
+/** Green only where no row failed: a batch of failures must never look like success. */
+export function describeState({ state, tally, waiting }: Job): JobStateLabel {
+  if (state === 'running' && waiting !== null) return { variant: 'warn', label: 'Waiting' };
+  const label = jobStates[state];
+  if (tally.failed === 0 || (state !== 'finished' && state !== 'cancelled')) return label;
+  // What is blank was not tried.
+  const isAll = tally.ok + tally.unmatched === 0;
+  return isAll
+    ? { variant: 'danger', label: `${label.label} · all failed` }
+    : { variant: 'warn', label: `${label.label} · ${formatCount(tally.failed)} failed` };
+}
+
+const waitingReasons: Partial<Record<FailureCode, string>> = {
+  'service.unreachable': 'Offline',
+  'service.timeout': 'No answer',
+  'service.busy': 'Rate limit reached',
+  'service.quota': 'Today’s quota is used up',
+  'service.failing': 'Service failing',
+};
+
+/** Why nothing is sent, and how long still: in place of the rate and the time left. */
+export function formatWaiting({ failure, until }: NonNullable<Job['waiting']>, now: number): string {
+  const reason = waitingReasons[failure.code] ?? 'Waiting';
+  if (until === null) return reason;
+  const seconds = (Date.parse(until) - now) / 1_000;
+  if (seconds <= 0) return `${reason}. Retrying now`;
+  return seconds < 600
+    ? `${reason}. Retrying in ${formatSpan(seconds)}`
+    : `${reason}. Resumes at ${formatTime(until)}`;
+}
 
 export const delimiters = [
   { value: ',', label: 'Comma ,' },
@@ -88,15 +124,22 @@ export const delimiters = [
   { value: '|', label: 'Bar |' },
 ] as const;
 
-/** The row count in one sum. The main process checks it before it calls a job finished. */
-export function formatSum({ rows, ok, failed, unmatched, blank }: Tally): string {
+/**
+ * The row count in one sum. The main process checks it before it calls a job finished; rows that a cancelled one did not
+ * come to are in the sum too.
+ */
+export function formatSum({ tally, total, plan }: Pick<Job, 'tally' | 'total' | 'plan'>): string {
+  const { rows, ok, failed, unmatched, blank } = tally;
+  const isMatch = plan.columns.some(({ operation }) => operation === 'match');
+  const unsent = Math.max(0, (total ?? rows) - rows);
   const parts = [
-    `${formatCount(ok)} ok`,
-    `${formatCount(failed)} failed`,
-    `${formatCount(unmatched)} unmatched`,
-    `${formatCount(blank)} blank`,
+    `${formatCount(ok)} ${isMatch ? 'match' : 'succeeded'}`,
+    ...(unmatched > 0 ? [`${formatCount(unmatched)} don’t`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
+    ...(blank > 0 ? [`${formatCount(blank)} blank`] : []),
+    ...(unsent > 0 ? [`${formatCount(unsent)} not sent`] : []),
   ];
-  return `${formatCount(rows)} rows in = ${parts.join(' + ')}`;
+  return `${formatRows(rows + unsent)} = ${parts.join(' + ')}`;
 }
 
 /** How many rows match: what an export of the matches will hold. */

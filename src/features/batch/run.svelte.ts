@@ -3,7 +3,6 @@ import type { Failure, FailureCode } from '../../../electron/contract/errors.ts'
 import type {
   ExportChoice,
   Exported,
-  FailureGroup,
   Job,
   ResultRow,
   RowFilter,
@@ -62,7 +61,6 @@ export class BatchRun {
   filter = $state<RowFilter>('all');
   pages = $state.raw<RowPages<ResultRow>>();
   active = $state.raw<Cell>({ row: 0, column: 0 });
-  failures = $state.raw<FailureGroup[]>([]);
   panel = $state<'reveal' | 'export' | null>(null);
   exported = $state.raw<Exported | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -71,7 +69,9 @@ export class BatchRun {
   job = $derived.by((): Job | undefined => this.app.jobs.get(this.jobId));
   production = $derived.by(() => this.job?.environment === 'production');
   retriable = $derived(
-    this.failures.filter(({ retriable }) => retriable).reduce((sum, { count }) => sum + count, 0),
+    (this.job?.failures ?? [])
+      .filter(({ retriable }) => retriable)
+      .reduce((sum, { count }) => sum + count, 0),
   );
   activeRow = $derived(this.pages?.row(this.active.row));
   /** Column 0 of the table is the row number. */
@@ -108,12 +108,6 @@ export class BatchRun {
 
   async refresh(first: number, last: number): Promise<void> {
     await this.pages?.renew(first, last);
-    await this.loadFailures();
-  }
-
-  async loadFailures(): Promise<void> {
-    const outcome = await this.#api.call('batch.failures', { jobId: this.jobId });
-    if (outcome.ok) this.failures = outcome.value;
   }
 
   choose(cell: Cell): void {
@@ -129,7 +123,7 @@ export class BatchRun {
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
-  /** Retries the failed rows with this code; null retries every row that can be retried. */
+  /** Retries the values that failed with this code; null retries every value that can be retried. */
   async retry(code: FailureCode | null): Promise<void> {
     const outcome = await this.#api.call('batch.retry', { jobId: this.jobId, code });
     this.failure = outcome.ok ? null : outcome.failure;

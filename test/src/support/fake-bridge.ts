@@ -365,15 +365,6 @@ function defaultAnswers(
       );
       return done({ total, from, rows });
     },
-    'batch.failures': ({ jobId }) => {
-      const job = fake.jobs.get(jobId);
-      if (job === undefined || job.tally.failed === 0) return done([]);
-      return done([
-        { code: 'row.malformed', count: 37, firstRow: 1_841, retriable: false },
-        { code: 'service.failing', count: 11, firstRow: 20_413, retriable: true },
-        { code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
-      ]);
-    },
     'batch.reveal': ({ xorKey }) => {
       turn += 1;
       return done({

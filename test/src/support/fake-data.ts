@@ -189,6 +189,12 @@ export function job(over: Partial<Job> = {}): Job {
     endedAt: null,
     total: 500_000,
     tally: { rows: 312_500, ok: 312_440, failed: 12, unmatched: 0, blank: 48 },
+    values: { all: 312_452, failed: 12 },
+    failures: [
+      { column: null, code: 'row.malformed', count: 9, firstRow: 1_841, retriable: false },
+      { column: 1, code: 'service.failing', count: 2, firstRow: 20_413, retriable: true },
+      { column: 1, code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
+    ],
     committed: 312_500,
     rowsPerSecond: 1_390,
     secondsLeft: 135,
