@@ -93,6 +93,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     store,
     keychain,
     certificates: createClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
+    parser,
     newId: randomUUID,
   });
 

@@ -216,6 +216,11 @@ const messages: Record<FailureCode, Format> = {
           `The client certificate (${f.subject}) does not open.`,
           'Choose a PKCS #12 file with its key and give the passphrase it was made with.',
         ),
+  'certificate.slow': (f) =>
+    message(
+      `The client certificate (${f.subject ?? 'PKCS #12'}) is encrypted so that it takes too long to open.`,
+      'Export it again with fewer rounds, as TLS programs do by themselves: a few thousand.',
+    ),
 
   'audit.unwritable': () =>
     message(

@@ -37,6 +37,7 @@ export const failureCodes = [
   'connection.environment', // not lowered while secrets are stored
   'connection.built-in', // the built-in connection can't be changed that way
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
+  'certificate.slow', // its file asks for so many rounds that opening it takes too long
   // the app
   'audit.unwritable', // nothing is sent that can't be recorded first
   'audit.broken', // the chain does not verify

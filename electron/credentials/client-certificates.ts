@@ -1,32 +1,26 @@
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import fs from 'node:fs/promises';
-import { Socket } from 'node:net';
 import path from 'node:path';
-import { createSecureContext, TLSSocket } from 'node:tls';
+import { z } from 'zod';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ClientCertificate } from '../contract/models/connection.ts';
 import { partialOf, writeFileAtomically } from '../storage/atomic-file.ts';
 import { createRecordCipher } from '../storage/encryption.ts';
 import { errorCode, writeFailure } from '../storage/file-failures.ts';
 import { certificateAccount, type ConnectionOrigin, type Keychain } from './keychain.ts';
-
-/** A PKCS #12 file with its passphrase, as the transport presents it. */
-export interface PfxWithPassphrase {
-  readonly pfx: Buffer;
-  readonly passphrase: string;
-}
+import type { CertificateWithKey } from './pkcs12.ts';
 
 /**
- * The client certificates with their passphrases, too long for a keychain: each pair is one file, encrypted
- * (AES-256-GCM) with a key of its own in the keychain, 0600. As one record, a replaced file can't be left with the
- * passphrase of the one before. File and key are named after the connection and its origin, so neither is found for
+ * The client certificates with their keys, too long for a keychain: each pair is one file, encrypted (AES-256-GCM) with
+ * a key of its own in the keychain, 0600. As one record, a replaced certificate can't be left with the key of the one
+ * before. File and key are named after the connection and its origin, so neither is found for
  * another host.
  */
 export interface ClientCertificates {
   /** Replaces the one before, or leaves it as it was. Failures: keychain.*, file.unwritable, file.disk-full. */
-  write(connection: ConnectionOrigin, pair: PfxWithPassphrase): Promise<Outcome<null>>;
+  write(connection: ConnectionOrigin, pair: CertificateWithKey): Promise<Outcome<null>>;
   /** Failures: certificate.invalid with a subject (missing, damaged, or its key is gone), keychain.*. */
-  read(connection: ConnectionOrigin): Promise<Outcome<PfxWithPassphrase>>;
+  read(connection: ConnectionOrigin): Promise<Outcome<CertificateWithKey>>;
   /**
    * Succeeds where there is nothing. The key is removed with the connection's other secrets. Failure: file.unwritable.
    */
@@ -52,7 +46,7 @@ export function createClientCertificates({
       const account = certificateAccount(connection);
       const key = await keychain.key(account);
       if (!key.ok) return key;
-      const record = encodePair(pair);
+      const record = Buffer.from(JSON.stringify(pair));
       try {
         await fs.mkdir(folder, { recursive: true, mode: 0o700 });
         const encrypted = createRecordCipher(key.value, account).encrypt(record, account);
@@ -87,40 +81,21 @@ export function createClientCertificates({
   };
 }
 
-/** The passphrase's length in bytes (4, big-endian), the passphrase, the file. */
-function encodePair({ pfx, passphrase }: PfxWithPassphrase): Buffer {
-  const text = Buffer.from(passphrase, 'utf8');
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(text.length);
-  return Buffer.concat([length, text, pfx]);
-}
+const pairSchema = z.strictObject({ cert: z.string(), key: z.string() });
 
-function decodePair(record: Buffer): PfxWithPassphrase | null {
-  if (record.length < 4) return null;
-  const end = 4 + record.readUInt32BE(0);
-  if (end > record.length) return null;
-  return { passphrase: record.toString('utf8', 4, end), pfx: record.subarray(end) };
-}
-
-/**
- * The subject and expiry of the certificate in a PKCS #12 file, opened as TLS will open it. Failure:
- * certificate.invalid with a subject, when it does not open with this passphrase or has no certificate with its key.
- */
-export function describePfx(pfx: Buffer, passphrase: string): Outcome<ClientCertificate> {
-  const invalid = failed('certificate.invalid', { subject: 'PKCS #12' });
-  // A socket that would present the certificate is Node's only documented way to read one from a PKCS #12 file.
-  const socket = new Socket();
+function decodePair(record: Buffer): CertificateWithKey | null {
   try {
-    const secureContext = createSecureContext({ pfx, passphrase });
-    const certificate = new TLSSocket(socket, { secureContext, isServer: true }).getX509Certificate();
-    if (certificate === undefined) return invalid;
-    return done({
-      subject: certificate.subject.replaceAll('\n', ', ').slice(0, 300),
-      expires: certificate.validToDate.toISOString().slice(0, 10),
-    });
+    return pairSchema.parse(JSON.parse(record.toString('utf8')));
   } catch {
-    return invalid;
-  } finally {
-    socket.destroy();
+    return null;
   }
+}
+
+/** The subject and expiry of a certificate in PEM, or of the first of several. */
+export function describeCertificate(cert: string): ClientCertificate {
+  const { subject, validToDate } = new X509Certificate(cert);
+  return {
+    subject: subject.replaceAll('\n', ', ').slice(0, 300),
+    expires: validToDate.toISOString().slice(0, 10),
+  };
 }

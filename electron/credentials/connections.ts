@@ -12,9 +12,11 @@ import {
   type SecretState,
   connectionDraft,
 } from '../contract/models/connection.ts';
+import type { Parser } from '../parsing/parser.ts';
 import { readCertificates } from '../service/http/certificates.ts';
-import { type ClientCertificates, type PfxWithPassphrase, describePfx } from './client-certificates.ts';
+import { type ClientCertificates, describeCertificate } from './client-certificates.ts';
 import { accountsOf, certificateAccount, secretAccount, type Keychain } from './keychain.ts';
+import type { CertificateWithKey } from './pkcs12.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';
 
@@ -49,25 +51,32 @@ export interface Connections {
 
   /**
    * Stores a PKCS #12 file and its passphrase as one encrypted record, bound to the address's origin like the other
-   * secrets. Failures: certificate.invalid (with a subject), connection.unknown, connection.built-in,
+   * secrets. Failures: certificate.invalid and .slow (with a subject), connection.unknown, connection.built-in,
    * keychain.*, file.*.
    */
   storeCertificate(id: string, pfx: Buffer, passphrase: string): Promise<Outcome<ClientCertificate>>;
   forgetCertificate(id: string): Promise<Outcome<null>>;
   /** For the transport; null when the connection has none. Failures: those of a secret, certificate.invalid, file.*. */
-  certificate(id: string): Promise<Outcome<PfxWithPassphrase | null>>;
+  certificate(id: string): Promise<Outcome<CertificateWithKey | null>>;
 }
 
 export interface ConnectionsOptions {
   readonly store: Pick<Store<Pick<SettingsDocument, 'connections' | 'active'>>, 'read' | 'write'>;
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
   readonly certificates: ClientCertificates;
+  readonly parser: Pick<Parser, 'readPkcs12'>;
   readonly newId: () => string;
 }
 
 const environmentRank: Record<Environment, number> = { development: 0, test: 1, production: 2 };
 
-export function createConnections({ store, keychain, certificates, newId }: ConnectionsOptions): Connections {
+export function createConnections({
+  store,
+  keychain,
+  certificates,
+  parser,
+  newId,
+}: ConnectionsOptions): Connections {
   const list = () => store.read('connections');
 
   function find(id: string): Outcome<Connection> {
@@ -216,12 +225,16 @@ export function createConnections({ store, keychain, certificates, newId }: Conn
       const found = find(id);
       if (!found.ok) return found;
       if (found.value.builtIn) return failed('connection.built-in');
-      const description = describePfx(pfx, passphrase);
-      if (!description.ok) return description;
-      const written = await certificates.write(found.value, { pfx, passphrase });
+      const pair = await parser.readPkcs12(pfx, passphrase);
+      if (!pair.ok) return pair;
+      const description = describeCertificate(pair.value.cert);
+      // It may have been removed, or sent elsewhere, meanwhile.
+      const now = find(id);
+      if (!now.ok) return now;
+      const written = await certificates.write(now.value, pair.value);
       if (!written.ok) return written;
-      const saved = setCertificate(id, description.value);
-      return saved.ok ? description : saved;
+      const saved = setCertificate(id, description);
+      return saved.ok ? done(description) : saved;
     },
     async forgetCertificate(id) {
       const found = find(id);
@@ -237,11 +250,10 @@ export function createConnections({ store, keychain, certificates, newId }: Conn
       if (found.value.clientCertificate === null) return done(null);
       const pair = await certificates.read(found.value);
       if (!pair.ok) return pair;
-      const description = describePfx(pair.value.pfx, pair.value.passphrase);
-      if (!description.ok) return description;
+      const description = describeCertificate(pair.value.cert);
       // The app ended between writing the two: the window must show what is presented.
-      if (!isDeepStrictEqual(description.value, found.value.clientCertificate)) {
-        const saved = setCertificate(id, description.value);
+      if (!isDeepStrictEqual(description, found.value.clientCertificate)) {
+        const saved = setCertificate(id, description);
         if (!saved.ok) return saved;
       }
       return pair;

@@ -1,13 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import type { Converted, ConvertSheetOptions } from '../batch/reading/workbook/convert-sheet.ts';
 import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
+import type { CertificateWithKey } from '../credentials/pkcs12.ts';
 import type { Clock } from '../privacy/clock.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
 import type { OutputMessage, Task, WorkerMessage } from './worker.ts';
 
 /**
- * Reads what strangers made: workbooks, and expressions that people type. Each is read in a thread of its own with a
+ * Reads what strangers made: workbooks, PKCS #12 files, and expressions that people type. Each is read in a thread of its own with a
  * deadline and a memory limit, which is ended afterwards. So the worst of them costs an answer, and never a turn of the
  * main process, whose timers hide revealed values.
  */
@@ -22,6 +23,8 @@ export interface Parser {
    * pattern.invalid, pattern.unsupported, pattern.slow.
    */
   matchPatterns(patterns: readonly string[], texts: readonly string[]): Promise<Outcome<boolean[][]>>;
+  /** As `readPkcs12`, with its failures. */
+  readPkcs12(file: Buffer, passphrase: string): Promise<Outcome<CertificateWithKey>>;
 }
 
 export interface ParserOptions {
@@ -37,6 +40,8 @@ export const parserLimits = {
   sheetMs: 10 * 60_000,
   /** Of which a tenth of a second is the thread's start. */
   patternsMs: 5_000,
+  /** Ten million rounds take some five seconds. */
+  certificateMs: 30_000,
   /** The thread's heap, in MiB. Shared strings are outside of it and have a limit of their own. */
   heapMb: 512,
 };
@@ -52,7 +57,7 @@ interface RunOptions {
 }
 
 export function createParser({ worker, clock, limits }: ParserOptions): Parser {
-  const { sheetMs, patternsMs, heapMb } = { ...parserLimits, ...limits };
+  const { sheetMs, patternsMs, certificateMs, heapMb } = { ...parserLimits, ...limits };
 
   /** The type of the outcome is that of the task. Rejects where the thread fails: a bug of ours. */
   async function run<T>(task: Task, options: RunOptions): Promise<Outcome<T>> {
@@ -138,6 +143,11 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
       run<boolean[][]>(
         { kind: 'patterns', patterns, texts },
         { deadlineMs: patternsMs, slow: 'pattern.slow', tooLarge: 'pattern.slow' },
+      ),
+    readPkcs12: (file, passphrase) =>
+      run<CertificateWithKey>(
+        { kind: 'certificate', file, passphrase },
+        { deadlineMs: certificateMs, slow: 'certificate.slow', tooLarge: 'certificate.invalid' },
       ),
   };
 }

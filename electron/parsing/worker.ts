@@ -1,16 +1,18 @@
 /*
  * The entry of the parser's thread: `parser.ts` creates it with one Task as its data. It posts WorkerMessages, the last
- * one with the outcome, and gets an Outcome for each `output` message. It holds no key: what it read of a sheet goes to
- * the main process in pieces, which encrypts them.
+ * one with the outcome, and gets an Outcome for each `output` message. It gets no key of the app: what it read of a
+ * sheet goes to the main process in pieces, which encrypts them.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { convertSheet, type ConvertSheetOptions } from '../batch/reading/workbook/convert-sheet.ts';
 import { matchPatterns } from '../batch/planning/pattern.ts';
 import { done, type Outcome } from '../contract/errors.ts';
+import { readPkcs12 } from '../credentials/pkcs12.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 
 export type Task =
   | ({ readonly kind: 'sheet' } & Pick<ConvertSheetOptions, 'path' | 'sheet'>)
+  | { readonly kind: 'certificate'; readonly file: Uint8Array; readonly passphrase: string }
   | { readonly kind: 'patterns'; readonly patterns: readonly string[]; readonly texts: readonly string[] };
 
 export type WorkerMessage =
@@ -74,6 +76,8 @@ function run(task: Task): Promise<Outcome<unknown>> | Outcome<unknown> {
       };
       return convertSheet({ path: task.path, sheet: task.sheet, createOutput, report });
     }
+    case 'certificate':
+      return readPkcs12(Buffer.from(task.file), task.passphrase);
     case 'patterns':
       return matchPatterns(task.patterns, task.texts);
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { styleOfCode } from '../../electron/batch/reading/workbook/cells.ts';
 import { openApp, type TestApp } from '../support/batch-app.ts';
+import { longestTurn } from '../support/longest-turn.ts';
 import { workbook } from '../support/make-workbook.ts';
 
 let app: TestApp;
@@ -8,28 +9,6 @@ beforeEach(async () => {
   app = await openApp();
 });
 afterEach(() => app.close());
-
-/** The longest time, in milliseconds of this thread's processor, that `act` kept the event loop to itself. */
-async function longestTurn(act: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let isOver = false;
-  const used = (): number => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1_000;
-  };
-  let before = used();
-  const tick = (): void => {
-    const now = used();
-    longest = Math.max(longest, now - before);
-    before = now;
-    if (!isOver) setImmediate(tick);
-  };
-  setImmediate(tick);
-  await act().catch(() => undefined);
-  isOver = true;
-  await new Promise((resolve) => setImmediate(resolve));
-  return longest;
-}
 
 const formats = (codes: readonly string[]): string =>
   `<numFmts>${codes.map((code, i) => `<numFmt numFmtId="${200 + i}" formatCode="${code}"/>`).join('')}</numFmts>`;

@@ -11,6 +11,7 @@ import { obscuredOf } from '../support/obscured-text.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { fakeKeyring } from '../support/fake-keyring.ts';
+import { inlineParser } from '../support/parser.ts';
 
 const live: ConnectionDraft = {
   id: null,
@@ -51,6 +52,7 @@ async function office(withSecret = true) {
       read: () => Promise.resolve(failed('certificate.invalid')),
       remove: () => Promise.resolve(done(null)),
     },
+    parser: inlineParser,
     newId: () => 'c1',
   });
   const lines: AuditIntent[] = [];

@@ -11,7 +11,8 @@ import { systemClock } from '../../electron/privacy/clock.ts';
 import { createServiceClient } from '../../electron/service/client.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/client-side.ts';
-import { connectionsOf, memoryStore, testParser } from '../support/batch-app.ts';
+import { connectionsOf, memoryStore } from '../support/batch-app.ts';
+import { testParser } from '../support/parser.ts';
 
 export interface HarnessOptions {
   readonly home: string;

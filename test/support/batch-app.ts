@@ -14,8 +14,6 @@ import type {
   Preflight,
 } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
-import { createParser } from '../../electron/parsing/parser.ts';
-import { systemClock } from '../../electron/privacy/clock.ts';
 import { createDisclosures } from '../../electron/privacy/disclosures.ts';
 import type {
   BatchAnswer,
@@ -25,6 +23,7 @@ import type {
   ElementAnswer,
   ServiceClient,
 } from '../../electron/service/client.ts';
+import { testParser } from './parser.ts';
 
 /** What the fake service makes of a value: reversible, so that a test can tell right from wrong. */
 export const cleartextOf = (token: string): string => `<${token}>`;
@@ -311,12 +310,6 @@ export function memoryStore(
     },
   };
 }
-
-/** The real one, as it is without a bundle. */
-export const testParser = createParser({
-  worker: new URL('../../electron/parsing/worker.ts', import.meta.url),
-  clock: systemClock,
-});
 
 const keychain = { key: () => Promise.resolve(done(new Uint8Array(32).fill(7))) };
 

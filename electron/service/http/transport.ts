@@ -12,7 +12,7 @@ export interface TransportOptions {
   readonly baseUrl: string;
   /** PEM: all certificate authorities that are trusted, see certificates.ts. */
   readonly ca: readonly string[];
-  readonly clientCertificate?: { readonly pfx: Uint8Array; readonly passphrase: string };
+  readonly clientCertificate?: { readonly cert: string; readonly key: string };
   /** SHA-256 of accepted public keys (SPKI), base64, with a spare one for the day the first changes. */
   readonly pins?: readonly string[];
   readonly proxy?: { readonly url: string; readonly username?: string; readonly password?: string };
@@ -96,10 +96,7 @@ function tlsOptions({ ca, clientCertificate, pins = [] }: TransportOptions) {
     secureContext: createSecureContext({
       ca: [...ca],
       minVersion: 'TLSv1.2',
-      ...(clientCertificate && {
-        pfx: Buffer.from(clientCertificate.pfx),
-        passphrase: clientCertificate.passphrase,
-      }),
+      ...clientCertificate,
     }),
     rejectUnauthorized: true,
     allowH2: false,

@@ -12,6 +12,7 @@ import { createAuthority } from '../../faults/certificates.ts';
 import { modelApiKey, modelPassword } from '../../faults/model-service.ts';
 import { startFaultProxy } from '../../faults/fault-proxy.ts';
 import { startFaultServer } from '../../faults/fault-server.ts';
+import { readPkcs12 } from '../../../electron/credentials/pkcs12.ts';
 import { createPfx } from '../../faults/pfx.ts';
 import { POLICY } from '../../faults/row.ts';
 
@@ -22,7 +23,7 @@ afterEach(async () => {
 
 const authority = await createAuthority();
 const passphrase = 'canary-passphrase';
-const pfx = createPfx(await authority.sign({ use: 'client' }), passphrase);
+const certificate = readPkcs12(createPfx(await authority.sign({ use: 'client' }), passphrase), passphrase);
 
 interface Options {
   readonly wantsCertificate?: boolean;
@@ -89,7 +90,7 @@ function client({ made }: Awaited<ReturnType<typeof open>>) {
 }
 
 test('a service that wants a client certificate is shown the connection’s', async () => {
-  const shown = await open({ wantsCertificate: true, certificate: done({ pfx, passphrase }) });
+  const shown = await open({ wantsCertificate: true, certificate });
   expect(await client(shown).openSession(POLICY)).toMatchObject({ ok: true });
   const without = await open({ wantsCertificate: true });
   expect(await client(without).openSession(POLICY)).toMatchObject({ ok: false });

@@ -118,6 +118,21 @@ describe('a workbook', () => {
     expect(app.service.sent).not.toContain('4.11111111111111E+15');
   });
 
+  it('is flagged where it has formulas without their values', async () => {
+    const formulas = [2, 3, 4].map(
+      (row) =>
+        `<row r="${row}"><c r="A${row}"><f>"tok"&amp;B${row}</f><v/></c><c r="B${row}"><v>${row}</v></c></row>`,
+    );
+    const rows = sheetOf([['token', 'name']]) + formulas.join('');
+    const sourceId = await app.open(await app.write('formulas.xlsx', await workbook({ sheets: [{ rows }] })));
+    const flagged = { kind: 'formula-unevaluated', row: 1, column: 'token', count: 3 };
+    const shown = valueOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: null }));
+    expect(shown.notices).toEqual([flagged]);
+    valueOf(await app.batch['batch.preflight']({ sourceId, plan: planOf([detokenize(0)]) }));
+    await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
+    expect(app.preflights.at(-1)?.notices).toEqual([flagged]);
+  });
+
   it('is written by an export, whole and in text', async () => {
     const sourceId = await app.open(await app.write('cards.xlsx', await cards()));
     const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import fs from 'node:fs';
 import fsPromises, { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -13,12 +14,14 @@ import {
   type ConnectionDraft,
 } from '../../../electron/contract/models/connection.ts';
 import { createClientCertificates } from '../../../electron/credentials/client-certificates.ts';
+import type { CertificateWithKey } from '../../../electron/credentials/pkcs12.ts';
 import { createConnections } from '../../../electron/credentials/connections.ts';
 import { createKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import { createAuthority } from '../../faults/certificates.ts';
+import { createAuthority, type Leaf } from '../../faults/certificates.ts';
 import { createPfx } from '../../faults/pfx.ts';
 import { fakeKeyring, type FakeKeyring } from '../../support/fake-keyring.ts';
+import { inlineParser } from '../../support/parser.ts';
 
 const apiKey = { kind: 'apiKey' } as const;
 const passwordOf = (policy: string) => ({ kind: 'policyPassword', policy }) as const;
@@ -82,6 +85,7 @@ function app(earlier: Earlier | null = null, certificateFolder = folder) {
     },
     keychain,
     certificates: createClientCertificates({ folder: certificateFolder, keychain }),
+    parser: inlineParser,
     newId: () => `c${++next}`,
   });
   return { connections, settings, keyring, names };
@@ -268,8 +272,19 @@ test('the built-in connection is replaced by the app and can not be changed', as
 });
 
 const passphrase = 'canary-passphrase';
-const pfx = createPfx(await (await createAuthority()).sign({ use: 'client' }), passphrase);
+const leaf = await (await createAuthority()).sign({ use: 'client' });
+const pfx = createPfx(leaf, passphrase);
+const pair = pairOf(leaf);
 const proxyPassword = { kind: 'proxyPassword' } as const;
+
+/** As it is stored. */
+function pairOf({ certificateDer, keyDer }: Leaf): CertificateWithKey {
+  const key = createPrivateKey({ key: keyDer, format: 'der', type: 'pkcs8' });
+  return {
+    cert: new X509Certificate(certificateDer).toString(),
+    key: key.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  };
+}
 
 async function withCertificate() {
   const context = app();
@@ -295,9 +310,10 @@ test('a client certificate is stored encrypted, and the window sees its subject 
   const encrypted = fs.readFileSync(path.join(folder, file));
   expect(fs.statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
   expect(encrypted.includes(pfx.subarray(40, 56))).toBe(false);
+  expect(encrypted.includes('PRIVATE KEY')).toBe(false);
   expect(encrypted.includes(passphrase)).toBe(false);
   expect([...keyring.entries.keys()].filter((name) => /^c1:.*certificate/.test(name))).toHaveLength(1);
-  expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+  expect(await connections.certificate('c1')).toEqual(done(pair));
 });
 
 test.each([
@@ -309,13 +325,13 @@ test.each([
   expect(await connections.storeCertificate('c1', file, words)).toEqual(
     failed('certificate.invalid', { subject: 'PKCS #12' }),
   );
-  expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+  expect(await connections.certificate('c1')).toEqual(done(pair));
 });
 
 test('a certificate stays when the connection changes, and is removed when its origin changes', async () => {
   const { connections, keyring } = await withCertificate();
   value(await connections.save({ ...draft, id: 'c1', proxyUser: 'ada', name: 'Renamed' }));
-  expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+  expect(await connections.certificate('c1')).toEqual(done(pair));
   value(await connections.save({ ...draft, id: 'c1', proxyUser: 'ada', baseUrl: 'https://evil.example' }));
   expect(await connections.certificate('c1')).toEqual(done(null));
   expect(connections.list()[0]?.clientCertificate).toBeNull();
@@ -352,7 +368,9 @@ const fileHandles = Object.getPrototypeOf(someFile) as {
 await someFile.close();
 
 const nextPassphrase = 'canary-of-the-next';
-const nextPfx = createPfx(await (await createAuthority()).sign({ use: 'client' }), nextPassphrase);
+const nextLeaf = await (await createAuthority()).sign({ use: 'client' });
+const nextPfx = createPfx(nextLeaf, nextPassphrase);
+const nextPair = pairOf(nextLeaf);
 
 /** Starts to store the next certificate, and answers what is on the disk when the app ends at that step. */
 async function diskAtCrash(context: Awaited<ReturnType<typeof withCertificate>>, step: 'write' | 'rename') {
@@ -383,14 +401,14 @@ async function diskAtCrash(context: Awaited<ReturnType<typeof withCertificate>>,
 }
 
 test.each(['write', 'rename'] as const)(
-  'a crash at the %s of its file leaves the old certificate with its passphrase',
+  'a crash at the %s of its file leaves the old certificate with its key',
   async (step) => {
     const context = await withCertificate();
     const copy = await diskAtCrash(context, step);
     const { connections } = app(context, copy);
-    expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+    expect(await connections.certificate('c1')).toEqual(done(pair));
     value(await connections.storeCertificate('c1', nextPfx, nextPassphrase));
-    expect(await connections.certificate('c1')).toEqual(done({ pfx: nextPfx, passphrase: nextPassphrase }));
+    expect(await connections.certificate('c1')).toEqual(done(nextPair));
     expect(fs.readdirSync(copy)).toHaveLength(1);
   },
 );
@@ -402,7 +420,7 @@ test('what a crash left of a certificate is removed with it', async () => {
   expect(fs.readdirSync(copy)).toEqual([]);
 });
 
-test('a crash before its subject is stored leaves the new certificate with its passphrase', async () => {
+test('a crash before its subject is stored leaves the new certificate with its key', async () => {
   const context = await withCertificate();
   const before = structuredClone(context.settings);
   const named = value(await context.connections.storeCertificate('c1', nextPfx, nextPassphrase));
@@ -412,11 +430,11 @@ test('a crash before its subject is stored leaves the new certificate with its p
     clientCertificate: { subject: 'CN=Earlier', expires: '2020-01-01' },
   }));
   const { connections } = app(context);
-  expect(await connections.certificate('c1')).toEqual(done({ pfx: nextPfx, passphrase: nextPassphrase }));
+  expect(await connections.certificate('c1')).toEqual(done(nextPair));
   expect(connections.views()[0]?.clientCertificate).toEqual(named);
 });
 
-test('a keyring that refuses leaves the certificate and its passphrase as they were', async () => {
+test('a keyring that refuses leaves the certificate and its key as they were', async () => {
   const context = await withCertificate();
   const { connections, keyring } = app(context);
   keyring.mood = 'locked';
@@ -424,7 +442,7 @@ test('a keyring that refuses leaves the certificate and its passphrase as they w
     failed('keychain.locked'),
   );
   keyring.mood = 'open';
-  expect(await connections.certificate('c1')).toEqual(done({ pfx, passphrase }));
+  expect(await connections.certificate('c1')).toEqual(done(pair));
 });
 
 test('a damaged certificate file is a failure, and nothing is sent without it', async () => {

@@ -15,6 +15,7 @@ import {
 import { createStore } from '../../../electron/settings/store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fakeKeyring } from '../../support/fake-keyring.ts';
+import { inlineParser } from '../../support/parser.ts';
 
 const secrets = ['canary-api-key-1', 'canary-password-2', 'canary-passphrase-3'];
 
@@ -56,6 +57,7 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
     store,
     keychain,
     certificates: createClientCertificates({ folder: path.join(folder, 'certificates'), keychain }),
+    parser: inlineParser,
     newId: () => 'c1',
   });
   const saved = await connections.save({

@@ -5,6 +5,7 @@ import { createPortalTokens } from '../../../electron/reports/sign-in.ts';
 import type { Connection, ConnectionDraft } from '../../../electron/contract/models/connection.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { memoryKeychain, value } from '../../support/reports.ts';
+import { inlineParser } from '../../support/parser.ts';
 
 const connection: Connection = {
   id: 'acme',
@@ -44,6 +45,7 @@ function app(longest?: number) {
       read: () => Promise.resolve(failed('certificate.invalid')),
       remove: () => Promise.resolve(done(null)),
     },
+    parser: inlineParser,
     newId: () => 'other',
   });
   return { connections, entries, tokens: createPortalTokens({ keychain, now: () => new Date() }) };

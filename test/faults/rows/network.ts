@@ -5,6 +5,7 @@ import { createAuthority, type LeafOptions } from '../certificates.ts';
 import { connectTo } from '../client-side.ts';
 import { startFaultProxy } from '../fault-proxy.ts';
 import { send, startFaultServer } from '../fault-server.ts';
+import { readPkcs12 } from '../../../electron/credentials/pkcs12.ts';
 import { createPfx } from '../pfx.ts';
 import {
   assertAll,
@@ -145,10 +146,11 @@ export const network: readonly Row[] = [
         },
         { server },
       );
-      const clientCertificate = { pfx: createPfx(mine, 'canary-pfx'), passphrase: 'canary-pfx' };
+      const clientCertificate = readPkcs12(createPfx(mine, 'canary-pfx'), 'canary-pfx');
+      assert.ok(clientCertificate.ok);
       await withServer(async (_, { client }) => assert.ok((await client.openSession(POLICY)).ok), {
         server,
-        app: { transport: { clientCertificate } },
+        app: { transport: { clientCertificate: clientCertificate.value } },
       });
     },
   },

@@ -1,0 +1,159 @@
+import fs from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../electron/contract/errors.ts';
+import { createParser, type Parser } from '../../electron/parsing/parser.ts';
+import { createReveals } from '../../electron/privacy/reveals.ts';
+import { createEncryptedFile } from '../../electron/storage/encrypted-file.ts';
+import { createRecordCipher } from '../../electron/storage/encryption.ts';
+import { codeOf } from '../support/batch-app.ts';
+import { fakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { longestTurn } from '../support/longest-turn.ts';
+import { text, workbook } from '../support/make-workbook.ts';
+
+let folder: string;
+let clock: FakeClock;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tokendesk-parsers-'));
+  clock = fakeClock();
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+type Act = (parser: Parser) => Promise<Outcome<unknown>>;
+
+const cipher = createRecordCipher(new Uint8Array(32).fill(1), 'parsers');
+
+const input = (): string => path.join(folder, 'in.xlsx');
+
+/** The file is made before anything is measured. */
+function convert(make: () => Promise<Buffer>): { act: Act; make: () => Promise<Buffer> } {
+  const act: Act = (parser) =>
+    parser.convertSheet({
+      path: input(),
+      sheet: null,
+      createOutput: () => createEncryptedFile(path.join(folder, 'copy'), cipher),
+      report: () => undefined,
+      signal: new AbortController().signal,
+    });
+  return { act, make };
+}
+
+/** Processor time, in milliseconds, of all threads but this one. */
+function usedByOthers(): number {
+  const whole = process.cpuUsage();
+  const own = process.threadCpuUsage();
+  return (whole.user + whole.system - own.user - own.system) / 1_000;
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const row = (cells: string): string => `<row>${cells}</row>`;
+const shared = (count: number): string => row('<c t="s"><v>0</v></c>').repeat(count);
+const wide = `<row r="1">${text('ALL1', 'x')}</row>`;
+const slowPattern = '(?:a?){1000}'.repeat(80);
+const fixture = path.join(import.meta.dirname, '../fixtures/pkcs12/firefox-rounds.p12');
+
+const worst: readonly (readonly [name: string, given: Act | ReturnType<typeof convert>, code: string])[] = [
+  [
+    'an expression of a thousand characters',
+    (parser) =>
+      parser.matchPatterns(
+        [slowPattern],
+        Array.from({ length: 20 }, () => 'a'.repeat(300)),
+      ),
+    'pattern.slow',
+  ],
+  [
+    'a nested repetition, to be compiled for twenty columns',
+    (parser) => parser.matchPatterns(Array<string>(20).fill(slowPattern), []),
+    'pattern.slow',
+  ],
+  [
+    'a PKCS #12 file with Firefox’s rounds',
+    (parser) => parser.readPkcs12(fs.readFileSync(fixture), 'canary-ä€'),
+    'ok',
+  ],
+  [
+    'eight hundred thousand shared texts',
+    convert(() =>
+      workbook({
+        sheets: [{ rows: shared(1) }],
+        stringsWhole: function* () {
+          yield Buffer.from('<sst>');
+          for (let i = 0; i < 40; i++)
+            yield Buffer.from(
+              Array.from({ length: 20_000 }, (_, n) => `<si><t>${i * n} of many</t></si>`).join(''),
+            );
+          yield Buffer.from('</sst>');
+        },
+      }),
+    ),
+    'ok',
+  ],
+  [
+    'short rows of a wide sheet',
+    convert(() => workbook({ sheets: [{ rows: wide + row('<c><v>1</v></c>').repeat(100_000) }] })),
+    'file.workbook-too-large',
+  ],
+  [
+    'numbers to format',
+    convert(() =>
+      workbook({
+        styles: `<numFmts><numFmt numFmtId="200" formatCode="${'0'.repeat(15)}"/></numFmts><cellXfs><xf numFmtId="200"/></cellXfs>`,
+        sheets: [{ rows: row('<c s="0"><v>1e14</v></c>'.repeat(900)).repeat(200) }],
+      }),
+    ),
+    'ok',
+  ],
+  [
+    'a text that is shared until its row is too long, over and over',
+    convert(() =>
+      workbook({ strings: `<si><t>${'ab'.repeat(225_000)}</t></si>`, sheets: [{ rows: shared(20_000) }] }),
+    ),
+    'file.workbook-too-large',
+  ],
+];
+
+describe('a reveal ends on time while a parser works on', () => {
+  it.each(worst)('%s', async (_, given, code) => {
+    const act = typeof given === 'function' ? given : given.act;
+    if (typeof given !== 'function') await writeFile(input(), await given.make());
+    const parser = createParser({
+      worker: new URL('../../electron/parsing/worker.ts', import.meta.url),
+      // Its deadline is a second after the reveal's end.
+      clock: { after: (ms, run) => clock.after(Math.min(ms, 6_000), run) },
+    });
+    const ended: string[] = [];
+    const reveals = createReveals({
+      clock,
+      revealMs: () => 5_000,
+      newId: () => 'r1',
+      emit: ({ revealId }) => ended.push(revealId),
+      protectContent: () => undefined,
+      endRenderer: () => undefined,
+    });
+    reveals.open();
+    const progress = { begun: false, settled: false };
+    let outcome: Outcome<unknown> | null = null;
+    const turn = await longestTurn(async () => {
+      const before = usedByOthers();
+      const working = act(parser).then((found) => {
+        progress.settled = true;
+        outcome = found;
+      });
+      // The other thread has worked for a while; this one still gets its turns.
+      while (!progress.settled && usedByOthers() - before < 400) await nextTurn();
+      progress.begun = !progress.settled;
+      clock.advance(5_000);
+      reveals.hidden('r1');
+      if (code === 'pattern.slow') clock.advance(1_000);
+      await working;
+    });
+    expect(ended).toEqual(['r1']);
+    expect(progress.begun).toBe(true);
+    expect(outcome === null ? null : codeOf(outcome)).toBe(code);
+    expect(turn).toBeLessThan(50);
+  });
+});
