@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import inspector from 'node:inspector';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   app,
   BrowserWindow,
@@ -18,6 +19,7 @@ import {
 import ElectronStore from 'electron-store';
 import { loadKeytar } from './credentials/keytar.ts';
 import { openApp, type App } from './app.ts';
+import { auditKeyAccount } from './audit/checkpoint.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
@@ -42,11 +44,16 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     app.quit();
   });
 const refused = refusedSwitch(app, process.argv, process.platform);
+const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
+  app.commandLine.hasSwitch(name),
+);
 if (refused !== null) {
   console.error(`Tokendesk does not start with --${refused}.`);
   app.exit(1);
 } else if (app.commandLine.hasSwitch('self-check')) {
   void runSelfCheck();
+} else if (verifier !== undefined) {
+  void runVerifier(verifier);
 } else if (app.requestSingleInstanceLock()) {
   start();
 } else {
@@ -55,12 +62,7 @@ if (refused !== null) {
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
 async function runSelfCheck(): Promise<void> {
-  // Chromium writes into its folder once it is ready: it gets one that is removed at the end.
-  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
-  app.setPath('userData', scratch);
-  process.on('exit', () => {
-    fs.rmSync(scratch, { recursive: true, force: true });
-  });
+  useScratchFolder();
   const results = await selfCheck({
     executable: app.getPath('exe'),
     archive: app.getAppPath(),
@@ -76,6 +78,46 @@ async function runSelfCheck(): Promise<void> {
   const { text, code } = report(results);
   process.stdout.write(text, () => {
     app.exit(code);
+  });
+}
+
+/**
+ * `--verify-audit` and `--verify-evidence`: runs the verifier that is shipped for auditors, in this process, then ends.
+ * A log is this person's own unless another is named.
+ */
+async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<void> {
+  const home = app.getPath('userData');
+  useScratchFolder();
+  const given = process.argv.slice(process.argv.indexOf(`--${name}`) + 1);
+  const ownLog = [
+    path.join(home, 'audit'),
+    `--checkpoint=${path.join(home, 'checkpoints', 'audit')}`,
+    `--keychain=${auditKeyAccount}`,
+  ];
+  const file = path.join(import.meta.dirname, '../verify', `${name}.mjs`);
+  process.argv = [
+    process.execPath,
+    file,
+    ...(name === 'verify-audit' && given.length === 0 ? ownLog : given),
+  ];
+  try {
+    await import(/* @vite-ignore */ pathToFileURL(file).href);
+  } catch (error) {
+    // A file that can't be read: the error is about what the administrator named.
+    console.error(error instanceof Error ? error.message : 'It could not be verified.');
+    process.exitCode = 2;
+  }
+  process.stdout.write('', () => {
+    app.exit(Number(process.exitCode ?? 0));
+  });
+}
+
+/** Chromium writes into its folder once it is ready: it gets one that is removed at the end. */
+function useScratchFolder(): void {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
+  app.setPath('userData', scratch);
+  process.on('exit', () => {
+    fs.rmSync(scratch, { recursive: true, force: true });
   });
 }
 
