@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import fs from 'node:fs';
 import inspector from 'node:inspector';
 import os from 'node:os';
 import path from 'node:path';
+import readline from 'node:readline/promises';
 import { pathToFileURL } from 'node:url';
 import {
   app,
@@ -27,6 +29,7 @@ import { systemClock } from './privacy/clock.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
 import { createElectronPlatform } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
+import { wipe } from './wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
@@ -54,6 +57,8 @@ if (refused !== null) {
   void runSelfCheck();
 } else if (verifier !== undefined) {
   void runVerifier(verifier);
+} else if (app.commandLine.hasSwitch('wipe')) {
+  void runWipe();
 } else if (app.requestSingleInstanceLock()) {
   start();
 } else {
@@ -109,6 +114,40 @@ async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<vo
   }
   process.stdout.write('', () => {
     app.exit(Number(process.exitCode ?? 0));
+  });
+}
+
+/** `--wipe`: asks on the terminal, then removes all that is kept of this person, and ends. */
+async function runWipe(): Promise<void> {
+  let code: 0 | 1 = 1;
+  if (app.requestSingleInstanceLock()) {
+    const home = app.getPath('userData');
+    useScratchFolder();
+    const terminal = readline.createInterface({ input: process.stdin, output: process.stdout });
+    try {
+      code = await wipe({
+        home,
+        conf: (options) => new ElectronStore(options),
+        loadKeytar,
+        clock: systemClock,
+        // Where nobody can answer, the input has ended.
+        ask: (question) => {
+          const ended = once(terminal, 'close').then(() => '');
+          return Promise.race([terminal.question(question), ended]);
+        },
+        print: (line) => {
+          console.log(line);
+        },
+      });
+    } catch (error) {
+      console.error(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
+    }
+    terminal.close();
+  } else {
+    console.error('Close Tokendesk first. Nothing was removed.');
+  }
+  process.stdout.write('', () => {
+    app.exit(code);
   });
 }
 

@@ -63,6 +63,7 @@ const allowedSwitches: readonly string[] = [
   'self-check',
   'verify-audit',
   'verify-evidence',
+  'wipe',
   'user-data-dir',
   'lang',
   'ozone-platform',

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -197,6 +197,38 @@ test.each([
     expect(ended.stdout + ended.stderr).toContain(said);
     expect(ended.code).toBe(code);
     expect(fs.existsSync(path.join(folder, 'untouched'))).toBe(false);
+  },
+  60_000,
+);
+
+test.each([
+  ['remove everything\n', 0, 'Everything was removed.'],
+  ['yes\n', 1, 'Nothing was removed.'],
+  ['', 1, 'Nothing was removed.'],
+])(
+  '--wipe, answered with %j, ends with %i',
+  (answer, code, said) => {
+    const home = path.join(tempFolder(), 'Tokendesk');
+    fs.mkdirSync(path.join(home, 'audit'), { recursive: true });
+    const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [script, path.join(folder, 'dist/main/main.js'), '--wipe'],
+      {
+        input: answer,
+        encoding: 'utf8',
+        env: {
+          ...process.env,
+          FAKE_USER_DATA: home,
+          FAKE_APP_PATH: folder,
+          FAKE_SWITCHES: 'wipe',
+          DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
+        },
+      },
+    );
+    expect(stdout).toContain(said);
+    expect(status).toBe(code);
+    expect(fs.existsSync(home)).toBe(code === 1);
   },
   60_000,
 );
