@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import { createAppBatch } from './app-batch.ts';
+import { createDiagnosticsHandlers } from './app-diagnostics.ts';
 import { openAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
 import { createAudit, type Audit } from './audit/audit.ts';
@@ -211,6 +212,17 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     'app.disclosures': () => Promise.resolve(done(disclosures.today())),
     'app.openLogFolder': async () =>
       done({ place: (await platform.openFolder(log.folder)) ? null : log.folder }),
+    ...createDiagnosticsHandlers({
+      platform,
+      connections,
+      clients: () => clients,
+      keychain,
+      audit,
+      settingsDamage: store.damage,
+      log,
+      managed: () => [],
+      now,
+    }),
     ...createConnectionHandlers({
       platform,
       connections,

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import fs from 'node:fs';
 import inspector from 'node:inspector';
 import os from 'node:os';
 import path from 'node:path';
+import readline from 'node:readline/promises';
+import { pathToFileURL } from 'node:url';
 import {
   app,
   BrowserWindow,
@@ -18,6 +21,7 @@ import {
 import ElectronStore from 'electron-store';
 import { loadKeytar } from './credentials/keytar.ts';
 import { openApp, type App } from './app.ts';
+import { auditKeyAccount } from './audit/checkpoint.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
@@ -26,6 +30,7 @@ import { denyEverything, refusedSwitch } from './platform/denials.ts';
 import { createElectronPlatform, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
+import { wipe } from './wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
@@ -43,11 +48,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     app.quit();
   });
 const refused = refusedSwitch(app, process.argv, process.platform);
+const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
+  app.commandLine.hasSwitch(name),
+);
 if (refused !== null) {
   console.error(`Tokendesk does not start with --${refused}.`);
   app.exit(1);
 } else if (app.commandLine.hasSwitch('self-check')) {
   void runSelfCheck();
+} else if (verifier !== undefined) {
+  void runVerifier(verifier);
+} else if (app.commandLine.hasSwitch('wipe')) {
+  void runWipe();
 } else if (app.requestSingleInstanceLock()) {
   start();
 } else {
@@ -56,12 +68,7 @@ if (refused !== null) {
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
 async function runSelfCheck(): Promise<void> {
-  // Chromium writes into its folder once it is ready: it gets one that is removed at the end.
-  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
-  app.setPath('userData', scratch);
-  process.on('exit', () => {
-    fs.rmSync(scratch, { recursive: true, force: true });
-  });
+  useScratchFolder();
   const results = await selfCheck({
     executable: app.getPath('exe'),
     archive: app.getAppPath(),
@@ -77,6 +84,80 @@ async function runSelfCheck(): Promise<void> {
   const { text, code } = report(results);
   process.stdout.write(text, () => {
     app.exit(code);
+  });
+}
+
+/**
+ * `--verify-audit` and `--verify-evidence`: runs the verifier that is shipped for auditors, in this process, then ends.
+ * A log is this person's own unless another is named.
+ */
+async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<void> {
+  const home = app.getPath('userData');
+  useScratchFolder();
+  const given = process.argv.slice(process.argv.indexOf(`--${name}`) + 1);
+  const ownLog = [
+    path.join(home, 'audit'),
+    `--checkpoint=${path.join(home, 'checkpoints', 'audit')}`,
+    `--keychain=${auditKeyAccount}`,
+  ];
+  const file = path.join(import.meta.dirname, '../verify', `${name}.mjs`);
+  process.argv = [
+    process.execPath,
+    file,
+    ...(name === 'verify-audit' && given.length === 0 ? ownLog : given),
+  ];
+  try {
+    await import(/* @vite-ignore */ pathToFileURL(file).href);
+  } catch (error) {
+    // A file that can't be read: the error is about what the administrator named.
+    console.error(error instanceof Error ? error.message : 'It could not be verified.');
+    process.exitCode = 2;
+  }
+  process.stdout.write('', () => {
+    app.exit(Number(process.exitCode ?? 0));
+  });
+}
+
+/** `--wipe`: asks on the terminal, then removes all that is kept of this person, and ends. */
+async function runWipe(): Promise<void> {
+  let code: 0 | 1 = 1;
+  if (app.requestSingleInstanceLock()) {
+    const home = app.getPath('userData');
+    useScratchFolder();
+    const terminal = readline.createInterface({ input: process.stdin, output: process.stdout });
+    try {
+      code = await wipe({
+        home,
+        conf: (options) => new ElectronStore(options),
+        loadKeytar,
+        clock: systemClock,
+        // Where nobody can answer, the input has ended.
+        ask: (question) => {
+          const ended = once(terminal, 'close').then(() => '');
+          return Promise.race([terminal.question(question), ended]);
+        },
+        print: (line) => {
+          console.log(line);
+        },
+      });
+    } catch (error) {
+      console.error(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
+    }
+    terminal.close();
+  } else {
+    console.error('Close Tokendesk first. Nothing was removed.');
+  }
+  process.stdout.write('', () => {
+    app.exit(code);
+  });
+}
+
+/** Chromium writes into its folder once it is ready: it gets one that is removed at the end. */
+function useScratchFolder(): void {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
+  app.setPath('userData', scratch);
+  process.on('exit', () => {
+    fs.rmSync(scratch, { recursive: true, force: true });
   });
 }
 

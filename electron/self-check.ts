@@ -1,5 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { getCACertificates } from 'node:tls';
+import { describePfx } from './credentials/client-certificates.ts';
 import { createNativeCalls, type KeyringBackend } from './credentials/keytar.ts';
 import type { Clock } from './privacy/clock.ts';
 import { wrongFuses, damagedFiles, filesWithoutHash } from './platform/package-integrity.ts';
@@ -20,6 +22,8 @@ export interface SelfCheckOptions {
   readonly os: NodeJS.Platform;
   readonly loadKeytar: () => Promise<KeyringBackend>;
   readonly clock: Clock;
+  /** The certificates the system trusts, as PEM. */
+  readonly systemCertificates?: () => readonly string[];
   /** Options Node took, and where a debugger could attach to it. */
   readonly node: { readonly options: readonly string[]; readonly inspector: string | undefined };
 }
@@ -45,6 +49,8 @@ export async function selfCheck(options: SelfCheckOptions): Promise<readonly Che
     ['node options', () => nodeOptions(options)],
     ['keychain module', () => options.loadKeytar().then(() => good('loads'))],
     ['keyring', () => keyring(options)],
+    ['system certificates', () => systemCertificates(options)],
+    ['client certificates', clientCertificates],
     ['service profile', () => profile(options)],
   ];
   const results: CheckResult[] = [];
@@ -121,6 +127,41 @@ async function keyring({ loadKeytar, clock, os }: SelfCheckOptions): Promise<Ver
   if (kind === 'locked') return good('reachable, locked');
   return good(os === 'linux' ? 'Secret Service reachable' : 'reachable');
 }
+
+/** None is no fault: public authorities come with the program, and a connection may name its own. */
+function systemCertificates({ systemCertificates: read }: SelfCheckOptions): Verdict {
+  const count = (read ?? (() => getCACertificates('system')))().length;
+  return good(
+    count === 0
+      ? 'none found: a company’s own authority has to be given to its connection'
+      : `${count} trusted besides those that come with the program`,
+  );
+}
+
+/** Whether this program's TLS opens a PKCS #12 file at all: its cryptography is another one than Node's. */
+function clientCertificates(): Verdict {
+  const opened = describePfx(Buffer.from(samplePfx.join(''), 'base64'), 'self-check');
+  return opened.ok ? good('a PKCS #12 file opens') : bad('a PKCS #12 file does not open');
+}
+
+/** Made for this check alone (AES-256, SHA-256); nobody trusts its certificate. */
+const samplePfx: readonly string[] = [
+  'MIIETwIBAzCCBAUGCSqGSIb3DQEHAaCCA/YEggPyMIID7jCCApIGCSqGSIb3DQEHBqCCAoMwggJ/AgEAMIICeAYJKoZIhvcNAQcB',
+  'MFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgj7FS9mnAOYgICCAAwDAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEECl4',
+  'VbwoTmlWq6FRRyZLwjSAggIQOiHEjyM1R1NgfZsA1Ub+pJ4XP3/PHEzOnjxdyCrIaXk1Gj9SAmUBatmqoNhafTxbyfmaYjzygIAi',
+  'wDJKdnCBGagllQAf+vo7tWPWGJoJwm+L8cfVN+7NyjMQyJHttWvKdGrDStt8e9uc4jBsW/glPnGlkH8Q1KmRteAyv4UcuUimbJWp',
+  'BdnhFIY6ED5IxppTalDro1bn9LI6/aRXbRuLTMUb/SMIUyPvlXAq8Wwe5klO2tXhZ4vTpML/7BqMpB3KJxSPxwzKdpg282eHDzCW',
+  'QoUoO199vA9paMMbVXWlDmzH7M+9XsmoPoiAgDwUQhUijQE3soT2R63H7jCFsVrrOO0W0J5zoFJ8//vmHHAYSOQeIvjr9mdPSF0M',
+  'eOkRoNiOs3m6msQjOlJVROdahKKr3zTEelZ1lMgIlqBtkIVzrkhqq7HJ9PMQfS3TJKfvO5KM4bnRYEZTmbI0E+BNfOA9m/tZDjZb',
+  'fxXYGhsPVd28DCxWKIXm+Xb/le592Q+Xw+GRMaRbn2eDYgod+6fdkouYEwfbnXBJA9ixKZsQG1HYOPVMM62O4eWVGNKof+ucaXic',
+  '++BzJHlTzMbRo6+xv50Z/u4broCOQ4zvyBTc2kMlhfeKBwmaGqRcLFjXvoW91sM7uwl0/fQUbk6wUzZ3zHV6DpxnauH1NxammttJ',
+  'scsOxjawvh0YB3Jh2WpEZwR3wgpXMIIBVAYJKoZIhvcNAQcBoIIBRQSCAUEwggE9MIIBOQYLKoZIhvcNAQwKAQKgge8wgewwVwYJ',
+  'KoZIhvcNAQUNMEowKQYJKoZIhvcNAQUMMBwECN9hysZPgHPEAgIIADAMBggqhkiG9w0CCQUAMB0GCWCGSAFlAwQBKgQQZ7Gl9FRm',
+  'MDAdcb8l5+la7QSBkKVvjomAPthLbANyN0eD0Jwaw56mZBFON2v2vi7Xe88vyTYrFMwzgkL7+4+DZPcLK8SUPNxVcvjpJKOLQrvh',
+  'nFoEWkd8unR+jE+cd66pvPASWU/lRLMguYVo/kGDaL2UqjWCeGajpWGzr/VCR+18EBGJkKHHZdTEqNkCCk/orY86mFjeZDAGo5es',
+  'uGctgo9SaTE4MBEGCSqGSIb3DQEJFDEEHgIAeDAjBgkqhkiG9w0BCRUxFgQUKoldDv5sxaa9YPerk/wXCvJ3nEAwQTAxMA0GCWCG',
+  'SAFlAwQCAQUABCDw7Eq+2RUZmZKJdY+AVJ4mEbCvC55WivqMyyN92xYPTQQIBaReVG5DhegCAggA',
+];
 
 async function profile({ site, root }: SelfCheckOptions): Promise<Verdict> {
   const loaded = await loadProfile({ site, resources: path.join(root, 'resources') });

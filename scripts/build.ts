@@ -2,12 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { build } from 'vite';
 import { z } from 'zod';
 import { chromiumMain, electronMain } from '../vite.main.config.ts';
 import { chromiumPreload, electronPreload } from '../vite.preload.config.ts';
 import { listBundle } from './list-bundle.ts';
+import { writeVerifiers } from './write-verifiers.ts';
 
 type Built = Awaited<ReturnType<typeof build>>;
 
@@ -26,8 +26,7 @@ addLicences('dist/renderer/licences.json', packagesOfAssets(renderer));
 // Not bundled: a native module is loaded from its own folder.
 for (const platform of ['main', 'chromium']) addLicences(`dist/${platform}/licences.json`, ['keytar']);
 writeLicenceTexts('dist/licences.txt', ['dist/main/licences.json', 'dist/renderer/licences.json']);
-fs.mkdirSync('dist/verify');
-for (const name of ['verify-audit', 'verify-evidence']) writeVerifier(name);
+writeVerifiers('dist/verify');
 fs.writeFileSync('dist/main/files.json', JSON.stringify(listBundle('.'), null, 1));
 console.log(`Built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 
@@ -74,20 +73,4 @@ function writeLicenceTexts(file: string, lists: readonly string[]): void {
   );
   const sorted = [...texts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, text]) => text);
   fs.writeFileSync(file, sorted.join(`\n${'-'.repeat(80)}\n\n`));
-}
-
-/**
- * A verifier as one file that any Node runs: its types taken off and nothing else, since an auditor reads it. Older
- * versions of Node do not know `import.meta.main`.
- */
-function writeVerifier(name: string): void {
-  const source = fs.readFileSync(`scripts/${name}.ts`, 'utf8').replace('import.meta.main', 'true');
-  const { outputText } = ts.transpileModule(source, {
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-    },
-  });
-  fs.writeFileSync(`dist/verify/${name}.mjs`, outputText);
 }

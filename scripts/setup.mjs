@@ -124,6 +124,7 @@ function build() {
     'scripts/list-bundle.ts',
     'scripts/verify-audit.ts',
     'scripts/verify-evidence.ts',
+    'scripts/write-verifiers.ts',
     'vite.config.ts',
     'vite.main.config.ts',
     'vite.preload.config.ts',

@@ -171,16 +171,19 @@ function verifyCheckpoint() {
 }
 
 async function readKey(): Promise<Buffer> {
-  let text: string | null;
+  let text: string;
   if (values.keychain === undefined) {
     text = fs.readFileSync(values.key === '-' || values.key === undefined ? 0 : values.key, 'utf8').trim();
   } else {
     const { default: keytar } = await import('keytar');
-    text = await keytar.getPassword('Tokendesk', values.keychain);
+    const found = await keytar.getPassword('Tokendesk', values.keychain).catch(() => null);
+    if (found === null) {
+      console.error(`This user's keychain does not give ${values.keychain}.`);
+      process.exit(2);
+    }
+    text = found;
   }
-  const bytes = /^[0-9a-f]{64}$/i.test(text ?? '')
-    ? Buffer.from(text ?? '', 'hex')
-    : Buffer.from(text ?? '', 'base64');
+  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
   if (bytes.length !== 32) {
     console.error('That is not a key of 32 bytes.');
     process.exit(2);

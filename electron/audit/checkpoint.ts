@@ -114,13 +114,14 @@ export function createCheckpointFile(file: string): CheckpointStore {
   };
 }
 
-const keyAccount = 'audit:key';
+/** Where the chain's key is in the keychain. */
+export const auditKeyAccount = 'audit:key';
 const anchorAccount = 'audit:anchor';
 
 /** The chain's key. Not persistent where the machine has no keyring and the key ends with this run. */
 export async function readChainKey(keychain: Pick<Keychain, 'key' | 'peek'>): Promise<Outcome<AuditKey>> {
-  const key = await keychain.key(keyAccount);
-  return key.ok ? done({ bytes: key.value, persistent: keychain.peek(keyAccount) !== 'memory' }) : key;
+  const key = await keychain.key(auditKeyAccount);
+  return key.ok ? done({ bytes: key.value, persistent: keychain.peek(auditKeyAccount) !== 'memory' }) : key;
 }
 
 /**
@@ -139,7 +140,7 @@ export function createKeychainAnchor(keychain: Pick<Keychain, 'read' | 'store' |
     async write(text) {
       const stored = await keychain.store(anchorAccount, text);
       if (!stored.ok) throw new Error(stored.failure.code);
-      if (stored.value === 'memory' && keychain.peek(keyAccount) !== 'memory')
+      if (stored.value === 'memory' && keychain.peek(auditKeyAccount) !== 'memory')
         throw new Error('keychain.unavailable');
     },
   };

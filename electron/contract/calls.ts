@@ -89,6 +89,10 @@ export const calls = {
   'app.disclosures': call(nothing, disclosureFigures),
   /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
   'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
+  /** A text for whoever helps; it names no host, user, value, secret or file. */
+  'app.diagnostics': call(nothing, z.strictObject({ text: z.string().max(400_000) })),
+  /** Writes the text that was shown last; null when the person changed their mind. */
+  'app.saveDiagnostics': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
 
   'connections.save': call(connectionDraft, z.strictObject({ id })),
   'connections.remove': call(z.strictObject({ id }), nothing),

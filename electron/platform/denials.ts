@@ -61,6 +61,9 @@ function denyInContents(contents: WebContents): void {
  */
 const allowedSwitches: readonly string[] = [
   'self-check',
+  'verify-audit',
+  'verify-evidence',
+  'wipe',
   'user-data-dir',
   'lang',
   'ozone-platform',
@@ -73,6 +76,9 @@ const allowedSwitches: readonly string[] = [
   'use-gl',
   'use-angle',
 ];
+
+/** Options of the two verifiers, and of nothing else; `-` is standard input. */
+const verifierOptions: readonly string[] = ['checkpoint', 'key', 'keychain', 'signer', 'log', ''];
 
 /**
  * The switch for which a packaged app does not start; null if there is none. In development all are allowed. Read as
@@ -89,7 +95,10 @@ export function refusedSwitch(
     return name === undefined ? [] : [os === 'win32' ? name.toLowerCase() : name];
   });
   // macOS gives a program that is started from the Finder its process serial number.
+  const verifies = switches.some((name) => name === 'verify-audit' || name === 'verify-evidence');
   const isOwn = (name: string): boolean =>
-    allowedSwitches.includes(name) || (os === 'darwin' && /^psn_\d+_\d+$/.test(name));
+    allowedSwitches.includes(name) ||
+    (verifies && verifierOptions.includes(name)) ||
+    (os === 'darwin' && /^psn_\d+_\d+$/.test(name));
   return switches.find((name) => !isOwn(name)) ?? null;
 }

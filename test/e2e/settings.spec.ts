@@ -24,6 +24,21 @@ test(
   },
 );
 
+test('diagnostics are shown before they are saved, and saved as they were shown', async ({ page, app }) => {
+  await startBuiltIn(page);
+  await go(page, 'Settings');
+  await page.getByRole('button', { name: 'Show diagnostics' }).click();
+  const shown = page.getByRole('region', { name: 'Diagnostics, as they would be saved' });
+  await expect(shown).toContainText('audit log: ready');
+  await expect(shown).toContainText('TLS: verified');
+  await page.getByRole('button', { name: 'Save as a file' }).click();
+  await expect(page.getByText(/^Saved as tokendesk-diagnostics-/)).toBeVisible();
+  const [name = ''] = await fs.readdir(app.downloads);
+  const saved = await fs.readFile(path.join(app.downloads, name), 'utf8');
+  expect(saved.trim()).toBe((await shown.textContent())?.trim());
+  expect(saved).not.toContain(app.home);
+});
+
 test('locking and unlocking are in the audit log', async ({ page }) => {
   await startBuiltIn(page);
   await page.keyboard.press('Control+l');

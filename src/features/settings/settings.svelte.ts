@@ -9,6 +9,7 @@ export class SettingsController {
   readonly app: AppStore;
   readonly #api: Api;
   failure = $state.raw<Failure | null>(null);
+  diagnosticsFailure = $state.raw<Failure | null>(null);
   passphraseFailure = $state.raw<Failure | null>(null);
   notice = $state('');
 
@@ -36,6 +37,19 @@ export class SettingsController {
     const outcome = await this.app.api.call('app.openLogFolder', {});
     this.failure = outcome.ok ? null : outcome.failure;
     return outcome.ok ? outcome.value.place : null;
+  }
+
+  async diagnostics(): Promise<string | null> {
+    const outcome = await this.#api.call('app.diagnostics', {});
+    this.diagnosticsFailure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? outcome.value.text : null;
+  }
+
+  /** Saves what `diagnostics` answered last. The file's name; null when it was not saved. */
+  async saveDiagnostics(): Promise<string | null> {
+    const outcome = await this.#api.call('app.saveDiagnostics', {});
+    this.diagnosticsFailure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? (outcome.value?.name ?? null) : null;
   }
 
   async change(over: Partial<Settings>): Promise<void> {

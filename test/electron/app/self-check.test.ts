@@ -47,6 +47,7 @@ async function installed(): Promise<SelfCheckOptions & { clock: FakeClock }> {
     os: 'linux',
     loadKeytar: () => Promise.resolve(keyring(() => Promise.resolve(null))),
     clock: fakeClock(),
+    systemCertificates: () => ['one', 'two'],
     node: { options: [], inspector: undefined },
   };
 }
@@ -74,6 +75,8 @@ test('a whole app: a line for each check, all ok', async () => {
       'ok      node options: none taken',
       'ok      keychain module: loads',
       'ok      keyring: Secret Service reachable',
+      'ok      system certificates: 2 trusted besides those that come with the program',
+      'ok      client certificates: a PKCS #12 file opens',
       'ok      service profile: valid, the one that is shipped',
       '',
     ].join('\n'),
@@ -86,7 +89,7 @@ test('one failed check is enough, and the others are still reported', async () =
   fs.rmSync(parts.preload);
   const { text, code } = report(await selfCheck(parts));
   expect(code).toBe(1);
-  expect(text.trim().split('\n')).toHaveLength(8);
+  expect(text.trim().split('\n')).toHaveLength(10);
   expect(text).toContain('not ok  preload: missing');
   expect(text).toContain('not ok  files: 1 of 4 missing or changed, first dist/main/preload.cjs');
 });
@@ -185,6 +188,25 @@ describe('the keychain', () => {
     await asked.promise;
     clock.advance(5_000);
     expect(await said).toBe('not ok  keyring: no answer in 5 seconds');
+  });
+});
+
+describe('certificates', () => {
+  test('none of the system’s is said, and no fault', async () => {
+    const parts = { ...(await installed()), systemCertificates: () => [] };
+    expect(await line('system certificates', parts)).toMatch(/^ok {6}system certificates: none found/);
+  });
+
+  test('a store that can’t be read is one', async () => {
+    const parts = {
+      ...(await installed()),
+      systemCertificates: (): string[] => {
+        throw new TypeError('/home/secret path');
+      },
+    };
+    expect(await line('system certificates', parts)).toBe(
+      'not ok  system certificates: could not be checked (TypeError)',
+    );
   });
 });
 

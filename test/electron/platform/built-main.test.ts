@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
 import { appState } from '../../../electron/contract/models/app.ts';
+import { writeVerifiers } from '../../../scripts/write-verifiers.ts';
+import { logFolder, testKey } from '../../support/audit-folder.ts';
 import { buildMain, buildPreload } from '../../support/build-for-test.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 // Inside the project, so that the native keychain module is found as it is from `dist`.
@@ -132,12 +135,103 @@ test('--self-check prints a line each and ends, with no window, no call to answe
     'ok      node options',
     'ok      keychain module',
     'ok      keyring',
+    'ok      system certificates',
+    'ok      client certificates',
     'not ok  service profile',
   ]);
   expect(last).toMatchObject({ windows: 0, handlers: 0, dialogs: [] });
   expect(last.home).not.toBe(home);
   expect([fs.existsSync(home), fs.existsSync(last.home)]).toEqual([false, false]);
 }, 60_000);
+
+test.each([
+  [
+    'verify-audit',
+    ['FOLDER', '--checkpoint=FILE', '--key=KEY'],
+    0,
+    '1 entries verified, 0 under keys that are gone',
+  ],
+  ['verify-audit', ['FOLDER', '--key=OTHER'], 1, 'NOT what was written'],
+  ['verify-audit', [], 2, 'does not give audit:key'],
+  ['verify-evidence', ['NONE'], 1, 'The file is not JSON'],
+] as const)(
+  '--%s %j runs the verifier that is shipped, and ends with %i',
+  async (name, given, code, said) => {
+    const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
+    writeVerifiers(path.join(folder, 'dist/verify'));
+    const log = logFolder();
+    const audit = await log.open({});
+    const begun = await audit.begin({ action: 'Reveal', reason: 'Refund', caseReference: 'D-1' });
+    expect(begun.ok).toBe(true);
+    await audit.close();
+    const keys = tempFolder();
+    const [key, other] = [path.join(keys, 'key'), path.join(keys, 'other')];
+    fs.writeFileSync(key, Buffer.from(testKey).toString('hex'));
+    fs.writeFileSync(other, 'ab'.repeat(32));
+    const args = given.map((argument) =>
+      argument
+        .replace('FOLDER', log.folder)
+        .replace('FILE', log.checkpoint)
+        .replace('KEY', key)
+        .replace('OTHER', other)
+        .replace('NONE', path.join(keys, 'none')),
+    );
+    const ended = await promisify(execFile)(
+      process.execPath,
+      [script, path.join(folder, 'dist/main/main.js'), `--${name}`, ...args],
+      {
+        env: {
+          ...process.env,
+          FAKE_USER_DATA: path.join(folder, 'untouched'),
+          FAKE_APP_PATH: folder,
+          FAKE_SWITCHES: name,
+          // No keyring: the key of this machine's own log is asked for where no log is named.
+          DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
+        },
+        timeout: 60_000,
+      },
+    ).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      (error: unknown) => error as { code: number; stdout: string; stderr: string },
+    );
+    expect(ended.stdout + ended.stderr).toContain(said);
+    expect(ended.code).toBe(code);
+    expect(fs.existsSync(path.join(folder, 'untouched'))).toBe(false);
+  },
+  60_000,
+);
+
+test.each([
+  ['remove everything\n', 0, 'Everything was removed.'],
+  ['yes\n', 1, 'Nothing was removed.'],
+  ['', 1, 'Nothing was removed.'],
+])(
+  '--wipe, answered with %j, ends with %i',
+  (answer, code, said) => {
+    const home = path.join(tempFolder(), 'Tokendesk');
+    fs.mkdirSync(path.join(home, 'audit'), { recursive: true });
+    const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [script, path.join(folder, 'dist/main/main.js'), '--wipe'],
+      {
+        input: answer,
+        encoding: 'utf8',
+        env: {
+          ...process.env,
+          FAKE_USER_DATA: home,
+          FAKE_APP_PATH: folder,
+          FAKE_SWITCHES: 'wipe',
+          DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
+        },
+      },
+    );
+    expect(stdout).toContain(said);
+    expect(status).toBe(code);
+    expect(fs.existsSync(home)).toBe(code === 1);
+  },
+  60_000,
+);
 
 test('what it left on the disk is for this user only', () => {
   const data = path.join(folder, 'data');

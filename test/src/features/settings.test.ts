@@ -19,6 +19,14 @@ describe('settings', () => {
     expect(figures).toMatchObject({ reveals: 4, limits: { reveals: null, expressions: 3 } });
   });
 
+  it('shows the diagnostics before they are saved', async () => {
+    const { app, api } = await openApp();
+    const page = new SettingsController(app, api);
+    expect(await page.diagnostics()).toContain('keyring: ready');
+    expect(await page.saveDiagnostics()).toBe('tokendesk-diagnostics-2026-11-21.txt');
+    expect(page.diagnosticsFailure).toBeNull();
+  });
+
   it('keeps the old value when a change is refused', async () => {
     const { app, api } = await openApp();
     const page = new SettingsController(app, api);

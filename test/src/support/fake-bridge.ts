@@ -180,6 +180,11 @@ function defaultAnswers(
         expressions: 1,
         limits: { reveals: null, copies: null, exportedRows: null, matchAnswers: null, expressions: 3 },
       }),
+    'app.diagnostics': () =>
+      done({
+        text: 'Tokendesk diagnostics, 2026-11-21T10:00:00.000Z\n\nState\n  keyring: ready\n  audit log: ready\n',
+      }),
+    'app.saveDiagnostics': () => done({ name: 'tokendesk-diagnostics-2026-11-21.txt' }),
     'app.openLogFolder': () => done({ place: '/home/kim/.config/Tokendesk/logs' }),
     'connections.save': ({ id, ...draft }) => {
       const saved = id ?? 'connection-new';
