@@ -239,6 +239,7 @@ test('a typed match is asked of the service after its anchor', async () => {
     order.push(`${call.operation} after ${anchored()}`);
     return answer(call, elements);
   };
+  value(await audit.begin(masked))({ ok: true });
   const app = await openApp({ audit, service });
   const sourceId = await app.open(await app.write('cards.csv', 'card\r\n9\r\n'));
   const before = anchored();
