@@ -26,6 +26,7 @@ import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
 import { systemClock } from './privacy/clock.ts';
+import { limitCoreDumps } from './platform/core-dumps.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
 import { createElectronPlatform, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
@@ -174,8 +175,11 @@ function start(): void {
       'Something unexpected happened. It was written to the log. Jobs are kept.',
     );
   });
+  const limited = limitCoreDumps({ log, os: process.platform });
   app
     .whenReady()
+    // Before anything secret is read.
+    .then(() => limited)
     .then(() => open(log))
     .catch((error: unknown) => {
       log.bug('start', error);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { createLog, type Log } from '../../electron/log/log.ts';
 import { watchProcess } from '../../electron/log/watch-process.ts';
+import { limitCoreDumps } from '../../electron/platform/core-dumps.ts';
 import type { AwaySignal, Platform } from '../../electron/platform/platform.ts';
 import { watchScreenLock } from '../../electron/platform/screen-lock.ts';
 import { chromiumOrigin, openChromium } from './chromium-platform.ts';
@@ -62,6 +63,7 @@ function openLog(options: StartOptions): Log {
 
 async function start(options: StartOptions, log: Log): Promise<StartedApp> {
   const env = options.env ?? process.env;
+  const limiting = limitCoreDumps({ log, os: process.platform });
   const opening = openChromium({
     renderer: fileURLToPath(beside('../renderer')),
     preload: fs.readFileSync(beside('./preload.js'), 'utf8'),
@@ -80,6 +82,7 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
       import('conf'),
     ]),
   );
+  await limiting;
   const [chromium, [{ openApp }, { loadKeytar }, { default: Conf }]] = await Promise.all([opening, loading]);
   const showing = chromium.platform.openWindow();
   const app = await openApp(chromium.platform, {

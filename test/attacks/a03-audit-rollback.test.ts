@@ -11,7 +11,7 @@ import { openLookup } from '../../electron/lookup/lookup.ts';
 import type { ServiceClient } from '../../electron/service/client.ts';
 import AuditNotice from '../../src/app/AuditNotice.svelte';
 import { everything, logFolder, value } from '../support/audit-folder.ts';
-import { detokenize, openApp, planOf } from '../support/batch-app.ts';
+import { detokenize, fakeService, matchReason, openApp, planOf } from '../support/batch-app.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { fakeKeyring } from '../support/fake-keyring.ts';
 
@@ -98,12 +98,28 @@ const acts: Record<string, Act> = {
     value(await app.batch['batch.reveal']({ jobId, row: 1, column: 0, xorKey: newXorKey(), ...reason }));
     await app.close();
   },
+  'typed match': async (audit) => {
+    const app = await openApp({ audit });
+    const sourceId = await app.open(await app.write('cards.csv', 'card\r\n9\r\n'));
+    await app.run(sourceId, planOf([typedMatch]));
+    await app.close();
+  },
+  'tried match': async (audit) => {
+    const app = await openApp({ audit });
+    const sourceId = await app.open(await app.write('cards.csv', 'card\r\n9\r\n'));
+    const revealReason = matchReason;
+    value(await app.batch['batch.try']({ sourceId, plan: planOf([typedMatch]), revealReason }));
+    await app.close();
+  },
   'export in clear': async (audit) => {
     const { app, jobId } = await finishedJob(audit);
     value(await app.export(jobId, { content: 'cleartext' }));
     await app.close();
   },
 };
+
+/** One bit of a hidden digit of every row. */
+const typedMatch = detokenize(0, { operation: 'match', into: 'beside', pattern: '^.{7}[13579]' });
 
 async function finishedJob(audit: Audit) {
   const app = await openApp({ audit });
@@ -209,6 +225,29 @@ test('the anchor stands before the act: the service is asked after it', async ()
   expect(after).not.toBe(before);
   expect(JSON.parse(after)).toMatchObject({ sequence: 2 });
   begun({ ok: true });
+});
+
+test('a typed match is asked of the service after its anchor', async () => {
+  const { start, keyring } = workstation();
+  const audit = await start();
+  const anchored = (): number =>
+    (JSON.parse(keyring.entries.get('audit:anchor') ?? '{"sequence":0}') as { sequence: number }).sequence;
+  const order: string[] = [];
+  const service = fakeService();
+  const answer = service.answer;
+  service.answer = (call, elements) => {
+    order.push(`${call.operation} after ${anchored()}`);
+    return answer(call, elements);
+  };
+  value(await audit.begin(masked))({ ok: true });
+  const app = await openApp({ audit, service });
+  const sourceId = await app.open(await app.write('cards.csv', 'card\r\n9\r\n'));
+  const before = anchored();
+  value(await app.batch['batch.try']({ sourceId, plan: planOf([typedMatch]), revealReason: matchReason }));
+  const asked = order.filter((step) => step.startsWith('PatternMatch'));
+  expect(asked).toHaveLength(1);
+  expect(Number(asked[0]?.split(' ').at(-1))).toBeGreaterThan(before);
+  await app.close();
 });
 
 test('the window says it in red on every page', () => {

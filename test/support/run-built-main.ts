@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import fs from 'node:fs';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { FakeElectron } from './fake-electron.ts';
@@ -45,6 +46,9 @@ const stranger = await window.webContents.invoke(
 );
 const missing = await fetchStatus('app://tokendesk/../main/main.js');
 
+const limits =
+  process.platform === 'linux' ? fs.readFileSync('/proc/self/limits', 'utf8') : 'Max core file size 1 1';
+const report = process.report;
 const exited = once(fake.app, 'exited');
 window.close();
 await exited;
@@ -62,6 +66,8 @@ console.log(
     handlers: fake.handlers.size,
     dialogs: fake.said.dialogs,
     exit: fake.said.exit,
+    coreLimits: /^Max core file size +(\S+) +(\S+)/m.exec(limits)?.slice(1),
+    reports: [report.reportOnFatalError, report.reportOnSignal, report.reportOnUncaughtException],
   }),
 );
 

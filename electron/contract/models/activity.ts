@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, instant } from './fields.ts';
 
-/** One line of the audit log as the page lists it. It never holds a value (PCI DSS 10.2.2's fields, and ours). */
+/** One line of the audit log as the page lists it. It holds no value of the service (PCI DSS 10.2.2's fields, and ours). */
 export const auditEntry = z.strictObject({
   sequence: count,
   at: instant,

@@ -129,7 +129,12 @@ function createDispatcher(options: TransportOptions, limits: TransportLimits, or
     uri: proxy.url,
     connectTimeout: limits.connectMs,
     requestTls: { ...tls, timeout: limits.connectMs },
-    proxyTls: { ca: [...options.ca], rejectUnauthorized: true, timeout: limits.connectMs },
+    proxyTls: {
+      ca: [...options.ca],
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: true,
+      timeout: limits.connectMs,
+    },
     // Goes into the CONNECT only: the origin never sees it.
     ...(username !== undefined && {
       token: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,

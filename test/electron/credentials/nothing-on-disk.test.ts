@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import Conf from 'conf';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createClientCertificates } from '../../../electron/credentials/client-certificates.ts';
 import { createConnections } from '../../../electron/credentials/connections.ts';
 import { createKeychain } from '../../../electron/credentials/keychain.ts';
@@ -30,9 +30,54 @@ function forms(secret: string): string[] {
   return [secret, bytes.toString('hex'), Buffer.from(secret, 'utf16le').toString('latin1'), ...shifted];
 }
 
+const filesBelow = (folder: string): string[] =>
+  fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+
+/** Files right in these folders that were written since, whoever wrote them. */
+function recentFiles(folders: readonly string[], since: number): string[] {
+  return folders.flatMap((folder) => {
+    try {
+      return fs
+        .readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.join(folder, entry.name))
+        .filter((file) => {
+          const { mtimeMs, size } = fs.statSync(file);
+          fs.accessSync(file, fs.constants.R_OK);
+          return mtimeMs >= since - 1_000 && size < 1_000_000;
+        });
+    } catch {
+      return [];
+    }
+  });
+}
+
 test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a file', async (mood) => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'desk-'));
-  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  const all = fs.mkdtempSync(path.join(os.tmpdir(), 'desk-'));
+  onTestFinished(() => fs.rmSync(all, { recursive: true, force: true }));
+  // Wherever else a process writes is watched too: its temporary and home folders, and where it was started.
+  const [folder, elsewhere, started] = [path.join(all, 'home'), path.join(all, 'elsewhere'), process.cwd()];
+  for (const place of [folder, elsewhere]) fs.mkdirSync(place);
+  const since = Date.now();
+  for (const name of [
+    'TMPDIR',
+    'TMP',
+    'TEMP',
+    'HOME',
+    'USERPROFILE',
+    'XDG_CONFIG_HOME',
+    'XDG_CACHE_HOME',
+    'XDG_RUNTIME_DIR',
+  ])
+    vi.stubEnv(name, elsewhere);
+  process.chdir(elsewhere);
+  onTestFinished(() => {
+    process.chdir(started);
+    vi.unstubAllEnvs();
+  });
   const store = createStore({
     folder,
     name: 'desk',
@@ -102,5 +147,12 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
     for (const form of forms(secret)) expect(bytes).not.toContain(form);
   }
   expect(bytes).not.toContain('passphrase-wrong');
+  const others = [...filesBelow(elsewhere), ...recentFiles(['/tmp', '/var/tmp', '/dev/shm'], since)];
+  for (const file of others) {
+    const content = fs.readFileSync(file).toString('latin1');
+    for (const secret of secrets)
+      for (const form of forms(secret)) expect([file, content.includes(form)]).toEqual([file, false]);
+  }
+  expect(filesBelow(elsewhere)).toEqual([]);
   expect(keychain.peek('lock:verifier')).toBe(mood === 'open' ? 'stored' : 'memory');
 });

@@ -76,6 +76,11 @@ test('a call that does not fit, and a stranger, are refused', () => {
   expect(seen['stranger']).toEqual({ ok: false, failure: { code: 'call.refused' } });
 });
 
+test('a crash of main writes neither its memory nor a report', () => {
+  expect(seen['coreLimits']).toEqual(['1', '1']);
+  expect(seen['reports']).toEqual([false, false, false]);
+});
+
 test('the window can reach the contract and no other channel', () => {
   expect(seen['handlers']).toBe(Object.keys(calls).length);
   expect(seen['storeChannel']).toBe(0);

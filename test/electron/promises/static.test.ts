@@ -35,6 +35,21 @@ function uses(file: string, source = read(file)): Use[] {
     if (ts.isPropertyAccessExpression(node)) found.push({ name: `.${node.name.text}`, text: node.getText() });
     if (ts.isElementAccessExpression(node) && ts.isStringLiteral(node.argumentExpression))
       found.push({ name: `.${node.argumentExpression.text}`, text: node.getText() });
+    // By another way to its name: `const run = eval`, `{ Function: make } = globalThis`.
+    if (ts.isIdentifier(node) && isCode(node.text) && !isPartOfType(node))
+      found.push({ name: node.text, text: node.parent.getText() });
+    if (ts.isStringLiteralLike(node) && isCode(node.text)) found.push({ name: node.text, text: node.text });
+    if (ts.isCallExpression(node) && /\bsetAttribute(NS)?$/.test(node.expression.getText()))
+      for (const argument of node.arguments.slice(0, 2))
+        found.push({
+          name: `@${ts.isStringLiteralLike(argument) ? argument.text.toLowerCase() : 'unknown'}`,
+          text: node.getText(),
+        });
+    if (ts.isCallExpression(node) && /\bset(Timeout|Interval)$/.test(node.expression.getText())) {
+      const [first] = node.arguments;
+      if (first !== undefined && (ts.isStringLiteralLike(first) || ts.isTemplateExpression(first)))
+        found.push({ name: 'eval', text: node.getText() });
+    }
     if (ts.isPropertyAssignment(node))
       found.push({ name: `${node.name.getText()}:`, text: node.initializer.getText() });
     ts.forEachChild(node, visit);
@@ -43,16 +58,35 @@ function uses(file: string, source = read(file)): Use[] {
   return found;
 }
 
+const isCode = (name: string): boolean =>
+  ['eval', 'Function', 'AsyncFunction', 'GeneratorFunction', 'srcdoc'].includes(name);
+
+/** `Function` is the name of a type too. */
+function isPartOfType(node: ts.Node): boolean {
+  return ts.isTypeReferenceNode(node.parent) || ts.isExpressionWithTypeArguments(node.parent);
+}
+
 /** The same from Svelte's tree, which is ESTree with tags of its own. */
 function walk(value: unknown, found: Use[]): void {
   if (typeof value !== 'object' || value === null) return;
   const node = value as Record<string, unknown> & {
-    callee?: { name?: string };
+    callee?: { name?: string; property?: { name?: string } };
     property?: { name?: string; value?: unknown };
   };
   if (node['type'] === 'HtmlTag') found.push({ name: '{@html}', text: '' });
   if ((node['type'] === 'CallExpression' || node['type'] === 'NewExpression') && node.callee?.name)
     found.push({ name: node.callee.name, text: '' });
+  if (node['type'] === 'Identifier' && isCode(String(node['name'])))
+    found.push({ name: String(node['name']), text: '' });
+  if (node['type'] === 'Literal' && isCode(String(node['value'])))
+    found.push({ name: String(node['value']), text: '' });
+  if (node['type'] === 'Attribute') found.push({ name: `@${String(node['name']).toLowerCase()}`, text: '' });
+  if (node['type'] === 'CallExpression' && node.callee?.property?.name?.startsWith('setAttribute'))
+    for (const argument of (node['arguments'] as { type: string; value?: unknown }[]).slice(0, 2))
+      found.push({
+        name: `@${argument.type === 'Literal' ? String(argument.value).toLowerCase() : 'unknown'}`,
+        text: '',
+      });
   if (node['type'] === 'MemberExpression') {
     const property = node.property?.name ?? node.property?.value;
     if (typeof property === 'string') found.push({ name: `.${property}`, text: '' });
@@ -75,12 +109,23 @@ describe('markup and code from strings', () => {
     '.outerHTML',
     '.insertAdjacentHTML',
     '.srcdoc',
+    'srcdoc',
+    '@srcdoc',
+    '.eval',
+    '.Function',
+    'AsyncFunction',
+    'GeneratorFunction',
   ];
   const more = ['.createContextualFragment', '.setHTMLUnsafe', '.parseFromString', '.write', '.writeln'];
 
   test('are nowhere', () => {
     expect(where(...banned)).toEqual([]);
     expect(where(...more).filter((file) => file.startsWith('src'))).toEqual([]);
+    // An attribute whose name is not written out, or that is a script.
+    const attributes = all.filter(
+      ({ name, file }) => file.startsWith('src') && /^@(unknown|on[a-z]+)$/.test(name),
+    );
+    expect(attributes.filter(({ file, text }) => file.endsWith('.ts') && text !== '')).toEqual([]);
   });
 
   test('would be seen', () => {
@@ -89,6 +134,26 @@ describe('markup and code from strings', () => {
     expect(names('x.svelte', '<script>a.innerHTML = b; eval(c)</script>')).toEqual(
       expect.arrayContaining(['.innerHTML', 'eval']),
     );
+    for (const file of ['x.ts', 'x.svelte'])
+      for (const [source, found] of [
+        ['globalThis.eval(text)', '.eval'],
+        ['new globalThis.Function(text)', '.Function'],
+        ['(0, eval)(text)', 'eval'],
+        ['const run = eval', 'eval'],
+        ['const { Function: make } = globalThis', 'Function'],
+        ['globalThis["ev" + "al"]; Reflect.get(globalThis, "eval")', 'eval'],
+        ['frame.setAttribute("srcdoc", text)', '@srcdoc'],
+        ['frame.setAttribute("SRCDOC", text)', '@srcdoc'],
+        ['frame.setAttributeNS(null, "srcdoc", text)', '@srcdoc'],
+        ['frame.srcdoc = text', '.srcdoc'],
+        ['Object.assign(frame, { srcdoc: text })', 'srcdoc'],
+      ] as const)
+        expect([source, names(file, file === 'x.ts' ? source : `<script>${source}</script>`)]).toEqual([
+          source,
+          expect.arrayContaining([found]),
+        ]);
+    expect(names('x.ts', 'setTimeout("code")')).toContain('eval');
+    expect(names('x.svelte', '<iframe srcdoc={text}></iframe>')).toContain('@srcdoc');
     expect(names('x.ts', 'a["innerHTML"] = b; new Function("c"); eval(d)')).toEqual(
       expect.arrayContaining(['.innerHTML', 'Function', 'eval']),
     );
@@ -134,6 +199,13 @@ test('the verification of certificates has no off switch', () => {
   const set = all.filter(({ name }) => name === 'rejectUnauthorized:');
   expect(set.length).toBeGreaterThan(0);
   expect(set.filter(({ text }) => text !== 'true')).toEqual([]);
+  // Two kinds of connections: to the service and to a proxy.
+  const oldest = all.filter(({ name }) => name === 'minVersion:');
+  expect(oldest.filter(({ text }) => !/^'TLSv1\.[23]'$/.test(text))).toEqual([]);
+  expect(oldest.filter(({ file }) => file === 'electron/service/http/transport.ts')).toHaveLength(2);
+  // One function looks at the name and at the pins; nothing takes its place.
+  const checks = all.filter(({ name }) => name === 'checkServerIdentity:');
+  expect(checks.map(({ file }) => file)).toEqual(['electron/service/http/transport.ts']);
   const loosening = /NODE_TLS_REJECT_UNAUTHORIZED['"]?\]?\s*=|ignore-certificate-errors|ignoreHTTPSErrors/;
   expect(sources.filter((file) => loosening.test(read(file)))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer, type PauseLimit, type Priority } from '../../../electron/service/limits/pacing.ts';
+import { SlidingWindow } from '../../../electron/service/limits/rate-control.ts';
 import { FakeClock } from '../../faults/fake-clock.ts';
 
 const never = new AbortController().signal;
@@ -17,6 +18,28 @@ function densest(times: readonly number[]): number {
   }
   return max;
 }
+
+describe('the window of the limit', () => {
+  it('is a whole second, and not a millisecond less', () => {
+    const sent = fc.array(fc.integer({ min: 0, max: 999 }), { minLength: 1, maxLength: 40 });
+    fc.assert(
+      fc.property(sent, fc.integer({ min: 1, max: 2_000 }), (offsets, later) => {
+        const departures = new SlidingWindow(offsets.length);
+        const times = [...offsets].sort((a, b) => a - b);
+        for (const at of times) {
+          departures.grant();
+          departures.stamp(at);
+        }
+        // The next one fits when the oldest is more than a second ago.
+        const [oldest = 0] = times;
+        const now = (times.at(-1) ?? 0) + later;
+        const wait = departures.waitMs(now, offsets.length);
+        expect(now + wait - oldest).toBeGreaterThanOrEqual(1000);
+        expect(wait).toBeLessThan(1100);
+      }),
+    );
+  });
+});
 
 describe('the pace', () => {
   it('never exceeds the limit in any sliding second, whatever happens', async () => {

@@ -1,3 +1,5 @@
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -52,6 +54,40 @@ describe('the transport', () => {
       void response.writeHead(200, packed).end(gzipSync(Buffer.alloc(4096)));
     expect(await open()).toEqual({ ok: false, fault: { kind: 'encoding' } });
     await transport.close();
+    await server.close();
+  });
+
+  it.each([
+    ['for another host', { hosts: ['elsewhere.example'] }, { kind: 'proxy', subject: 'TLS' }],
+    [
+      'that is over',
+      { notAfter: new Date(Date.now() - 3_600_000) },
+      { kind: 'tls', subject: 'CERT_HAS_EXPIRED' },
+    ],
+  ])('asks nothing of a proxy with a certificate %s', async (_what, leaf, fault) => {
+    const server = await startFaultServer();
+    const { cert, key } = await server.authority.sign(leaf);
+    const asked: string[] = [];
+    const proxy = createHttpsServer({ cert, key }).on('connect', (request, socket: Socket) => {
+      asked.push(request.url ?? '');
+      socket.end('HTTP/1.1 502 No\r\n\r\n');
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const transport = createTransport({
+      baseUrl: server.url,
+      ca: [server.authority.pem],
+      clock: systemClock,
+      proxy: {
+        url: `https://localhost:${(proxy.address() as AddressInfo).port}`,
+        username: 'u',
+        password: 'p',
+      },
+    });
+    const exchange = await transport.post('/x', '{}');
+    expect(exchange).toEqual({ ok: false, fault });
+    expect(asked).toEqual([]);
+    await transport.close();
+    await new Promise((resolve) => proxy.close(resolve));
     await server.close();
   });
 

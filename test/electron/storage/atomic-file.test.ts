@@ -1,6 +1,8 @@
 import fs from 'node:fs';
+import fsPromises, { open, type FileHandle } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openAtomicFile, writeFileAtomically } from '../../../electron/storage/atomic-file.ts';
 import {
   canMount,
@@ -15,6 +17,41 @@ import {
 } from './support.ts';
 
 describe('an atomic file', () => {
+  test('is on the disk for good before it has its name, and its name before it says so', async () => {
+    const target = path.join(tempFolder(), 'out.csv');
+    const probe = await open(tempFolder(), 'r');
+    const handle = Object.getPrototypeOf(probe) as Pick<FileHandle, 'sync' | 'write'>;
+    await probe.close();
+    const steps: string[] = [];
+    const { sync, write } = handle;
+    handle.sync = async function (this: FileHandle) {
+      steps.push((await this.stat()).isDirectory() ? 'folder synced' : 'synced');
+      return sync.call(this);
+    };
+    handle.write = function (this: FileHandle, ...args: unknown[]) {
+      steps.push('written');
+      return Reflect.apply(write, this, args) as unknown;
+    } as typeof write;
+    const rename = vi.spyOn(fsPromises, 'rename');
+    rename.mockImplementation((from, to) => {
+      steps.push('renamed');
+      fs.renameSync(from, to);
+      return Promise.resolve();
+    });
+    syncBuiltinESMExports();
+    try {
+      const file = valueOf(await openAtomicFile(target));
+      valueOf(await file.write(Buffer.from('one ')));
+      valueOf(await file.write(Buffer.from('two')));
+      valueOf(await file.finish());
+    } finally {
+      Object.assign(handle, { sync, write });
+      rename.mockRestore();
+      syncBuiltinESMExports();
+    }
+    expect(steps).toEqual(['written', 'written', 'synced', 'renamed', 'folder synced']);
+  });
+
   test('replaces its target when it is finished, and not before', async () => {
     const target = path.join(tempFolder(), 'out.csv');
     fs.writeFileSync(target, 'earlier', { mode: 0o644 });
