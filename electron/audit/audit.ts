@@ -1,8 +1,15 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { AuditPage } from '../contract/models/activity.ts';
+import type { AuditEntry, AuditPage } from '../contract/models/activity.ts';
 import type { AppState } from '../contract/models/app.ts';
 import { createEmitter } from '../util/emitter.ts';
-import { beginEntry, endEntry, listEntries, type EntryContent, type ListQuery } from './entries.ts';
+import {
+  beginEntry,
+  endEntry,
+  listCases,
+  listEntries,
+  type EntryContent,
+  type ListQuery,
+} from './entries.ts';
 import { openLogWriter, type AuditKey, type LogWriter, type LogWriterOptions } from './log-writer.ts';
 
 /** What is about to be done. Names and numbers; there is no member a value could go in. */
@@ -47,6 +54,11 @@ export interface Audit {
    * only entries of that very case are listed, and `total` counts them.
    */
   list(query: ListQuery): Promise<AuditPage>;
+  /**
+   * The newest entry of each case, the newest case first. Only the log's last 20,000 lines are looked through. Unlike
+   * `list` it does not verify the chain again.
+   */
+  cases(limit: number): Promise<AuditEntry[]>;
   /**
    * `unwritable`: nothing can be begun now (disk, folder or key not available). `broken`: the files are not what was
    * written. The log then continues in a new file that says so, and stays `broken`. `ready` until `opened`.
@@ -187,6 +199,11 @@ export function createAudit(options: AuditOptions): Audit {
         total,
         chain: sequence === null ? { state: 'intact', checked } : { state: 'broken', sequence },
       };
+    },
+    async cases(limit) {
+      await opened;
+      await flush();
+      return writer === null ? [] : listCases({ folder, key: writer.key, limit });
     },
     state,
     onState: (listener) => changes.on(listener),

@@ -1,15 +1,10 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { AuditEntry, AuditPage } from '../../../electron/contract/models/activity.ts';
+import { actsOf } from '../../acts.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
 const pageSize = 200;
-
-/** Each act once: a `begun` entry whose end is listed is left out; one without an end stays. */
-export function actsOf(entries: AuditEntry[]): AuditEntry[] {
-  const ended = new Set(entries.map(({ of }) => of));
-  return entries.filter(({ phase, sequence }) => phase !== 'begun' || !ended.has(sequence));
-}
 
 /** The audit log, newest first, a page at a time. */
 export class ActivityController {
