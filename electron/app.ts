@@ -238,6 +238,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     ...batch,
     ...reports.handlers,
     'activity.list': async (query) => done(await audit.list(query)),
+    'activity.cases': async ({ limit }) => done(await audit.cases(limit)),
     'settings.save': async (next) => {
       const begun = await audit.begin({ action: 'SaveSettings', note: describeChanges(settings(), next) });
       if (!begun.ok) return begun;
@@ -355,8 +356,8 @@ async function activeConnection(
   if (!client.ok) return client;
   const connection = connections.find(active.connectionId);
   if (!connection.ok) return connection;
-  const { id: connectionId, name, environment } = connection.value;
-  return done({ connectionId, name, environment, client: client.value });
+  const { id: connectionId, name, environment, builtIn } = connection.value;
+  return done({ connectionId, name, environment, builtIn, client: client.value });
 }
 
 /** Writes each locking to the audit log, by whatever it was caused. Returns the function that stops it. */

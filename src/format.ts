@@ -42,3 +42,12 @@ export function formatTime(instant: string): string {
 export function formatDateTime(instant: string): string {
   return new Date(instant).toLocaleString('sv-SE');
 }
+
+/** The local day as a person says it: `Today`, `Yesterday`, `12 Nov 2026`. */
+export function formatDay(instant: string, now = new Date()): string {
+  const day = new Date(instant);
+  const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1);
+  if (day.toDateString() === now.toDateString()) return 'Today';
+  if (day.toDateString() === yesterday.toDateString()) return 'Yesterday';
+  return day.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+}

@@ -60,11 +60,14 @@ export class RevealedValueStore {
 
   /** Attached to the element that shows the value. */
   readonly paint = (target: HTMLElement): (() => void) =>
-    paintCharacters(
-      target,
-      restore(this.#obscured, this.#xorKey),
-      groups('•'.repeat(this.#obscured.length / 4), this.#kind),
-    );
+    paintCharacters(target, restore(this.#obscured, this.#xorKey), this.#shape());
+
+  /** The first six digits of a card say how it is grouped; they are in its mask and in its token too. */
+  #shape(): string[] {
+    const length = this.#obscured.length / 4;
+    const lead = restore(this.#obscured.slice(0, 24), this.#xorKey);
+    return groups([...lead].join('').padEnd(length, '•'), this.#kind);
+  }
 
   #drop(): void {
     clearTimeout(this.#timer);

@@ -1,3 +1,4 @@
+import creditCardType from 'credit-card-type';
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
 
 /** Pasted text without spaces, dashes and invisible characters, and a sentence that names what was removed. */
@@ -72,10 +73,25 @@ export function pastedLines(text: string): number {
   return text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '').length;
 }
 
-/** The groups between which gaps are drawn. A gap is a margin, not a character, so a copied value has none. */
+/**
+ * The groups between which gaps are drawn, as the scheme of the card prints them. A gap is a margin, not a character, so
+ * a copied value has none. The first six digits decide, which a card, its token and its mask have in common.
+ */
 export function groups(text: string, kind: DefinitionKind): string[] {
-  if (kind === 'card' && /^[\d•*Xx]{12,19}$/.test(text)) return text.match(/.{1,4}/g) ?? [];
-  return [text];
+  if (kind !== 'card' || !/^[\d•*Xx]{12,19}$/.test(text)) return [text];
+  const ends = [...gapsOf(text), text.length];
+  return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end)).filter((group) => group !== '');
+}
+
+const fours = [4, 8, 12, 16];
+
+function gapsOf(text: string): readonly number[] {
+  if (text.length > 15) return fours;
+  const scheme = schemeOf(text);
+  if (scheme !== null) return scheme.gaps;
+  // A mask that hides the BIN: no other widely used scheme has 14 or 15 digits.
+  const isHidden = !/^\d/.test(text);
+  return isHidden && text.length >= 14 ? [4, 10] : fours;
 }
 
 /** A mask with dots in place of the service's own mask character, so that masked and clear values are equally wide. */
@@ -84,16 +100,70 @@ export function dotted(masked: string, kind: DefinitionKind): string {
   return masked.replace(/[*#•]/g, '•');
 }
 
-const brands: [RegExp, string][] = [
-  [/^4/, 'Visa'],
-  [/^(5[1-5]|2(22[1-9]|2[3-9]|[3-6]|7[01]|720))/, 'Mastercard'],
-  [/^3[47]/, 'American Express'],
-  [/^(6011|65|64[4-9])/, 'Discover'],
-  [/^35(2[89]|[3-8])/, 'JCB'],
-  [/^3(0[0-5]|[689])/, 'Diners Club'],
-];
+interface CardScheme {
+  readonly name: string;
+  /** Positions of the gaps. */
+  readonly gaps: readonly number[];
+}
 
-/** The card scheme of the leading digits; null where they are masked or of no known scheme. */
-export function cardBrand(masked: string): string | null {
-  return brands.find(([start]) => start.test(masked))?.[1] ?? null;
+/** By the leading digits; a table asks for the same few again and again. */
+const schemes = new Map<string, CardScheme | null>();
+const maxSchemes = 1_000;
+
+/** The card scheme of the leading digits, of which six are enough; null where they are hidden, too few or unknown. */
+function schemeOf(text: string): CardScheme | null {
+  const lead = /^\d{1,6}/.exec(text)?.[0];
+  if (lead === undefined) return null;
+  const known = schemes.get(lead);
+  if (known !== undefined) return known;
+  const [type, other] = creditCardType(lead);
+  const found = type === undefined || other !== undefined ? null : { name: type.niceType, gaps: type.gaps };
+  if (schemes.size >= maxSchemes) schemes.clear();
+  schemes.set(lead, found);
+  return found;
+}
+
+/** The card scheme's name, as `schemeOf` finds it. */
+export const cardBrand = (masked: string): string | null => schemeOf(masked)?.name ?? null;
+
+/** Where a card number begins and ends in a text, in UTF-16 units. */
+export interface CardPosition {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The first card number in a text: 13 to 19 digits that stand alone and pass Luhn's check, with spaces and dashes
+ * between them. Works on numbers, so that the card number never becomes a string.
+ */
+export function findCard(units: Uint16Array): CardPosition | null {
+  for (let from = 0; from < units.length; from++) {
+    if (!isDigit(units[from]) || (from > 0 && isWord(units[from - 1]))) continue;
+    const digits: number[] = [];
+    let to = from;
+    let end = from;
+    for (; end < units.length && (isDigit(units[end]) || isSeparator(units[end])); end++) {
+      if (!isDigit(units[end])) continue;
+      digits.push((units[end] ?? 0) - 0x30);
+      to = end + 1;
+    }
+    if (!isWord(units[end]) && digits[0] !== 0 && passesLuhn(digits)) return { from, to };
+    digits.fill(0);
+    from = end;
+  }
+  return null;
+}
+
+const isDigit = (unit = 0): boolean => unit >= 0x30 && unit <= 0x39;
+const isWord = (unit = 0): boolean => matches(/[\p{L}\d]/u, unit);
+const isSeparator = (unit = 0): boolean =>
+  matches(spaces, unit) || matches(dashes, unit) || matches(invisible, unit);
+
+function passesLuhn(digits: readonly number[]): boolean {
+  if (digits.length < 13 || digits.length > 19) return false;
+  const sum = digits.reduce((total, digit, index) => {
+    const weighted = (digits.length - index) % 2 === 0 ? digit * 2 : digit;
+    return total + (weighted > 9 ? weighted - 9 : weighted);
+  }, 0);
+  return sum % 10 === 0;
 }

@@ -10,7 +10,7 @@ import {
 } from '../contract/models/activity.ts';
 import { maskCaseReference, maskNumbers } from '../privacy/masking.ts';
 import type { AuditEnd, AuditIntent } from './audit.ts';
-import { linesBackward, readLine, segmentFile, type EntryLine } from './lines.ts';
+import { linesBackward, listSegments, readLine, segmentFile, type EntryLine } from './lines.ts';
 import type { SegmentReport } from './verify.ts';
 
 /** An entry before it has its position in the chain. */
@@ -227,4 +227,28 @@ async function* entriesBackward(
     if (line?.kind !== 'entry') continue;
     if (caseReference === null || line.caseReference === caseReference) yield line;
   }
+}
+
+/** A case has been looked for long enough. Most lines of a day of batches have none, and are passed over unparsed. */
+const maxCaseLines = 20_000;
+
+/** The newest entry of each case, the newest first. Lines that the key did not sign are left out. */
+export async function listCases({
+  folder,
+  key,
+  limit,
+}: LogFiles & { readonly limit: number }): Promise<AuditEntry[]> {
+  const cases = new Map<string, AuditEntry>();
+  let read = 0;
+  for (const segment of (await listSegments(folder)).reverse()) {
+    const file = segmentFile(folder, segment);
+    for await (const bytes of linesBackward(file, (await fs.stat(file)).size)) {
+      if (cases.size >= limit || ++read > maxCaseLines) return [...cases.values()];
+      const written = /"caseReference":("(?:[^"\\]|\\.)+")/.exec(bytes.toString('utf8'))?.[1];
+      if (written === undefined || cases.has(written)) continue;
+      const line = readLine(key, bytes);
+      if (line?.kind === 'entry') cases.set(written, listedEntry.parse(line));
+    }
+  }
+  return [...cases.values()];
 }

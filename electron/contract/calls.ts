@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema, type Outcome } from './errors.ts';
-import { activityQuery, auditPage } from './models/activity.ts';
+import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
   damagedJob,
@@ -136,8 +136,13 @@ export const calls = {
     ]),
     copied,
   ),
+  /** Empties the clipboard at once, if it still has what was copied here. */
+  'lookup.clearClipboard': call(nothing, nothing),
+  /** A token to try the app with, made by the built-in service. Failure elsewhere: connection.built-in. */
+  'lookup.sample': call(nothing, z.strictObject({ definition: name, token: value })),
   'lookup.recent': call(nothing, z.array(lookup)),
-  'lookup.forget': call(nothing, nothing),
+  /** Drops the lookups filed under a case, or all of them. */
+  'lookup.forget': call(z.strictObject({ caseReference: caseReference.nullable() }), nothing),
 
   /** Asks for a file; null when the person changed their mind. */
   'batch.choose': call(nothing, source.nullable()),
@@ -204,6 +209,8 @@ export const calls = {
   'batch.removeMapping': call(z.strictObject({ id }), nothing),
 
   'activity.list': call(activityQuery, auditPage),
+  /** The newest entry of each case that something was done for lately, the newest first. */
+  'activity.cases': call(z.strictObject({ limit: z.int().min(1).max(100) }), z.array(auditEntry)),
 
   /** State of the portal sign-in of the active connection; sends nothing. */
   'reports.portal': call(nothing, portalSession),

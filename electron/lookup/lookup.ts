@@ -13,6 +13,7 @@ export interface ActiveConnection {
   readonly connectionId: string;
   readonly name: string;
   readonly environment: string;
+  readonly builtIn: boolean;
   readonly client: ServiceClient;
 }
 
@@ -20,7 +21,7 @@ export interface LookupOptions {
   readonly active: () => Promise<Outcome<ActiveConnection>>;
   readonly audit: Pick<Audit, 'begin'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide' | 'hidden'>;
-  readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
+  readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;
   readonly disclosures: Pick<Disclosures, 'count'>;
   readonly caseRequired: () => boolean;
   readonly now: () => Date;
@@ -35,10 +36,15 @@ interface KnownLookup {
 
 /** Enough for a day of disputes; the oldest is dropped first. */
 const maxRecent = 200;
+const maxRequestIds = 50;
+
+/** A test number that belongs to nobody, and who may tokenize it in the built-in service. */
+const sample = { policy: 'analyst', definition: 'card-number', cleartext: '4111111111111111' };
 
 /**
  * One value at a time. Lookups of this run are kept in memory: token, mask, case and time, never cleartext. A lookup
- * made on another connection is `lookup.unknown`, since its token means nothing there.
+ * made on another connection is `lookup.unknown`, since its token means nothing there. A lookup is filed under the case
+ * of the last reveal or copy that named one.
  */
 export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   const { reveals, clipboard } = options;
@@ -57,16 +63,37 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   function remember(
     made: Pick<Lookup, 'policy' | 'definition' | 'token' | 'masked' | 'kind' | 'caseReference' | 'requestId'>,
     { connectionId }: ActiveConnection,
+    requestIds = [made.requestId],
   ): Outcome<Lookup> {
-    const lookup = { ...made, id: options.newId(), at: timestamp(), connectionId, revealedAt: null };
+    const lookup = {
+      ...made,
+      id: options.newId(),
+      at: timestamp(),
+      connectionId,
+      revealedAt: null,
+      copiedAt: null,
+      requestIds,
+    };
     recent = [lookup, ...recent].slice(0, maxRecent);
     return done(lookup);
   }
 
-  function markRevealed(lookup: Lookup): Lookup {
-    const marked = { ...lookup, revealedAt: timestamp() };
-    recent = recent.map((candidate) => (candidate.id === lookup.id ? marked : candidate));
-    return marked;
+  function fileUnderCase(
+    id: string,
+    change: Partial<Pick<Lookup, 'revealedAt' | 'copiedAt'>>,
+    { requestId, caseReference }: Pick<Lookup, 'requestId' | 'caseReference'>,
+  ): Lookup | null {
+    // As it is now: a copy may have ended while a reveal was under way.
+    const known = recent.find((candidate) => candidate.id === id);
+    if (known === undefined) return null;
+    const filed = {
+      ...known,
+      ...change,
+      caseReference: caseReference === '' ? known.caseReference : caseReference,
+      requestIds: [...known.requestIds, requestId].slice(-maxRequestIds),
+    };
+    recent = recent.map((candidate) => (candidate.id === id ? filed : candidate));
+    return filed;
   }
 
   /**
@@ -81,9 +108,11 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const { policy, definition, caseReference } = subject;
     const context = { caseReference, rows: 1 };
     const masked = await active.client.getMasked(policy, definition, token, context);
-    return masked.ok
-      ? remember({ ...subject, token, masked: masked.value.value, requestId: masked.value.requestId }, active)
-      : remember({ ...subject, token, masked: '', requestId }, active);
+    if (!masked.ok) return remember({ ...subject, token, masked: '', requestId }, active);
+    return remember({ ...subject, token, masked: masked.value.value, requestId }, active, [
+      requestId,
+      masked.value.requestId,
+    ]);
   }
 
   function disclose<T>(
@@ -180,7 +209,10 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       const known = await find(lookupId);
       if (!known.ok) return known;
       return withReason('Reveal', known.value, reason, ({ value, requestId }) => {
-        const lookup = markRevealed(known.value.lookup);
+        const { caseReference } = reason;
+        const lookup = fileUnderCase(lookupId, { revealedAt: timestamp() }, { requestId, caseReference });
+        // Forgotten meanwhile, with its case: nobody waits for it any more.
+        if (lookup === null) return failed('lookup.unknown');
         return done({ ...reveals.open(), obscured: obscureText(value, xorKey), requestId, lookup });
       });
     },
@@ -200,7 +232,25 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       const { masked, token } = known.value.lookup;
       if (input.what === 'masked') return clipboard.write(masked, epoch);
       if (input.what === 'token') return clipboard.write(token, epoch);
-      return withReason('Copy', known.value, input, ({ value }) => clipboard.write(value, epoch));
+      return withReason('Copy', known.value, input, async ({ value, requestId }) => {
+        const written = await clipboard.write(value, epoch);
+        const { lookupId, caseReference } = input;
+        if (written.ok) fileUnderCase(lookupId, { copiedAt: timestamp() }, { requestId, caseReference });
+        return written;
+      });
+    },
+    async 'lookup.clearClipboard'() {
+      await clipboard.clear();
+      return done({});
+    },
+    async 'lookup.sample'() {
+      const active = await options.active();
+      if (!active.ok) return active;
+      // The number is no secret, and elsewhere nobody asked for a token of it.
+      if (!active.value.builtIn) return failed('connection.built-in');
+      const { policy, definition, cleartext } = sample;
+      const answer = await active.value.client.tokenize(policy, definition, cleartext, { rows: 1 });
+      return answer.ok ? done({ definition, token: answer.value.value }) : answer;
     },
     async 'lookup.recent'() {
       const active = await options.active();
@@ -208,8 +258,8 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       const { connectionId } = active.value;
       return done(recent.filter((lookup) => lookup.connectionId === connectionId));
     },
-    'lookup.forget'() {
-      recent = [];
+    'lookup.forget'({ caseReference }) {
+      recent = recent.filter((lookup) => caseReference !== null && lookup.caseReference !== caseReference);
       return Promise.resolve(done({}));
     },
   };

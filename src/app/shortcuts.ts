@@ -4,6 +4,8 @@ interface AppShortcuts {
   lock: () => void;
   go: (page: PageId) => void;
   help: () => void;
+  /** The field that takes anything, and the commands. */
+  palette: () => void;
   /** Esc, where no panel handled it. */
   escape: () => void;
 }
@@ -21,6 +23,7 @@ export function handleShortcut(event: KeyboardEvent, keys: AppShortcuts): void {
   };
   if (event.key.toLowerCase() === 'l') run(keys.lock);
   else if (event.key === '/') run(keys.help);
+  else if (event.key.toLowerCase() === 'k') run(keys.palette);
   // The browser's own find, print and save stay off. Pages handle Ctrl+F where there is something to find.
   else if (['f', 'p', 's'].includes(event.key.toLowerCase())) event.preventDefault();
   else {
@@ -38,6 +41,7 @@ export const shortcuts: { group: string; keys: [string, string][] }[] = [
   {
     group: 'Everywhere',
     keys: [
+      ['Ctrl K', 'Paste anything, or run a command'],
       ['Ctrl L', 'Lock the app'],
       ['Ctrl 1 … 6', 'Switch page'],
       ['Ctrl F', 'Go to the page’s search field'],
@@ -50,8 +54,8 @@ export const shortcuts: { group: string; keys: [string, string][] }[] = [
     keys: [
       ['Enter', 'Look up'],
       ['R or Ctrl Shift C', 'Reveal, or hide again'],
-      ['C', 'Copy the mask'],
-      ['T', 'Copy the token'],
+      ['C', 'Copy masked value'],
+      ['T', 'Copy token'],
       ['X', 'Translate to another definition'],
       ['Up, Down', 'Previous or next lookup in this case'],
     ],

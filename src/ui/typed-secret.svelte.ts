@@ -1,3 +1,4 @@
+import { untrack } from 'svelte';
 import { obscure, newXorKey, type ObscuredText } from '../../electron/contract/obscured.ts';
 
 /**
@@ -11,15 +12,23 @@ export class TypedSecret {
   /** Counts the changes, so that a view of the text can be drawn again. */
   edits = $state(0);
   readonly #units: Uint16Array;
+  readonly #shown: (units: Uint16Array) => string | null;
   #input: HTMLInputElement | null = null;
 
-  /** `maxLength` in units; what is typed beyond it is dropped. */
-  constructor(maxLength: number) {
+  /**
+   * `maxLength` in units; what is typed beyond it is dropped. `shown` gets a copy of the units after each edit, and says
+   * what the input shows: null for dots. Text that it shows is no secret, and stays when the input goes.
+   */
+  constructor(maxLength: number, shown: (units: Uint16Array) => string | null = () => null) {
     this.#units = new Uint16Array(maxLength);
+    this.#shown = shown;
   }
 
   readonly attach = (input: HTMLInputElement): (() => void) => {
     this.#input = input;
+    untrack(() => {
+      this.#draw(this.length);
+    });
     let composedAt: [number, number] = [0, 0];
     const edit = (event: InputEvent): void => {
       this.#edit(event, input);
@@ -38,7 +47,7 @@ export class TypedSecret {
       input.removeEventListener('beforeinput', edit);
       input.removeEventListener('compositionstart', compose);
       input.removeEventListener('compositionend', composed);
-      this.clear();
+      if (this.#text() === null) this.clear();
       this.#input = null;
     };
   };
@@ -107,8 +116,21 @@ export class TypedSecret {
 
   #changed(caret: number): void {
     this.edits += 1;
+    this.#draw(caret);
+  }
+
+  #draw(caret: number): void {
     if (this.#input === null) return;
-    this.#input.value = '•'.repeat(this.length);
+    this.#input.value = this.#text() ?? '•'.repeat(this.length);
     this.#input.setSelectionRange(caret, caret);
+    // A caret that is set does not scroll a long text into view.
+    if (caret === this.length) this.#input.scrollLeft = this.#input.scrollWidth;
+  }
+
+  #text(): string | null {
+    const copy = this.copy();
+    const text = this.#shown(copy);
+    copy.fill(0);
+    return text;
   }
 }

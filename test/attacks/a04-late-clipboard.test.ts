@@ -71,7 +71,7 @@ async function app() {
   const lookups = openLookup({
     active: async () => {
       if (held.active) await new Promise<void>((resolve) => (answerActive = resolve));
-      return done({ connectionId: 'c1', name: 'Acme', environment: 'test', client });
+      return done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn: false, client });
     },
     audit: { begin: () => Promise.resolve(done((end) => void ends.push(end))) },
     reveals,

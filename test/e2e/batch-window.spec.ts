@@ -7,7 +7,7 @@ import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from '../supp
 /** Tokens nobody made, one empty line, one field too many. */
 function writeStrange(home: string): string {
   const file = path.join(home, 'strange.csv');
-  fs.writeFileSync(file, 'case,card_token\nD-1,4000001234567899\nD-2,nonsense\nD-3,\nD-4,1,2\n');
+  fs.writeFileSync(file, 'case,card_token\nD-1,4000001234567890\nD-2,nonsense\nD-3,\nD-4,1,2\n');
   return file;
 }
 
@@ -84,7 +84,7 @@ test('a failed request is tried again with what is known of it', async ({ page, 
   await run(page);
   await readSum(page);
   await go(page, 'Lookup');
-  await page.getByRole('textbox', { name: 'Token' }).fill('4000001234567899');
+  await page.getByRole('textbox', { name: 'Token' }).fill('4000001234567890');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   await choose(page, 'Policy', 'analyst');

@@ -18,7 +18,9 @@ async function press(page: Page, place: Locator): Promise<void> {
 
 test('the whole main job and the reports, by keyboard alone', async ({ page }) => {
   test.setTimeout(120_000);
-  await press(page, page.getByRole('button', { name: 'Start the built-in service' }));
+  // The first page has its focus on its first action.
+  await expect(page.getByRole('button', { name: 'Start the built-in service' })).toBeFocused();
+  await page.keyboard.press('Enter');
 
   // Lookup: tokenize, reveal, hide.
   await tabTo(page, page.getByRole('radio', { name: 'Look up a token' }));
@@ -26,14 +28,16 @@ test('the whole main job and the reports, by keyboard alone', async ({ page }) =
   await tabTo(page, page.getByLabel('Value in clear'));
   await page.keyboard.type('4111111111111111');
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('button', { name: 'Reveal' })).toBeFocused();
+  await expect(page.getByRole('button', { name: 'Copy token' })).toBeFocused();
   await page.keyboard.press('r');
   await expect(page.getByRole('region', { name: 'Reveal', exact: true }).getByLabel('Case')).toBeFocused();
   await page.keyboard.type('D-20931');
   await page.keyboard.press('Enter');
   await page.getByRole('group', { name: 'In clear' }).waitFor();
+  await expect(page.getByRole('button', { name: 'Hide' })).toBeFocused();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('group', { name: 'In clear' })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Reveal', exact: true })).toBeFocused();
 
   // Another policy, then the sample file.
   await tabTo(page, page.getByRole('combobox', { name: /^Policy/ }));

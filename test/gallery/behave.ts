@@ -45,7 +45,7 @@ const gone = async (page: Page): Promise<void> => {
 await on('busy', async (page) => {
   await lookUp(page);
   const before = await page.getByRole('button', { name: 'Copy masked' }).boundingBox();
-  const mask = await page.locator('section[aria-label=Result] .digits.title').boundingBox();
+  const mask = await page.locator('section[aria-label=Result] .digits.display').boundingBox();
   await reveal(page);
   assert.ok((await page.getByRole('group', { name: 'In clear' }).textContent())?.includes(clear));
   const attributes = await page.evaluate<string[]>(

@@ -107,6 +107,124 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'lookup-card',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.getByRole('textbox', { name: 'Token' }).fill('4111 1111 1111 1111');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Tokenize it' }).waitFor();
+    },
+  },
+  {
+    name: 'lookup-unlikely',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.getByRole('textbox', { name: 'Token' }).fill('41111173092111114111117309211111');
+      await page.keyboard.press('Enter');
+      await page.getByText('This one has 32 digits').waitFor();
+    },
+  },
+  {
+    name: 'lookup-email',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.getByRole('textbox', { name: 'Token' }).fill('qwz1n@example.org');
+      await page.getByText('E-mail address, detected').waitFor();
+    },
+  },
+  {
+    name: 'lookup-lines',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.getByRole('textbox', { name: 'Token' }).focus();
+      await page.evaluate(`(() => {
+        const data = new DataTransfer();
+        data.setData('text/plain', '4111\\n5222\\n6333');
+        document.activeElement.dispatchEvent(
+          new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+      })()`);
+      await page.getByRole('region', { name: 'Several lines' }).waitFor();
+    },
+  },
+  {
+    name: 'lookup-tokenized',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.getByText('Tokenize a value').click();
+      await page.getByRole('textbox', { name: 'Value in clear' }).fill('4111111111111111');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Copy token' }).click();
+      await page.getByText('Token copied').waitFor();
+    },
+  },
+  {
+    name: 'lookup-copied-in-clear',
+    scene: 'busy',
+    steps: async (page) => {
+      await lookUp(page);
+      await page.getByRole('button', { name: 'Copy cleartext' }).click();
+      await page.getByRole('region', { name: 'Copy cleartext' }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByText('Cleartext copied').waitFor();
+    },
+  },
+  {
+    name: 'case-open',
+    scene: 'case',
+    steps: async (page) => {
+      await page.getByRole('button', { name: /^D-20931/ }).click();
+      await page.getByText('Revealed').first().waitFor();
+    },
+  },
+  {
+    name: 'case-long',
+    scene: 'case-long',
+    steps: async (page) => {
+      await page.getByRole('button', { name: /^Complaint/ }).click();
+      await page.getByText('Revealed').first().waitFor();
+      await page.getByRole('textbox', { name: 'Token' }).focus();
+      await page.keyboard.press('ArrowUp');
+      await page.getByRole('region', { name: 'Result' }).waitFor();
+    },
+  },
+  {
+    name: 'case-closed',
+    scene: 'case',
+    steps: async (page) => {
+      await page.getByRole('button', { name: /^D-20931/ }).click();
+      await page.getByRole('button', { name: 'Close case' }).click();
+      await page.getByRole('button', { name: 'Save signed evidence' }).click();
+      await page.getByText(/^Saved/).waitFor();
+    },
+  },
+  {
+    name: 'palette',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option').first().waitFor();
+    },
+  },
+  {
+    name: 'palette-card',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Activity');
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Search or run' }).fill('4111 1111 1111 1111');
+      await page.getByRole('option', { name: /Tokenize/ }).waitFor();
+    },
+  },
+  {
+    name: 'palette-token',
+    scene: 'production',
+    steps: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Search or run' }).fill('qwz1n@example.org');
+      await page.getByRole('option', { name: /Look up/ }).waitFor();
+    },
+  },
+  {
     name: 'lookup-failed',
     scene: 'refused',
     steps: async (page) => {

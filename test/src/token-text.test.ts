@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cardBrand, dotted, groups, pastedLines, tidy, tidyUnits } from '../../src/token-text.ts';
+import { cardBrand, dotted, findCard, groups, pastedLines, tidy, tidyUnits } from '../../src/token-text.ts';
 
 describe('tidy', () => {
   it('removes spaces and dashes from a card number and reports it', () => {
@@ -83,5 +83,53 @@ describe('tidyUnits', () => {
     const raw = unitsOf('4111 1173');
     tidyUnits(raw, 'card');
     expect(String.fromCharCode(...raw)).toBe('4111 1173');
+  });
+});
+
+describe('a card is grouped and named by its first six digits', () => {
+  it.each([
+    ['378282•••••0005', 'American Express', ['3782', '82••••', '•0005']],
+    ['378282246310005', 'American Express', ['3782', '822463', '10005']],
+    ['305693••••5904', 'Diners Club', ['3056', '93••••', '5904']],
+    ['620000••••••0005', 'UnionPay', ['6200', '00••', '••••', '0005']],
+    ['621094•••••••••0005', 'UnionPay', ['6210', '94••', '••••', '•••0', '005']],
+    ['220000••••••0004', 'Mir', ['2200', '00••', '••••', '0004']],
+    ['675964••••••0005', 'Maestro', ['6759', '64••', '••••', '0005']],
+    ['353011••••••0000', 'JCB', ['3530', '11••', '••••', '0000']],
+    ['••••••••••••1111', null, ['••••', '••••', '••••', '1111']],
+    ['•••••••••••0005', null, ['••••', '••••••', '•0005']],
+  ] as const)('%s', (text, brand, shape) => {
+    expect(cardBrand(text)).toBe(brand);
+    expect(groups(text, 'card')).toEqual(shape);
+  });
+});
+
+describe('a card number is found', () => {
+  const found = (text: string): string | null => {
+    const at = findCard(Uint16Array.from(text, (character) => character.charCodeAt(0)));
+    return at === null ? null : text.slice(at.from, at.to);
+  };
+
+  it.each([
+    ['4111111111111111', '4111111111111111'],
+    [' 4111 1111-1111 1111 ', '4111 1111-1111 1111'],
+    ['4222222222222', '4222222222222'],
+    ['4111\u200b111111111111', '4111\u200b111111111111'],
+    ['card 378282246310005, thanks', '378282246310005'],
+    ['first 4111117309211111 then 5555555555554444', '5555555555554444'],
+  ])('%j', (text, card) => {
+    expect(found(text)).toBe(card);
+  });
+
+  it.each([
+    '4111117309211111',
+    '41111173092111114111117309211111',
+    '0000000000000000',
+    '917-22-4410',
+    'tok4111111111111111',
+    'D-20931',
+    '',
+  ])('not in %j', (text) => {
+    expect(found(text)).toBeNull();
   });
 });

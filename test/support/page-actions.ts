@@ -27,7 +27,7 @@ export async function tokenize(page: Page, cleartext: string): Promise<string> {
   await page.getByLabel('Value in clear').fill(cleartext);
   await page.getByRole('button', { name: 'Tokenize', exact: true }).click();
   await page.getByText('tokenized just now').waitFor();
-  return (await page.locator('.token').innerText()).replace(/^token\s*/, '').replaceAll(/\s/g, '');
+  return (await page.locator('.token').innerText()).replaceAll(/\s/g, '');
 }
 
 export async function lookUp(page: Page, token: string): Promise<void> {
@@ -39,7 +39,7 @@ export async function lookUp(page: Page, token: string): Promise<void> {
 
 /** Opens the strip, fills in the case, shows. */
 export async function reveal(page: Page, caseReference: string): Promise<void> {
-  await page.getByRole('button', { name: 'Reveal' }).click();
+  await page.getByRole('button', { name: 'Reveal', exact: true }).click();
   const strip = page.getByRole('region', { name: 'Reveal', exact: true });
   await strip.getByLabel('Case').fill(caseReference);
   await strip.getByRole('button', { name: /^Show/ }).click();

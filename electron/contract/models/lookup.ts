@@ -13,10 +13,15 @@ export const lookup = z.strictObject({
   masked: z.string(),
   /** How it came about. */
   kind: z.enum(['masked', 'tokenized', 'translated']),
+  /** The case of the last act that gave one. */
   caseReference,
   /** The last reveal of it in this run. */
   revealedAt: instant.nullable(),
+  /** The last time its cleartext was copied in this run. */
+  copiedAt: instant.nullable(),
   requestId: z.string(),
+  /** Every answered request about it in this run, the first included: the audit log names them too. */
+  requestIds: z.array(z.string()).max(50),
 });
 export type Lookup = z.infer<typeof lookup>;
 

@@ -5,6 +5,7 @@ import type {
   AuditPage,
   BatchRequests,
 } from '../../../electron/contract/models/activity.ts';
+import { actsOf } from '../../acts.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
@@ -19,12 +20,6 @@ export function dayRange(day: Day, now: Date): { from?: string; to?: string } {
   if (day === 'today') return { from: midnight(0) };
   if (day === 'yesterday') return { from: midnight(1), to: midnight(0) };
   return day === 'week' ? { from: midnight(6) } : {};
-}
-
-/** Each act once: a `begun` entry whose end is listed is left out; one without an end stays. */
-export function actsOf(entries: AuditEntry[]): AuditEntry[] {
-  const ended = new Set(entries.map(({ of }) => of));
-  return entries.filter(({ phase, sequence }) => phase !== 'begun' || !ended.has(sequence));
 }
 
 const batchKey = ({ job, action, definition }: AuditEntry): string =>

@@ -1,10 +1,12 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
+import type { TokenDefinition } from '../../../electron/contract/models/connection.ts';
 import type { Source } from '../../../electron/contract/models/batch.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import { newXorKey, type ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
-import { pastedLines, tidy } from '../../token-text.ts';
+import { CasesController } from './cases.svelte.ts';
+import { LookupField } from './lookup-field.svelte.ts';
 
 /** A failed request of the reports that is to be tried again; '' is what the report does not tell. */
 export interface LookupRetry {
@@ -29,33 +31,53 @@ export function formatRetry({ operation, definition, policy }: LookupRetry, app:
 
 export type LookupPanel = 'reveal' | 'copy' | 'translate';
 
+/** What is on the clipboard, until it is cleared from it. */
+export interface Copied {
+  what: 'masked' | 'token' | 'cleartext';
+  until: number;
+}
+
+/** What Enter in the field led to. */
+export type Submitted = 'found' | 'card' | 'case' | 'unlikely' | 'nothing';
+
 /** One value at a time: mask, reveal, copy, translate, tokenize. Never holds cleartext; `app.revealed` does. */
 export class LookupController {
   readonly app: AppStore;
   readonly #api: Api;
-  mode = $state<'token' | 'cleartext'>('token');
-  input = $state('');
-  chosen = $state('');
-  /** What was removed from the input, shown under the field. */
-  removed = $state<string | null>(null);
-  /** Several pasted lines, until they are made a batch or dropped. */
-  pasted = $state.raw<{ text: string; lines: number } | null>(null);
+  readonly field: LookupField;
+  readonly cases: CasesController;
+  #mode = $state<'token' | 'cleartext'>('token');
   /** The failed request to try again, until its value is entered. */
   retry = $state.raw<LookupRetry | null>(null);
   current = $state.raw<Lookup | null>(null);
   recent = $state.raw<Lookup[]>([]);
   panel = $state<LookupPanel | null>(null);
   target = $state({ policy: '', definition: '' });
+  /** The case given in a panel; it becomes the case in hand when the act it was given for succeeds. */
+  caseReference = $state('');
   failure = $state.raw<Failure | null>(null);
   panelFailure = $state.raw<Failure | null>(null);
-  notice = $state('');
+  copied = $state.raw<Copied | null>(null);
+  /** Read aloud by a screen reader; never a value in clear. */
+  announced = $state('');
   busy = $state(false);
+  /** Something was found from another page: its result takes the focus. */
+  wantsFocus = $state(false);
   #turn = 0;
   readonly #makeBatch: (source: Source) => void;
 
-  definition = $derived.by(() => this.app.definition(this.chosen || (this.app.definitions[0]?.name ?? '')));
-  /** Earlier lookups by case, the latest first. */
-  cases = $derived.by(() => byCase(this.recent));
+  mode = $derived(this.#mode);
+  definition = $derived.by(() =>
+    this.#mode === 'token' ? this.field.definition : this.field.lastDefinition,
+  );
+  /** The lookups of the case in hand; without one all of them. */
+  listed = $derived.by(() =>
+    this.recent.filter(
+      ({ caseReference }) => this.cases.current === '' || caseReference === this.cases.current,
+    ),
+  );
+  /** Definitions that the present token may be translated to. */
+  targets = $derived.by(() => this.#targetsOf(this.current));
   isRevealed = $derived.by(
     () => this.current !== null && this.app.revealed.now?.subject === `lookup:${this.current.id}`,
   );
@@ -64,6 +86,8 @@ export class LookupController {
     this.app = app;
     this.#api = api;
     this.#makeBatch = makeBatch;
+    this.cases = new CasesController(app, api);
+    this.field = new LookupField(app, (text) => this.cases.find(text, this.recent));
   }
 
   async load(): Promise<void> {
@@ -71,92 +95,145 @@ export class LookupController {
     if (outcome.ok) this.recent = outcome.value;
   }
 
-  /** Drops everything but the list of recent lookups, which main keeps. Called when the app locks. */
+  /** The list and the timeline, after something was done. */
+  async reload(): Promise<void> {
+    await Promise.all([this.load(), this.cases.load()]);
+  }
+
+  /** Drops everything but the list of recent lookups, which main keeps. */
   clear(): void {
     this.#turn += 1;
-    this.input = '';
-    this.removed = null;
-    this.pasted = null;
+    this.field.clear();
     this.retry = null;
-    this.panel = null;
+    this.close();
     this.failure = null;
-    this.panelFailure = null;
-    this.notice = '';
+    this.copied = null;
+    this.announced = '';
     this.current = null;
     this.busy = false;
+  }
+
+  /** A failure of the other way of entering a value says nothing about this one. */
+  setMode(mode: 'token' | 'cleartext'): void {
+    this.#mode = mode;
+    this.failure = null;
+  }
+
+  chooseDefinition(name: string): void {
+    this.field.choose(name);
+    this.failure = null;
   }
 
   /** Fills in what is known of a failed request and chooses its policy, since the answer depends on the policy. */
   async tryAgain(retry: LookupRetry): Promise<void> {
     this.app.revealed.hide();
     this.clear();
-    this.mode = retry.operation === 'Tokenize' ? 'cleartext' : 'token';
+    this.#mode = retry.operation === 'Tokenize' ? 'cleartext' : 'token';
     const { connection } = this.app;
     const isKnown = connection?.policies.includes(retry.policy) === true;
     this.retry = { ...retry, policy: isKnown ? retry.policy : '' };
-    if (this.app.definitions.some(({ name }) => name === retry.definition)) this.chosen = retry.definition;
+    if (this.app.definitions.some(({ name }) => name === retry.definition))
+      this.field.choose(retry.definition);
     if (isKnown && retry.policy !== this.app.policy) await this.app.choose(connection.id, retry.policy);
   }
 
-  /** True when the paste was handled: several lines are offered as a batch, one line is tidied. */
-  paste(text: string): boolean {
-    const lines = pastedLines(text);
-    if (lines > 1) {
-      this.pasted = { text, lines };
-      return true;
-    }
-    const tidied = tidy(text, this.definition.kind);
-    this.pasted = null;
-    this.input = tidied.text;
-    this.removed = tidied.removed;
-    return true;
-  }
-
-  typed(): void {
-    this.removed = null;
+  paste(text: string): void {
+    this.failure = null;
+    this.field.paste(text);
   }
 
   async batchPasted(): Promise<void> {
-    if (this.pasted === null) return;
-    const outcome = await this.#api.call('batch.paste', { text: this.pasted.text });
+    const { pasted } = this.field;
+    if (pasted === null) return;
+    const outcome = await this.#api.call('batch.paste', { text: pasted.text });
     if (!outcome.ok) {
       this.failure = outcome.failure;
       return;
     }
-    this.pasted = null;
+    this.field.pasted = null;
     this.#makeBatch(outcome.value);
   }
 
+  /** Does what the field's text is for. A card number and what can hardly be a token are not sent. */
+  async submit(): Promise<Submitted> {
+    const { field } = this;
+    if (field.hasCard) return 'card';
+    if (field.caseReference !== null) {
+      await this.openCase(field.caseReference);
+      return 'case';
+    }
+    if (field.flaw !== null) return 'unlikely';
+    return (await this.mask()) ? 'found' : 'nothing';
+  }
+
+  async openCase(caseReference: string): Promise<void> {
+    this.field.clear();
+    this.failure = null;
+    await this.cases.open(caseReference);
+    this.announced = `Case ${this.cases.current} is open.`;
+  }
+
+  async closeCase(): Promise<void> {
+    const isOfCase = this.current?.caseReference === this.cases.current;
+    if (!(await this.cases.close(this.recent))) return;
+    this.app.revealed.hide();
+    if (isOfCase) this.clear();
+    this.announced = `Case ${this.cases.closed?.caseReference ?? ''} is closed.`;
+    await this.load();
+  }
+
+  /** Looks up what is in the field, whatever it looks like. */
   async mask(): Promise<boolean> {
-    const { text, removed } = tidy(this.input, this.definition.kind);
-    if (removed !== null) this.removed = removed;
-    this.input = text;
-    if (text === '') return false;
+    const { field } = this;
+    const token = field.hasCard ? field.takeAsToken() : field.tidy();
+    if (token === '') return false;
+    const { name: definition } = field.definition;
     const operation = this.retry?.operation;
     const isFound = await this.#show(() =>
       this.#api.call('lookup.mask', {
         policy: this.app.policy,
-        definition: this.definition.name,
-        token: text,
-        caseReference: this.app.caseReference.trim(),
+        definition,
+        token,
+        caseReference: this.cases.current,
       }),
     );
+    if (isFound) field.found(definition);
     // The token is there again: opens the panel of the operation that failed.
     if (isFound && operation === 'Detokenize') this.open('reveal');
     if (isFound && operation === 'Translate') this.open('translate');
     return isFound;
   }
 
-  /** `cleartext` is obscured and tidied where it was typed. */
-  async tokenize(cleartext: ObscuredText): Promise<boolean> {
-    return await this.#show(() =>
+  /** `cleartext` is obscured and tidied where it was typed. The field then has the token made of it. */
+  async tokenize(cleartext: ObscuredText, definition = this.definition.name): Promise<boolean> {
+    const isMade = await this.#show(() =>
       this.#api.call('lookup.tokenize', {
         policy: this.app.policy,
-        definition: this.definition.name,
+        definition,
         cleartext,
-        caseReference: this.app.caseReference.trim(),
+        caseReference: this.cases.current,
       }),
     );
+    if (isMade && this.current !== null) this.field.show(this.current.token, this.current.definition);
+    return isMade;
+  }
+
+  /** Makes a token of what is in the field for tokens, where that is a value. */
+  async tokenizeInstead(): Promise<boolean> {
+    const { name } = this.field.definition;
+    return await this.tokenize(this.field.takeValue(), name);
+  }
+
+  /** Looks up a token of the built-in service, for somebody who has none. */
+  async trySample(): Promise<boolean> {
+    const outcome = await this.#api.call('lookup.sample', {});
+    if (!outcome.ok) {
+      this.failure = outcome.failure;
+      return false;
+    }
+    this.#mode = 'token';
+    this.field.show(outcome.value.token, outcome.value.definition);
+    return await this.mask();
   }
 
   async translate(): Promise<boolean> {
@@ -174,21 +251,20 @@ export class LookupController {
     this.app.revealed.hide();
     this.panel = null;
     this.current = outcome.value;
-    this.chosen = outcome.value.definition;
-    this.input = outcome.value.token;
-    await this.load();
+    this.announced = 'Translated.';
+    this.field.show(outcome.value.token, outcome.value.definition);
+    await this.reload();
     return true;
   }
 
   open(panel: LookupPanel): void {
     if (this.current === null) return;
     this.panelFailure = null;
-    this.notice = '';
     if (panel === 'translate') {
-      const other = this.app.definitions.find(({ name }) => name !== this.current?.definition);
-      this.target = { policy: this.app.policy, definition: other?.name ?? '' };
+      if (this.targets.length === 0) return;
+      this.target = { policy: this.app.policy, definition: this.targets[0]?.name ?? '' };
     }
-    if (this.app.caseReference === '') this.app.caseReference = this.current.caseReference;
+    this.caseReference = this.cases.current === '' ? this.current.caseReference : this.cases.current;
     this.panel = panel;
   }
 
@@ -224,8 +300,16 @@ export class LookupController {
       return;
     }
     const { kind } = this.app.definition(lookup.definition);
+    this.current = revealed;
     this.app.revealed.show({ ...outcome.value, xorKey }, `lookup:${lookup.id}`, kind);
+    this.announced = `Shown in clear for ${Math.round(outcome.value.hideAfterMs / 1_000)} seconds.`;
     this.close();
+    await this.#openActCase();
+  }
+
+  /** Told by the page when the value has left the screen, whatever ended it. */
+  hidden(): void {
+    this.announced = 'Hidden.';
   }
 
   async copy(what: 'masked' | 'token' | 'cleartext'): Promise<void> {
@@ -240,35 +324,45 @@ export class LookupController {
       else this.failure = outcome.failure;
       return;
     }
-    const label = { masked: 'Mask', token: 'Token', cleartext: 'Cleartext' }[what];
-    this.notice = `${label} copied. The clipboard is cleared in ${Math.round(outcome.value.clearAfterMs / 1_000)} s.`;
-    if (what === 'cleartext') this.close();
+    this.copied = { what, until: Date.now() + outcome.value.clearAfterMs };
+    this.announced = `${copiedLabels[what]} copied.`;
+    if (what !== 'cleartext') return;
+    this.close();
+    await Promise.all([this.load(), this.#openActCase()]);
+    const filed = this.recent.find(({ id }) => id === lookup.id);
+    if (filed !== undefined && this.current?.id === lookup.id) this.current = filed;
+  }
+
+  async clearClipboard(): Promise<void> {
+    const outcome = await this.#api.call('lookup.clearClipboard', {});
+    if (!outcome.ok) {
+      this.failure = outcome.failure;
+      return;
+    }
+    this.copied = null;
+    this.announced = 'Clipboard cleared.';
   }
 
   pick(lookup: Lookup): void {
     if (this.current?.id !== lookup.id) this.app.revealed.hide();
     this.close();
-    this.notice = '';
     this.failure = null;
-    this.removed = null;
     this.retry = null;
-    this.mode = 'token';
+    this.#mode = 'token';
     this.current = lookup;
-    this.input = lookup.token;
-    if (this.app.definitions.some(({ name }) => name === lookup.definition)) this.chosen = lookup.definition;
+    this.field.show(lookup.token, lookup.definition);
   }
 
   /** +1 goes to the earlier lookup of the present case, -1 to the later one. */
   walk(step: 1 | -1): void {
-    const reference = this.app.caseReference.trim();
-    const list = this.recent.filter((lookup) => reference === '' || lookup.caseReference === reference);
+    const list = this.listed;
     const at = list.findIndex(({ id }) => id === this.current?.id);
     const next = list[at === -1 ? (step === 1 ? 0 : -1) : at + step];
     if (next !== undefined) this.pick(next);
   }
 
   async forget(): Promise<void> {
-    const outcome = await this.#api.call('lookup.forget', {});
+    const outcome = await this.#api.call('lookup.forget', { caseReference: null });
     if (!outcome.ok) {
       this.failure = outcome.failure;
       return;
@@ -278,8 +372,24 @@ export class LookupController {
     this.recent = [];
   }
 
+  /** The case of the act that was just done is the one in hand. */
+  async #openActCase(): Promise<void> {
+    await this.cases.open(this.caseReference.trim() || this.cases.current);
+  }
+
   #reason(): { reason: string; caseReference: string } {
-    return { reason: this.app.reason.trim(), caseReference: this.app.caseReference.trim() };
+    return { reason: this.app.reason.trim(), caseReference: this.caseReference.trim() };
+  }
+
+  /** The service keeps the value: a card's fits a definition of cards, or one of any text. Of a text nobody knows. */
+  #targetsOf(lookup: Lookup | null): TokenDefinition[] {
+    if (lookup === null) return [];
+    const { kind } = this.app.definition(lookup.definition);
+    return this.app.definitions.filter(
+      (target) =>
+        target.name !== lookup.definition &&
+        (kind === 'text' || target.kind === kind || target.kind === 'text'),
+    );
   }
 
   async #show(run: () => Promise<Outcome<Lookup>>): Promise<boolean> {
@@ -287,8 +397,8 @@ export class LookupController {
     const turn = this.#turn;
     this.app.revealed.hide();
     this.close();
-    this.pasted = null;
-    this.notice = '';
+    this.field.pasted = null;
+    this.failure = null;
     this.busy = true;
     const outcome = await run();
     // Only the latest request counts: a late answer would show the mask of another token.
@@ -296,24 +406,22 @@ export class LookupController {
     this.busy = false;
     this.failure = outcome.ok ? null : outcome.failure;
     this.current = outcome.ok ? outcome.value : null;
-    if (outcome.ok) this.retry = null;
-    if (outcome.ok) await this.load();
-    return outcome.ok;
+    if (!outcome.ok) return false;
+    this.retry = null;
+    this.announced = kindAnnouncements[outcome.value.kind];
+    await this.reload();
+    return true;
   }
 }
 
-export interface CaseGroup {
-  caseReference: string;
-  lookups: Lookup[];
-}
+const kindAnnouncements: Record<Lookup['kind'], string> = {
+  masked: 'Found. The value is masked.',
+  tokenized: 'Tokenized.',
+  translated: 'Translated.',
+};
 
-/** Groups lookups by case; the cases are in the order of their latest lookup. */
-export function byCase(lookups: Lookup[]): CaseGroup[] {
-  const groups = new Map<string, Lookup[]>();
-  for (const lookup of lookups) {
-    const known = groups.get(lookup.caseReference);
-    if (known === undefined) groups.set(lookup.caseReference, [lookup]);
-    else known.push(lookup);
-  }
-  return [...groups].map(([caseReference, of]) => ({ caseReference, lookups: of }));
-}
+export const copiedLabels: Record<Copied['what'], string> = {
+  masked: 'Masked value',
+  token: 'Token',
+  cleartext: 'Cleartext',
+};

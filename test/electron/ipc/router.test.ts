@@ -104,7 +104,9 @@ const lookup = {
   kind: 'masked',
   caseReference: '',
   revealedAt: null,
+  copiedAt: null,
   requestId: 'r',
+  requestIds: ['r'] as string[],
 } as const;
 
 describe('what goes out', () => {

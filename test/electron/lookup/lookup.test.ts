@@ -12,7 +12,7 @@ const token = '4111117309211111';
 type Step = readonly [string, ...unknown[]];
 
 /** Lookups over a service that knows one token, with everything that happens listed in order. */
-function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceClient> = {}) {
+function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceClient> = {}, builtIn = false) {
   const steps: Step[] = [];
   let next = 0;
   const answer = (value: string) => Promise.resolve(done({ value, requestId: 'req-1' }));
@@ -24,7 +24,8 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
     ...answers,
   } as unknown as ServiceClient;
   const options: LookupOptions = {
-    active: () => Promise.resolve(done({ connectionId: 'c1', name: 'Acme', environment: 'test', client })),
+    active: () =>
+      Promise.resolve(done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn, client })),
     audit: {
       begin: (intent) => {
         steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
@@ -39,6 +40,7 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
     },
     clipboard: {
       epoch: () => 0,
+      clear: () => (steps.push(['clear']), Promise.resolve()),
       write: (text) => (steps.push(['clipboard', text]), Promise.resolve(done({ clearAfterMs: 30_000 }))),
     },
     disclosures: { count: () => done(null) },
@@ -179,7 +181,9 @@ test('a lookup belongs to the connection it was made on', async () => {
   const base = open();
   const { app } = open({
     active: () =>
-      Promise.resolve(done({ connectionId, name: 'n', environment: 'test', client: activeClient })),
+      Promise.resolve(
+        done({ connectionId, name: 'n', environment: 'test', builtIn: false, client: activeClient }),
+      ),
   });
   const activeClient = {
     getMasked: () => Promise.resolve(done({ value: 'm', requestId: 'r' })),
@@ -189,4 +193,67 @@ test('a lookup belongs to the connection it was made on', async () => {
   expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).toEqual(failed('lookup.unknown'));
   expect(value(await app['lookup.recent']({}))).toEqual([]);
   expect(base.steps).toEqual([]);
+});
+
+test.each(['reveal', 'copy'] as const)('a %s files the lookup under its case', async (act) => {
+  const { app } = open(
+    {},
+    { detokenize: () => Promise.resolve(done({ value: cleartext, requestId: 'req-2' })) },
+  );
+  const { id } = value(await app['lookup.mask']({ ...subject, caseReference: '', token }));
+  const disputed = { reason: 'Refund', caseReference: 'D-20931' };
+  if (act === 'reveal') {
+    const { lookup } = value(await app['lookup.reveal']({ lookupId: id, xorKey, ...disputed }));
+    expect(lookup).toMatchObject({ id, caseReference: 'D-20931' });
+  } else value(await app['lookup.copy']({ what: 'cleartext', lookupId: id, ...disputed }));
+  const [listed] = value(await app['lookup.recent']({}));
+  expect(listed).toMatchObject({ caseReference: 'D-20931', requestIds: ['req-1', 'req-2'] });
+  expect(listed?.[act === 'reveal' ? 'revealedAt' : 'copiedAt']).toBe('2026-01-02T03:04:05.678Z');
+});
+
+test('a refused reveal leaves the lookup under the case it had, and so does one without a case', async () => {
+  const { app } = open({ caseRequired: () => false });
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  value(await app['lookup.reveal']({ lookupId: id, xorKey, reason: 'Refund', caseReference: '' }));
+  expect(value(await app['lookup.recent']({}))[0]?.caseReference).toBe('D-1');
+  const refused = open({}, { detokenize: () => Promise.resolve(failed('service.refused')) });
+  const other = value(await refused.app['lookup.mask']({ ...subject, token }));
+  await refused.app['lookup.reveal']({ lookupId: other.id, xorKey, reason: 'x', caseReference: 'D-2' });
+  expect(value(await refused.app['lookup.recent']({}))[0]?.caseReference).toBe('D-1');
+});
+
+test('a case is forgotten by itself, or all of them', async () => {
+  const { app } = open();
+  await app['lookup.mask']({ ...subject, token });
+  await app['lookup.mask']({ ...subject, caseReference: 'D-2', token });
+  value(await app['lookup.forget']({ caseReference: 'D-1' }));
+  const left = value(await app['lookup.recent']({}));
+  expect(left.map(({ caseReference }) => caseReference)).toEqual(['D-2']);
+  value(await app['lookup.forget']({ caseReference: null }));
+  expect(value(await app['lookup.recent']({}))).toEqual([]);
+});
+
+test('a reveal whose case was closed meanwhile is not shown', async () => {
+  const fetched = Promise.withResolvers<Outcome<{ value: string; requestId: string }>>();
+  const { app, steps } = open({}, { detokenize: () => fetched.promise });
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  const revealing = app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
+  value(await app['lookup.forget']({ caseReference: 'D-1' }));
+  fetched.resolve(done({ value: cleartext, requestId: 'req-2' }));
+  expect(await revealing).toEqual(failed('lookup.unknown'));
+  expect(steps.map(([step]) => step)).not.toContain('open');
+});
+
+test('the sample is a token of the built-in service, and of no other', async () => {
+  const builtIn = open({}, {}, true);
+  expect(value(await builtIn.app['lookup.sample']({}))).toEqual({ definition: 'card-number', token });
+  const own = open();
+  expect(await own.app['lookup.sample']({})).toEqual(failed('connection.built-in'));
+  expect(own.steps).toEqual([]);
+});
+
+test('the clipboard is cleared when a person asks for it', async () => {
+  const { app, steps } = open();
+  value(await app['lookup.clearClipboard']({}));
+  expect(steps).toEqual([['clear']]);
 });

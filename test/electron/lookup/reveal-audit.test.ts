@@ -27,7 +27,7 @@ async function open() {
   opened.push(client, server);
   let next = 0;
   const lookups = openLookup({
-    active: () => Promise.resolve(done({ connectionId: 'c1', ...connection, client })),
+    active: () => Promise.resolve(done({ connectionId: 'c1', builtIn: false, ...connection, client })),
     audit,
     reveals: {
       allow: () => done(null),
@@ -35,7 +35,11 @@ async function open() {
       hide: () => undefined,
       hidden: () => undefined,
     },
-    clipboard: { epoch: () => 0, write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
+    clipboard: {
+      epoch: () => 0,
+      write: () => Promise.resolve(done({ clearAfterMs: 1 })),
+      clear: () => Promise.resolve(),
+    },
     disclosures: { count: () => done(null) },
     caseRequired: () => true,
     now: () => new Date(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ActivityController, dayRange } from '../../../src/features/activity/activity.svelte.ts';
-import { actLabel } from '../../../src/features/activity/labels.ts';
+import { actName, formatAct } from '../../../src/acts.ts';
 import { openApp } from '../support/open-app.ts';
 import { auditEntry } from '../support/fake-data.ts';
 
@@ -84,11 +84,13 @@ describe('the activity page', () => {
     expect(log.shown.length).toBeGreaterThan(0);
   });
 
-  it('tells an export of cleartext from a masked one', () => {
-    const exported = { ...auditEntry(1), action: 'Export' };
-    expect(actLabel({ ...exported, note: 'cleartext all exact' })).toBe('Exported cleartext');
-    expect(actLabel({ ...exported, note: 'masked all exact' })).toBe('Exported');
-    expect(actLabel({ ...exported, action: 'FromTheFuture' })).toBe('FromTheFuture');
+  it('tells an export of cleartext from a masked one, and what failed from what was done', () => {
+    const exported = { ...auditEntry(1), action: 'Export', phase: 'ok' as const };
+    expect(actName({ ...exported, note: 'cleartext all exact' })).toBe('Exported in clear');
+    expect(actName({ ...exported, note: 'masked all exact' })).toBe('Exported');
+    expect(actName({ ...exported, phase: 'failed', note: 'cleartext all exact' })).toBe('Export in clear');
+    expect(formatAct({ ...exported, phase: 'failed', note: null })).toBe('Export failed');
+    expect(actName({ ...exported, action: 'FromTheFuture' })).toBe('FromTheFuture');
   });
 
   it('shows that the chain is broken', async () => {

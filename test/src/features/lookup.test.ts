@@ -20,7 +20,7 @@ describe('a lookup', () => {
   it('sends the tidied token and says what was removed', async () => {
     const { fake, app, controller } = await open();
     app.caseReference = ' D-1 ';
-    controller.input = '4111 1173-0921 1111';
+    controller.field.set('4111 1173-0921 1111');
     expect(await controller.mask()).toBe(true);
     expect(fake.seen.find(({ name }) => name === 'lookup.mask')?.input).toEqual({
       policy: 'dispute-desk',
@@ -28,14 +28,14 @@ describe('a lookup', () => {
       token: '4111117309211111',
       caseReference: 'D-1',
     });
-    expect(controller.removed).toBe('Removed 2 spaces and 1 dash.');
+    expect(controller.field.removed).toBe('Removed 2 spaces and 1 dash.');
     expect(controller.current?.masked).toBe('411111******1111');
   });
 
   it('sends no request for an empty input', async () => {
     const { fake, controller } = await open();
-    controller.input = '  ';
-    expect(await controller.mask()).toBe(false);
+    controller.field.set('  ');
+    expect(await controller.submit()).toBe('nothing');
     expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
   });
 
@@ -53,9 +53,9 @@ describe('a lookup', () => {
         },
       },
     });
-    controller.input = '1111';
+    controller.field.set('1111');
     const first = controller.mask();
-    controller.input = '2222';
+    controller.field.set('2222');
     await controller.mask();
     slow.resolve(null);
     expect(await first).toBe(false);
@@ -65,7 +65,7 @@ describe('a lookup', () => {
   it('shows a refusal without the mask of an earlier lookup', async () => {
     const { controller } = await open({ fail: { 'lookup.mask': { code: 'service.refused', policy: 'p' } } });
     controller.pick(data.lookups[0] ?? (undefined as never));
-    controller.input = '4111';
+    controller.field.set('4111');
     await controller.mask();
     expect(controller.failure?.code).toBe('service.refused');
     expect(controller.current).toBeNull();
@@ -73,9 +73,9 @@ describe('a lookup', () => {
 
   it('offers several pasted lines as a batch', async () => {
     const { fake, controller, batches } = await open();
-    expect(controller.paste('4111\n5222\n\n')).toBe(true);
-    expect(controller.pasted?.lines).toBe(2);
-    expect(controller.input).toBe('');
+    controller.paste('4111\n5222\n\n');
+    expect(controller.field.pasted?.lines).toBe(2);
+    expect(controller.field.text).toBe('');
     await controller.batchPasted();
     expect(batches).toEqual(['Pasted lines']);
     expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
@@ -100,7 +100,7 @@ describe('a reveal', () => {
     const { fake, app, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
     controller.open('reveal');
-    app.caseReference = 'D-20931';
+    controller.caseReference = 'D-20931';
     await controller.reveal();
     expect(fake.seen.find(({ name }) => name === 'lookup.reveal')?.input).toMatchObject({
       lookupId: 'lookup-9',
@@ -112,7 +112,8 @@ describe('a reveal', () => {
     // The answer brings the changed lookup: the list is not asked for again.
     expect(controller.recent.find(({ id }) => id === 'lookup-9')?.revealedAt).not.toBeNull();
     expect(fake.seen.filter(({ name }) => name === 'lookup.recent')).toHaveLength(1);
-    controller.input = '4111';
+    expect(app.caseReference).toBe('D-20931');
+    controller.field.set('4111');
     await controller.mask();
     expect(app.revealed.now).toBeNull();
   });
@@ -156,9 +157,11 @@ describe('a reveal', () => {
 
 it('keeps no copy of a tokenized value', async () => {
   const { controller } = await open();
-  controller.mode = 'cleartext';
+  controller.setMode('cleartext');
   await controller.tokenize(obscuredOf('4000123412341234'));
-  expect(JSON.stringify([controller.input, controller.current, controller.recent])).not.toContain('40001234');
+  expect(JSON.stringify([controller.field.text, controller.current, controller.recent])).not.toContain(
+    '40001234',
+  );
 });
 
 describe('a failed request that is tried again', () => {
@@ -170,7 +173,7 @@ describe('a failed request that is tried again', () => {
     expect(app.policy).toBe('mask-only');
     expect(controller.definition.name).toBe('ssn');
     expect(controller.retry).toEqual(refused);
-    controller.input = '917-22-4410';
+    controller.field.set('917-22-4410');
     expect(await controller.mask()).toBe(true);
     expect(controller.panel).toBe('reveal');
     expect(controller.retry).toBeNull();

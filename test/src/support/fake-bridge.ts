@@ -129,6 +129,9 @@ function defaultAnswers(
     const lookup: Lookup = {
       ...base,
       revealedAt: null,
+      copiedAt: null,
+      requestId: `aa10-${turn}`,
+      requestIds: [`aa10-${turn}`],
       id: `lookup-${turn}`,
       at: data.at(turn * 61),
       ...over,
@@ -277,10 +280,11 @@ function defaultAnswers(
       add({ definition, policy, caseReference, kind: 'tokenized' }),
     'lookup.translate': ({ targetDefinition, targetPolicy }) =>
       add({ definition: targetDefinition, policy: targetPolicy, kind: 'translated' }),
-    'lookup.reveal': ({ lookupId, xorKey }) => {
+    'lookup.reveal': ({ lookupId, xorKey, caseReference }) => {
       const lookup = find(lookupId);
       if (lookup === undefined) return failed('lookup.unknown');
       lookup.revealedAt = data.at(9_000);
+      if (caseReference !== '') lookup.caseReference = caseReference;
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
@@ -297,8 +301,11 @@ function defaultAnswers(
     },
     'lookup.copy': () => done({ clearAfterMs: fake.state.settings.clipboardSeconds * 1_000 }),
     'lookup.recent': () => done([...lookups]),
-    'lookup.forget': () => {
-      lookups.length = 0;
+    'lookup.clearClipboard': nothing,
+    'lookup.sample': () => done({ definition: 'card-number', token: data.token(1) }),
+    'lookup.forget': ({ caseReference }) => {
+      const rest = lookups.filter((one) => caseReference !== null && one.caseReference !== caseReference);
+      lookups.splice(0, lookups.length, ...rest);
       return done({});
     },
     'batch.choose': () => {
@@ -421,6 +428,7 @@ function defaultAnswers(
       const next = at < 0 ? null : at + 1;
       return done({ entries, batches, total, next, chain: { state: 'intact', checked: total } });
     },
+    'activity.cases': ({ limit }) => done(data.recentCases.slice(0, limit)),
     ...reportAnswers(),
     'settings.save': (settings) => {
       fake.change({ settings });

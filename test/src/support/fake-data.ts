@@ -117,7 +117,9 @@ const looked = (n: number, caseReference: string, over: Partial<Lookup> = {}): L
   kind: 'masked',
   caseReference,
   revealedAt: null,
+  copiedAt: null,
   requestId: `7f3a91c2-${String(n).padStart(4, '0')}`,
+  requestIds: [`7f3a91c2-${String(n).padStart(4, '0')}`],
   ...over,
 });
 
@@ -266,4 +268,73 @@ export function auditEntry(sequence: number): AuditEntry {
     default:
       return entry(sequence, {});
   }
+}
+
+export const recentCases: AuditEntry[] = [
+  entry(231, { action: 'Reveal', reason: 'Chargeback response' }),
+  entry(187, { action: 'Export', caseReference: 'D-20917', rows: 500_000 }),
+  entry(120, { caseReference: 'D-20904' }),
+  entry(44, { action: 'Evidence', caseReference: 'FRAUD/2026/0117' }),
+];
+
+/** A case of a working day: what was done, and the lookups of this session that it was done to. */
+export function caseOf(caseReference: string, count: number, actor = 'maria.k') {
+  const schemes = ['411111', '378282', '555555', '620000', '220000', '601100'];
+  const day = new Date();
+  day.setHours(9, 0, 0, 0);
+  const lookups: Lookup[] = [];
+  const entries: AuditEntry[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const lead = schemes[n % schemes.length] ?? '';
+    const rest = lead === '378282' ? 5 : 6;
+    const requestIds = [`5d10-${n}-a`, `5d10-${n}-b`];
+    const [asked, seen] = [0, 40].map((seconds) =>
+      new Date(day.getTime() + (n * 300 + seconds) * 1_000).toISOString(),
+    );
+    lookups.unshift({
+      ...looked(n, caseReference),
+      id: `of-case-${n}`,
+      at: asked ?? '',
+      token: `${lead}${String((n * 7_919 + 20_921) % 10 ** rest).padStart(rest, '0')}${1_000 + n}`,
+      masked: `${lead}${'*'.repeat(rest)}${1_000 + n}`,
+      revealedAt: n % 4 === 0 ? (seen ?? null) : null,
+      requestIds,
+    });
+    const of = { caseReference, actor, connection: builtIn.name, environment: 'development' };
+    entries.unshift(entry(2 * n * 10 + 1, { ...of, at: asked ?? '', requestId: `5d10-${n}-a` }));
+    if (n % 4 === 0)
+      entries.unshift(
+        entry(2 * n * 10 + 3, {
+          ...of,
+          at: seen ?? '',
+          action: 'Reveal',
+          reason: 'Chargeback response',
+          requestId: `5d10-${n}-b`,
+        }),
+      );
+  }
+  const before = [
+    entry(-0, {
+      caseReference,
+      actor,
+      at: at(-80_000),
+      action: 'Export',
+      reason: 'Fraud review',
+      rows: 128,
+      job: 'job-1',
+      requestId: null,
+      note: 'cleartext',
+    }),
+    entry(0, {
+      caseReference,
+      actor: 'jo.b',
+      at: at(-80_400),
+      phase: 'failed',
+      action: 'Copy',
+      code: 'service.refused',
+      reason: 'Refund',
+      of: 1,
+    }),
+  ].map((one, index) => ({ ...one, sequence: 100_000 + index, of: 99_000 + index }));
+  return { lookups, entries: [...entries, ...before] };
 }

@@ -122,6 +122,26 @@ const refused = {
 } as const;
 const down = { code: 'service.unreachable', subject: 'acme.tokens.example' } as const;
 
+const longCase =
+  'Complaint of the merchant in Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch, 2026/4711/B';
+const caseScene = (caseReference: string, count: number, actor?: string): FakeOptions => {
+  const { lookups, entries } = data.caseOf(caseReference, count, actor);
+  const [newest] = entries;
+  return {
+    lookups,
+    answers: {
+      'activity.list': () => ({
+        ok: true,
+        value: { entries, total: entries.length, chain: { state: 'intact', checked: 240 } },
+      }),
+      'activity.cases': () => ({
+        ok: true,
+        value: [...(newest ? [newest] : []), ...data.recentCases.slice(1)],
+      }),
+    },
+  };
+};
+
 /** States of the app by name; a screenshot or a check starts from one. */
 export const scenes: Record<string, FakeOptions> = {
   'first-run': { state: data.appState({ connections: [], active: null, service: null }) },
@@ -143,6 +163,8 @@ export const scenes: Record<string, FakeOptions> = {
     }),
   },
   busy: { lookups: structuredClone(data.lookups), jobs: [data.job(), finished].slice(0, 1) },
+  case: caseScene('D-20931', 6),
+  'case-long': caseScene(longCase, 40, 'CORP\\maximiliane.von-und-zu-hohenstein-waldburg'),
   refused: {
     lookups: structuredClone(data.lookups),
     fail: { 'lookup.mask': refused, 'lookup.reveal': refused },

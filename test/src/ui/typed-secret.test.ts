@@ -62,3 +62,21 @@ test('what is typed twice is compared without making a text of it', () => {
   two.replace('E', 12, 13);
   expect(one.equals(two)).toBe(false);
 });
+
+test('text that may be shown stays when its input goes, and a secret does not', () => {
+  const shown = (units: Uint16Array): string | null =>
+    units.length > 3 ? null : Array.from(units, (unit) => String.fromCharCode(unit)).join('');
+  const typed = new TypedSecret(20, shown);
+  const input = Object.assign(new EventTarget(), { value: '', setSelectionRange: () => undefined });
+  const attach = () => typed.attach(input as unknown as HTMLInputElement);
+  let detach = attach();
+  typed.replace('abc', 0, 0);
+  expect(input.value).toBe('abc');
+  detach();
+  detach = attach();
+  expect([typed.length, input.value]).toEqual([3, 'abc']);
+  typed.replace('d', 3, 3);
+  expect(input.value).toBe('••••');
+  detach();
+  expect(typed.length).toBe(0);
+});

@@ -1,0 +1,64 @@
+import type { AuditEntry } from '../electron/contract/models/activity.ts';
+import { isFailureCode, reasonFor } from './messages.ts';
+
+/** Each act once: a `begun` entry whose end is listed is left out; one without an end stays. */
+export function actsOf(entries: AuditEntry[]): AuditEntry[] {
+  const ended = new Set(entries.map(({ of }) => of));
+  return entries.filter(({ phase, sequence }) => phase !== 'begun' || !ended.has(sequence));
+}
+
+/** As something done, and as a noun. */
+const actLabels: Record<string, readonly [done: string, noun: string]> = {
+  Reveal: ['Revealed', 'Reveal'],
+  Copy: ['Copied in clear', 'Copy in clear'],
+  Match: ['Expression matched', 'Expression match'],
+  Export: ['Exported', 'Export'],
+  ExportReport: ['Report exported', 'Report export'],
+  Evidence: ['Evidence saved', 'Evidence'],
+  CreateSession: ['Signed in', 'Sign-in'],
+  GetMasked: ['Looked up', 'Lookup'],
+  Tokenize: ['Tokenized', 'Tokenization'],
+  Detokenize: ['Fetched in clear', 'Fetch in clear'],
+  Translate: ['Translated', 'Translation'],
+  BatchTokenize: ['Batch tokenized', 'Batch tokenization'],
+  BatchDetokenize: ['Batch detokenized', 'Batch detokenization'],
+  BatchTranslate: ['Batch translated', 'Batch translation'],
+  PatternMatch: ['Pattern matched', 'Pattern match'],
+  AggregateApiRequestMetrics: ['Account figures loaded', 'Account figures'],
+  QueryLastFailedRequests: ['Failed requests loaded', 'Failed requests'],
+  CheckToolServer: ['Tool server checked', 'Tool server check'],
+  UsePortalToken: ['Portal token stored', 'Portal token'],
+  SaveConnection: ['Connection saved', 'Connection'],
+  RemoveConnection: ['Connection removed', 'Removal of a connection'],
+  ChooseConnection: ['Connection chosen', 'Choice of a connection'],
+  StartBuiltIn: ['Built-in service started', 'Start of the built-in service'],
+  StoreSecret: ['Secret stored', 'Secret'],
+  StoreCertificate: ['Certificate stored', 'Certificate'],
+  ForgetCertificate: ['Certificate removed', 'Removal of a certificate'],
+  SaveSettings: ['Settings changed', 'Settings'],
+  SetPassphrase: ['Passphrase set', 'Passphrase'],
+  RemovePassphrase: ['Passphrase removed', 'Removal of the passphrase'],
+  Lock: ['Locked', 'Lock'],
+  Unlock: ['Unlocked', 'Unlock'],
+  ResetLock: ['Lock reset', 'Reset of the lock'],
+  ChainBroken: ['Log found tampered with', 'Log found tampered with'],
+  TailSetAside: ['Unfinished line set aside', 'Unfinished line set aside'],
+};
+
+/** What was done; a noun where it failed or has no end, so that it does not read as done. Acts of another version keep their names. */
+export function actName({ action, phase, note }: Pick<AuditEntry, 'action' | 'phase' | 'note'>): string {
+  const [done, noun] = actLabels[action] ?? [action, action];
+  const isClear = action === 'Export' && note?.startsWith('cleartext') === true;
+  return `${phase === 'ok' ? done : noun}${isClear ? ' in clear' : ''}`;
+}
+
+/** The same with its outcome. */
+export function formatAct(entry: Pick<AuditEntry, 'action' | 'phase' | 'note'>): string {
+  const name = actName(entry);
+  if (entry.phase === 'ok') return name;
+  return entry.phase === 'failed' ? `${name} failed` : `${name} begun`;
+}
+
+/** The log holds the codes of any version; one that this version does not know is shown as it is. */
+export const failureText = (code: string | null): string | null =>
+  code !== null && isFailureCode(code) ? reasonFor(code) : code;

@@ -1,0 +1,146 @@
+import type { AppStore } from '../app-store.svelte.ts';
+import type { LookupField } from '../features/lookup/lookup-field.svelte.ts';
+import { formatCount } from '../format.ts';
+import { pages, type Controllers, type PageId } from './pages.ts';
+
+/** One entry of the palette. */
+export interface Command {
+  readonly id: string;
+  readonly group: 'Found' | 'Cases' | 'Pages' | 'Policies' | 'Actions';
+  readonly label: string;
+  /** Shown quietly after the label, and searched too. */
+  readonly note?: string;
+  readonly keys?: string;
+  readonly run: () => unknown;
+}
+
+export interface PaletteOptions {
+  readonly app: AppStore;
+  readonly controllers: Pick<Controllers, 'lookup'>;
+  readonly go: (page: PageId) => void;
+  readonly help: () => void;
+  /** Where the text is typed; what it looks like comes first. */
+  readonly field: LookupField;
+}
+
+/** What the text stands for, then the commands that have all its words. Nothing is sent before one is run. */
+export function listCommands(options: PaletteOptions): Command[] {
+  const { field } = options;
+  const found = foundCommands(options);
+  if (field.pasted !== null || field.hasCard) return found;
+  const words = field.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const commands = allCommands(options).filter(({ label, note, group }) => {
+    const searched = `${label} ${note ?? ''} ${group}`.toLowerCase();
+    return words.every((word) => searched.includes(word));
+  });
+  // Words that are a command are hardly a token, although a token may be any text.
+  const isCertain = field.caseReference !== null || (field.isDetected && field.definition.kind !== 'text');
+  return isCertain ? [...found, ...commands] : [...commands, ...found];
+}
+
+function foundCommands({ controllers: { lookup }, app, field, go }: PaletteOptions): Command[] {
+  /** Runs on Lookup, with the field's text in its own field. */
+  const onLookup = (run: () => Promise<boolean>) => async (): Promise<void> => {
+    go('lookup');
+    lookup.setMode('token');
+    lookup.wantsFocus = await run();
+  };
+  const { pasted, hasCard, text, caseReference, definition, flaw } = field;
+  const found = { group: 'Found' } as const;
+  if (app.connection === null) return [];
+  if (pasted !== null) {
+    const run = async (): Promise<void> => {
+      lookup.field.pasted = pasted;
+      await lookup.batchPasted();
+      // It could not be opened: Lookup says why.
+      if (lookup.failure !== null) go('lookup');
+    };
+    return [{ ...found, id: 'batch', label: `Create a batch of ${formatCount(pasted.lines)} lines`, run }];
+  }
+  if (hasCard) {
+    const { name, label } = definition;
+    const value = () => field.takeValue();
+    const run = onLookup(() => lookup.tokenize(value(), name));
+    return [{ ...found, id: 'tokenize', label: 'Tokenize this card number', note: label, run }];
+  }
+  if (text.trim() === '') return [];
+  const token = text;
+  const lookUp: Command = {
+    ...found,
+    id: 'token',
+    label: caseReference === null ? 'Look up this token' : 'Look it up as a token',
+    note: flaw?.sentence ?? (field.isDetected ? `${definition.label}, detected` : definition.label),
+    run: onLookup(async () => {
+      lookup.field.set(token);
+      lookup.field.choose(definition.name);
+      return flaw === null && (await lookup.mask());
+    }),
+  };
+  if (caseReference === null) return [lookUp];
+  const openCase = async (): Promise<void> => {
+    go('lookup');
+    await lookup.openCase(caseReference);
+  };
+  return [{ ...found, id: 'case', label: `Open case ${caseReference}`, run: openCase }, lookUp];
+}
+
+function allCommands({ app, controllers: { lookup }, go, help }: PaletteOptions): Command[] {
+  const { cases } = lookup;
+  const recent = cases.recent.flatMap(({ caseReference }) =>
+    caseReference === null || caseReference === cases.current ? [] : [caseReference],
+  );
+  return [
+    ...recent.slice(0, 5).map((reference): Command => ({
+      id: `case-${reference}`,
+      group: 'Cases',
+      label: `Open case ${reference}`,
+      run: async () => {
+        go('lookup');
+        await lookup.openCase(reference);
+      },
+    })),
+    ...(cases.current === ''
+      ? []
+      : [
+          {
+            id: 'close-case',
+            group: 'Cases',
+            label: `Close case ${cases.current}`,
+            run: async () => {
+              go('lookup');
+              await lookup.closeCase();
+            },
+          } as const,
+        ]),
+    ...pages.map(({ id, label }, index): Command => ({
+      id: `page-${id}`,
+      group: 'Pages',
+      label: `Go to ${label}`,
+      keys: `Ctrl ${index + 1}`,
+      run: () => {
+        go(id);
+      },
+    })),
+    ...(app.connection?.policies ?? [])
+      .filter((policy) => policy !== app.policy)
+      .map((policy): Command => ({
+        id: `policy-${policy}`,
+        group: 'Policies',
+        label: `Use policy ${policy}`,
+        run: async () => {
+          if (app.connection !== null) await app.choose(app.connection.id, policy);
+        },
+      })),
+    {
+      id: 'tokenize-value',
+      group: 'Actions',
+      label: 'Tokenize a value',
+      run: () => {
+        go('lookup');
+        lookup.setMode('cleartext');
+      },
+    },
+    { id: 'lock', group: 'Actions', label: 'Lock', keys: 'Ctrl L', run: () => app.lockNow() },
+    { id: 'help', group: 'Actions', label: 'Show shortcuts', keys: 'Ctrl /', run: help },
+  ];
+}

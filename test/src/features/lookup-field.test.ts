@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { restoreText } from '../../../electron/contract/obscured.ts';
+import { LookupField, shapeOf, unlikelyToken } from '../../../src/features/lookup/lookup-field.svelte.ts';
+import { openApp } from '../support/open-app.ts';
+
+const pan = '4111 1111 1111 1111';
+
+async function open(cases: string[] = []) {
+  const { app } = await openApp();
+  const find = (text: string) => cases.find((known) => known.toLowerCase() === text.toLowerCase()) ?? null;
+  return { app, field: new LookupField(app, find) };
+}
+
+describe('the shape of a token', () => {
+  it.each([
+    ['4111 1173-0921 1111', 'card'],
+    ['917-22-4410', 'ssn'],
+    ['917224410', 'ssn'],
+    ['qwz1n@example.org', 'email'],
+    ['tok_9aGhq2LsX0', 'text'],
+    ['4111', null],
+    ['qwz1n@', null],
+    ['', null],
+  ] as const)('%s is %s', (text, shape) => {
+    expect(shapeOf(text)).toBe(shape);
+  });
+
+  it('chooses the definition, and says so', async () => {
+    const { field } = await open();
+    field.set('qwz1n@example.org');
+    expect([field.definition.name, field.isDetected]).toEqual(['email', true]);
+    field.set('4111117309211111');
+    expect([field.definition.name, field.isDetected]).toEqual(['card-number', true]);
+    field.set('4111');
+    expect([field.definition.name, field.isDetected]).toEqual(['card-number', false]);
+  });
+
+  it('leaves the choice to the person, and follows what was found', async () => {
+    const { field } = await open();
+    field.set('917-22-4410');
+    field.choose('free-text');
+    expect([field.definition.name, field.isDetected]).toEqual(['free-text', false]);
+    // Another text is told by its shape again, until one like it was found elsewhere.
+    field.set('917-22-4411');
+    expect(field.definition.name).toBe('ssn');
+    field.choose('free-text');
+    field.found('free-text');
+    field.set('917-22-4412');
+    expect(field.definition.name).toBe('free-text');
+  });
+});
+
+describe('a card number in the field', () => {
+  it('is no text anywhere, and is taken without what stands around it', async () => {
+    const { field } = await open();
+    field.paste(`PAN: ${pan}, 12/27`);
+    expect(field.hasCard).toBe(true);
+    expect([field.text, field.tidy(), field.caseReference, field.flaw]).toEqual(['', '', null, null]);
+    expect(restoreText(field.takeValue())).toBe('4111111111111111');
+    expect(field.typed.length).toBe(0);
+  });
+
+  it('can be a token after all, if a person says so', async () => {
+    const { field } = await open();
+    field.set(pan);
+    expect(field.takeAsToken()).toBe('4111111111111111');
+  });
+});
+
+describe('what can hardly be a token', () => {
+  it.each([
+    [
+      '41111173092111114111117309211111',
+      'card',
+      'Cards tokens usually have 12 to 19 digits. This one has 32 digits.',
+    ],
+    ['4111-x', 'card', 'Cards tokens usually have digits only. This one has other characters.'],
+    ['4111 1173 0921 1111', 'card', null],
+    ['917-22-44', 'ssn', 'Cards tokens usually have 9 digits. This one has 7 digits.'],
+    ['917-22-4410', 'ssn', null],
+    ['ada', 'email', 'Cards tokens usually look like name@example.com. This one doesn’t.'],
+    ['ada@example.org', 'email', null],
+    ['anything at all', 'text', null],
+  ] as const)('%s as a token of %s', (text, kind, sentence) => {
+    expect(unlikelyToken(text, kind, 'Cards')).toBe(sentence);
+  });
+
+  it('is asked about once: a service may have tokens of its own look', async () => {
+    const { app, field } = await open();
+    expect(app.definitions[0]?.name).toBe('card-number');
+    field.set('41111173');
+    expect(field.flaw?.isCertain).toBe(false);
+    field.found('card-number');
+    field.set('41111174');
+    expect(field.flaw).toBeNull();
+  });
+
+  it.each(['4111 11•• •••• 1111', '411111******1111', '4.11E+15'])('is certain of %s', async (text) => {
+    const { field } = await open();
+    field.set(text);
+    expect(field.flaw?.isCertain).toBe(true);
+  });
+});
+
+it('knows a case by its form, or because it is known', async () => {
+  const { field } = await open(['2026 Complaint']);
+  field.set(' D-20931 ');
+  expect(field.caseReference).toBe('D-20931');
+  field.set('2026 complaint');
+  expect(field.caseReference).toBe('2026 Complaint');
+  for (const token of ['4111117309211111', '917-22-4410', 'tok_9aGhq2LsX0', '', 'refund']) {
+    field.set(token);
+    expect(field.caseReference).toBeNull();
+  }
+});
