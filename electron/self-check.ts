@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { getCACertificates } from 'node:tls';
-import { describePfx } from './credentials/client-certificates.ts';
+import { readPkcs12 } from './credentials/pkcs12.ts';
 import { createNativeCalls, type KeyringBackend } from './credentials/keytar.ts';
 import type { Clock } from './privacy/clock.ts';
 import { wrongFuses, damagedFiles, filesWithoutHash } from './platform/package-integrity.ts';
@@ -140,7 +140,7 @@ function systemCertificates({ systemCertificates: read }: SelfCheckOptions): Ver
 
 /** Whether this program's TLS opens a PKCS #12 file at all: its cryptography is another one than Node's. */
 function clientCertificates(): Verdict {
-  const opened = describePfx(Buffer.from(samplePfx.join(''), 'base64'), 'self-check');
+  const opened = readPkcs12(Buffer.from(samplePfx.join(''), 'base64'), 'self-check');
   return opened.ok ? good('a PKCS #12 file opens') : bad('a PKCS #12 file does not open');
 }
 

@@ -285,7 +285,7 @@ export const events = {
   /** The cleartext of this reveal must leave the screen now. */
   'reveal.ended': z.strictObject({
     revealId: id,
-    why: z.enum(['time', 'hidden', 'blur', 'locked', 'replaced']),
+    cause: z.enum(['time', 'hidden', 'blur', 'locked', 'replaced']),
   }),
   /** How far a workbook is read that is being opened, 0 to 1. */
   'batch.opening': z.strictObject({ name: z.string().max(300), share: z.number().min(0).max(1) }),

@@ -67,15 +67,15 @@ export function createReveals(options: RevealsOptions): Reveals {
     unprotect();
   }
 
-  function end(why: RevealEnd['why'], next: typeof shown = null) {
+  function end(cause: RevealEnd['cause'], next: typeof shown = null) {
     if (!shown) return;
     const { revealId, cancelTimer } = shown;
     shown = next;
     cancelTimer();
     unacknowledged.set(revealId, clock.after(acknowledgeMs, endRenderer));
-    emit({ revealId, why });
+    emit({ revealId, cause });
     // That it is hidden is what the window itself came to say.
-    if (why === 'hidden') acknowledge(revealId);
+    if (cause === 'hidden') acknowledge(revealId);
   }
 
   return {

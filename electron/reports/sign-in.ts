@@ -91,7 +91,7 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
       user: claims?.user ?? null,
       roles: [...(claims?.roles ?? [])],
       expires: claims?.expires?.toISOString() ?? null,
-      kept: inMemory.has(account) || keychain.peek(account) === 'memory' ? 'memory' : 'keychain',
+      storedIn: inMemory.has(account) || keychain.peek(account) === 'memory' ? 'memory' : 'keychain',
     };
   }
 
@@ -107,7 +107,7 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
       if (!token.ok) return token;
       if (token.value !== null) return done(describe(account, token.value));
       const state = ended.has(account) ? 'ended' : 'signed-out';
-      return done({ state, user: null, roles: [], expires: null, kept: null });
+      return done({ state, user: null, roles: [], expires: null, storedIn: null });
     },
 
     async token(address) {

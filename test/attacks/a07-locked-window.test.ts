@@ -74,7 +74,7 @@ describe('events while locked', () => {
 
   test('the end of a reveal and a bare state are sent', () => {
     const { send, sent } = sending(() => true);
-    const ended: EventPayload<'reveal.ended'> = { revealId: 'r1', why: 'locked' };
+    const ended: EventPayload<'reveal.ended'> = { revealId: 'r1', cause: 'locked' };
     send('reveal.ended', ended);
     send('app.state', bareState);
     expect(sent).toEqual([

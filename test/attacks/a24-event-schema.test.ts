@@ -7,7 +7,7 @@ import * as data from '../src/support/fake-data.ts';
 
 const events: [EventName, object][] = [
   ['app.state', data.appState()],
-  ['reveal.ended', { revealId: 'r1', why: 'time' }],
+  ['reveal.ended', { revealId: 'r1', cause: 'time' }],
   ['batch.opening', { name: 'cards.csv', share: 0.5 }],
   ['batch.job', data.job()],
 ];

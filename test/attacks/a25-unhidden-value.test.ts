@@ -18,7 +18,7 @@ function setUp() {
     clock,
     revealMs: () => 20_000,
     newId: () => `r${++next}`,
-    emit: ({ revealId, why }) => steps.push(`${revealId} ${why}`),
+    emit: ({ revealId, cause }) => steps.push(`${revealId} ${cause}`),
     protectContent: (on) => steps.push(on ? 'protect' : 'unprotect'),
     endRenderer: () => steps.push('end renderer'),
   });

@@ -34,6 +34,7 @@ test('a policy may have any name: its password is stored, shown as stored and fo
     },
     keychain,
     certificates: {} as never,
+    parser: {} as never,
     newId: randomUUID,
   });
   const saved = await connections.save({

@@ -92,8 +92,8 @@ describe('events', () => {
     const { app, contents } = preloaded();
     const heard: unknown[][] = [];
     app.on('reveal.ended', (...args) => heard.push(args));
-    contents.send('event:reveal.ended', { revealId: 'r1', why: 'time' }, 'more');
-    expect(heard).toEqual([[{ revealId: 'r1', why: 'time' }]]);
+    contents.send('event:reveal.ended', { revealId: 'r1', cause: 'time' }, 'more');
+    expect(heard).toEqual([[{ revealId: 'r1', cause: 'time' }]]);
   });
 
   test('stop when told to, for one listener of several', () => {

@@ -50,20 +50,20 @@ describe('the revealed value', () => {
   it('ends on the event of main', () => {
     const { fake, store } = open();
     store.show(revealed, 'lookup:1', 'card');
-    fake.emit('reveal.ended', { revealId: 'reveal-1', why: 'blur' });
+    fake.emit('reveal.ended', { revealId: 'reveal-1', cause: 'blur' });
     expect(store.now).toBeNull();
   });
 
   it('does not end for another reveal', () => {
     const { fake, store } = open();
     store.show(revealed, 'lookup:1', 'card');
-    fake.emit('reveal.ended', { revealId: 'reveal-0', why: 'replaced' });
+    fake.emit('reveal.ended', { revealId: 'reveal-0', cause: 'replaced' });
     expect(store.now?.revealId).toBe('reveal-1');
   });
 
   it('is not shown when main ended it before the answer was read', () => {
     const { fake, store } = open();
-    fake.emit('reveal.ended', { revealId: 'reveal-1', why: 'blur' });
+    fake.emit('reveal.ended', { revealId: 'reveal-1', cause: 'blur' });
     store.show(revealed, 'lookup:1', 'card');
     expect(store.now).toBeNull();
   });

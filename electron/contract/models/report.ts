@@ -17,7 +17,7 @@ export const portalSession = z.strictObject({
   /** Read from the token; null when it carries none. */
   expires: instant.nullable(),
   /** `memory`: for this run only, since there is no keyring or the token is too long for it. */
-  kept: z.enum(['keychain', 'memory']).nullable(),
+  storedIn: z.enum(['keychain', 'memory']).nullable(),
 });
 export type PortalSession = z.infer<typeof portalSession>;
 

@@ -60,7 +60,7 @@ test('a script in the window can not read out a list: reveals are throttled outs
     60 - revealsPerMinute,
   );
   // All but the last of them ended again at once: one value at a time is on the screen.
-  const replaced = (await app.outward()).filter((message) => message.includes('"why":"replaced"')).length;
+  const replaced = (await app.outward()).filter((message) => message.includes('"cause":"replaced"')).length;
   expect(replaced).toBeLessThan(revealsPerMinute);
 });
 

@@ -186,7 +186,7 @@ describe('events', () => {
     });
     return { send, sent, bugs };
   }
-  const ended = { revealId: 'r1', why: 'time' } as const;
+  const ended = { revealId: 'r1', cause: 'time' } as const;
 
   test('are sent as the contract lists them', () => {
     const { send, sent, bugs } = sending();

@@ -61,7 +61,7 @@ describe('who asks is known from the frame, whatever the message says', () => {
 });
 
 describe('events', () => {
-  const ended = (revealId: string) => ({ revealId, why: 'time' as const });
+  const ended = (revealId: string) => ({ revealId, cause: 'time' as const });
 
   test('wait until asked for, and come all at once', async () => {
     const { ask, channel } = await connected();
@@ -94,10 +94,10 @@ describe('events', () => {
 test('everything that goes out is heard', async () => {
   const { ask, channel, outward } = await connected();
   await ask({ kind: 'call', channel: 'call:app.state', payload: {} });
-  channel.send('reveal.ended', { revealId: 'r1', why: 'time' });
+  channel.send('reveal.ended', { revealId: 'r1', cause: 'time' });
   await ask({ kind: 'events' });
   expect(outward).toEqual([
     '{"ok":true,"value":{}}',
-    '[{"channel":"event:reveal.ended","payload":{"revealId":"r1","why":"time"}}]',
+    '[{"channel":"event:reveal.ended","payload":{"revealId":"r1","cause":"time"}}]',
   ]);
 });

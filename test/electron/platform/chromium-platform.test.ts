@@ -167,7 +167,7 @@ describe.skipIf(findChromium(process.env) === null)('in the system Chromium', ()
         window.tokendesk.on('reveal.ended', (payload) => window.heard.push(payload));
       });
     const heard = (): Promise<unknown> => page.evaluate(() => window.heard);
-    const ended = (revealId: string) => ({ revealId, why: 'time' as const });
+    const ended = (revealId: string) => ({ revealId, cause: 'time' as const });
     await listen();
     for (const id of ['r1', 'r2', 'r3']) chromium.platform.send('reveal.ended', ended(id));
     await expect.poll(heard).toEqual([ended('r1'), ended('r2'), ended('r3')]);

@@ -162,10 +162,10 @@ test('events reach the page, and nobody once the window is closed', async () => 
   const { window, platform } = await opened();
   const heard: unknown[] = [];
   window.webContents.page.on('event:reveal.ended', (_event, payload) => heard.push(payload));
-  platform.send('reveal.ended', { revealId: 'r1', why: 'time' });
+  platform.send('reveal.ended', { revealId: 'r1', cause: 'time' });
   window.close();
-  platform.send('reveal.ended', { revealId: 'r2', why: 'time' });
-  expect(heard).toEqual([{ revealId: 'r1', why: 'time' }]);
+  platform.send('reveal.ended', { revealId: 'r2', cause: 'time' });
+  expect(heard).toEqual([{ revealId: 'r1', cause: 'time' }]);
 });
 
 test.each<[string, AwaySignal, (app: Awaited<ReturnType<typeof opened>>) => void]>([

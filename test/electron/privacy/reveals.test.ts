@@ -11,8 +11,8 @@ function setUp(seconds = 20) {
     clock,
     revealMs: () => seconds * 1_000,
     newId: () => `r${++next}`,
-    emit({ revealId, why }) {
-      steps.push(`${revealId} ${why}`);
+    emit({ revealId, cause }) {
+      steps.push(`${revealId} ${cause}`);
       reveals.hidden(revealId);
     },
     protectContent: (on) => steps.push(on ? 'protect' : 'unprotect'),

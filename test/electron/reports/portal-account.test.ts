@@ -72,7 +72,7 @@ test('a token too long for the keychain is kept for this run, and said so', asyn
   const { entries, tokens } = app(200);
   value(await tokens.store(connection, token()));
   const long = value(await tokens.store(connection, token(5_000)));
-  expect(long).toMatchObject({ state: 'signed-in', kept: 'memory', user: 'ada' });
+  expect(long).toMatchObject({ state: 'signed-in', storedIn: 'memory', user: 'ada' });
   expect(entries.size).toBe(0);
   expect(value(await tokens.token(connection))).toBe(token(5_000));
   value(await tokens.forget(connection));

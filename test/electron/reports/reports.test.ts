@@ -42,7 +42,7 @@ describe('the portal sign-in', () => {
       user: 'reporter',
       roles: ['AccountUser'],
       expires: '2026-11-20T13:00:00.000Z',
-      kept: 'keychain',
+      storedIn: 'keychain',
     });
     expect(calls['reports.signIn'].output.parse(session)).toEqual(session);
     const [[account, token] = ['', '']] = [...harness.entries];

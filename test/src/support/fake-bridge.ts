@@ -296,7 +296,7 @@ function defaultAnswers(
     },
     'lookup.hidden': () => done({}),
     'lookup.hide': ({ revealId }) => {
-      fake.emit('reveal.ended', { revealId, why: 'hidden' });
+      fake.emit('reveal.ended', { revealId, cause: 'hidden' });
       return done({});
     },
     'lookup.copy': () => done({ clearAfterMs: fake.state.settings.clipboardSeconds * 1_000 }),

@@ -17,14 +17,14 @@ export const signedIn: PortalSession = {
   user: 'maria.k',
   roles: ['AccountUser'],
   expires: '2026-11-21T18:00:00.000Z',
-  kept: 'keychain',
+  storedIn: 'keychain',
 };
 export const signedOut: PortalSession = {
   state: 'signed-out',
   user: null,
   roles: [],
   expires: null,
-  kept: null,
+  storedIn: null,
 };
 
 /** The same on every run: each figure is derived from the positions of a day and a definition. */
