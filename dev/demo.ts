@@ -116,7 +116,7 @@ async function walk(): Promise<Check[]> {
     const masked = await exportRows(page, { content: 'Masked', written: 'For spreadsheets' });
     const clear = await exportRows(page, {
       content: 'Cleartext',
-      written: 'Exact',
+      written: 'Converted',
       caseReference: 'D-20931',
     });
     await step('Exported, masked and in clear');

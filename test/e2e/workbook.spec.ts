@@ -82,7 +82,7 @@ test('an Excel workbook is read, run and written as one', async ({ page, app, ho
   await map(page, 'card', 'Detokenize', 'Card number');
   await run(page);
   await readSum(page);
-  const clear = await exportRows(page, { content: 'Cleartext', written: 'Exact', caseReference: 'D-1' });
+  const clear = await exportRows(page, { content: 'Cleartext', written: 'Converted', caseReference: 'D-1' });
   const back = Papa.parse<string[]>(
     fs.readFileSync(path.join(app.downloads, clear), 'utf8').replace('\ufeff', ''),
     {

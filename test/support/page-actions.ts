@@ -100,7 +100,7 @@ export async function readSum(
 export interface ExportWish {
   readonly content: 'Masked' | 'As it came in' | 'Cleartext';
   /** For an Excel workbook there is no such choice. */
-  readonly written: 'For spreadsheets' | 'Exact' | 'Excel';
+  readonly written: 'As the source' | 'For spreadsheets' | 'Converted' | 'Excel';
   readonly rows?: string;
   readonly caseReference?: string;
 }

@@ -122,8 +122,10 @@ export function createSourceOutput({
     take() {
       const bytes = Buffer.from(text, codec.viewUnit === 2 ? 'utf16le' : 'latin1');
       if (encoding === 'utf-16be') bytes.swap16();
+      const all = tail.length === 0 ? bytes : Buffer.concat([bytes, tail]);
       text = '';
-      return tail.length === 0 ? bytes : Buffer.concat([bytes, tail]);
+      tail = Buffer.alloc(0);
+      return all;
     },
     escaped: 0,
     failure: null,

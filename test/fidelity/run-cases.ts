@@ -1,0 +1,191 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codecOf } from '../../electron/batch/reading/encodings.ts';
+import { detectFormat } from '../../electron/batch/reading/detect.ts';
+import { beginning, readRows, type Format } from '../../electron/batch/reading/read-rows.ts';
+import type { Table } from '../../electron/batch/reading/table.ts';
+import { done } from '../../electron/contract/errors.ts';
+import type { Plan } from '../../electron/contract/models/batch.ts';
+import type { ByteSource } from '../../electron/storage/byte-source.ts';
+import { detokenize, plainExport, planOf, type TestApp } from '../support/batch-app.ts';
+import type { Case } from './corpora.ts';
+
+export interface FidelityReport {
+  readonly cases: number;
+  readonly identical: number;
+  /** Files that are no table at all, by the reason. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly differing: readonly { readonly name: string; readonly why: string }[];
+}
+
+/** Put before a value by the second run's service; every encoding has it. */
+const mark = 'x';
+
+/**
+ * Each file through the whole of a batch: detected, run against a service that answers every value with itself, and
+ * exported in the source's dialect. Every byte must be the source's; where rows failed, the export has one cell more in
+ * each row, the error, and without it every byte must be the source's. Where none failed, a second run changes every
+ * value it sends: then every byte outside the mapped cells must be the source's.
+ */
+export async function runCases(app: TestApp, cases: Iterable<Case>): Promise<FidelityReport> {
+  let count = 0;
+  let identical = 0;
+  const refused: Record<string, number> = {};
+  const differing: { name: string; why: string }[] = [];
+  await mkdir(app.folder, { recursive: true });
+  for (const one of cases) {
+    count += 1;
+    const outcome = await runCase(app, one);
+    if (outcome === 'identical') identical += 1;
+    else if (outcome.startsWith('file.')) refused[outcome] = (refused[outcome] ?? 0) + 1;
+    else differing.push({ name: one.name, why: outcome });
+  }
+  return { cases: count, identical, refused, differing };
+}
+
+async function runCase(app: TestApp, { bytes, reading = {} }: Case): Promise<string> {
+  const path = join(app.folder, 'case.csv');
+  await writeFile(path, bytes);
+  if (bytes.length === 0) return 'file.empty';
+  const sourceId = await app.open(path).catch((error: unknown) => String(error));
+  const format = await detectFormat(fromMemory(bytes), reading);
+  if (!format.ok) return format.failure.code;
+  const { encoding, delimiter, header, width } = format.value;
+  const mapped = [...new Set([0, width - 1])];
+  const plan = planOf(
+    mapped.map((column) => detokenize(column, { definition: 'text' })),
+    { encoding, delimiter, header },
+  );
+  const same = await runJob(app, { sourceId, plan, answer: (value) => value });
+  if (typeof same === 'string') return same;
+  const expected = same.failed === 0 ? bytes : await withErrors(bytes, same.written, format.value);
+  if (!same.written.equals(expected)) return firstDifference(same.written, expected);
+  if (same.failed > 0) return 'identical';
+  const marked = await runJob(app, { sourceId, plan, answer: (value) => mark + value });
+  if (typeof marked === 'string') return marked;
+  return (await findChange(bytes, marked.written, { format: format.value, mapped })) ?? 'identical';
+}
+
+interface JobOptions {
+  readonly sourceId: string;
+  readonly plan: Plan;
+  readonly answer: (value: string) => string;
+}
+
+async function runJob(
+  app: TestApp,
+  { sourceId, plan, answer }: JobOptions,
+): Promise<string | { readonly written: Buffer; readonly failed: number }> {
+  app.service.answer = (_, elements) =>
+    done({
+      requestId: 'r',
+      elements: elements.map(({ ref, value }) => ({ ref, ok: true as const, value: answer(value) })),
+    });
+  const job = await app.run(sourceId, plan);
+  if (job.state !== 'finished') return `the job is ${job.state}: ${job.failure?.code ?? ''}`;
+  const exported = await app.batch['batch.export']({ ...plainExport, safety: 'source', jobId: job.jobId });
+  if (!exported.ok || exported.value === null)
+    return `not exported: ${exported.ok ? '' : exported.failure.code}`;
+  const target = join(app.folder, exported.value.name);
+  const written = await readFile(target);
+  await rm(target);
+  await app.batch['batch.discard']({ jobId: job.jobId });
+  return { written, failed: job.tally.failed };
+}
+
+/** What differs besides the values of the mapped columns, which have the mark now; null where nothing does. */
+async function findChange(
+  bytes: Buffer,
+  written: Buffer,
+  { format, mapped }: { format: Format; mapped: readonly number[] },
+): Promise<string | null> {
+  const source = await tablesOf(bytes, format);
+  const exported = await tablesOf(written, format);
+  if (exported.length !== source.length) return `${exported.length} rows instead of ${source.length}`;
+  if (!written.subarray(0, format.markLength).equals(bytes.subarray(0, format.markLength))) return 'the mark';
+  for (const [row, { table, index }] of source.entries()) {
+    const other = exported[row];
+    if (other?.table.width(other.index) !== table.width(index)) return `the width of row ${row + 1}`;
+    const isHeader = format.header && row === 0;
+    for (let column = 0; column < table.width(index); column++) {
+      const value = table.value(index, column);
+      const isSent = mapped.includes(column) && !isHeader && value.trim() !== '';
+      const isSame = isSent
+        ? other.table.value(other.index, column) === mark + value &&
+          (!table.isQuoted(index, column) || other.table.isQuoted(other.index, column))
+        : rawField(other, column) === rawField({ table, index }, column);
+      if (!isSame) return `row ${row + 1}, column ${column + 1}: ${JSON.stringify(rawField(other, column))}`;
+    }
+    if (lineEnd(other) !== lineEnd({ table, index })) return `the line end of row ${row + 1}`;
+  }
+  return null;
+}
+
+interface RowOf {
+  readonly table: Table;
+  readonly index: number;
+}
+
+const rawField = ({ table, index }: RowOf, column: number): string =>
+  table.slice(table.fieldStart(index, column), table.fieldEnd(index, column));
+
+const lineEnd = ({ table, index }: RowOf): string =>
+  table.slice(table.fieldEnd(index, table.width(index) - 1), table.rowEnd(index));
+
+/** The source with the cells of `error` that an export has: each behind the header's last column. */
+async function withErrors(bytes: Buffer, written: Buffer, format: Format): Promise<Buffer> {
+  const source = await tablesOf(bytes, format);
+  const exported = await tablesOf(written, { ...format, names: null });
+  const { width, delimiter } = format;
+  let text = '';
+  let tail: Buffer = Buffer.alloc(0);
+  for (const [row, { table, index }] of source.entries()) {
+    const filled = table.width(index);
+    const after = table.fieldEnd(index, Math.min(width, filled) - 1);
+    text += table.slice(table.rowStart(index), after);
+    const hasError = !(width > 1 && table.isBlankLine(index));
+    if (hasError) {
+      const error = exported[row];
+      const cell =
+        error === undefined
+          ? ''
+          : error.table.slice(
+              error.table.fieldStart(error.index, width),
+              error.table.fieldEnd(error.index, width),
+            );
+      text += delimiter.repeat(Math.max(0, width - filled)) + delimiter + cell;
+    }
+    text += table.slice(after, table.rowEnd(index));
+    tail = table.tailOf(index);
+  }
+  const whole = Buffer.from(text, codecOf(format.encoding).viewUnit === 2 ? 'utf16le' : 'latin1');
+  if (format.encoding === 'utf-16be') whole.swap16();
+  return Buffer.concat([bytes.subarray(0, format.markLength), whole, tail]);
+}
+
+/** All rows, the header's too. */
+async function tablesOf(bytes: Buffer, format: Format): Promise<RowOf[]> {
+  const rows: RowOf[] = [];
+  const plain = { ...format, header: false };
+  for await (const chunk of readRows(fromMemory(bytes), plain, beginning(format))) {
+    if (!chunk.ok) throw new Error(chunk.failure.code);
+    const { table } = chunk.value;
+    for (let index = 0; index < table.count; index++) rows.push({ table, index });
+  }
+  return rows;
+}
+
+const fromMemory = (bytes: Buffer): ByteSource => ({
+  identity: { size: bytes.length, modifiedMs: 0 },
+  read: (offset, length) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
+  check: () => Promise.resolve(done(null)),
+  close: () => Promise.resolve(),
+});
+
+function firstDifference(written: Buffer, expected: Buffer): string {
+  let at = 0;
+  while (at < written.length && written[at] === expected[at]) at += 1;
+  const around = (bytes: Buffer): string =>
+    JSON.stringify(bytes.toString('latin1', Math.max(0, at - 20), at + 20));
+  return `from byte ${at} on: ${around(written)} instead of ${around(expected)}`;
+}
