@@ -156,6 +156,16 @@ const messages: Record<FailureCode, Format> = {
         : `The service refused the value of row ${f.row}.`,
       'Check that it is a token of the chosen definition.',
     ),
+  'service.empty-value': () =>
+    message(
+      'The service answered this value with an empty one, so the cell was left as it was.',
+      'Ask the administrator; if an empty answer is right, the service profile can say so.',
+    ),
+  'service.broken-value': () =>
+    message(
+      'The service answered this value with a character that is not whole, so the cell was left as it was.',
+      'Contact the service’s support.',
+    ),
   'service.cancelled': () =>
     message('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
 

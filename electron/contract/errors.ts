@@ -24,6 +24,8 @@ export const failureCodes = [
   'service.too-large', // 413
   'service.failing', // 5xx, or the breaker is open
   'service.element-refused', // the service refused one element of a batch
+  'service.empty-value', // it answered an element with an empty string, which the profile does not allow
+  'service.broken-value', // it answered an element with half a character, which no file could hold
   'service.cancelled',
   // credentials
   'credentials.missing', // never stored

@@ -40,6 +40,8 @@ export class BatchJob {
   #stopRequest: StopRequest | null = null;
   /** Runs in a row that ended with an outage before they committed anything. */
   #attempt = 0;
+  /** The same, but a person who resumes does not begin anew. */
+  #outages = 0;
   #cancelTimer: (() => void) | null = null;
   #progress = createProgress();
   #emittedAt = 0;
@@ -180,6 +182,7 @@ export class BatchJob {
       client: client.value,
       jobId: spec.jobId,
       maxInFlight: this.#options.inFlight ?? defaultInFlight,
+      outages: this.#outages,
       signal: abort.signal,
       ...(mode.mode === 'retry' && {
         retry: { read: ({ start }) => store.read(indexOfRow(store, start.row)), code: mode.code },
@@ -274,6 +277,7 @@ export class BatchJob {
     void synced.then(({ ok }) => {
       if (!ok) return;
       this.#attempt = 0;
+      this.#outages = 0;
       const now = this.#options.clock.now();
       this.#progress.add(now, rows, bytes);
       if (now - this.#emittedAt >= emitEveryMs) this.#emit();
@@ -309,6 +313,7 @@ export class BatchJob {
     const delayMs = retryDelay(failure, this.#attempt);
     const until = delayMs === null ? null : new Date(clock.now() + delayMs).toISOString();
     this.#attempt += 1;
+    this.#outages += 1;
     await this.#save({ state: 'paused', waiting: { failure, until } });
     if (delayMs === null) return;
     this.#cancelTimer = clock.after(delayMs, () => {

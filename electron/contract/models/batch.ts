@@ -89,7 +89,7 @@ export const notice = z.strictObject({
     'field-too-long',
     'header-duplicate',
     'header-empty',
-    'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
+    'header-quotes', // the header's quotes do not agree
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
   ]),

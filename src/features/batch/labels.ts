@@ -131,7 +131,7 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
     'field-too-long': `${many} with a field that is too long, ${where}`,
     'header-duplicate': `two columns are called ${column ?? 'the same'}`,
     'header-empty': `${many} without a name in the header`,
-    'header-damaged': 'the header has quotes that do not agree, or characters that do not fit the encoding',
+    'header-quotes': 'the quotes of the header do not agree: it is taken as it is',
     'header-repeated': `the header stands in the file again, ${where}`,
     'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
   };

@@ -256,7 +256,7 @@ describe('a preview', () => {
 
   it('reports a header whose quotes do not agree', async () => {
     const { notices } = await preview(await open('na"me,"tok"en\na,tok1\n'));
-    expect(notices).toContainEqual({ kind: 'header-damaged', row: 0, column: null, count: 1 });
+    expect(notices).toContainEqual({ kind: 'header-quotes', row: 0, column: null, count: 1 });
   });
 
   it('reads every encoding that can be chosen, and sends what the file says', async () => {
