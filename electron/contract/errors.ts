@@ -87,6 +87,7 @@ export const failureCodes = [
   'job.unknown',
   'job.busy', // does not fit the job's present state
   'job.elsewhere', // another process owns it
+  'job.source-gone', // the file its rows came from is no longer there
   'job.damaged', // its store can't be read
   'job.sum', // counts do not agree; the job is not called done
   'export.confirm', // bulk cleartext in production wants the row count typed

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { AuditIntent } from '../../audit/audit.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Exported, ExportChoice, Tally } from '../../contract/models/batch.ts';
+import type { Exported, ExportChoice, Job, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
@@ -42,7 +42,7 @@ export async function exportJob(
   const refused = checkChoice({ choice, isCaseRequired, environment: spec.environment, tally: store.tally });
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
-    name: suggestName(spec.sourceName, choice),
+    name: suggestName(spec.sourceName, choice, job.view()),
     beside: spec.sourcePath,
   });
   if (target === null) return done(null);
@@ -95,11 +95,18 @@ function cleartextRows({ content, rows }: ExportChoice, tally: Tally): number {
   return rows === 'matches' ? tally.ok : tally.rows;
 }
 
-function suggestName(sourceName: string, choice: ExportChoice): string {
+/** A file with only a part of the rows says so in its name. */
+function suggestName(
+  sourceName: string,
+  choice: ExportChoice,
+  { state, tally, total }: Pick<Job, 'state' | 'tally' | 'total'>,
+): string {
   const stem = basename(sourceName, extname(sourceName));
   const content =
     choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
-  return `${stem}_${content}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
+  const isWhole = choice.rows === 'failed' || state === 'finished';
+  const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
+  return `${stem}_${content}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import { beginning, limits, readRows, type Format } from './read-rows.ts';
 const sampleBytes = 256 * 1024;
 const headerRows = 50;
 
-const byteOrderMarks: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
+export const byteOrderMarks: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
   { encoding: 'utf-16le', bytes: [0xff, 0xfe] },
   { encoding: 'utf-16be', bytes: [0xfe, 0xff] },

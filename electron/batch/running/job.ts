@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Job, JobState, Tally } from '../../contract/models/batch.ts';
-import type { ByteSource } from '../../storage/byte-source.ts';
+import { sameIdentity, type ByteSource, type Identity } from '../../storage/byte-source.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
 import { workFor, type ColumnWork } from '../planning/plan.ts';
@@ -10,7 +10,7 @@ import { keyAccount, saveState, type JobSpec, type StoredState } from '../storin
 import type { ChunkRange } from '../storing/journal.ts';
 import { indexOfRow, openResultStore, type Commit, type ResultStore } from '../storing/result-store.ts';
 import type { ChunkResults } from '../storing/results.ts';
-import { failedChunks, openJobSource, remainingChunks } from './job-source.ts';
+import { failedChunks, hasBytesOf, openJobSource, remainingChunks } from './job-source.ts';
 import { createProgress, isComplete, viewJob } from './progress.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
 
@@ -42,6 +42,8 @@ export class BatchJob {
   #attempt = 0;
   /** The same, but a person who resumes does not begin anew. */
   #outages = 0;
+  /** The file that was last found to have the source's bytes, though it was written since. */
+  #sameSource: Identity | null = null;
   #cancelTimer: (() => void) | null = null;
   #progress = createProgress();
   #emittedAt = 0;
@@ -98,9 +100,18 @@ export class BatchJob {
     return store;
   }
 
-  /** The source as it was when the job began. Failures: file.gone, file.changed, file.unreadable, job.damaged. */
+  /**
+   * The source as it was when the job began. A file that was written since counts as that source where its bytes are the
+   * same. Failures: job.source-gone, file.changed, file.unreadable, job.damaged.
+   */
   openSource(): Promise<Outcome<ByteSource>> {
-    return openJobSource(this.#options.keychain, this.#folder, this.spec);
+    return openJobSource(this.#options.keychain, this.#folder, this.spec, async (source) => {
+      if (this.#sameSource !== null && sameIdentity(source.identity, this.#sameSource)) return true;
+      const store = await this.openStore();
+      if (!store.ok || !(await hasBytesOf(source, this.spec, store.value))) return false;
+      this.#sameSource = source.identity;
+      return true;
+    });
   }
 
   /** Begins to run. Answers once it runs. Failures: job.busy, and those of the client, store and source. */

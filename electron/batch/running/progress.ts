@@ -91,6 +91,7 @@ export function viewJob({ spec, stored, store, rate }: JobSnapshot): Job {
     total: stored.total,
     tally,
     committed: tally.rows,
+    unsent: stored.total === null ? null : Math.max(0, stored.total - tally.rows),
     rowsPerSecond: Math.round(rate.rows),
     secondsLeft: rate.bytes > 0 && !stored.retrying ? Math.ceil(bytesLeft / rate.bytes) : null,
     waiting: stored.waiting,

@@ -237,6 +237,8 @@ export const job = z.strictObject({
   tally,
   /** Rows committed to disk: where a resume starts. */
   committed: count,
+  /** Rows of the source that have no result, since they were not sent; null while their number is not known. */
+  unsent: count.nullable(),
   rowsPerSecond: z.number().nonnegative(),
   secondsLeft: count.nullable(),
   waiting: z.strictObject({ failure: failureSchema, until: instant.nullable() }).nullable(),

@@ -88,15 +88,17 @@ export const delimiters = [
   { value: '|', label: 'Bar |' },
 ] as const;
 
-/** The row count in one sum. The main process checks it before it calls a job finished. */
-export function formatSum({ rows, ok, failed, unmatched, blank }: Tally): string {
+/** The row count in one sum. The main process checks it before it calls a job finished. `unsent`: null is not known. */
+export function formatSum({ rows, ok, failed, unmatched, blank }: Tally, unsent: number | null = 0): string {
   const parts = [
     `${formatCount(ok)} ok`,
     `${formatCount(failed)} failed`,
     `${formatCount(unmatched)} unmatched`,
     `${formatCount(blank)} blank`,
+    ...(unsent !== null && unsent > 0 ? [`${formatCount(unsent)} not sent`] : []),
   ];
-  return `${formatCount(rows)} rows in = ${parts.join(' + ')}`;
+  const sum = `${formatCount(rows + (unsent ?? 0))} rows in = ${parts.join(' + ')}`;
+  return unsent === null ? `${sum}; the rest of the file was not sent` : sum;
 }
 
 /** How many rows match: what an export of the matches will hold. */

@@ -163,6 +163,16 @@ describe('labels and numbers', () => {
     );
   });
 
+  it('has the rows that were not sent in that sum', () => {
+    const tally = { rows: 13_928, ok: 13_900, failed: 20, unmatched: 0, blank: 8 };
+    expect(formatSum(tally, 26_072)).toBe(
+      '40,000 rows in = 13,900 ok + 20 failed + 0 unmatched + 8 blank + 26,072 not sent',
+    );
+    expect(formatSum(tally, null)).toMatch(
+      /^13,928 rows in = .* 8 blank; the rest of the file was not sent$/,
+    );
+  });
+
   it('parses a typed count with any separators, and nothing else', () => {
     expect(parseCount('500,000')).toBe(500_000);
     expect(parseCount('500 000')).toBe(500_000);

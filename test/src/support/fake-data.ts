@@ -183,6 +183,7 @@ export function job(over: Partial<Job> = {}): Job {
     total: 500_000,
     tally: { rows: 312_500, ok: 312_440, failed: 12, unmatched: 0, blank: 48 },
     committed: 312_500,
+    unsent: 0,
     rowsPerSecond: 1_390,
     secondsLeft: 135,
     waiting: null,
