@@ -157,6 +157,16 @@ const messages: Record<FailureCode, Format> = {
         : `The service refused the value of row ${f.row}.`,
       'Check that it is a token of the chosen definition.',
     ),
+  'service.empty-value': () =>
+    message(
+      'The service answered this value with an empty one, so the cell was left as it was.',
+      'Ask the administrator; if an empty answer is right, the service profile can say so.',
+    ),
+  'service.broken-value': () =>
+    message(
+      'The service answered this value with a character that is not whole, so the cell was left as it was.',
+      'Contact the service’s support.',
+    ),
   'service.cancelled': () =>
     message('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
 
@@ -276,7 +286,7 @@ const messages: Record<FailureCode, Format> = {
   'file.changed': (f) =>
     message(
       `${file(f)} has changed since the batch started.`,
-      'Put the earlier file back, or start a new batch.',
+      'Put the earlier file or a copy of it back, or start a new batch.',
     ),
   'file.unreadable': (f) => message(`${file(f)} can’t be read.`, 'Check that you may open it.'),
   'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
@@ -377,6 +387,11 @@ const messages: Record<FailureCode, Format> = {
     ),
   'job.elsewhere': () =>
     message('Another window of Tokendesk is running this batch.', 'Go on there, or close it first.'),
+  'job.source-gone': (f) =>
+    message(
+      `${file(f)} is no longer where it was. The counts and the reasons for failures are still here, but the rows can’t be shown, exported or sent: their other columns are only in that file.`,
+      'Put it or a copy of it back under its name, and everything works again. Or discard the batch.',
+    ),
   'job.damaged': () =>
     message('What was stored for this batch can’t be read.', 'Start it again from the file.'),
   'job.sum': () =>

@@ -24,6 +24,8 @@ export const failureCodes = [
   'service.too-large', // 413
   'service.failing', // 5xx, or the breaker is open
   'service.element-refused', // the service refused one element of a batch
+  'service.empty-value', // it answered an element with an empty string, which the profile does not allow
+  'service.broken-value', // it answered an element with half a character, which no file could hold
   'service.cancelled',
   // credentials
   'credentials.missing', // never stored
@@ -90,6 +92,7 @@ export const failureCodes = [
   'job.unknown',
   'job.busy', // does not fit the job's present state
   'job.elsewhere', // another process owns it
+  'job.source-gone', // the file its rows came from is no longer there
   'job.damaged', // its store can't be read
   'job.sum', // counts do not agree; the job is not called done
   'export.confirm', // bulk cleartext in production wants the row count typed

@@ -26,7 +26,8 @@ export async function callBatch(
   elements: readonly Element[],
 ): Promise<Outcome<BatchAnswer>> {
   const { profile, operation } = options;
-  const members: ElementMembers = { ...profile.element, value: profile.operations[operation].answer };
+  const { element, emptyValues } = profile;
+  const members: ElementMembers = { ...element, value: profile.operations[operation].answer, emptyValues };
   const answers: ElementAnswer[] = [];
   let requestId = '';
 
@@ -86,6 +87,7 @@ interface ElementMembers {
   readonly ref: readonly string[];
   readonly value: readonly string[];
   readonly error: readonly string[];
+  readonly emptyValues: boolean;
 }
 
 /** By position in what was sent; null where nothing came back. */
@@ -147,13 +149,19 @@ export function matchElements(
     }
     const value = stringIn(element, members.value);
     if (value === null) unreadable++;
-    answers[position] =
-      value === null ? { ref, ok: false, code: 'service.mismatched-answer' } : { ref, ok: true, value };
+    answers[position] = answerOf(ref, value, members.emptyValues);
   }
   if (unreadable > 0 && unreadable === received.length) {
     return failed('service.unexpected-answer', { members: memberNames(received[0]) });
   }
   return done(answers);
+}
+
+function answerOf(ref: string, value: string | null, emptyValues: boolean): ElementAnswer {
+  if (value === null) return { ref, ok: false, code: 'service.mismatched-answer' };
+  if (value === '' && !emptyValues) return { ref, ok: false, code: 'service.empty-value' };
+  // JSON can escape half a surrogate pair, which a file would get as another character.
+  return value.isWellFormed() ? { ref, ok: true, value } : { ref, ok: false, code: 'service.broken-value' };
 }
 
 function positionsOf(sent: readonly Element[]): Map<string, number> {

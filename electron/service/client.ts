@@ -81,7 +81,12 @@ export type ElementAnswer =
   | {
       readonly ref: string;
       readonly ok: false;
-      readonly code: 'service.element-refused' | 'service.mismatched-answer' | 'service.too-large';
+      readonly code:
+        | 'service.element-refused'
+        | 'service.mismatched-answer'
+        | 'service.too-large'
+        | 'service.empty-value'
+        | 'service.broken-value';
       /** What the service itself says about it, where it says something. It may repeat the value. */
       readonly reason?: string;
     };

@@ -103,6 +103,8 @@ const serviceProfile = z.strictObject({
   lists: members,
   bareStrings: z.boolean(),
   bareLists: z.boolean(),
+  /** Whether an empty string may be the token or value of an element; else the element has failed. */
+  emptyValues: z.boolean().default(false),
   /** What the error codes of spec §7, whose values it does not show, mean. */
   errorCodes: z.strictObject({
     credentials: codes,

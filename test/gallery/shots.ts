@@ -278,6 +278,16 @@ export const shots: Shot[] = [
       await page.getByRole('alert').waitFor();
     },
   },
+  { name: 'batch-guesses', scene: 'guesses', steps: (page) => draft(page) },
+  {
+    name: 'batch-guesses-encodings',
+    scene: 'guesses',
+    steps: async (page) => {
+      await draftWith(page);
+      await page.getByRole('combobox', { name: 'Another encoding' }).click();
+      await page.getByRole('option', { name: 'Shift_JIS' }).hover();
+    },
+  },
   { name: 'batch-draft', scene: 'production', steps: (page) => draft(page) },
   {
     name: 'batch-draft-match',

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { AuditIntent } from '../../audit/audit.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Exported, ExportChoice, Tally } from '../../contract/models/batch.ts';
+import type { Exported, ExportChoice, Job, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
@@ -52,7 +52,7 @@ export async function exportJob(
   });
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
-    name: suggestName(spec.sourceName, choice),
+    name: suggestName(spec.sourceName, choice, job.view()),
     beside: spec.sourcePath,
   });
   if (target === null) return done(null);
@@ -113,11 +113,18 @@ const maxRows = ({ rows }: ExportChoice, tally: Tally): number =>
 const hasCleartext = ({ content, rows }: ExportChoice, work: readonly ColumnWork[]): boolean =>
   content === 'cleartext' && (rows !== 'failed' || hasHidden({ work, masked: new Map() }));
 
-function suggestName(sourceName: string, choice: ExportChoice): string {
+/** A file with only a part of the rows says so in its name. */
+function suggestName(
+  sourceName: string,
+  choice: ExportChoice,
+  { state, tally, total }: Pick<Job, 'state' | 'tally' | 'total'>,
+): string {
   const stem = basename(sourceName, extname(sourceName));
   const content =
     choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
-  return `${stem}_${content}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
+  const isWhole = choice.rows === 'failed' || state === 'finished';
+  const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
+  return `${stem}_${content}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {

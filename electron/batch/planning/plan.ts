@@ -3,13 +3,13 @@ import { matchExpression, type MatchExpression } from '../../contract/match-expr
 import type { ColumnPlan, Plan } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchCall } from '../../service/client.ts';
-import type { DetectedFormat } from '../reading/detect.ts';
+import type { Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
 
 /** A source with a plan that fits it and the connection in use. */
 export interface Draft {
   readonly opened: OpenSource;
-  readonly format: DetectedFormat;
+  readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly connection: Connection;
   /** Rows as preflight counted them; a run must come to the same number. Null until counted. */

@@ -1,7 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
-import type { DetectedFormat } from '../reading/detect.ts';
 import { fits, isBlank } from '../reading/fit.ts';
 import {
   describeColumns,
@@ -10,7 +9,7 @@ import {
   roundedNotices,
   rowNotices,
 } from '../reading/preview.ts';
-import { beginning, readRows, type Chunk } from '../reading/read-rows.ts';
+import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { ColumnWork } from './plan.ts';
 
@@ -95,7 +94,7 @@ export const uncounted = (sourceId: string): Preflight => ({
 
 export interface PreflightOptions {
   readonly opened: Pick<OpenSource, 'source' | 'bytes' | 'converted'>;
-  readonly format: DetectedFormat;
+  readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly rates: Rates;
   /** Receives the counts so far, from time to time. */

@@ -9,7 +9,7 @@ import { beginning, limits, readRows, type Format } from './read-rows.ts';
 const sampleBytes = 256 * 1024;
 const headerRows = 50;
 
-const byteOrderMarks: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
+export const byteOrderMarks: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
   { encoding: 'utf-16le', bytes: [0xff, 0xfe] },
   { encoding: 'utf-16be', bytes: [0xfe, 0xff] },
@@ -19,8 +19,6 @@ const byteOrderMarks: readonly { encoding: Encoding; bytes: readonly number[] }[
 export interface DetectedFormat extends Format {
   /** What was doubtful, whether or not a person has chosen meanwhile. */
   readonly guesses: Guesses;
-  /** What is wrong with the first row as such, where it is the header. */
-  readonly headerFlaw: FailureCode | null;
 }
 
 /** What the person chose; the rest is detected. */
@@ -53,13 +51,11 @@ export async function detectFormat(
   // By the reader that a run uses, so that both agree on the header.
   const draft = { encoding, delimiter, newline, markLength, header: false, names: null, width: 0 };
   const rows: string[][] = [];
-  let headerFlaw: FailureCode | null = null;
+  let firstFlaw: FailureCode | undefined;
   for await (const chunk of readRows(source, draft, beginning(draft))) {
     if (!chunk.ok) return chunk;
     rows.push(...chunk.value.table.firstRows(headerRows));
-    // No width is known yet, so every row has another.
-    const flaw = chunk.value.flaws.get(0) ?? null;
-    headerFlaw = flaw === 'row.malformed' ? null : flaw;
+    firstFlaw = chunk.value.flaws.get(0);
     break;
   }
   const [first] = rows;
@@ -75,7 +71,7 @@ export async function detectFormat(
     names: header ? first : null,
     width: first.length,
     firstRow: first,
-    headerFlaw: header ? headerFlaw : null,
+    firstFlaw,
     guesses: {
       encoding: listOf(guessed.alternatives),
       delimiter: listOf(guessedDelimiter.alternatives),

@@ -12,7 +12,14 @@ import {
 import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import type { BatchOptions } from '../batch.ts';
-import { isFolderLocked, keyAccount, lockFolder, openSourcesFolder } from '../storing/job-files.ts';
+import {
+  isFolderLocked,
+  keyAccount,
+  lockFolder,
+  openSourcesFolder,
+  removeUnfinished,
+  unfinishedSuffix,
+} from '../storing/job-files.ts';
 
 /** The encrypted copy of rows that are not in a text file of their own. It is removed with its source. */
 export interface EncryptedCopy {
@@ -37,8 +44,6 @@ export interface EncryptedCopies {
   close(): Promise<void>;
 }
 
-const unlockedSuffix = '.new';
-
 export function createEncryptedCopies(
   options: Pick<BatchOptions, 'folder' | 'keychain' | 'freeBytes'>,
 ): EncryptedCopies {
@@ -57,7 +62,7 @@ export function createEncryptedCopies(
   async function createFolder(): Promise<Outcome<string>> {
     const path = join(copies, randomUUID());
     // Renamed once it is locked: another process removes a folder without a lock.
-    const unlocked = `${path}${unlockedSuffix}`;
+    const unlocked = `${path}${unfinishedSuffix}`;
     try {
       await mkdir(unlocked, { recursive: true, mode: 0o700 });
       const lock = lockFolder(unlocked);
@@ -90,9 +95,10 @@ export function createEncryptedCopies(
       return done({ result: result.value, bytes: bytes.value, copy });
     },
     async removeStale() {
+      await removeUnfinished(copies);
       for (const name of await readdir(copies).catch(() => [])) {
         const path = join(copies, name);
-        if (!name.endsWith(unlockedSuffix) && !isFolderLocked(path))
+        if (!name.endsWith(unfinishedSuffix) && !isFolderLocked(path))
           await rm(path, { recursive: true, force: true }).catch(() => undefined);
       }
     },

@@ -103,12 +103,13 @@ export async function preview(
   });
 }
 
-export function headerNotices({ names, headerFlaw }: Pick<DetectedFormat, 'names' | 'headerFlaw'>): Notice[] {
+export function headerNotices({ names, firstFlaw }: Format): Notice[] {
   if (names === null) return [];
   const empty = names.filter(isBlank).length;
   const twice = names.filter((name, i) => !isBlank(name) && names.indexOf(name) < i);
   const notices: Notice[] = [];
-  if (headerFlaw !== null) notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
+  if (firstFlaw === 'row.unclosed-quote' || firstFlaw === 'row.bad-encoding')
+    notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
     const column = hideAnywhere(twice[0] ?? '')

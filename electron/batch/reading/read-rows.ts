@@ -17,6 +17,8 @@ export interface Format extends Reading {
   readonly width: number;
   /** The first row, header or not: its words say what to hide even where a person takes it for data. Not stored. */
   readonly firstRow?: readonly string[];
+  /** What is wrong with that row. Not stored. */
+  readonly firstFlaw?: FailureCode | undefined;
 }
 
 /** Rows that follow each other in a source. */

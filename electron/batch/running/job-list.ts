@@ -5,6 +5,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { DamagedJob, Job, Plan } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchOptions } from '../batch.ts';
+import { writeFailure } from '../../storage/file-failures.ts';
 import { yieldsCleartext, type Draft } from '../planning/plan.ts';
 import { firstColumns } from '../reading/preview.ts';
 import {
@@ -15,6 +16,7 @@ import {
   listJobFolders,
   loadJob,
   lockFolder,
+  removeUnfinished,
   saveState,
   type JobSpec,
   type StoredState,
@@ -29,7 +31,7 @@ import { copyName } from './job-source.ts';
 export interface JobList {
   /**
    * Finds what earlier runs left. A job that was running when its process ended becomes `interrupted`. Failures:
-   * keychain.*; the jobs that need the key are then looked for at the next call.
+   * file.disk-full, file.unwritable; keychain.*, and the jobs that need the key are then looked for at the next call.
    */
   load(): Promise<Outcome<null>>;
   /** Stores and lists a job; nothing of it runs yet. Failures: keychain.*, file.*; job.busy while the app closes. */
@@ -73,7 +75,12 @@ export function createJobList(options: JobListOptions): JobList {
 
   async function load(): Promise<Outcome<null>> {
     if (pending === null) {
-      await mkdir(options.folder, { recursive: true, mode: 0o700 });
+      try {
+        await mkdir(options.folder, { recursive: true, mode: 0o700 });
+      } catch (error) {
+        return writeFailure(error);
+      }
+      await removeUnfinished(options.folder);
       pending = await listJobFolders(options.folder);
     }
     let locked: Outcome<null> = done(null);
@@ -114,14 +121,17 @@ export function createJobList(options: JobListOptions): JobList {
       if (!key.ok) return key;
       const spec = await createSpec(draft, plan, options.clock.now());
       const folder = join(options.folder, spec.jobId);
-      const created = await createJobFolder(folder, spec, key.value);
-      const stored =
-        created.ok && draft.opened.copy !== null
-          ? await draft.opened.copy.linkTo(join(folder, copyName))
-          : created;
-      if (!stored.ok || closed) {
+      const { copy } = draft.opened;
+      const created = await createJobFolder(folder, {
+        spec,
+        masterKey: key.value,
+        fill: (unfinished) =>
+          copy === null ? Promise.resolve(done(null)) : copy.linkTo(join(unfinished, copyName)),
+      });
+      if (!created.ok) return created;
+      if (closed) {
         await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-        return stored.ok ? failed('job.busy') : stored;
+        return failed('job.busy');
       }
       const job = new BatchJob(options, folder, spec, { ...initialState, total: draft.total });
       jobs.set(spec.jobId, job);

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Keychain } from '../../credentials/keychain.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
-import { openFile, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
+import { openFile, readAhead, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
+import { byteOrderMarks } from '../reading/detect.ts';
 import { openEncryptedSource } from '../reading/encrypted-copies.ts';
 import { beginning, readChunk, readRows, type Chunk } from '../reading/read-rows.ts';
 import { keyAccount, type JobSpec } from '../storing/job-files.ts';
@@ -13,11 +15,15 @@ import { asCode, isRetriable } from '../storing/results.ts';
 /** In a job's folder: the encrypted copy of rows that are not in a text file of their own. */
 export const copyName = 'source';
 
-/** The source as it was when the job began. Failures: file.gone, file.changed, file.unreadable, job.damaged, keychain.*. */
+/**
+ * The source as it was when the job began. `isSame` is asked about a file of the same size that was written since.
+ * Failures: job.source-gone, file.changed, file.unreadable, job.damaged, keychain.*.
+ */
 export async function openJobSource(
   keychain: Pick<Keychain, 'key'>,
   folder: string,
   { sourcePath, sourceName, identity, spool }: JobSpec,
+  isSame: (source: ByteSource) => Promise<boolean>,
 ): Promise<Outcome<ByteSource>> {
   if (spool !== null) {
     const key = await keychain.key(keyAccount);
@@ -25,9 +31,37 @@ export async function openJobSource(
   }
   if (sourcePath === null) return failed('job.damaged');
   const source = await openFile(sourcePath);
-  if (!source.ok || sameIdentity(source.value.identity, identity)) return source;
+  const subject = maskNumbers(sourceName);
+  if (!source.ok)
+    return source.failure.code === 'file.gone' ? failed('job.source-gone', { subject }) : source;
+  if (sameIdentity(source.value.identity, identity)) return source;
+  if (source.value.identity.size === identity.size && (await isSame(source.value))) return source;
   await source.value.close();
-  return failed('file.changed', { subject: maskNumbers(sourceName) });
+  return failed('file.changed', { subject });
+}
+
+/**
+ * Whether a source has the very bytes that the results are for: every chunk has its checksum, and they reach the end. Of
+ * a job that has not read its whole source it is not known.
+ */
+export async function hasBytesOf(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  { format }: Pick<JobSpec, 'format'>,
+  { entries }: Pick<ResultStore, 'entries'>,
+): Promise<boolean> {
+  const { size } = source.identity;
+  const mark = byteOrderMarks.find(({ encoding }) => encoding === format.encoding)?.bytes ?? [];
+  const head = await source.read(0, format.markLength);
+  if (!head.ok || !head.value.equals(Buffer.from(mark.slice(0, format.markLength)))) return false;
+  const read = readAhead((offset, length) => source.read(offset, length), size);
+  let offset = format.markLength;
+  for (const { start, end, crc } of entries) {
+    if (start.offset !== offset) return false;
+    const bytes = await read(offset, end.offset - offset);
+    if (!bytes.ok || crc32(bytes.value) !== crc) return false;
+    offset = end.offset;
+  }
+  return offset === size;
 }
 
 /** About so many values a chunk: few beside those in flight, so that no chunk waits long for its last value. */

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { ServiceStatus } from '../../contract/models/app.ts';
 import type { Job, JobState, Tally } from '../../contract/models/batch.ts';
-import type { ByteSource } from '../../storage/byte-source.ts';
 import type { ServiceClient } from '../../service/client.ts';
+import { sameIdentity, type ByteSource, type Identity } from '../../storage/byte-source.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
 import { workFor, type ColumnWork } from '../planning/plan.ts';
@@ -12,8 +12,8 @@ import { keyAccount, saveState, type JobSpec, type StoredState } from '../storin
 import type { ChunkRange } from '../storing/journal.ts';
 import { indexOfRow, openResultStore, type Commit, type ResultStore } from '../storing/result-store.ts';
 import type { ChunkResults } from '../storing/results.ts';
-import { failedChunks, openJobSource, remainingChunks } from './job-source.ts';
 import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
+import { failedChunks, hasBytesOf, openJobSource, remainingChunks } from './job-source.ts';
 import { createProgress, isComplete, viewJob } from './progress.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
 
@@ -45,6 +45,10 @@ export class BatchJob {
   #stopRequest: StopRequest | null = null;
   /** Runs in a row that ended with an outage before they committed anything. */
   #attempt = 0;
+  /** The same, but a person who resumes does not begin anew. */
+  #outages = 0;
+  /** The file that was last found to have the source's bytes, though it was written since. */
+  #sameSource: Identity | null = null;
   #cancelTimer: (() => void) | null = null;
   #progress = createProgress();
   readonly #figures: FiguresReader;
@@ -122,9 +126,18 @@ export class BatchJob {
     return store;
   }
 
-  /** The source as it was when the job began. Failures: file.gone, file.changed, file.unreadable, job.damaged. */
+  /**
+   * The source as it was when the job began. A file that was written since counts as that source where its bytes are the
+   * same. Failures: job.source-gone, file.changed, file.unreadable, job.damaged.
+   */
   openSource(): Promise<Outcome<ByteSource>> {
-    return openJobSource(this.#options.keychain, this.#folder, this.spec);
+    return openJobSource(this.#options.keychain, this.#folder, this.spec, async (source) => {
+      if (this.#sameSource !== null && sameIdentity(source.identity, this.#sameSource)) return true;
+      const store = await this.openStore();
+      if (!store.ok || !(await hasBytesOf(source, this.spec, store.value))) return false;
+      this.#sameSource = source.identity;
+      return true;
+    });
   }
 
   /** Begins to run. Answers once it runs. Failures: job.busy, and those of the client, store and source. */
@@ -206,6 +219,7 @@ export class BatchJob {
       client: client.value,
       jobId: spec.jobId,
       maxInFlight: this.#options.inFlight ?? defaultInFlight,
+      outages: this.#outages,
       signal: abort.signal,
       ...(mode.mode === 'retry' && {
         retry: { read: ({ start }) => store.read(indexOfRow(store, start.row)), code: mode.code },
@@ -303,6 +317,7 @@ export class BatchJob {
     void synced.then(({ ok }) => {
       if (!ok) return;
       this.#attempt = 0;
+      this.#outages = 0;
       const now = this.#options.clock.now();
       this.#progress.add(now, rows, bytes);
       if (now - this.#emittedAt >= emitEveryMs) this.#emit();
@@ -360,6 +375,7 @@ export class BatchJob {
     const delayMs = retryDelay(failure, this.#attempt);
     const until = delayMs === null ? null : new Date(clock.now() + delayMs).toISOString();
     this.#attempt += 1;
+    this.#outages += 1;
     await this.#save({ state: 'paused', waiting: { failure, until } });
     if (delayMs === null) return;
     this.#cancelTimer = clock.after(delayMs, () => {

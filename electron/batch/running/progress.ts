@@ -97,6 +97,7 @@ export function viewJob({ spec, stored, store, figures, rate, runWaiting }: JobS
     values: figures.values,
     failures: [...figures.failures],
     committed: tally.rows,
+    unsent: stored.total === null ? null : Math.max(0, stored.total - tally.rows),
     // While it waits, the rate of the last seconds says nothing about the next ones.
     rowsPerSecond: runWaiting === null ? Math.round(rate.rows) : 0,
     secondsLeft:

@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly jobId: string;
   /** Requests in flight at once. */
   readonly maxInFlight: number;
+  /** Runs of this job in a row that ended with an outage before anything was committed. */
+  readonly outages?: number;
   /** Aborts requests that do not end by themselves. */
   readonly signal: AbortSignal;
   /** For a retry: the earlier results of a chunk, and which failure is tried again (null for all). */
@@ -71,6 +73,7 @@ export function runChunks(run: RunOptions): RunControl {
       unwrittenValues + slots.length <= maxUnwrittenValues || (sender.running === 0 && unwrittenChunks === 0),
     onBegin: ({ slots }) => (unwrittenValues += slots.length),
     onSettled: () => readerSignal.notify(),
+    outages: run.outages ?? 0,
   });
   const byKey = new Map<string, ValueCoalescer>();
   const coalescers = columns.map(({ key, call }) => {

@@ -1,5 +1,5 @@
 import type { Failure, FailureCode } from '../../contract/errors.ts';
-import type { CallContext, ServiceClient } from '../../service/client.ts';
+import type { BatchCall, CallContext, Element, ServiceClient } from '../../service/client.ts';
 import { applyAnswer, failSlots, type BatchRequest, type Slot } from './coalescing.ts';
 
 /** Failures of a whole request that one of its elements may have caused: it is halved until that one is alone. */
@@ -9,6 +9,18 @@ const divisible: readonly FailureCode[] = [
   'service.mismatched-answer',
   'service.unexpected-answer',
 ];
+
+/**
+ * A value may also make the service fail: requests with it are answered with 5xx for ever. While the service answers
+ * other values such a request is halved like those above, and the value alone is set aside. That the service does
+ * answer others is known, for each failure anew, from another request answered meanwhile, or else by sending one value
+ * again that it answered earlier in this run. Where nothing was answered yet, a failure is an outage: the run stops and
+ * the job tries again later, each time after a longer wait. After `maxOutages` such runs it halves all the same, so that
+ * a job of nothing but such values ends too; `maxRefusals` bounds what a real outage then costs.
+ */
+const maxOutages = 4;
+const isServerError = ({ code, status }: Failure): boolean =>
+  code === 'service.failing' && status !== undefined && status >= 500;
 
 /** After so many refused values without an accepted one between them, the values are not the reason: the run stops. */
 const maxRefusals = 20;
@@ -38,6 +50,8 @@ export interface RequestSenderOptions {
   readonly mayBegin: (request: BatchRequest) => boolean;
   readonly onBegin: (request: BatchRequest) => void;
   readonly onSettled: () => void;
+  /** Runs of this job in a row that ended with an outage before anything was committed. */
+  readonly outages: number;
 }
 
 /** Keeps a bounded number of requests in flight. A failure of a whole request fails its rows or stops the run. */
@@ -47,27 +61,38 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   let running = 0;
   let stopped: Failure | null = null;
   let refusals = 0;
+  /** Requests answered, and the last value that was. */
+  let answered = 0;
+  let answeredValue: { readonly call: BatchCall; readonly element: Element } | null = null;
+  let probing: ReturnType<typeof client.batch> | null = null;
   let whenIdle: (() => void)[] = [];
 
   /** Null when every slot has its state; otherwise why the run must stop. */
   async function sendSlots(request: BatchRequest, slots: readonly Slot[]): Promise<Failure | null> {
     const { call } = request;
+    const answeredBefore = answered;
     const outcome = await client.batch(call, slots, { ...context, rows: slots.length });
     if (outcome.ok) {
       refusals = 0;
+      answered += 1;
+      const [first] = slots;
+      if (first !== undefined) answeredValue = { call, element: { ref: first.ref, value: first.value } };
       if (request.requestId === '') request.requestId = outcome.value.requestId;
       applyAnswer(call, slots, outcome.value);
       return null;
     }
     const { failure } = outcome;
-    if (failure.code === 'service.refused' || (divisible.includes(failure.code) && slots.length === 1)) {
+    const isDivisible =
+      divisible.includes(failure.code) || (isServerError(failure) && (await answersOthers(answeredBefore)));
+    if (stopped !== null && isServerError(failure)) return stopped;
+    if (failure.code === 'service.refused' || (isDivisible && slots.length === 1)) {
       refusals += slots.length;
       if (refusals >= maxRefusals) return failure;
       failSlots(slots, failure);
       if (request.requestId === '') request.requestId = failure.requestId ?? '';
       return null;
     }
-    if (divisible.includes(failure.code)) {
+    if (isDivisible) {
       const half = Math.ceil(slots.length / 2);
       for (const part of [slots.slice(0, half), slots.slice(half)]) {
         if (stopped !== null) return stopped;
@@ -77,6 +102,16 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       return null;
     }
     return failure;
+  }
+
+  async function answersOthers(answeredBefore: number): Promise<boolean> {
+    if (answered > answeredBefore) return true;
+    if (stopped !== null) return false;
+    if (answeredValue === null) return options.outages >= maxOutages;
+    const { call, element } = answeredValue;
+    // Requests that fail together ask once.
+    probing ??= client.batch(call, [element], { ...context, rows: 1 }).finally(() => (probing = null));
+    return (await probing).ok;
   }
 
   async function run(request: BatchRequest): Promise<void> {

@@ -1,5 +1,5 @@
-import { readdir, readFile, rm, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import {
   done,
@@ -12,6 +12,7 @@ import {
 import { delimiter, encoding, job, jobState, plan, tally } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
+import { syncFolder } from '../../storage/durable.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import { acquireProcessLock, isProcessLocked, type ProcessLock } from '../../storage/process-lock.ts';
@@ -96,25 +97,49 @@ export const initialState: StoredState = {
   retryCode: null,
 };
 
-/** Failures: file.disk-full, file.unwritable. */
+/**
+ * Creates a job's folder, whole or not at all: it has its name only once everything is in it, and is locked until then,
+ * so that a folder without its name and without a living process was left by one that was killed. `fill` adds what the
+ * job needs besides. Failures: file.disk-full, file.unwritable, those of `fill`.
+ */
 export async function createJobFolder(
   folder: string,
-  spec: JobSpec,
-  masterKey: Uint8Array,
+  { spec, masterKey, fill }: JobFolderContent,
 ): Promise<Outcome<null>> {
+  const draft = `${folder}${unfinishedSuffix}`;
   let made: Outcome<null>;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { jobId } = spec;
-    const cleartext = Buffer.from(JSON.stringify(jobSpec.parse(spec)));
-    const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);
-    const content: z.infer<typeof encryptedSpec> = { version: 2, jobId, spec: encrypted.toString('base64') };
-    made = await writeJson(folder, 'job.json', content);
+    await mkdir(draft, { recursive: true, mode: 0o700 });
+    const lock = lockFolder(draft);
+    made = lock.ok ? await fill(draft) : lock;
+    if (made.ok) {
+      const { jobId } = spec;
+      const cleartext = Buffer.from(JSON.stringify(jobSpec.parse(spec)));
+      const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);
+      const content: z.infer<typeof encryptedSpec> = {
+        version: 2,
+        jobId,
+        spec: encrypted.toString('base64'),
+      };
+      made = await writeJson(draft, 'job.json', content);
+    }
+    // Released before the rename: its file would keep the old path.
+    if (lock.ok) lock.value.release();
+    if (made.ok) {
+      await rename(draft, folder);
+      await syncFolder(dirname(folder));
+    }
   } catch (error) {
     made = writeFailure(error);
   }
-  if (!made.ok) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  if (!made.ok) await rm(draft, { recursive: true, force: true }).catch(() => undefined);
   return made;
+}
+
+export interface JobFolderContent {
+  readonly spec: JobSpec;
+  readonly masterKey: Uint8Array;
+  readonly fill: (folder: string) => Promise<Outcome<null>>;
 }
 
 /** Failures: file.disk-full, file.unwritable. */
@@ -174,9 +199,25 @@ export async function listJobFolders(folder: string): Promise<string[]> {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries
       .filter((entry) => entry.isDirectory() && entry.name !== openSourcesFolder)
-      .map((entry) => entry.name);
+      .map((entry) => entry.name)
+      .filter((name) => !name.endsWith(unfinishedSuffix));
   } catch {
     return [];
+  }
+}
+
+/** Of a folder that is not complete. Another process leaves it alone while it is locked, or so new that it may be soon. */
+export const unfinishedSuffix = '.new';
+const lockWithinMs = 60_000;
+
+/** Removes folders that are not complete and whose process has ended. */
+export async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    if (!name.endsWith(unfinishedSuffix) || isFolderLocked(path)) continue;
+    const changed = await stat(path).catch(() => null);
+    if (changed !== null && Date.now() - changed.mtimeMs > lockWithinMs)
+      await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -258,6 +258,8 @@ export const job = z.strictObject({
   failures: z.array(failureGroup),
   /** Rows committed to disk: where a resume starts. */
   committed: count,
+  /** Rows of the source that have no result, since they were not sent; null while their number is not known. */
+  unsent: count.nullable(),
   rowsPerSecond: z.number().nonnegative(),
   secondsLeft: count.nullable(),
   /** Why nothing is sent at the moment, and until when: it is paused, or it runs and the service has to be waited for. */

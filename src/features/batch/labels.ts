@@ -128,18 +128,18 @@ export const delimiters = [
  * The row count in one sum. The main process checks it before it calls a job finished; rows that a cancelled one did not
  * come to are in the sum too.
  */
-export function formatSum({ tally, total, plan }: Pick<Job, 'tally' | 'total' | 'plan'>): string {
+export function formatSum({ tally, unsent, plan }: Pick<Job, 'tally' | 'unsent' | 'plan'>): string {
   const { rows, ok, failed, unmatched, blank } = tally;
   const isMatch = plan.columns.some(({ operation }) => operation === 'match');
-  const unsent = Math.max(0, (total ?? rows) - rows);
   const parts = [
     `${formatCount(ok)} ${isMatch ? 'match' : 'succeeded'}`,
     ...(unmatched > 0 ? [`${formatCount(unmatched)} don’t`] : []),
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     ...(blank > 0 ? [`${formatCount(blank)} blank`] : []),
-    ...(unsent > 0 ? [`${formatCount(unsent)} not sent`] : []),
+    ...(unsent !== null && unsent > 0 ? [`${formatCount(unsent)} not sent`] : []),
   ];
-  return `${formatRows(rows + unsent)} = ${parts.join(' + ')}`;
+  const sum = `${formatRows(rows + (unsent ?? 0))} = ${parts.join(' + ')}`;
+  return unsent === null ? `${sum}; the rest of the file was not sent` : sum;
 }
 
 /** How many rows match: what an export of the matches will hold. */
@@ -174,7 +174,8 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
     'field-too-long': `${many} with a field that is too long, ${where}`,
     'header-duplicate': `two columns are called ${column ?? 'the same'}`,
     'header-empty': `${many} without a name in the header`,
-    'header-damaged': 'the header has quotes that do not agree, or characters that do not fit the encoding',
+    'header-damaged':
+      'the header has quotes that do not agree, or characters that do not fit the encoding: it is taken as it is',
     'header-repeated': `the header stands in the file again, ${where}`,
     'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
     'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values, ${where}: save it in a spreadsheet program and drop it again`,

@@ -287,7 +287,7 @@ describe('bad input', () => {
     };
     const job = await app.run(await app.open(path), planOf([detokenize(0)]));
     expect(job).toMatchObject({ state: 'paused', waiting: { failure: { code: 'file.gone' } } });
-    expect(codeOf(await app.batch['batch.resume']({ jobId: job.jobId }))).toBe('file.gone');
+    expect(codeOf(await app.batch['batch.resume']({ jobId: job.jobId }))).toBe('job.source-gone');
     await rename(`${path}.away`, path);
     valueOf(await app.batch['batch.resume']({ jobId: job.jobId }));
     const resumed = await app.until(job.jobId, 'finished', 'failed', 'paused');

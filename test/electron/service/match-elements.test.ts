@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchElements } from '../../../electron/service/call-batch.ts';
 
-const members = { ref: ['RefId', 'refId'], value: ['Value', 'value'], error: ['Error', 'error'] };
+const members = {
+  ref: ['RefId', 'refId'],
+  value: ['Value', 'value'],
+  error: ['Error', 'error'],
+  emptyValues: false,
+};
 const sent = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, value: `v${n}` }));
 
 describe('pairing by RefId', () => {

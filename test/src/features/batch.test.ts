@@ -168,7 +168,7 @@ describe('labels and numbers', () => {
       '500,000 rows = 499,903 succeeded + 49 failed + 48 blank',
     );
     const tally = { rows: 115_475, ok: 11_431, failed: 104_044, unmatched: 0, blank: 0 };
-    expect(formatSum(data.job({ tally, total: 1_000_000 }))).toBe(
+    expect(formatSum(data.job({ tally, unsent: 884_525 }))).toBe(
       '1,000,000 rows = 11,431 succeeded + 104,044 failed + 884,525 not sent',
     );
   });
@@ -198,6 +198,16 @@ describe('labels and numbers', () => {
     expect(waiting('service.quota', 7_200)).toMatch(/^Today’s quota is used up\. Resumes at \d\d:\d\d$/);
     const job = data.job({ waiting: { failure: { code: 'service.unreachable' }, until: null } });
     expect(describeState(job)).toEqual({ variant: 'warn', label: 'Waiting' });
+  });
+
+  it('has the rows that were not sent in that sum', () => {
+    const tally = { rows: 13_928, ok: 13_900, failed: 20, unmatched: 0, blank: 8 };
+    expect(formatSum(data.job({ tally, unsent: 26_072 }))).toBe(
+      '40,000 rows = 13,900 succeeded + 20 failed + 8 blank + 26,072 not sent',
+    );
+    expect(formatSum(data.job({ tally, unsent: null }))).toMatch(
+      /^13,928 rows = .* 8 blank; the rest of the file was not sent$/,
+    );
   });
 
   it('parses a typed count with any separators, and nothing else', () => {

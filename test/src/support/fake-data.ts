@@ -198,6 +198,7 @@ export function job(over: Partial<Job> = {}): Job {
       { column: 1, code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
     ],
     committed: 312_500,
+    unsent: 0,
     rowsPerSecond: 1_390,
     secondsLeft: 135,
     waiting: null,

@@ -178,6 +178,20 @@ export const scenes: Record<string, FakeOptions> = {
       'batch.preview': () => ({ ok: true, value: { ...data.preview, source: workbook } }),
     },
   },
+  guesses: {
+    state: inProduction,
+    answers: {
+      'batch.preview': () => ({
+        ok: true,
+        value: {
+          ...data.preview,
+          reading: { ...data.preview.reading, encoding: 'windows-1252' },
+          byteOrderMark: false,
+          guesses: { encoding: ['shift_jis', 'utf-8'], delimiter: [','], header: true },
+        },
+      }),
+    },
+  },
   opening: { state: inProduction, opening: { name: workbook.name, share: 0.43 } },
   'not-a-table': {
     state: inProduction,
