@@ -27,14 +27,16 @@ function mainProcess(outDir: string, input: Record<string, string>): InlineConfi
   };
 }
 
-/** The product: Electron's main process and the built-in service's worker. */
+/** The product: Electron's main process and the workers of built-in service and parser. */
 export const electronMain = mainProcess('dist/main', {
   main: 'electron/main.ts',
   'built-in-service-worker': 'electron/built-in-service/worker.ts',
+  'parser-worker': 'electron/parsing/worker.ts',
 });
 
 /** The same app in the system's Chromium. A bundle of its own, so that none of it can be part of the product's. */
 export const chromiumMain = mainProcess('dist/chromium', {
   main: 'dev/chromium-platform/main.ts',
   'built-in-service-worker': 'electron/built-in-service/worker.ts',
+  'parser-worker': 'electron/parsing/worker.ts',
 });

@@ -23,6 +23,7 @@ import type { KeyringBackend } from './credentials/keytar.ts';
 import { createEventSender, createRouter } from './ipc/router.ts';
 import type { Log } from './log/log.ts';
 import { openLookup, type ActiveConnection } from './lookup/lookup.ts';
+import { createParser } from './parsing/parser.ts';
 import type { Platform } from './platform/platform.ts';
 import { createAutoClearClipboard } from './privacy/clipboard.ts';
 import { systemClock } from './privacy/clock.ts';
@@ -39,6 +40,8 @@ export interface AppOptions {
   readonly loadKeytar: () => Promise<KeyringBackend>;
   /** Script of the built-in service's thread. */
   readonly builtInServiceWorker: URL;
+  /** Script of the parser's threads. */
+  readonly parserWorker: URL;
   /** Lists of the packages in the bundles, written by the build. */
   readonly licences: readonly URL[];
   /** The one origin that may call. */
@@ -86,6 +89,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       write: (names) => store.write('keychainIndex', [...names]),
     },
   });
+  const parser = createParser({ worker: options.parserWorker, clock });
   const connections = createConnections({
     store,
     keychain,
@@ -185,6 +189,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     clients,
     audit,
     keychain,
+    parser,
     reveals,
     disclosures,
     store,

@@ -27,8 +27,9 @@ import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
 import { systemClock } from './privacy/clock.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
-import { createElectronPlatform } from './platform/electron-platform.ts';
+import { createElectronPlatform, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
+import { watchScreenLock } from './platform/screen-lock.ts';
 import { wipe } from './wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
@@ -74,7 +75,7 @@ async function runSelfCheck(): Promise<void> {
     root: app.getAppPath(),
     list: path.join(import.meta.dirname, 'files.json'),
     preload: path.join(import.meta.dirname, 'preload.cjs'),
-    site: path.join(path.dirname(app.getPath('exe')), 'site'),
+    site: siteFolder(app.getPath('exe'), process.platform),
     os: process.platform,
     loadKeytar,
     clock: systemClock,
@@ -189,12 +190,15 @@ async function open(log: Log): Promise<void> {
       renderer: path.join(import.meta.dirname, '../renderer'),
       preload: path.join(import.meta.dirname, 'preload.cjs'),
       os: process.platform,
+      watchScreenLock: (onLocked) =>
+        watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
     },
   );
   const tokendesk = await openApp(platform, {
     conf: (options) => new ElectronStore(options),
     loadKeytar,
     builtInServiceWorker: new URL('./built-in-service-worker.js', import.meta.url),
+    parserWorker: new URL('./parser-worker.js', import.meta.url),
     licences: [
       new URL('./licences.json', import.meta.url),
       new URL('../renderer/licences.json', import.meta.url),

@@ -4,7 +4,7 @@ import { sha256 } from '../electron/platform/package-integrity.ts';
 
 /** What of the built tree is packed and never changed on the way, as `files` of electron-builder.yml has it. */
 const packed = [
-  /^dist\/main\/(main|built-in-service-worker|shared-[\w-]+)\.js$/,
+  /^dist\/main\/(main|built-in-service-worker|parser-worker|shared-[\w-]+)\.js$/,
   /^dist\/main\/(preload\.cjs|licences\.json)$/,
   /^dist\/renderer\//,
   /^dist\/verify\//,

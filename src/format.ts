@@ -30,8 +30,8 @@ export function formatSpan(seconds: number): string {
 }
 
 export function formatShare(share: number): string {
-  if (share > 0 && share < 0.01) return 'under 1 %';
-  return `${whole.format(share * 100)} %`;
+  if (share > 0 && share < 0.01) return 'under 1%';
+  return `${whole.format(share * 100)}%`;
 }
 
 export function formatTime(instant: string): string {

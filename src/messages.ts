@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from '../electron/contract/errors.ts';
+import { rowReasons } from '../electron/contract/row-reasons.ts';
 import type { SettingsDamage } from '../electron/contract/models/app.ts';
 
 /** Whether trying again helps: at once, only after a while, or only once something was changed. */
@@ -51,7 +52,7 @@ function certificateMessage(flaw: string): Message {
   if (flaw.includes('ALTNAME'))
     return message(
       'The certificate of the service is for another address, so nothing was sent.',
-      'Check the base address of the connection, or ask the administrator.',
+      'Check the base URL of the connection, or ask the administrator.',
     );
   return message(
     'The certificate of the service is not trusted here, so nothing was sent.',
@@ -69,7 +70,7 @@ function formatInvalid(f: Failure): string {
   const messages = (f.fields ?? []).map((field) => field.message);
   return messages.length === 0
     ? 'The service did not accept the value.'
-    : `The service says: ${messages.join('; ')}.`;
+    : `The service did not accept this: ${messages.join('; ')}.`;
 }
 
 function clockHint({ clockSkewMs }: Failure): string {
@@ -105,7 +106,7 @@ const messages: Record<FailureCode, Format> = {
   'service.redirect': () =>
     message(
       'The service answered with a redirect. Redirects are never followed, so nothing went elsewhere.',
-      'Check the base address of the connection.',
+      'Check the base URL of the connection.',
     ),
   'service.not-json': (f) =>
     message(
@@ -122,7 +123,7 @@ const messages: Record<FailureCode, Format> = {
   'service.mismatched-answer': () =>
     message(
       'The answer did not match what was asked, so it was not used.',
-      'Try again; if it stays, contact support.',
+      'Try again. If the problem continues, contact support.',
       'now',
     ),
   'service.invalid-input': (f) => message(formatInvalid(f), 'Correct the value and try again.'),
@@ -142,8 +143,8 @@ const messages: Record<FailureCode, Format> = {
     message(
       'The service does not know this.',
       f.definition === undefined
-        ? 'Check the base address and the service profile.'
-        : `Check the name of the definition ${f.definition} and the base address.`,
+        ? 'Check the base URL and the service profile.'
+        : `Check the name of the definition ${f.definition} and the base URL.`,
     ),
   'service.busy': (f) => message('The service’s request limit is reached.', formatWait(f), 'later'),
   'service.quota': (f) => message('Today’s transfers are used up.', formatWait(f), 'later'),
@@ -177,7 +178,11 @@ const messages: Record<FailureCode, Format> = {
       'Ask the administrator to install one.',
     ),
   'keychain.stalled': () =>
-    message('The system’s keychain does not answer.', 'Try again; if it stays, sign out and in.', 'later'),
+    message(
+      'The system’s keychain is not responding.',
+      'Try again. If the problem continues, sign out of this computer and in again.',
+      'later',
+    ),
   'connection.none': () =>
     message('No connection is chosen.', 'Choose one at the top or add one under Connections.'),
   'connection.unknown': (f) =>
@@ -226,7 +231,7 @@ const messages: Record<FailureCode, Format> = {
       'Tell the administrator; do not delete it.',
     ),
   'app.locked': () => message('The app is locked.', 'Unlock it first.'),
-  'unlock.wrong': () => message('That passphrase is not right.', 'Try again.', 'now'),
+  'unlock.wrong': () => message('Wrong passphrase.', 'Try again.', 'now'),
   'unlock.too-short': (f) =>
     message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),
   'unlock.verifier-lost': () =>
@@ -237,7 +242,8 @@ const messages: Record<FailureCode, Format> = {
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
     message('A reason and a case are needed before anything is told in clear.', 'Fill them in.', 'now'),
-  'reveal.throttled': (f) => message('Too many reveals in a short time.', formatWait(f), 'later'),
+  'reveal.throttled': (f) =>
+    message('You’ve revealed too many values in a short time.', formatWait(f), 'later'),
   'reveal.gone': () =>
     message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
   'disclosure.limit': (f) =>
@@ -276,6 +282,12 @@ const messages: Record<FailureCode, Format> = {
     message(`${file(f)} can’t be written.`, 'Close it elsewhere or choose another folder.', 'now'),
   'file.disk-full': () =>
     message('The disk is full. What was there before is untouched.', 'Free some space, then go on.', 'later'),
+  'file.no-room': (f) =>
+    message(
+      `${file(f)} would take more than half of the disk’s free space, so it was not read.`,
+      'Free some space, then open it again.',
+      'later',
+    ),
   'file.paste-empty': () =>
     message('There was nothing in what was pasted.', 'Copy a column of tokens and paste again.', 'now'),
   'file.not-a-table': (f) =>
@@ -291,6 +303,11 @@ const messages: Record<FailureCode, Format> = {
   'file.workbook-too-large': (f) =>
     message(
       `${file(f)} unpacks to more than a workbook holds, so it was not read.`,
+      'If you trust it, save it as CSV UTF-8 and drop that.',
+    ),
+  'file.workbook-slow': (f) =>
+    message(
+      `${file(f)} took longer to read than any workbook should, so it was left.`,
       'If you trust it, save it as CSV UTF-8 and drop that.',
     ),
   'file.workbook-cell': (f) =>
@@ -309,6 +326,11 @@ const messages: Record<FailureCode, Format> = {
   'row.bad-encoding': (f) =>
     message(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
   'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
+  'value.unencodable': () =>
+    message(
+      'The result has a character that the encoding of the file has not, so the cell stayed as it was.',
+      'Export it in another form: for spreadsheets, converted, or as an Excel file.',
+    ),
   'value.unfit': () =>
     message(
       'The value does not fit the kind of the definition, so it was not sent.',
@@ -334,6 +356,8 @@ const messages: Record<FailureCode, Format> = {
       'Lookaround and back-references are not supported in patterns.',
       'Write the pattern without them.',
     ),
+  'pattern.slow': () =>
+    message('The pattern takes too long to try.', 'Make it shorter, with smaller repetitions.'),
   'pattern.too-many': (f) =>
     message(
       `Two columns of ${f.definition ?? 'one definition'} have an expression of their own.`,
@@ -392,13 +416,17 @@ const messages: Record<FailureCode, Format> = {
   'call.invalid': () => message('Something in the form is missing or too long.', 'Check what you entered.'),
   'call.refused': () => message('The app refused this.', 'Close the window and open it again.'),
   'call.failed': () =>
-    message('Something inside the app failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
+    message(
+      'Something went wrong in Tokendesk.',
+      'Try again. If the problem continues, restart Tokendesk.',
+      'now',
+    ),
 };
 
 const retryAdvice: Record<Retry, string> = {
   now: '',
   later: 'Trying again right away won’t help.',
-  no: 'Trying again won’t help by itself.',
+  no: '',
 };
 
 /** The label of a definition, by its name at the service. */
@@ -417,21 +445,6 @@ export function sentenceFor(failure: Failure, labels?: Labels): string {
   const helps = /try again/i.test(advice) ? '' : retryAdvice[retry];
   return [summary, helps, advice].filter((part) => part !== '').join(' ');
 }
-
-/** Shorter than the message: the row is shown beside it. */
-const rowReasons: Partial<Record<FailureCode, string>> = {
-  'value.unfit': 'Does not fit the definition, not sent',
-  'row.malformed': 'More or fewer fields than the header',
-  'row.unclosed-quote': 'A quote never closes',
-  'row.field-too-long': 'A field is too long',
-  'row.bad-encoding': 'Characters do not fit the encoding',
-  'row.nul': 'Has NUL characters',
-  'service.element-refused': 'Refused by the service',
-  'service.refused': 'The policy does not grant this',
-  'service.failing': 'The service had trouble',
-  'service.timeout': 'No answer in time',
-  'service.mismatched-answer': 'The answer did not fit the question',
-};
 
 /** One short line for a row or a group of rows. */
 export function reasonFor(code: FailureCode): string {

@@ -125,7 +125,6 @@ async function openWith(
     chooseTarget({ name, beside }) {
       const folder =
         options.downloads ?? (beside === null ? path.join(os.homedir(), 'Downloads') : path.dirname(beside));
-      fs.mkdirSync(folder, { recursive: true });
       return Promise.resolve(freeName(folder, name));
     },
     droppedFile: (reference) => files.dropped(reference),

@@ -55,8 +55,9 @@ export async function chromiumFiles(page: Page): Promise<ChromiumFiles> {
   };
 }
 
-/** A name in `folder` that is not taken: `name.csv`, `name (2).csv`, … */
+/** A name in `folder`, made for this user alone if missing, that is not taken: `name.csv`, `name (2).csv`, … */
 export function freeName(folder: string, name: string): string {
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { name: stem, ext } = path.parse(path.basename(name));
   for (let n = 1; ; n++) {
     const file = path.join(folder, n === 1 ? `${stem}${ext}` : `${stem} (${n})${ext}`);

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { createLog, type Log } from '../../electron/log/log.ts';
 import { watchProcess } from '../../electron/log/watch-process.ts';
 import type { AwaySignal, Platform } from '../../electron/platform/platform.ts';
+import { watchScreenLock } from '../../electron/platform/screen-lock.ts';
 import { chromiumOrigin, openChromium } from './chromium-platform.ts';
 
 declare const APP_VERSION: string;
@@ -85,15 +86,22 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     conf: (conf) => new Conf(conf),
     loadKeytar,
     builtInServiceWorker: beside('./built-in-service-worker.js'),
+    parserWorker: beside('./parser-worker.js'),
     licences: [beside('./licences.json'), beside('../renderer/licences.json')],
     origin: chromiumOrigin,
     log,
   });
   await showing;
+  const onLocked = (): void => chromium.away('screen-locked');
+  const stopWatching =
+    process.platform === 'linux'
+      ? watchScreenLock({ env, uid: os.userInfo().uid, log, onLocked })
+      : () => undefined;
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     chromium.away('quit');
+    stopWatching();
     await app.close();
     await chromium.close();
   };

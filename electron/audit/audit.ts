@@ -1,8 +1,8 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { AuditPage } from '../contract/models/activity.ts';
+import type { ActivityQuery, AuditPage } from '../contract/models/activity.ts';
 import type { AppState } from '../contract/models/app.ts';
 import { createEmitter } from '../util/emitter.ts';
-import { beginEntry, endEntry, listEntries, type EntryContent, type ListQuery } from './entries.ts';
+import { beginEntry, endEntry, listEntries, type EntryContent } from './entries.ts';
 import { openLogWriter, type AuditKey, type LogWriter, type LogWriterOptions } from './log-writer.ts';
 
 /** What is about to be done. Names and numbers; there is no member a value could go in. */
@@ -44,9 +44,10 @@ export interface Audit {
   begin(intent: AuditIntent): Promise<Outcome<AuditClose>>;
   /**
    * Newest first, after what changed on the disk was verified again. `before` is a sequence. With `caseReference`
-   * only entries of that very case are listed, and `total` counts them.
+   * only entries of that very case are listed, and `total` counts them. A page ends early where many lines had to be
+   * read for it: `next` says where to go on.
    */
-  list(query: ListQuery): Promise<AuditPage>;
+  list(query: ActivityQuery): Promise<AuditPage>;
   /**
    * `unwritable`: nothing can be begun now (disk, folder or key not available). `broken`: the files are not what was
    * written. The log then continues in a new file that says so, and stays `broken`. `ready` until `opened`.
@@ -177,14 +178,15 @@ export function createAudit(options: AuditOptions): Audit {
     async list(query) {
       await opened;
       await flush();
-      if (writer === null) return { entries: [], total: 0, chain: { state: 'intact', checked: 0 } };
+      if (writer === null) {
+        return { entries: [], batches: [], total: 0, next: null, chain: { state: 'intact', checked: 0 } };
+      }
       const { segments, checked } = await writer.verify();
       reportState();
-      const { entries, total } = await listEntries({ folder, key: writer.key, segments, query });
+      const page = await listEntries({ folder, key: writer.key, segments, query });
       const sequence = writer.brokenAt();
       return {
-        entries,
-        total,
+        ...page,
         chain: sequence === null ? { state: 'intact', checked } : { state: 'broken', sequence },
       };
     },

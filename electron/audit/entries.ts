@@ -1,7 +1,13 @@
 import fs from 'node:fs/promises';
 import { z } from 'zod';
-import type { CallInput } from '../contract/calls.ts';
-import { type AuditEntry, auditEntry } from '../contract/models/activity.ts';
+import {
+  type ActivityKind,
+  type ActivityQuery,
+  type AuditEntry,
+  type AuditPage,
+  auditEntry,
+  type BatchRequests,
+} from '../contract/models/activity.ts';
 import { maskCaseReference, maskNumbers } from '../privacy/masking.ts';
 import type { AuditEnd, AuditIntent } from './audit.ts';
 import { linesBackward, readLine, segmentFile, type EntryLine } from './lines.ts';
@@ -64,7 +70,84 @@ export function endEntry({
 /** Without the chain's own members. */
 const listedEntry = z.object(auditEntry.shape);
 
-export type ListQuery = CallInput<'activity.list'>;
+interface LogFiles {
+  readonly folder: string;
+  readonly key: Uint8Array;
+}
+
+/** Lines that are read for one page: about a second. */
+const maxLinesRead = 100_000;
+/** Entries are in the order of time, unless the computer's clock was moved. */
+const clockTolerance = 86_400_000;
+
+const cleartextActs = ['Reveal', 'Copy', 'Match', 'Export', 'ExportReport', 'Evidence'];
+const changes = new Set([
+  ...['SaveConnection', 'RemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
+  ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
+  ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
+  ...['ChainBroken', 'TailSetAside'],
+]);
+
+export function kindOf(action: string): ActivityKind {
+  if (cleartextActs.includes(action)) return 'cleartext';
+  return changes.has(action) ? 'changes' : 'requests';
+}
+
+function createFilter(query: ActivityQuery): (entry: AuditEntry) => boolean {
+  const { kind, outcome, actor, from, to, job } = query;
+  // The log holds masked numbers only.
+  const searched = maskNumbers(query.text?.trim() ?? '').toLowerCase();
+  return (entry) => {
+    if (kind !== undefined && kindOf(entry.action) !== kind) return false;
+    if (outcome !== undefined && entry.phase !== outcome) return false;
+    if (actor !== undefined && entry.actor !== actor) return false;
+    if (job !== undefined && entry.job !== job) return false;
+    const at = Date.parse(entry.at);
+    if (from !== undefined && at < Date.parse(from)) return false;
+    if (to !== undefined && at >= Date.parse(to)) return false;
+    if (searched === '') return true;
+    const { action, connection, policy, definition, reason, caseReference, requestId, code, note } = entry;
+    return [
+      entry.actor,
+      action,
+      connection,
+      policy,
+      definition,
+      reason,
+      caseReference,
+      requestId,
+      code,
+      note,
+    ].some((part) => part?.toLowerCase().includes(searched) === true);
+  };
+}
+
+/** The entries of a page. With `foldBatches` one of them stands for the requests of a batch. */
+function createPage({ foldBatches, limit }: ActivityQuery) {
+  const entries: AuditEntry[] = [];
+  const batches = new Map<string, BatchRequests>();
+
+  return {
+    entries,
+    batches,
+    isFull: () => entries.length >= limit,
+    add(entry: AuditEntry): void {
+      if (foldBatches !== true || entry.job === null || kindOf(entry.action) !== 'requests') {
+        entries.push(entry);
+        return;
+      }
+      const key = JSON.stringify([entry.job, entry.action, entry.definition]);
+      const counted = batches.get(key) ?? { sequence: entry.sequence, requests: 0, failed: 0, rows: 0 };
+      if (!batches.has(key)) entries.push(entry);
+      batches.set(key, {
+        ...counted,
+        requests: counted.requests + (entry.phase === 'begun' ? 0 : 1),
+        failed: counted.failed + (entry.phase === 'failed' ? 1 : 0),
+        rows: counted.rows + (entry.phase === 'begun' ? 0 : (entry.rows ?? 0)),
+      });
+    },
+  };
+}
 
 interface LogFiles {
   readonly folder: string;
@@ -81,37 +164,65 @@ export async function listEntries({
   ...log
 }: LogFiles & {
   readonly segments: readonly SegmentReport[];
-  readonly query: ListQuery;
-}): Promise<{ entries: AuditEntry[]; total: number }> {
-  const { limit } = query;
+  readonly query: ActivityQuery;
+}): Promise<Omit<AuditPage, 'chain'>> {
   const before = query.before ?? Number.POSITIVE_INFINITY;
   const caseReference = query.caseReference === null ? null : maskCaseReference(query.caseReference.trim());
-  const entries: AuditEntry[] = [];
+  const earliest = query.from === undefined ? 0 : Date.parse(query.from) - clockTolerance;
+  const isWanted = createFilter(query);
+  const page = createPage(query);
+  let next: number | null = null;
+  let linesRead = 0;
   let ofCase = 0;
 
   for (const report of segments.toReversed()) {
-    if (caseReference === null && (entries.length >= limit || (report.head?.next ?? 0) >= before)) continue;
-    for await (const line of entriesBackward(log, report, caseReference)) {
+    if (caseReference === null && (next !== null || (report.head?.next ?? 0) >= before)) continue;
+    for await (const line of entriesBackward(log, report, { caseReference, kind: query.kind })) {
       ofCase++;
-      if (line.sequence < before && entries.length < limit) entries.push(listedEntry.parse(line));
-      if (caseReference === null && entries.length >= limit) break;
+      if (line.sequence >= before || next !== null) continue;
+      linesRead++;
+      if (page.isFull() || linesRead > maxLinesRead) {
+        next = line.sequence + 1;
+        if (caseReference === null) break;
+      } else {
+        if (isWanted(line)) page.add(listedEntry.parse(line));
+        if (caseReference === null && Date.parse(line.at) < earliest) break;
+      }
     }
   }
   const total = segments.reduce((sum, report) => sum + report.entries, 0);
-  return { entries, total: caseReference === null ? total : ofCase };
+  return {
+    entries: page.entries,
+    batches: [...page.batches.values()],
+    total: caseReference === null ? total : ofCase,
+    next,
+  };
+}
+
+interface Prefilter {
+  readonly caseReference: string | null;
+  readonly kind: ActivityKind | undefined;
+}
+
+/** Bytes one of which stands in every line that is wanted. A line without any is not worth its check. */
+function needlesOf({ caseReference, kind }: Prefilter): Buffer[] | null {
+  if (caseReference !== null) return [Buffer.from(JSON.stringify(caseReference))];
+  if (kind !== 'cleartext') return null;
+  return cleartextActs.map((action) => Buffer.from(`"action":${JSON.stringify(action)}`));
 }
 
 async function* entriesBackward(
   { folder, key }: LogFiles,
   report: SegmentReport,
-  caseReference: string | null,
+  prefilter: Prefilter,
 ): AsyncGenerator<EntryLine> {
-  const needle = caseReference === null ? null : Buffer.from(JSON.stringify(caseReference));
+  const needles = needlesOf(prefilter);
+  const { caseReference } = prefilter;
   const file = segmentFile(folder, report.segment);
   // Behind a break there may be lines that are still valid by themselves.
   const size = report.broken === null ? report.size : (await fs.stat(file)).size;
   for await (const bytes of linesBackward(file, size)) {
-    if (needle !== null && !bytes.includes(needle)) continue;
+    if (needles?.every((needle) => !bytes.includes(needle)) === true) continue;
     const line = readLine(report.foreign ? null : key, bytes);
     if (line?.kind !== 'entry') continue;
     if (caseReference === null || line.caseReference === caseReference) yield line;

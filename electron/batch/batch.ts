@@ -4,6 +4,7 @@ import type { Handlers } from '../contract/calls.ts';
 import type { Outcome } from '../contract/errors.ts';
 import type { Connections } from '../credentials/connections.ts';
 import type { Keychain } from '../credentials/keychain.ts';
+import type { Parser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Clock } from '../privacy/clock.ts';
 import type { Disclosures } from '../privacy/disclosures.ts';
@@ -24,6 +25,7 @@ export interface BatchOptions {
   readonly connections: Pick<Connections, 'active' | 'find'>;
   readonly audit: Pick<Audit, 'begin'>;
   readonly keychain: Pick<Keychain, 'key'>;
+  readonly parser: Pick<Parser, 'convertSheet' | 'matchPatterns'>;
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send'>;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open'>;
@@ -32,6 +34,8 @@ export interface BatchOptions {
   readonly sampleFile: () => Promise<Outcome<string>>;
   /** Requests in flight at once, for each job. */
   readonly inFlight?: number;
+  /** Bytes free on the disk of a folder; as the system says, if absent. */
+  readonly freeBytes?: (folder: string) => Promise<number>;
 }
 
 export type Batch = Handlers<'batch'> & {

@@ -26,24 +26,28 @@ export const createCallMetadata = (operation: OperationName): CallMetadata => ({
   transfers: 0,
 });
 
+export interface Caller {
+  /** Counts the request against the client and its account, none where nobody is known. False: over a limit. */
+  admit(known: readonly Party[]): boolean;
+  /** Whom it counts against, once it is admitted. */
+  parties(): readonly Party[];
+}
+
 /**
  * One call from its unchecked body to the outcome, the same for HTTP and the tool server: identifies the client,
- * counts the request against its limits (spec §8), validates the body, performs the operation. `parties` comes with
- * the caller's IP address, already counted; the client and the account are added once known. `metadata` is filled in.
+ * counts the request against its limits (spec §8), validates the body, performs the operation. `metadata` is filled in.
  */
 export function dispatch(
   state: ServiceState,
   metadata: CallMetadata,
   body: unknown,
-  parties: Party[],
+  caller: Caller,
 ): Outcome<object> {
   const { operation } = metadata;
   identify(state, body, metadata);
-  if (metadata.clientId !== null) {
-    const known: Party[] = [`client:${metadata.clientId}`, `account:${state.account.accountId}`];
-    parties.push(...known);
-    if (!state.limiter.admit(known)) return refuse('TooManyRequests');
-  }
+  const known: Party[] =
+    metadata.clientId === null ? [] : [`client:${metadata.clientId}`, `account:${state.account.accountId}`];
+  if (!caller.admit(known)) return refuse('TooManyRequests');
 
   const elements: unknown = (body as { elements?: unknown } | null | undefined)?.elements;
   if (Array.isArray(elements) && elements.length > state.maxElements)
@@ -52,7 +56,7 @@ export function dispatch(
   if (!input.success) return refuseInvalid(input.error);
 
   const takeTransfers = (transfers: number): boolean => {
-    const taken = state.limiter.transfer(parties, transfers);
+    const taken = state.limiter.transfer(caller.parties(), transfers);
     if (taken) metadata.transfers = transfers;
     return taken;
   };

@@ -25,6 +25,7 @@ const statusByCode = {
   OperationNotGranted: 403,
   AccountForbidden: 403,
   RoleRequired: 403,
+  OriginForbidden: 403,
   NotFound: 404,
   MethodNotAllowed: 405,
   RequestTimeout: 408,

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
@@ -12,13 +13,16 @@ import { operationNames, pathOf } from './operations.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whom the request counts against, as far as known. */
-    parties: Party[];
+    parties: readonly Party[];
+    isCounted: boolean;
     /** Null on the routes that are not operations. */
     metadata: CallMetadata | null;
     failureCode: Code | null;
   }
   interface FastifyContextConfig {
     metadata?: () => CallMetadata;
+    /** The route finds out who asks, and counts the request then; the others' are counted before they are read. */
+    identifies?: true;
   }
 }
 
@@ -56,7 +60,7 @@ export function createHttpServer({ state, identity, maxBodyBytes, onCall }: Http
     // Fastify runs no hooks for these errors.
     frameworkErrors: (error, request, reply) => {
       prepare(request, reply);
-      const failure = state.limiter.admit(request.parties) ? failureOf(error) : refuse('TooManyRequests');
+      const failure = admitRequest(state.limiter, request) ? failureOf(error) : refuse('TooManyRequests');
       request.failureCode = failure.failure.code;
       setLimitHeaders(request, reply);
       void answer(request, reply, failure);
@@ -71,7 +75,8 @@ export function createHttpServer({ state, identity, maxBodyBytes, onCall }: Http
 
   const prepare = (request: FastifyRequest, reply: FastifyReply) => {
     void reply.header('x-requestid', request.id).header('cache-control', 'no-store');
-    request.parties = [`ip:${request.ip}`];
+    request.parties = [`stranger:${request.ip}`];
+    request.isCounted = false;
     request.metadata = request.routeOptions.config.metadata?.() ?? null;
   };
 
@@ -89,6 +94,7 @@ export function createHttpServer({ state, identity, maxBodyBytes, onCall }: Http
   };
 
   app.decorateRequest('parties');
+  app.decorateRequest('isCounted', false);
   app.decorateRequest('metadata', null);
   app.decorateRequest('failureCode', null);
   app.removeAllContentTypeParsers();
@@ -96,7 +102,11 @@ export function createHttpServer({ state, identity, maxBodyBytes, onCall }: Http
 
   app.addHook('onRequest', async (request, reply) => {
     prepare(request, reply);
-    if (!state.limiter.admit(request.parties)) return answer(request, reply, refuse('TooManyRequests'));
+    const isOwn = isOwnHost(request.headers);
+    const isOpen = isOwn && !request.is404 && request.routeOptions.config.identifies === true;
+    if (!isOpen && !admitRequest(state.limiter, request))
+      return answer(request, reply, refuse('TooManyRequests'));
+    if (!isOwn) return answer(request, reply, refuse('OriginForbidden'));
     // Before the body is parsed: a path that doesn't exist is 404 whatever the media type.
     if (request.is404) return answerNotFound(request, reply);
     return undefined;
@@ -106,21 +116,51 @@ export function createHttpServer({ state, identity, maxBodyBytes, onCall }: Http
     const { metadata, failureCode, id } = request;
     if (metadata) onCall(metadata, { requestId: id, status: reply.statusCode, code: failureCode });
   });
-  app.setErrorHandler((error, request, reply) => answer(request, reply, failureOf(error)));
+  app.setErrorHandler((error, request, reply) => {
+    const isAdmitted = request.isCounted || admitRequest(state.limiter, request);
+    return answer(request, reply, isAdmitted ? failureOf(error) : refuse('TooManyRequests'));
+  });
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply));
 
   for (const operation of operationNames) {
     app.route({
       method: 'POST',
       url: pathOf(operation),
-      config: { metadata: () => createCallMetadata(operation) },
+      config: { metadata: () => createCallMetadata(operation), identifies: true },
       handler: (request, reply) => {
         const metadata = request.metadata ?? createCallMetadata(operation);
-        return answer(request, reply, dispatch(state, metadata, request.body, request.parties));
+        const caller = {
+          admit: (known: readonly Party[]) => admitRequest(state.limiter, request, known),
+          parties: () => request.parties,
+        };
+        return answer(request, reply, dispatch(state, metadata, request.body, caller));
       },
     });
   }
   return app;
+}
+
+/**
+ * Counts a request: against those who are known and their address, or against the address's strangers while nobody is.
+ * False where it is over a limit.
+ */
+export function admitRequest(
+  limiter: Pick<Limiter, 'admit'>,
+  request: FastifyRequest,
+  known: readonly Party[] = [],
+): boolean {
+  if (known.length > 0) request.parties = [`ip:${request.ip}`, ...known];
+  request.isCounted = true;
+  return limiter.admit(request.parties);
+}
+
+/**
+ * Whether a request was meant for this machine. A page whose host name was made to point here still names that host,
+ * and a page of another origin its own (Model Context Protocol, "Transports", security warning).
+ */
+function isOwnHost({ host = '', origin }: IncomingHttpHeaders): boolean {
+  if (!/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host)) return false;
+  return origin === undefined || origin.toLowerCase() === `https://${host.toLowerCase()}`;
 }
 
 /** Sends a JSON body, or a failure in the service's form. Every route answers through this. */

@@ -4,8 +4,11 @@ export interface Limits {
 }
 export const defaultLimits: Limits = { requestsPerSecond: 600, transfersPerDay: 10_000_000 };
 
-/** Whom a request counts against: an IP address always, a client and its account once they are known. */
-export type Party = `ip:${string}` | `client:${string}` | `account:${string}`;
+/**
+ * Whom a request counts against: client, account and IP address once it is known who asks, else all strangers of an
+ * address. On one machine its programs share the address: a flood of one must not use up what the others may.
+ */
+export type Party = `ip:${string}` | `client:${string}` | `account:${string}` | `stranger:${string}`;
 
 /** What a window has left. `resetAt` is when it is next entirely free, in milliseconds since 1970. */
 interface WindowState {

@@ -4,7 +4,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { deriveApiKey, isSame, type Account, type PortalUser } from './account.ts';
 import { done, refuse, refuseInvalid, type Outcome } from './failures.ts';
-import { answer, type HttpServer } from './http-server.ts';
+import { admitRequest, answer, type HttpServer } from './http-server.ts';
 import type { Limiter } from './limiter.ts';
 import { pathOf } from './operations.ts';
 import type { RequestLog } from './request-log.ts';
@@ -133,11 +133,11 @@ export async function addPortalRoutes(app: HttpServer, portal: Portal, limiter: 
   for (const operation of portalOperationNames) {
     const { path, role } = portalOperations[operation];
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+      // Counted as a stranger's already, so that passwords can't be guessed at any rate.
       const user = role === null ? done(null) : await authenticate(portal, request);
-      if (!user.ok) return answer(request, reply, user);
-      if (user.value && !admitAccount(portal, limiter, request)) {
+      if (role !== null && !admitUser(portal, limiter, request, user.ok))
         return answer(request, reply, refuse('TooManyRequests'));
-      }
+      if (!user.ok) return answer(request, reply, user);
       const outcome = await performPortal(portal, operation, user.value, request.body);
       if (operation === 'Authenticate' && outcome.ok) {
         const { token, expires } = outcome.value as { token: string; expires: string };
@@ -151,7 +151,8 @@ export async function addPortalRoutes(app: HttpServer, portal: Portal, limiter: 
       }
       return answer(request, reply, outcome);
     };
-    app.route({ method: 'POST', url: path, handler });
+    const config = role === null ? {} : { identifies: true as const };
+    app.route({ method: 'POST', url: path, config, handler });
   }
 }
 
@@ -167,11 +168,14 @@ export async function authenticate(portal: Portal, request: FastifyRequest): Pro
   return portal.tokens.verify(token);
 }
 
-/** Counts a request against the account as well, once its user is known. */
-export function admitAccount(portal: Portal, limiter: Limiter, request: FastifyRequest): boolean {
-  const party = `account:${portal.account.accountId}` as const;
-  request.parties.push(party);
-  return limiter.admit([party]);
+/** Counts a request: against the account where its user is known. */
+export function admitUser(
+  portal: Portal,
+  limiter: Limiter,
+  request: FastifyRequest,
+  isKnown: boolean,
+): boolean {
+  return admitRequest(limiter, request, isKnown ? [`account:${portal.account.accountId}`] : []);
 }
 
 /** Runs one portal operation for a user, null where nobody is signed in, on an unchecked body. */

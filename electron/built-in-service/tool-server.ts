@@ -16,13 +16,19 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { PortalUser } from './account.ts';
-import { createCallMetadata, dispatch, type CallMetadata, type ServiceState } from './dispatch.ts';
+import {
+  createCallMetadata,
+  dispatch,
+  type Caller,
+  type CallMetadata,
+  type ServiceState,
+} from './dispatch.ts';
 import { errorBody, refuse, statusOf, type Outcome } from './failures.ts';
 import { answer, limitHeaders, type CallAnswer, type HttpServer } from './http-server.ts';
 import type { Party } from './limiter.ts';
 import { operationNames, operations, type OperationName } from './operations.ts';
 import {
-  admitAccount,
+  admitUser,
   authenticate,
   performPortal,
   portalOperations,
@@ -124,18 +130,19 @@ export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions)
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: path,
+    config: { identifies: true },
     handler: async (request, reply) => {
       if (!portal.toolServer.enabled) {
         for (const id of connections.keys()) await close(id);
-        return answer(request, reply, refuse('NotFound'));
+        const isAdmitted = admitUser(portal, state.limiter, request, false);
+        return answer(request, reply, refuse(isAdmitted ? 'NotFound' : 'TooManyRequests'));
       }
       const authorization = request.headers.authorization;
       const user =
         authorization === undefined ? refuse('PortalTokenMissing') : await authenticate(portal, request);
-      if (!user.ok) return answer(request, reply.header('www-authenticate', 'Bearer'), user);
-      if (!admitAccount(portal, state.limiter, request)) {
+      if (!admitUser(portal, state.limiter, request, user.ok))
         return answer(request, reply, refuse('TooManyRequests'));
-      }
+      if (!user.ok) return answer(request, reply.header('www-authenticate', 'Bearer'), user);
       return serve(request, reply, user.value);
     },
   });
@@ -173,11 +180,20 @@ function createToolServer({ state, portal, onCall }: ToolServerOptions, user: Po
     const context = authInfo?.extra as MessageContext | undefined;
     const requestId = context?.requestId ?? randomUUID();
     const parties = [...(context?.parties ?? [])];
+    // The message is counted against the user's account and address already.
+    const caller: Caller = {
+      admit(known) {
+        const more = known.filter((party) => !parties.includes(party));
+        parties.push(...more);
+        return state.limiter.admit(more);
+      },
+      parties: () => parties,
+    };
     const { name, arguments: input = {} } = params;
 
     if (isOperation(name)) {
       const metadata = createCallMetadata(name);
-      const outcome = dispatch(state, metadata, input, parties);
+      const outcome = dispatch(state, metadata, input, caller);
       onCall(metadata, {
         requestId,
         status: outcome.ok ? 200 : statusOf(outcome.failure),

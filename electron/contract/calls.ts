@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema, type Outcome } from './errors.ts';
-import { auditPage } from './models/activity.ts';
+import { activityQuery, auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
   damagedJob,
   exportChoice,
   exported,
-  failureGroup,
   job,
   mapping,
   matchReason,
@@ -184,8 +183,8 @@ export const calls = {
   'batch.resume': call(ofJob, nothing),
   'batch.cancel': call(ofJob, nothing),
   /**
-   * Runs again the rows that failed in a way a retry may mend; merged into the same job in source order. With a code,
-   * only the rows that `batch.failures` counts under it.
+   * Runs again the values that failed in a way a retry may mend; merged into the same job in source order. With a code,
+   * only those that failed with it.
    */
   'batch.retry': call(ofJob.extend({ code: z.enum(failureCodes).nullable() }), nothing),
   /** Removes a job and everything stored for it. */
@@ -197,7 +196,6 @@ export const calls = {
     z.strictObject({ jobId: id, filter: rowFilter, from: count, count: z.int().min(1).max(500) }),
     rowsPage,
   ),
-  'batch.failures': call(ofJob, z.array(failureGroup)),
   'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
   /** Writes the file where the person says; null when they changed their mind. */
   'batch.export': call(exportChoice, exported.nullable()),
@@ -205,15 +203,7 @@ export const calls = {
   'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),
   'batch.removeMapping': call(z.strictObject({ id }), nothing),
 
-  'activity.list': call(
-    z.strictObject({
-      /** Entries older than this sequence; null starts at the newest. */
-      before: count.nullable(),
-      limit: z.int().min(1).max(500),
-      caseReference: z.string().max(100).nullable(),
-    }),
-    auditPage,
-  ),
+  'activity.list': call(activityQuery, auditPage),
 
   /** State of the portal sign-in of the active connection; sends nothing. */
   'reports.portal': call(nothing, portalSession),

@@ -61,11 +61,13 @@ export const failureCodes = [
   'file.exists',
   'file.unwritable',
   'file.disk-full',
+  'file.no-room', // its encrypted copy would take more than half of what is free on the disk
   'file.refused', // dropped, and not one that may be opened so
   'file.paste-empty',
   'file.not-a-table', // another kind of file, which `subject` names
   'file.workbook-damaged', // not what a workbook is: torn, or made to harm
   'file.workbook-too-large', // unpacks to more than a workbook could hold
+  'file.workbook-slow', // took longer to read than any workbook does
   'file.workbook-cell', // for an export: a value longer than a workbook's cell can be
   'file.workbook-full', // for an export: more rows, or more text, than a sheet holds
   'row.malformed', // more or fewer fields than the header
@@ -73,6 +75,7 @@ export const failureCodes = [
   'row.field-too-long',
   'row.bad-encoding',
   'row.nul',
+  'value.unencodable', // for an export: the source's encoding has not all of its characters
   'value.unfit', // does not fit the definition's kind; not sent
   // batches
   'plan.empty',
@@ -81,6 +84,7 @@ export const failureCodes = [
   'plan.policy-unknown',
   'pattern.invalid',
   'pattern.unsupported', // lookaround, backreference
+  'pattern.slow', // takes too long to compile or to try
   'pattern.too-many', // more than one typed expression for a definition
   'job.unknown',
   'job.busy', // does not fit the job's present state

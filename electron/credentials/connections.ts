@@ -152,12 +152,10 @@ export function createConnections({ store, keychain, certificates, newId }: Conn
       list().map((connection) => ({
         ...connection,
         apiKey: keychain.peek(secretAccount(connection, { kind: 'apiKey' })),
-        policyPasswords: Object.fromEntries(
-          connection.policies.map((policy) => [
-            policy,
-            keychain.peek(secretAccount(connection, { kind: 'policyPassword', policy })),
-          ]),
-        ),
+        policyPasswords: connection.policies.map((policy) => ({
+          policy,
+          state: keychain.peek(secretAccount(connection, { kind: 'policyPassword', policy })),
+        })),
         certificateKey: keychain.peek(certificateAccount(connection)),
         proxyPassword: keychain.peek(secretAccount(connection, { kind: 'proxyPassword' })),
       })),

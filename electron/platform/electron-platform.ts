@@ -31,6 +31,8 @@ export interface ElectronPlatformOptions {
   /** Absolute path of the preload. */
   readonly preload: string;
   readonly os: NodeJS.Platform;
+  /** Used on Linux, where Electron does not tell that the screen is locked. */
+  readonly watchScreenLock?: (onLocked: () => void) => unknown;
 }
 
 const allFiles = { name: 'All files', extensions: ['*'] };
@@ -52,7 +54,7 @@ export const deadProxy: Electron.ProxyConfig = {
 /** The platform of the product. Called once, after Electron is ready. */
 export async function createElectronPlatform(
   electron: ElectronModules,
-  { renderer, preload, os }: ElectronPlatformOptions,
+  { renderer, preload, os, watchScreenLock }: ElectronPlatformOptions,
 ): Promise<Platform> {
   const { app, dialog, ipcMain, powerMonitor, shell } = electron;
   // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
@@ -66,7 +68,9 @@ export async function createElectronPlatform(
   fs.chmodSync(home, 0o700);
 
   const away = createEmitter<AwaySignal>();
+  // macOS and Windows only.
   powerMonitor.on('lock-screen', () => away.emit('screen-locked'));
+  if (os === 'linux') watchScreenLock?.(() => away.emit('screen-locked'));
   powerMonitor.on('suspend', () => away.emit('suspend'));
   powerMonitor.on('resume', () => away.emit('resume'));
   // macOS: another user's session came to the front.
@@ -91,8 +95,7 @@ export async function createElectronPlatform(
     version: app.getVersion(),
     home,
     resources: path.join(app.getAppPath(), 'resources'),
-    // Outside of the archive, whose integrity is checked, and writable by whoever may install.
-    site: path.join(path.dirname(app.getPath('exe')), 'site'),
+    site: siteFolder(app.getPath('exe'), os),
     clipboard: createClipboard(electron, os),
     serve(router) {
       for (const name of Object.keys(calls) as CallName[])
@@ -164,6 +167,15 @@ export async function createElectronPlatform(
     // Of the default session, which has the system's settings and no window.
     proxyFor: async (url) => proxyAddress(await electron.session.defaultSession.resolveProxy(url)),
   };
+}
+
+/**
+ * Beside the program, where whoever may install may write. On macOS beside the bundle: a file more in it breaks its
+ * signature.
+ */
+export function siteFolder(executable: string, os: NodeJS.Platform): string {
+  const above = os === 'darwin' ? '../../../../site' : '../site';
+  return path.resolve(executable, above);
 }
 
 /** Names that Windows takes for devices, in any folder and with any extension. */

@@ -99,13 +99,18 @@ function stringIn(object: Record<string, unknown>, names: readonly string[]): st
   return null;
 }
 
-function isRefused(object: Record<string, unknown>, names: readonly string[]): boolean {
+/** What is said against an element: '' where it is no text, null where nothing is. */
+function refusalOf(object: Record<string, unknown>, names: readonly string[]): string | null {
   for (const name of names) {
     const found = object[name];
-    if (found !== undefined && found !== null && found !== '' && found !== false) return true;
+    if (found === undefined || found === null || found === '' || found === false) continue;
+    const texts: unknown[] = Array.isArray(found) ? found : [found];
+    return texts.every((text) => typeof text === 'string') ? texts.join('; ').slice(0, maxReason) : '';
   }
-  return false;
+  return null;
 }
+
+const maxReason = 300;
 
 /**
  * Pairs a batch answer with what was sent, by RefId and never by position (spec §2). An element that is foreign,
@@ -130,8 +135,14 @@ export function matchElements(
       position = positions.get(ref);
     }
     if (position === undefined || answers[position] !== null) return failed('service.mismatched-answer');
-    if (isRefused(element, members.error)) {
-      answers[position] = { ref, ok: false, code: 'service.element-refused' };
+    const reason = refusalOf(element, members.error);
+    if (reason !== null) {
+      answers[position] = {
+        ref,
+        ok: false,
+        code: 'service.element-refused',
+        ...(reason !== '' && { reason }),
+      };
       continue;
     }
     const value = stringIn(element, members.value);

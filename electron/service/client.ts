@@ -82,6 +82,8 @@ export type ElementAnswer =
       readonly ref: string;
       readonly ok: false;
       readonly code: 'service.element-refused' | 'service.mismatched-answer' | 'service.too-large';
+      /** What the service itself says about it, where it says something. It may repeat the value. */
+      readonly reason?: string;
     };
 
 export interface BatchAnswer {

@@ -39,21 +39,21 @@ export const shortcuts: { group: string; keys: [string, string][] }[] = [
     group: 'Everywhere',
     keys: [
       ['Ctrl L', 'Lock the app'],
-      ['Ctrl 1 … 6', 'Go to a page'],
+      ['Ctrl 1 … 6', 'Switch page'],
       ['Ctrl F', 'Go to the page’s search field'],
       ['Ctrl /', 'Show or hide this list'],
-      ['Esc', 'Hide cleartext, close a panel'],
+      ['Esc', 'Hide cleartext or close panel'],
     ],
   },
   {
     group: 'Lookup',
     keys: [
-      ['Enter', 'Mask the token'],
+      ['Enter', 'Look up'],
       ['R or Ctrl Shift C', 'Reveal, or hide again'],
       ['C', 'Copy the mask'],
       ['T', 'Copy the token'],
       ['X', 'Translate to another definition'],
-      ['Up, Down', 'Walk the earlier lookups of the case'],
+      ['Up, Down', 'Previous or next lookup in this case'],
     ],
   },
   {

@@ -11,7 +11,7 @@ import { systemClock } from '../../electron/privacy/clock.ts';
 import { createServiceClient } from '../../electron/service/client.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/client-side.ts';
-import { connectionsOf, memoryStore } from '../support/batch-app.ts';
+import { connectionsOf, memoryStore, testParser } from '../support/batch-app.ts';
 
 export interface HarnessOptions {
   readonly home: string;
@@ -72,6 +72,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     connections: connectionsOf(connection),
     audit,
     keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(9))) },
+    parser: testParser,
     platform: {
       chooseFile: () => Promise.resolve(path),
       chooseTarget: () => Promise.resolve(options.output),

@@ -26,9 +26,9 @@ test('failed rows are retried for one reason alone', async ({ page, home }) => {
   const sum = await readSum(page);
   expect(sum).toMatchObject({ rows: 4, blank: 1 });
   await expect(page.getByRole('gridcell', { name: 'D-1' })).toBeVisible();
-  const reasons = page.getByRole('list', { name: 'Why rows failed' });
+  const reasons = page.getByRole('list', { name: 'Why values failed' });
   const malformed = reasons.getByRole('listitem').filter({ hasText: 'More or fewer fields' });
-  await expect(malformed).toContainText('a retry won’t help');
+  await expect(malformed).toContainText('Fix the data first');
   await expect(malformed.getByRole('button')).toHaveCount(0);
   const refused = reasons.getByRole('listitem').filter({ hasText: 'Refused by the service' });
   await refused.getByRole('button', { name: /^Retry these \d: Refused by the service$/ }).click();

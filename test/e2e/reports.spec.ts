@@ -11,7 +11,9 @@ const pan = '4111111111111111';
 async function table(page: Page, group: string): Promise<Record<string, string>> {
   await page.getByRole('radio', { name: group }).check({ force: true });
   const grid = page.getByRole('grid');
-  await expect(grid.getByRole('columnheader').first()).toHaveText(group === 'All combined' ? 'Day' : group);
+  await expect(grid.getByRole('columnheader').first()).toHaveText(
+    group === 'By day and definition' ? 'Day' : group,
+  );
   await expect(grid.getByRole('gridcell').first()).not.toHaveText('…');
   const rows = await grid.getByRole('row').all();
   const cells = await Promise.all(rows.slice(1).map((row) => row.getByRole('gridcell').allInnerTexts()));
@@ -49,7 +51,7 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   expect(total(await table(page, 'Day'))).toBe(total(account));
   expect(total(byDefinition)).toBe(total(account));
 
-  await page.getByRole('radio', { name: 'All combined' }).check({ force: true });
+  await page.getByRole('radio', { name: 'By day and definition' }).check({ force: true });
   await expect(page.getByRole('region', { name: 'Requests by definition and day' })).toContainText(
     'Card number',
   );

@@ -44,8 +44,9 @@ test('locking and unlocking are in the audit log', async ({ page }) => {
   await page.keyboard.press('Control+l');
   await page.getByRole('button', { name: 'Unlock' }).click();
   await go(page, 'Activity');
-  await expect(page.getByRole('table')).toContainText('Unlock');
-  await expect(page.getByRole('table').getByText('Lock', { exact: true }).first()).toBeVisible();
+  await page.getByText('Changes', { exact: true }).click();
+  await expect(page.getByRole('table')).toContainText('Unlocked');
+  await expect(page.getByRole('table').getByText('Locked', { exact: true }).first()).toBeVisible();
 });
 
 test('a log that was changed is said on every page, and can not be dismissed', async ({ page, app }) => {

@@ -99,7 +99,7 @@ await on('busy', async (page) => {
     '(() => { const t = new DataTransfer(); t.items.add(new File(["a"], "a.csv")); return t; })()',
   );
   await page.dispatchEvent('body', 'dragover', { dataTransfer: transfer });
-  await page.getByText('Drop it to make a batch').waitFor();
+  await page.getByText('Drop to create a batch').waitFor();
   await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
   await page.getByRole('region', { name: 'First rows of disputes-q3.csv' }).waitFor();
   console.log('a tokenized value is emptied; a dropped file becomes a batch');

@@ -357,8 +357,51 @@ export const shots: Shot[] = [
     scene: 'production',
     steps: async (page) => {
       await go(page, 'Reports');
-      await page.getByText('All combined').click();
+      await page.getByText('By day and definition').click();
       await page.getByRole('region', { name: 'Requests by definition and day' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-40-definitions',
+    scene: 'many-definitions',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates/ }).click();
+      await page.getByRole('button', { name: 'Last 365 days' }).click();
+      await page.getByText('Definition', { exact: true }).first().click();
+      await page.getByRole('region', { name: 'Requests by definition' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-40-all',
+    scene: 'many-definitions',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates/ }).click();
+      await page.getByRole('button', { name: 'Last 365 days' }).click();
+      await page.getByText('By day and definition', { exact: true }).first().click();
+      await page.getByRole('region', { name: 'Requests by definition and day' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-year',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates/ }).click();
+      await page.getByRole('button', { name: 'Last 365 days' }).click();
+      await page.getByText('Day', { exact: true }).first().click();
+      await page.getByRole('region', { name: 'Requests by day' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-one-day',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates/ }).click();
+      await page.getByRole('button', { name: 'Today', exact: true }).click();
+      await page.getByRole('button', { name: /^Dates: Today/ }).waitFor();
     },
   },
   {

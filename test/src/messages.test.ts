@@ -25,7 +25,7 @@ describe('messages', () => {
     const refused = { code: 'service.refused', operation: 'Detokenize', definition: 'card-number' } as const;
     expect(sentenceFor(refused, () => 'Card number')).toBe(
       'The service refused this: this policy may not detokenize Card number. ' +
-        'Trying again won’t help by itself. Choose another policy or ask the administrator to grant it.',
+        'Choose another policy or ask the administrator to grant it.',
     );
   });
 

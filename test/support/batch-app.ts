@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AuditEnd, AuditIntent } from '../../electron/audit/audit.ts';
 import { createBatch, type Batch, type BatchOptions } from '../../electron/batch/batch.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
-import { defaultSettings, type Settings } from '../../electron/contract/models/app.ts';
+import { defaultSettings, type ServiceStatus, type Settings } from '../../electron/contract/models/app.ts';
 import type {
   ColumnPlan,
   ExportChoice,
@@ -14,6 +14,8 @@ import type {
   Preflight,
 } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import { createParser } from '../../electron/parsing/parser.ts';
+import { systemClock } from '../../electron/privacy/clock.ts';
 import { createDisclosures } from '../../electron/privacy/disclosures.ts';
 import type {
   BatchAnswer,
@@ -44,6 +46,9 @@ export interface FakeService {
   refuses: (value: string) => boolean;
   busy: number;
   mostBusy: number;
+  /** What its requests wait for. */
+  waiting: Partial<Pick<ServiceStatus, 'pausedUntil' | 'pauseReason'>>;
+  readonly onStatus: Set<() => void>;
 }
 
 export function fakeService(batchSize = 100): FakeService {
@@ -59,6 +64,8 @@ export function fakeService(batchSize = 100): FakeService {
     refuses: () => false,
     busy: 0,
     mostBusy: 0,
+    waiting: {},
+    onStatus: new Set(),
     client: {
       get connection() {
         return none();
@@ -69,8 +76,18 @@ export function fakeService(batchSize = 100): FakeService {
       getMasked: none,
       translate: none,
       openSession: none,
-      status: none,
-      onStatus: () => () => undefined,
+      status: (policy) => ({
+        connectionId: 'c1',
+        policy,
+        sessionSince: null,
+        remaining: null,
+        limit: null,
+        pausedUntil: null,
+        pauseReason: null,
+        transfersToday: 0,
+        ...fake.waiting,
+      }),
+      onStatus: (listener) => (fake.onStatus.add(listener), () => fake.onStatus.delete(listener)),
       close: () => Promise.resolve(),
       batchSize,
       async batch(call, elements, context) {
@@ -186,6 +203,7 @@ export async function openApp(
       },
     },
     keychain,
+    parser: testParser,
     disclosures: createDisclosures({
       record: recordIn(store),
       key: () => keychain.key(),
@@ -293,6 +311,12 @@ export function memoryStore(
     },
   };
 }
+
+/** The real one, as it is without a bundle. */
+export const testParser = createParser({
+  worker: new URL('../../electron/parsing/worker.ts', import.meta.url),
+  clock: systemClock,
+});
 
 const keychain = { key: () => Promise.resolve(done(new Uint8Array(32).fill(7))) };
 

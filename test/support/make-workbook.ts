@@ -9,14 +9,17 @@ const packages = 'http://schemas.openxmlformats.org/package/2006/relationships';
 /** Parts by name; a function yields the pieces of a part too long to hold. Later entries of a pair list may repeat names. */
 export type Part = string | Buffer | (() => Iterable<Buffer>);
 
-export async function zip(parts: Iterable<readonly [name: string, content: Part]>): Promise<Buffer> {
+export async function zip(
+  parts: Iterable<readonly [name: string, content: Part]>,
+  { compress = true }: { readonly compress?: boolean } = {},
+): Promise<Buffer> {
   const archive = new ZipFile();
   for (const [name, content] of parts) {
     if (typeof content === 'function')
       archive.addReadStreamLazy(name, (give) => {
         give(null, Readable.from(content()));
       });
-    else archive.addBuffer(Buffer.from(content as string), name);
+    else archive.addBuffer(Buffer.from(content as string), name, { compress });
   }
   archive.end();
   return buffer(archive.outputStream);

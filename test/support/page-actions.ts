@@ -86,10 +86,15 @@ export async function readSum(
   page: Page,
 ): Promise<Record<'rows' | 'ok' | 'failed' | 'unmatched' | 'blank', number>> {
   const text = await page.getByRole('status', { name: 'Sum' }).innerText({ timeout: 120_000 });
-  const numbers =
-    text.match(/[\d,.\u202f\u00a0' ]*\d/g)?.map((part) => Number(part.replaceAll(/\D/g, ''))) ?? [];
-  const [rows = NaN, ok = NaN, failed = NaN, unmatched = NaN, blank = NaN] = numbers;
-  return { rows, ok, failed, unmatched, blank };
+  const before = (words: string): number =>
+    Number(new RegExp(`([\\d,]+) (?:${words})`).exec(text)?.[1]?.replaceAll(',', '') ?? 0);
+  return {
+    rows: before('rows?'),
+    ok: before('succeeded|match'),
+    failed: before('failed'),
+    unmatched: before('don’t'),
+    blank: before('blank'),
+  };
 }
 
 export interface ExportWish {
@@ -128,20 +133,20 @@ export async function connect(page: Page, access: ServiceAccess): Promise<void> 
   await go(page, 'Connections');
   await page.getByRole('button', { name: 'Add a connection' }).first().click();
   await page.getByLabel('Name', { exact: true }).fill(access.name);
-  await page.getByLabel('Base address').fill(access.baseUrl);
-  await page.getByText('Trust a certificate authority of our own').click();
-  await page.getByLabel('Its certificate in PEM form').fill(access.caPem);
+  await page.getByLabel('Base URL').fill(access.baseUrl);
+  await page.getByText('Also trust our own certificate authority').click();
+  await page.getByLabel('CA certificate (PEM)').fill(access.caPem);
   await page.getByLabel('Policy name').fill(access.policy);
   await page.getByRole('button', { name: 'Add policy' }).click();
   const definitions = page.getByRole('region', { name: 'Token definitions' });
   if ((await definitions.getByRole('group').count()) === 0)
     await page.getByRole('button', { name: 'Add definition' }).click();
   const definition = definitions.getByRole('group', { name: 'Definition 1' });
-  await definition.getByLabel('Name at the service').fill(access.definition.name);
+  await definition.getByLabel('Service name').fill(access.definition.name);
   await definition.getByLabel('Shown as').fill(access.definition.label);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await storeSecret(page, 'API key', access.apiKey);
-  await storeSecret(page, `Password of ${access.policy}`, access.policyPassword);
+  await storeSecret(page, `Password for ${access.policy}`, access.policyPassword);
   // The first connection is in use by itself.
   const use = page.getByRole('button', { name: 'Use this connection' });
   if ((await use.count()) > 0) await use.click();

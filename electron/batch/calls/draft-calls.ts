@@ -10,7 +10,7 @@ import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
 import { beginDisclosingMatch } from '../planning/disclosing-match.ts';
-import { checkPlan, tryPattern, type Draft } from '../planning/plan.ts';
+import { checkPlan, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
@@ -47,7 +47,7 @@ export interface Drafts {
 
 /** From a file or pasted rows to a plan that may run: sources, plans, and mappings stored by name. */
 export function createDrafts(options: BatchOptions): Drafts {
-  const { clients, connections, platform, store } = options;
+  const { clients, connections, parser, platform, store } = options;
   const sources = createSources(options);
   /** By source. */
   const preflights = new Map<string, AbortController>();
@@ -63,6 +63,11 @@ export function createDrafts(options: BatchOptions): Drafts {
     if (!format.ok) return format;
     const work = checkPlan(plan, format.value.width, connection);
     if (!work.ok) return work;
+    const patterns = work.value.flatMap(({ call }) =>
+      call.operation === 'PatternMatch' ? [call.pattern] : [],
+    );
+    const checked = patterns.length === 0 ? done(null) : await parser.matchPatterns(patterns, []);
+    if (!checked.ok) return checked;
     return done({
       opened: opened.value,
       format: format.value,
@@ -147,7 +152,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const opened = sources.find(sourceId);
       if (!opened.ok) return opened;
       const format = await sources.format(sourceId, reading);
-      return format.ok ? preview(opened.value, format.value, masked) : format;
+      return format.ok ? preview(opened.value, format.value, { masked, overrides: reading }) : format;
     },
     async 'batch.preflight'({ sourceId, plan }) {
       const checked = await checkWithClient(sourceId, plan);
@@ -156,11 +161,15 @@ export function createDrafts(options: BatchOptions): Drafts {
       count(sourceId, draft, client.batchSize);
       return done(uncounted(sourceId));
     },
-    'batch.testPattern'({ pattern, samples, own }) {
-      const tried = tryPattern(pattern, own === null ? samples : [...samples, restoreText(own)]);
-      if (!tried.ok) return Promise.resolve(tried);
-      const matches = tried.value.slice(0, samples.length);
-      return Promise.resolve(done({ matches, own: own === null ? null : (tried.value.at(-1) ?? false) }));
+    async 'batch.testPattern'({ pattern, samples, own }) {
+      const texts = own === null ? samples : [...samples, restoreText(own)];
+      const tried = await parser.matchPatterns([pattern], texts);
+      if (!tried.ok) return tried;
+      const matches = tried.value[0] ?? [];
+      return done({
+        matches: matches.slice(0, samples.length),
+        own: own === null ? null : (matches.at(-1) ?? false),
+      });
     },
     async 'batch.try'({ sourceId, plan, revealReason }) {
       const checked = await checkWithClient(sourceId, plan);

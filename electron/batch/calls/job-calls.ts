@@ -2,14 +2,13 @@ import type { Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../batch.ts';
 import { exportJob } from '../output/export.ts';
-import { groupFailures, pageOf, type LoadedChunk, type View } from '../output/result-rows.ts';
+import { pageOf, type LoadedChunk, type View } from '../output/result-rows.ts';
 import { revealCell } from '../output/reveal-cell.ts';
 import { beginDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { BatchJob } from '../running/job.ts';
 import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
-import { isRetriable } from '../storing/results.ts';
 import type { DraftCalls, Drafts } from './draft-calls.ts';
 
 type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
@@ -84,13 +83,6 @@ export function createJobCalls(
       withJob(jobId, (job) =>
         withChunks(job, (load, { entries }) => pageOf(query, { entries, view: viewOf(job), load })),
       ),
-    'batch.failures': ({ jobId }) =>
-      withJob(jobId, async (job) => {
-        const store = await job.openStore();
-        if (!store.ok) return store;
-        const groups = groupFailures(store.value.entries);
-        return done(groups.map((group) => ({ ...group, retriable: isRetriable(group.code) })));
-      }),
     'batch.reveal': ({ jobId, row, column, ...reason }) =>
       withJob(jobId, (job) =>
         withChunks(job, async (load, store) => {

@@ -9,15 +9,18 @@ import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
 import type { ColumnWork } from '../planning/plan.ts';
-import type { Format } from '../reading/read-rows.ts';
+import { readHeader, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../reading/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
+import { rowStates } from '../storing/results.ts';
 import { createRowWriter } from '../write-csv.ts';
 import { openOutputFile } from './output-file.ts';
-import { createOutputRows, joinRows } from './output-rows.ts';
+import { canWriteResult, createOutputRows, joinRows } from './output-rows.ts';
+import { hasHidden } from './result-rows.ts';
+import { createConvertedOutput, createSourceOutput, isUnicode, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
 
 const minPassphraseLength = 8;
@@ -39,7 +42,14 @@ export async function exportJob(
   if (!opened.ok) return opened;
   const store = opened.value;
   const isCaseRequired = options.store.read('settings').caseRequired;
-  const refused = checkChoice({ choice, isCaseRequired, environment: spec.environment, tally: store.tally });
+  const holdsCleartext = hasCleartext(choice, job.work);
+  const refused = checkChoice({
+    choice,
+    isCaseRequired,
+    environment: spec.environment,
+    tally: store.tally,
+    holdsCleartext,
+  });
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
     name: suggestName(spec.sourceName, choice),
@@ -49,10 +59,15 @@ export async function exportJob(
   if (spec.sourcePath !== null && (await isSameFile(target, spec.sourcePath))) {
     return failed('file.exists', { subject: basename(target) });
   }
-  const audited = await options.audit.begin(auditIntent(spec, choice, store.tally));
+  const audited = await options.audit.begin(
+    auditIntent(spec, choice, { tally: store.tally, holdsCleartext }),
+  );
   if (!audited.ok) return audited;
   const end = audited.value;
-  const counted = options.disclosures.count('exportedRows', cleartextRows(choice, store.tally));
+  const counted = options.disclosures.count(
+    'exportedRows',
+    holdsCleartext ? maxRows(choice, store.tally) : 0,
+  );
   const written = counted.ok ? await writeExport({ job, store, choice, target }) : counted;
   if (!written.ok) {
     end({ ok: false, code: written.failure.code });
@@ -69,31 +84,34 @@ function checkChoice({
   isCaseRequired,
   environment,
   tally,
+  holdsCleartext,
 }: {
   choice: ExportChoice;
   isCaseRequired: boolean;
   environment: string;
   tally: Tally;
+  holdsCleartext: boolean;
 }): ReturnType<typeof failed> | null {
-  const { rows, unmatched } = tally;
-  const maxWritten = { all: rows, matches: rows - unmatched, failed: tally.failed }[choice.rows];
   // One row is the header's.
-  if (choice.format === 'workbook' && maxWritten >= sheetRows)
+  if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
   if (choice.passphrase !== null && restoreText(choice.passphrase).length < minPassphraseLength)
     return failed('export.passphrase');
-  if (choice.content !== 'cleartext' || choice.rows === 'failed') return null;
+  if (!holdsCleartext) return null;
   if (choice.reason === '') return failed('reveal.reason-required');
   if (isCaseRequired && choice.caseReference === '') return failed('reveal.reason-required');
-  if (environment === 'production' && choice.confirmRows !== rows) return failed('export.confirm');
+  if (environment === 'production' && choice.confirmRows !== maxRows(choice, tally))
+    return failed('export.confirm');
   return null;
 }
 
-/** Rows in clear that an export will write. The failed ones come out as they went in. */
-function cleartextRows({ content, rows }: ExportChoice, tally: Tally): number {
-  if (content !== 'cleartext' || rows === 'failed') return 0;
-  return rows === 'matches' ? tally.ok : tally.rows;
-}
+/** How many rows an export writes, at most. */
+const maxRows = ({ rows }: ExportChoice, tally: Tally): number =>
+  ({ all: tally.rows, matches: tally.ok, failed: tally.failed })[rows];
+
+/** The list of failed rows has what came in, which is cleartext only where it was to be tokenized. */
+const hasCleartext = ({ content, rows }: ExportChoice, work: readonly ColumnWork[]): boolean =>
+  content === 'cleartext' && (rows !== 'failed' || hasHidden({ work, masked: new Map() }));
 
 function suggestName(sourceName: string, choice: ExportChoice): string {
   const stem = basename(sourceName, extname(sourceName));
@@ -111,7 +129,11 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   }
 }
 
-function auditIntent(spec: JobSpec, choice: ExportChoice, tally: Tally): AuditIntent {
+function auditIntent(
+  spec: JobSpec,
+  choice: ExportChoice,
+  { tally, holdsCleartext }: { tally: Tally; holdsCleartext: boolean },
+): AuditIntent {
   const { columns } = spec.plan;
   return {
     action: 'Export',
@@ -123,7 +145,7 @@ function auditIntent(spec: JobSpec, choice: ExportChoice, tally: Tally): AuditIn
     ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
     rows: choice.rows === 'failed' ? tally.failed : tally.rows,
     job: spec.jobId,
-    cleartext: choice.content === 'cleartext',
+    cleartext: holdsCleartext,
     note: [
       choice.content,
       choice.rows,
@@ -194,36 +216,81 @@ interface WriteRowsOptions {
  */
 async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
   const { store, source, format, work, choice, file } = options;
-  const rows = createOutputRows({ format, work, choice, hasFailures: store.tally.failed > 0 });
-  const writer =
-    choice.format === 'workbook'
-      ? createSheetWriter()
-      : createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' });
-  const { identity } = source;
-  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
-  const join = { source: { identity, read }, format, read: store.createSequentialReader(), rows, writer };
-  const head =
-    (choice.byteOrderMark && choice.format === 'csv' ? '\ufeff' : '') +
-    (rows.header === null ? '' : writer.line(rows.header));
+  const inSourceForm = isInSourceForm(choice);
+  const output = inSourceForm
+    ? createSourceOutput(format)
+    : createConvertedOutput(
+        choice.format === 'workbook'
+          ? createSheetWriter()
+          : createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' }),
+        format,
+      );
+  const hasErrors = await hasErrorRows(options, output);
+  if (!hasErrors.ok) return hasErrors;
+  const rows = createOutputRows({ format, work, choice, hasErrors: hasErrors.value, output });
+  const mark = await readMark(options);
+  if (!mark.ok) return mark;
+  const header = format.header ? await readHeader(source, format) : done(null);
+  if (!header.ok) return header;
+  rows.writeHeader(header.value);
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
-  let writing = file.write(Buffer.from(head));
+  let writing = file.write(Buffer.concat([mark.value, output.take()]));
+  const { identity } = source;
+  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
+  const join = { source: { identity, read }, format, read: store.createSequentialReader(), rows, output };
   const entries = store.entries.filter(({ counts }) => choice.rows !== 'failed' || counts.failed > 0);
   for (const group of groupChunks(entries)) {
     const joined = await joinRows(join, group);
     const written = await writing;
     if (!joined.ok) return joined;
     if (!written.ok) return written;
-    if (writer.failure !== null) return { ok: false, failure: writer.failure };
+    if (output.failure !== null) return { ok: false, failure: output.failure };
     rowsWritten += joined.value.rows;
     writing = file.write(joined.value.bytes);
     await yieldToOthers();
   }
   const written = await writing;
   if (!written.ok) return written;
-  if (writer.failure !== null) return { ok: false, failure: writer.failure };
+  if (output.failure !== null) return { ok: false, failure: output.failure };
   const unchanged = await source.check();
-  return unchanged.ok ? done({ rowsWritten, escaped: writer.escaped }) : unchanged;
+  return unchanged.ok ? done({ rowsWritten, escaped: output.escaped }) : unchanged;
+}
+
+const isInSourceForm = ({ format, safety }: ExportChoice): boolean => format === 'csv' && safety === 'source';
+
+/** The byte order mark: the source's, or a new one. */
+function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
+  if (isInSourceForm(choice)) return source.read(0, format.markLength);
+  return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? '\ufeff' : '')));
+}
+
+/**
+ * Whether any row has an error to be told. Rows failed; or a result has a character that the source's encoding has not,
+ * which is known before only by looking.
+ */
+async function hasErrorRows(
+  { store, format, work, choice }: WriteRowsOptions,
+  output: RowOutput,
+): Promise<Outcome<boolean>> {
+  if (store.tally.failed > 0) return done(true);
+  if (choice.rows !== 'all' || !isInSourceForm(choice) || isUnicode(format.encoding)) return done(false);
+  const read = store.createSequentialReader();
+  for (const entry of store.entries) {
+    const results = await read(entry);
+    if (!results.ok) return results;
+    const isLost = results.value.columns.some(({ states, values }, i) => {
+      const one = work[i];
+      return (
+        one !== undefined &&
+        values.some(
+          (value, row) => states[row] === rowStates.ok && !canWriteResult(one, value, { choice, output }),
+        )
+      );
+    });
+    if (isLost) return done(true);
+  }
+  return done(false);
 }
 
 /** Bytes of the source that are joined and written at once, about. */

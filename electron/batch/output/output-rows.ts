@@ -1,57 +1,41 @@
-import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
-import { mask } from '../../privacy/masking.ts';
+import { rowReasons } from '../../contract/row-reasons.ts';
+import { mask, maskNumbers } from '../../privacy/masking.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { toBytes } from '../reading/decode.ts';
-import { readChunk, type Format, type Chunk } from '../reading/read-rows.ts';
+import { hideAnywhere } from '../reading/fit.ts';
+import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
+import type { Table } from '../reading/table.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
-import { codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
-import { hideAnywhere } from '../reading/fit.ts';
+import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
 import { hasHidden } from './result-rows.ts';
-import type { RowWriter } from '../write-csv.ts';
+import type { RowOutput } from './row-output.ts';
 
 export interface JoinOptions {
   readonly source: Pick<ByteSource, 'identity' | 'read'>;
   readonly format: Format;
   readonly read: ReadRecord;
   readonly rows: OutputRows;
-  readonly writer: RowWriter;
+  readonly output: RowOutput;
 }
 
-/** The text of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
+/** The bytes of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
 export async function joinRows(
-  { source, format, read, rows, writer }: JoinOptions,
+  { source, format, read, rows, output }: JoinOptions,
   entries: readonly JournalEntry[],
 ): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
-  const buffers: Buffer[] = [];
-  let text = '';
   let written = 0;
   for (const entry of entries) {
     const [chunk, results] = await Promise.all([readChunk(source, format, entry), read(entry)]);
     if (!chunk.ok) return chunk;
     if (!results.ok) return results;
-    const count = chunk.value.rows.length;
+    const { count } = chunk.value.table;
     if (results.value.states.length !== count) return failed('job.damaged');
-    for (let i = 0; i < count; i++) {
-      const fields = rows.fields(chunk.value, results.value, i);
-      if (fields === null) continue;
-      text += writer.line(fields);
-      written += 1;
-    }
-    // Only the source can have bytes that were not valid: they go out as they came in.
-    if (!chunk.value.clean) {
-      buffers.push(toBytes(text));
-      text = '';
-    }
+    for (let i = 0; i < count; i++) if (rows.write(chunk.value, results.value, i)) written += 1;
   }
-  buffers.push(Buffer.from(text));
-  const [only] = buffers;
-  return done({
-    bytes: buffers.length === 1 && only !== undefined ? only : Buffer.concat(buffers),
-    rows: written,
-  });
+  return done({ bytes: output.take(), rows: written });
 }
 
 type Choice = Pick<ExportChoice, 'content' | 'rows'>;
@@ -60,125 +44,178 @@ export interface OutputRowsOptions {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly choice: Choice;
-  /** Whether any row of the job failed. */
-  readonly hasFailures: boolean;
+  /** Whether the rows have an `error` column, where all rows are written. */
+  readonly hasErrors: boolean;
+  readonly output: RowOutput;
 }
 
 /** Joins the source's rows with their results, as chosen for one export. */
 export interface OutputRows {
-  /** Null without one. */
-  readonly header: readonly string[] | null;
-  /** The row's fields; null when it is left out. */
-  fields(chunk: Chunk, results: ChunkResults, index: number): readonly string[] | null;
+  /** Null where the source has no header. */
+  writeHeader(header: Table | null): void;
+  /** Whether the row is written, or left out. */
+  write(chunk: Chunk, results: ChunkResults, index: number): boolean;
 }
 
 /**
- * An export of all rows has an `error` column only when rows failed. A malformed row stays as it is: its columns are
- * not known, so none is added.
+ * New cells stand behind the column they belong to, and `error` behind the header's last column: a row with fewer fields
+ * is filled up to there, and what a row has more stands behind it, so that no field comes under another's head.
  */
-export function createOutputRows({ format, work, choice, hasFailures }: OutputRowsOptions): OutputRows {
-  const byColumn = new Map(work.map((one, i) => [one.plan.column, { work: one, i }]));
+export function createOutputRows({ format, work, choice, hasErrors, output }: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
-  // The list of failed rows is passed on to be corrected: it has what came in, and never cleartext.
-  const withError = failedOnly || (choice.rows === 'all' && hasFailures);
-  const hideInputs = failedOnly || choice.content !== 'cleartext';
+  const withError = choice.rows === 'all' && hasErrors;
+  const hideInputs = choice.content !== 'cleartext';
   const hideFlawed = hideInputs && hasHidden({ work, masked: new Map() });
+  const mapped = work
+    .map((one, i) => {
+      const { plan } = one;
+      return {
+        one,
+        i,
+        column: plan.column,
+        hidesInput: hideInputs && plan.operation === 'tokenize',
+        replaces: plan.into === 'replace',
+        hasResult: !failedOnly && plan.into === 'beside' && showsResult(one, choice),
+        hasMatch: hasMatchColumn(one, choice),
+      };
+    })
+    .sort((a, b) => a.column - b.column);
+  const lastColumn = format.width - 1;
 
-  function widen(names: readonly string[]): string[] {
-    return names.flatMap((name, column) => {
-      const mapped = byColumn.get(column);
-      return mapped === undefined || failedOnly ? [name] : [name, ...besides(name, mapped.work, choice)];
+  /** The columns of such a row are not known, so each field is taken by itself. */
+  function writeFlawed({ table }: Chunk, index: number): void {
+    let column = 0;
+    const hideUntil = (end: number): void => {
+      for (; hideFlawed && column < Math.min(end, table.width(index)); column++)
+        output.replace(column, hideAnywhere(table.value(index, column)));
+    };
+    for (const one of mapped) {
+      hideUntil(one.column + 1);
+      if (one.hasResult) output.insertAfter(one.column, '');
+      if (one.hasMatch) output.insertAfter(one.column, '');
+    }
+    hideUntil(format.width);
+  }
+
+  /** A row may have several failed cells. */
+  function errorOf({ start, table }: Chunk, results: ChunkResults, index: number): string[] {
+    const row = String(start.row + index);
+    const flaw = results.flaws[index];
+    if (flaw !== undefined) return [row, '', reasonOf(flaw), flaw];
+    const failedCells = mapped.flatMap(({ one, i, column, hidesInput }) => {
+      const cells = results.columns[i];
+      if (cells?.states[index] !== rowStates.failed) return [];
+      const code = asCode(cells.values[index] ?? '');
+      const said = cells.reasons[index];
+      // The service may repeat the value.
+      const value = hidesInput ? table.value(index, column) : '';
+      const safe = value === '' ? said : said?.replaceAll(value, mask(one.kind, value));
+      const reason =
+        safe === undefined ? reasonOf(code) : `${reasonOf(code)}: ${hideInputs ? maskNumbers(safe) : safe}`;
+      return [{ name: columnName(column), reason, code }];
     });
+    const join = (texts: readonly string[]): string => texts.join('; ');
+    return [
+      row,
+      join(failedCells.map(({ name }) => name)),
+      join(failedCells.map(({ reason }) => reason)),
+      join([...new Set(failedCells.map(({ code }) => code))]),
+    ];
   }
 
-  /** What a mapped column has in one row. */
-  function cellOf({ work, i }: { work: ColumnWork; i: number }, field: string, at: RowResults) {
-    const isCleartext = work.plan.operation === 'tokenize' && field !== '';
-    const input = isCleartext && hideInputs ? mask(work.kind, field) : field;
-    const column = at.results.columns[i];
-    const state = column?.states[at.index];
-    const result = state === rowStates.ok ? resultOf(work, column?.values[at.index] ?? '', choice) : null;
-    return { input, state, result };
-  }
+  const columnName = (column: number): string => format.names?.[column] ?? `Column ${column + 1}`;
 
-  const mapped = [...byColumn.values()];
-  const keepsWidth =
-    !withError && mapped.every(({ work }) => work.plan.into === 'replace' && !hasMatchColumn(work, choice));
+  function hideSurplus({ table }: Chunk, index: number): void {
+    for (let column = format.width; hideFlawed && column < table.width(index); column++)
+      output.replace(column, hideAnywhere(table.value(index, column)));
+  }
 
   return {
-    header: headerOf(format, withError, widen),
-    fields(chunk, results, index) {
-      const row = chunk.rows[index] ?? [];
+    writeHeader(header) {
+      if (header === null) {
+        if (failedOnly)
+          output.line([
+            ...errorColumns,
+            ...Array.from({ length: format.width }, (_, column) => columnName(column)),
+          ]);
+        return;
+      }
+      output.begin(header, 0);
+      if (failedOnly) output.prepend(errorColumns);
+      for (const { one, column, hasResult, hasMatch } of mapped) {
+        const name = header.value(0, column);
+        const suffix = yieldsCleartext(one.plan.operation) ? choice.content : 'token';
+        if (hasResult) output.insertAfter(column, `${name}_${suffix}`);
+        if (hasMatch) output.insertAfter(column, `${name}_match`);
+      }
+      if (withError) output.insertAfter(lastColumn, 'error');
+      output.end();
+    },
+    write(chunk, results, index) {
+      const { table } = chunk;
       const state = results.states[index];
-      if (choice.rows === 'failed' && state !== rowStates.failed) return null;
-      if (choice.rows === 'matches' && state !== rowStates.ok) return null;
+      if (failedOnly && state !== rowStates.failed) return false;
+      if (choice.rows === 'matches' && state !== rowStates.ok) return false;
+      output.begin(table, index);
+      if (failedOnly) output.prepend(errorOf(chunk, results, index));
+      let code = withError ? codeOfRow(results, index) : null;
       if (results.flaws[index] !== undefined) {
-        const fields = hideFlawed ? row.map((field) => hideAnywhere(field)) : row;
-        const hasErrorColumn = withError && (failedOnly || row.length === format.width);
-        return hasErrorColumn ? [...fields, codeOfRow(results, index) ?? ''] : fields;
+        writeFlawed(chunk, index);
+        if (withError) output.insertAfter(lastColumn, code ?? '');
+        hideSurplus(chunk, index);
+        output.end();
+        return true;
       }
-      // An empty line stays one, unless it needs its error.
-      if (row.length < format.width && !failedOnly) return row;
-      const at = { results, index };
-      if (keepsWidth) {
-        // The row itself is changed: it was read for this export alone.
-        for (const one of mapped) {
-          const { column } = one.work.plan;
-          const { input, result } = cellOf(one, row[column] ?? '', at);
-          row[column] = result ?? input;
-        }
-        return row;
+      // An empty line stays one.
+      if (format.width > 1 && table.isBlankLine(index)) {
+        output.end();
+        return true;
       }
-      const fields: string[] = [];
-      for (let column = 0; column < row.length; column++) {
-        const field = row[column] ?? '';
-        const one = byColumn.get(column);
-        if (one === undefined) {
-          fields.push(field);
-          continue;
+      for (const { one, i, column, hidesInput, replaces, hasResult, hasMatch } of mapped) {
+        const cells = results.columns[i];
+        const cellState = cells?.states[index];
+        const answer = cells?.values[index] ?? '';
+        let result: string | null = null;
+        if (cellState === rowStates.ok && !failedOnly) {
+          if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
+          else code ??= 'value.unencodable';
         }
-        const { input, state: cellState, result } = cellOf(one, field, at);
-        if (failedOnly) {
-          fields.push(input);
-          continue;
+        if (replaces && result !== null) output.replace(column, result);
+        else if (hidesInput) {
+          const input = table.value(index, column);
+          if (input !== '') output.replace(column, mask(one.kind, input));
         }
-        if (one.work.plan.into === 'replace') fields.push(result ?? input);
-        else {
-          fields.push(input);
-          if (showsResult(one.work, choice)) fields.push(result ?? '');
-        }
-        if (hasMatchColumn(one.work, choice)) fields.push(matchText(cellState));
+        if (hasResult) output.insertAfter(column, result ?? '');
+        if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
-      if (withError) fields.push(codeOfRow(results, index) ?? '');
-      return fields;
+      if (withError) output.insertAfter(lastColumn, code ?? '');
+      output.end();
+      return true;
     },
   };
 }
 
+/** What stands first in the list of failed rows. */
+export const errorColumns = ['source_row', 'column', 'reason', 'code'];
+
+const reasonOf = (code: FailureCode): string => rowReasons[code] ?? 'Failed';
+
 const matchText = (state: string | undefined): string =>
   state === rowStates.ok ? 'yes' : state === rowStates.unmatched ? 'no' : '';
 
-interface RowResults {
-  readonly results: ChunkResults;
-  /** Of the row in its chunk. */
-  readonly index: number;
-}
-
-function headerOf(
-  format: Format,
-  withError: boolean,
-  widen: (names: readonly string[]) => string[],
-): string[] | null {
-  if (format.names === null) return null;
-  const names = widen(format.names);
-  return withError ? [...names, 'error'] : names;
-}
+/** Whether the export's encoding has the characters of a result; what is masked is written in any. */
+export const canWriteResult = (
+  work: ColumnWork,
+  result: string,
+  { choice, output }: { choice: Choice; output: Pick<RowOutput, 'canHold'> },
+): boolean =>
+  (yieldsCleartext(work.plan.operation) && choice.content !== 'cleartext') || output.canHold(result);
 
 /** Null where the export keeps what came in. */
-function resultOf(work: ColumnWork, result: string, { content }: Choice): string | null {
+function resultOf(work: ColumnWork, result: string, choice: Choice): string | null {
   if (!yieldsCleartext(work.plan.operation)) return result;
-  if (content === 'tokens') return null;
-  return content === 'masked' && result !== '' ? mask(work.kind, result) : result;
+  if (choice.content === 'tokens') return null;
+  return choice.content === 'masked' && result !== '' ? mask(work.kind, result) : result;
 }
 
 const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>
@@ -186,13 +223,3 @@ const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>
 
 const hasMatchColumn = ({ plan }: ColumnWork, { rows }: Choice): boolean =>
   plan.operation === 'match' && rows === 'all';
-
-function besides(name: string, work: ColumnWork, choice: Choice): string[] {
-  const names: string[] = [];
-  if (work.plan.into === 'beside' && showsResult(work, choice)) {
-    const suffix = !yieldsCleartext(work.plan.operation) ? 'token' : choice.content;
-    names.push(`${name}_${suffix}`);
-  }
-  if (hasMatchColumn(work, choice)) names.push(`${name}_match`);
-  return names;
-}

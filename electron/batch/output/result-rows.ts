@@ -1,4 +1,4 @@
-import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import { done, type Outcome } from '../../contract/errors.ts';
 import type { CellState, ResultRow, RowFilter, RowsPage } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask } from '../../privacy/masking.ts';
@@ -24,7 +24,7 @@ const maxCellsOfFlawedRow = 1_100;
  * it may be.
  */
 export function showRow(chunk: Chunk, results: ChunkResults, index: number, view: View): ResultRow {
-  const row = chunk.rows[index] ?? [];
+  const row = chunk.table.fields(index);
   const shown = {
     row: chunk.start.row + index,
     state: stateOf(results.states[index]),
@@ -110,19 +110,4 @@ export async function pageOf(
     if (rows.length >= count) break;
   }
   return done({ total, from, rows });
-}
-
-/** Failed rows by reason, the most frequent first; from the journal alone. */
-export function groupFailures(
-  entries: readonly JournalEntry[],
-): { code: FailureCode; count: number; firstRow: number }[] {
-  const groups = new Map<FailureCode, { code: FailureCode; count: number; firstRow: number }>();
-  for (const { start, counts } of entries) {
-    for (const [code, [count, first]] of Object.entries(counts.codes) as [FailureCode, [number, number]][]) {
-      const group = groups.get(code);
-      if (group === undefined) groups.set(code, { code, count, firstRow: start.row + first });
-      else group.count += count;
-    }
-  }
-  return [...groups.values()].sort((a, b) => b.count - a.count || a.firstRow - b.firstRow);
 }

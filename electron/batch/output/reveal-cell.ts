@@ -66,7 +66,7 @@ function cleartextOf(
   if (results.flaws[index] !== undefined) return null;
   const beside = work.filter(({ plan }) => plan.into === 'beside');
   const one = column < width ? work.find(({ plan }) => plan.column === column) : beside[column - width];
-  const input = chunk.rows[index]?.[one?.plan.column ?? column] ?? '';
+  const input = chunk.table.value(index, one?.plan.column ?? column);
   if (one === undefined)
     return masked.has(column) && input !== '' ? { cleartext: input, requestId: '', work: null } : null;
   const answer = results.columns[work.indexOf(one)];

@@ -46,7 +46,9 @@ export async function tryRows({
   });
   const failure = await run.ended;
   if (failure !== null) return { ok: false, failure };
-  const rows = committed.flatMap((results) => chunk.rows.map((_, i) => showRow(chunk, results, i, view)));
+  const rows = committed.flatMap((results) =>
+    Array.from({ length: chunk.table.count }, (_, i) => showRow(chunk, results, i, view)),
+  );
   return done({ total: rows.length, from: 0, rows });
 }
 
@@ -55,10 +57,10 @@ async function firstRows(source: ByteSource, format: Format): Promise<Outcome<Ch
   for await (const read of readRows(source, format, beginning(format))) {
     if (!read.ok) return read;
     const chunk = read.value;
-    const rows = chunk.rows.slice(0, maxTriedRows);
-    const flaws = new Map([...chunk.flaws].filter(([row]) => row < rows.length));
-    const end = { ...chunk.end, row: chunk.start.row + rows.length };
-    return done({ ...chunk, rows, flaws, end });
+    const table = chunk.table.rows(0, maxTriedRows);
+    const flaws = new Map([...chunk.flaws].filter(([row]) => row < table.count));
+    const end = { ...chunk.end, row: chunk.start.row + table.count };
+    return done({ ...chunk, table, flaws, end });
   }
   return done(null);
 }

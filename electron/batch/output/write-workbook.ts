@@ -49,7 +49,8 @@ function columnName(index: number): string {
   return before + String.fromCharCode(0x41 + (index % 26));
 }
 
-const special = /[&<>\ufffe\uffff]|(?![\t\n])\p{Cc}|_(?=x[0-9A-Fa-f]{4}_)/gu;
+// U+007F to U+009F are legal in XML as they are: LibreOffice shows `_x0085_` as these seven characters.
+const special = /[&<>\ufffe\uffff]|(?![\t\n\x7f-\x9f])\p{Cc}|_(?=x[0-9A-Fa-f]{4}_)/gu;
 const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** What XML can't hold is written as `_x000D_`, and what looks like that has its underscore written so. */

@@ -1,16 +1,15 @@
-import { RE2JS } from 're2js';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
 import type { ColumnPlan, Plan } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchCall } from '../../service/client.ts';
-import type { Format } from '../reading/read-rows.ts';
+import type { DetectedFormat } from '../reading/detect.ts';
 import type { OpenSource } from '../reading/sources.ts';
 
 /** A source with a plan that fits it and the connection in use. */
 export interface Draft {
   readonly opened: OpenSource;
-  readonly format: Format;
+  readonly format: DetectedFormat;
   readonly work: readonly ColumnWork[];
   readonly connection: Connection;
   /** Rows as preflight counted them; a run must come to the same number. Null until counted. */
@@ -63,9 +62,10 @@ export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
   operation === 'detokenize' || operation === 'match';
 
 /**
- * A plan against the source's width and the connection's lists.
+ * A plan against the source's width and the connection's lists. Its expressions are not checked here: see `Parser`.
  * At most one expression a definition may tell more than the mask: several at once would be several bits of a value.
- * Failures: plan.empty, plan.column-unknown, plan.definition-unknown, plan.policy-unknown, pattern.*.
+ * Failures: plan.empty, plan.column-unknown, plan.definition-unknown, plan.policy-unknown, pattern.invalid where there is none,
+ * pattern.too-many.
  */
 export function checkPlan(plan: Plan, width: number, connection: Connection): Outcome<ColumnWork[]> {
   const work: ColumnWork[] = [];
@@ -94,8 +94,6 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
     if (column.operation === 'match') {
       const expression = expressionOf(column, kind);
       if (expression === null) return failed('pattern.invalid');
-      const pattern = checkPattern(expression.pattern);
-      if (!pattern.ok) return pattern;
     }
     const one = workFor(column, kind);
     if (one.isDisclosing) {
@@ -110,29 +108,4 @@ export function checkPlan(plan: Plan, width: number, connection: Connection): Ou
 
 function kindOf(connection: Connection, definition: string): DefinitionKind | null {
   return connection.definitions.find(({ name }) => name === definition)?.kind ?? null;
-}
-
-/**
- * Which of these texts an expression is found in: anywhere in the text, as PatternMatch finds it. Failures as for
- * `checkPattern`.
- */
-export function tryPattern(pattern: string, texts: readonly string[]): Outcome<boolean[]> {
-  const checked = checkPattern(pattern);
-  return checked.ok ? done(texts.map((text) => checked.value.matcher(text).find())) : checked;
-}
-
-/**
- * Checks an expression before it is sent. Only what runs in linear time is allowed: no expression can hold up the
- * service or, where samples are tried locally, the app.
- * Failures: pattern.unsupported (lookaround, backreference, possessive or atomic group), pattern.invalid.
- */
-export function checkPattern(pattern: string): Outcome<RE2JS> {
-  if (pattern === '') return failed('pattern.invalid');
-  try {
-    return done(RE2JS.compile(pattern));
-  } catch {
-    const withoutClasses = pattern.replace(/\\\\/g, '').replace(/\[(?:\\.|[^\]\\])*\]/g, '');
-    const unsupported = /\(\?(?:[=!>]|<[=!])|\\[1-9]|\\k[<{']|[*+?}]\+/.test(withoutClasses);
-    return failed(unsupported ? 'pattern.unsupported' : 'pattern.invalid');
-  }
 }

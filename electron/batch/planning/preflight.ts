@@ -1,9 +1,16 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
+import type { DetectedFormat } from '../reading/detect.ts';
 import { fits, isBlank } from '../reading/fit.ts';
-import { describeColumns, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
-import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
+import {
+  describeColumns,
+  formulaNotices,
+  headerNotices,
+  roundedNotices,
+  rowNotices,
+} from '../reading/preview.ts';
+import { beginning, readRows, type Chunk } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { ColumnWork } from './plan.ts';
 
@@ -88,7 +95,7 @@ export const uncounted = (sourceId: string): Preflight => ({
 
 export interface PreflightOptions {
   readonly opened: Pick<OpenSource, 'source' | 'bytes' | 'converted'>;
-  readonly format: Format;
+  readonly format: DetectedFormat;
   readonly work: readonly ColumnWork[];
   readonly rates: Rates;
   /** Receives the counts so far, from time to time. */
@@ -144,22 +151,24 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
   return done(countsSoFar(!signal.aborted));
 
   function countChunk(chunk: Chunk): void {
+    const { table } = chunk;
     if (chunks === 0) {
-      const columns = describeColumns(format, chunk.rows);
-      roundedNotices(chunk.rows, columns, opened.converted, format.header).forEach(addNotice);
+      const rows = table.firstRows();
+      const columns = describeColumns(format, rows);
+      roundedNotices(rows, columns, opened.converted, format.header).forEach(addNotice);
+      formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
     }
     if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(addNotice);
-    for (let r = 0; r < chunk.rows.length; r++) {
+    for (let r = 0; r < table.count; r++) {
       counts.rows += 1;
       if (chunk.flaws.size > 0 && chunk.flaws.has(r)) {
         counts.malformed += 1;
         continue;
       }
-      const row = chunk.rows[r] ?? [];
       let empty = 0;
       for (const { plan, kind, key } of work) {
-        const value = row[plan.column];
-        if (value === undefined || isBlank(value)) empty += 1;
+        const value = table.value(r, plan.column);
+        if (isBlank(value)) empty += 1;
         else if (!fits(value, kind, plan.operation)) counts.unfit += 1;
         else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
       }

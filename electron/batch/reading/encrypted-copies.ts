@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
@@ -27,7 +27,7 @@ export interface EncryptedCopy {
 export interface EncryptedCopies {
   /**
    * Creates a copy and opens it. `fill` writes the file, finishes it and answers with what else it found out.
-   * Failures: keychain.*, file.disk-full, file.unwritable, and those of `fill`.
+   * Failures: keychain.*, file.no-room for more than half of what is free on the disk, file.disk-full, file.unwritable, and those of `fill`.
    */
   create<T>(
     fill: (createFile: () => Promise<Outcome<EncryptedFileWriter>>) => Promise<Outcome<T>>,
@@ -39,8 +39,11 @@ export interface EncryptedCopies {
 
 const unlockedSuffix = '.new';
 
-export function createEncryptedCopies(options: Pick<BatchOptions, 'folder' | 'keychain'>): EncryptedCopies {
+export function createEncryptedCopies(
+  options: Pick<BatchOptions, 'folder' | 'keychain' | 'freeBytes'>,
+): EncryptedCopies {
   const copies = join(options.folder, openSourcesFolder);
+  const { freeBytes = freeOnDisk } = options;
   let folder: Promise<Outcome<string>> | null = null;
 
   /** The lock in it tells other processes that it is in use. */
@@ -75,7 +78,11 @@ export function createEncryptedCopies(options: Pick<BatchOptions, 'folder' | 'ke
       const subject = randomUUID();
       const path = join(opened.value, subject);
       const cipher = createRecordCipher(key.value, subject);
-      const result = await fill(() => createEncryptedFile(path, cipher));
+      const result = await fill(async () => {
+        const room = await freeBytes(opened.value).catch(() => Number.POSITIVE_INFINITY);
+        const file = await createEncryptedFile(path, cipher);
+        return file.ok ? done(limitFile(file.value, room / 2)) : file;
+      });
       if (!result.ok) return result;
       const bytes = await openEncryptedSource(path, cipher);
       if (!bytes.ok) return bytes;
@@ -93,6 +100,23 @@ export function createEncryptedCopies(options: Pick<BatchOptions, 'folder' | 'ke
       const opened = await folder;
       if (opened?.ok === true)
         await rm(opened.value, { recursive: true, force: true }).catch(() => undefined);
+    },
+  };
+}
+
+async function freeOnDisk(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+/** On a full disk no act could be recorded any more: a file of a few kilobytes must not fill it. */
+function limitFile(file: EncryptedFileWriter, maxBytes: number): EncryptedFileWriter {
+  let bytesIn = 0;
+  return {
+    ...file,
+    write(bytes) {
+      bytesIn += bytes.length;
+      return bytesIn > maxBytes ? Promise.resolve(failed('file.no-room')) : file.write(bytes);
     },
   };
 }

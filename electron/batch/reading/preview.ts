@@ -2,6 +2,7 @@ import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Column, Notice, Preview } from '../../contract/models/batch.ts';
 import { mask, maskNumbers } from '../../privacy/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
+import type { DetectedFormat, ReadingOverrides } from './detect.ts';
 import { hideAnywhere, holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';
@@ -44,27 +45,29 @@ function containsNumbers(values: readonly string[]): boolean {
 /** Columns by what the first rows hold. */
 export async function firstColumns(source: ByteSource, format: Format): Promise<Column[]> {
   for await (const read of readRows(source, format, beginning(format))) {
-    return describeColumns(format, read.ok ? read.value.rows : []);
+    return describeColumns(format, read.ok ? read.value.table.firstRows() : []);
   }
   return describeColumns(format, []);
 }
 
 /**
  * The first rows of a source, as a person sees them before anything is sent. `masked` adds to the columns that are
- * hidden by what they hold, and takes none away.
+ * hidden by what they hold, and takes none away. What `overrides` has is a person's choice, and no guess any more.
  */
 export async function preview(
-  { source, bytes, converted }: Pick<OpenSource, 'source' | 'bytes' | 'converted'>,
-  format: Format,
-  masked: readonly number[] | null,
+  { source, bytes, converted, fixed }: Pick<OpenSource, 'source' | 'bytes' | 'converted' | 'fixed'>,
+  format: DetectedFormat,
+  { masked, overrides }: { masked: readonly number[] | null; overrides: ReadingOverrides },
 ): Promise<Outcome<Preview>> {
+  const chosen = { ...overrides, ...fixed };
+  const { guesses } = format;
   let chunk: Chunk | null = null;
   for await (const read of readRows(bytes, format, beginning(format))) {
     if (!read.ok) return read;
     chunk = read.value;
     break;
   }
-  const rows = chunk?.rows ?? [];
+  const rows = chunk?.table.firstRows() ?? [];
   const columns = describeColumns(format, rows).map((column) => ({
     ...column,
     masked: column.masked || masked?.includes(column.index) === true,
@@ -82,6 +85,11 @@ export async function preview(
   return done({
     source,
     reading: { encoding: format.encoding, delimiter: format.delimiter, header: format.header },
+    guesses: {
+      encoding: chosen.encoding === undefined ? guesses.encoding : null,
+      delimiter: chosen.delimiter === undefined ? guesses.delimiter : null,
+      header: chosen.header === undefined && guesses.header,
+    },
     byteOrderMark: format.markLength > 0,
     newline: format.newline,
     columns,
@@ -90,15 +98,17 @@ export async function preview(
       ...headerNotices(format),
       ...rowNotices(chunk, format),
       ...roundedNotices(rows, columns, converted, format.header),
+      ...formulaNotices(columns, converted, format.header),
     ],
   });
 }
 
-export function headerNotices({ names }: Format): Notice[] {
+export function headerNotices({ names, headerFlaw }: Pick<DetectedFormat, 'names' | 'headerFlaw'>): Notice[] {
   if (names === null) return [];
   const empty = names.filter(isBlank).length;
   const twice = names.filter((name, i) => !isBlank(name) && names.indexOf(name) < i);
   const notices: Notice[] = [];
+  if (headerFlaw !== null) notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
     const column = hideAnywhere(twice[0] ?? '')
@@ -121,7 +131,7 @@ const kinds: Partial<Record<FailureCode, Notice['kind']>> = {
 export function rowNotices(chunk: Chunk | null, { names }: Format): Notice[] {
   const notices = new Map<Notice['kind'], Notice>();
   for (const [index, code] of chunk?.flaws ?? []) {
-    const row = chunk?.rows[index] ?? [];
+    const row = chunk?.table.fields(index) ?? [];
     const repeats =
       names !== null && row.length === names.length && row.every((cell, i) => cell === names[i]);
     const kind = repeats ? 'header-repeated' : kinds[code];
@@ -169,4 +179,18 @@ export function roundedNotices(
     const name = column.name.slice(0, 200);
     return [{ kind: 'excel-rounded', row: (rounded[0] ?? 0) + 1, column: name, count: rounded.length }];
   });
+}
+
+/** Formulas that a workbook's sheet has no values of, one notice a column. */
+export function formulaNotices(
+  columns: readonly Column[],
+  converted: OpenSource['converted'],
+  header: boolean,
+): Notice[] {
+  return (converted?.unevaluated ?? []).map(({ column, row, count }) => ({
+    kind: 'formula-unevaluated',
+    row: Math.max(0, row - (header ? 1 : 0)),
+    column: columns.find(({ index }) => index === column)?.name.slice(0, 200) ?? null,
+    count,
+  }));
 }

@@ -1,11 +1,11 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Encoding, Reading } from '../../contract/models/batch.ts';
+import type { Reading } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
-import { cutCharacter, decode, sourceLength, type Decoded } from './decode.ts';
-import { parseLine, parseRows, type Newline } from './parse-rows.ts';
+import { codecOf } from './encodings.ts';
+import { findRows, type Newline } from './row-spans.ts';
+import { maxFieldLength, Table } from './table.ts';
 
 /** How the bytes of one source become rows. Found once, by `detectFormat`, and stored with the job. */
 export interface Format extends Reading {
@@ -21,17 +21,16 @@ export interface Format extends Reading {
 
 /** Rows that follow each other in a source. */
 export interface Chunk extends ChunkRange {
-  readonly rows: string[][];
+  readonly table: Table;
+  /** The header's row, in the chunk that has it. */
+  readonly header: Table | null;
   /** Rows that go out as they came in and are not sent, by their index in the chunk. */
   readonly flaws: ReadonlyMap<number, FailureCode>;
-  /** False when some text stands for bytes that were not valid (see decode.ts). */
-  readonly clean: boolean;
 }
 
 export const limits = {
   columns: 1_000,
-  /** Characters. A longer field is kept, and its row not sent. */
-  field: 1_000_000,
+  field: maxFieldLength,
   /** Bytes. A longer row can't be read. */
   row: 16 * 1024 * 1024,
 };
@@ -65,16 +64,12 @@ export async function* readRows(
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const { encoding, delimiter, newline } = format;
   const asOneChunk = rowsPerChunk === Infinity;
-  const maxBytes = asOneChunk ? until - from.offset : maxChunkBytes;
+  const maxBytes = asOneChunk ? Math.max(until - from.offset, minWindow) : maxChunkBytes;
+  const { viewUnit } = codecOf(encoding);
   let position = from;
   let buffered: Buffer = Buffer.alloc(0);
-  /** How many bytes are decoded and parsed at once. */
-  let window = asOneChunk ? Math.max(maxBytes, minWindow) : firstWindow;
-  let start = position;
-  let rows: string[][] = [];
-  let flaws = new Map<number, FailureCode>();
-  let crc = 0;
-  let clean = true;
+  /** How many bytes are looked at at once. */
+  let window = asOneChunk ? maxBytes : firstWindow;
   let headerAhead = format.header && from.row === 1;
 
   const isEnd = (): boolean => position.offset + buffered.length >= until;
@@ -97,108 +92,41 @@ export async function* readRows(
       buffered = buffered.length === 0 ? more.value : Buffer.concat([buffered, more.value]);
       if (buffered.length < window && !isEnd()) continue;
     }
-    if (buffered.length === 0) break;
+    if (buffered.length === 0) return;
 
-    const final = isEnd() && buffered.length <= window;
-    let bytes = buffered.subarray(0, window);
-    if (!final) bytes = bytes.subarray(0, bytes.length - cutCharacter(bytes, encoding));
-    const decoded = decode(bytes, encoding);
-    const lineEnd = newline === '\r' ? '\r' : '\n';
-    const added = final && !decoded.text.endsWith(lineEnd) ? newline : '';
-    const text = decoded.text + added;
-    const parsed = parseRows(text, delimiter, newline);
-    let read = parsed.rows;
-    let taken = parsed.taken;
-    let badQuotes = false;
-    if (read.length === 0) {
-      const atLimit = final || bytes.length >= limits.row;
-      if (!parsed.badQuotes && !atLimit) {
-        window *= 2;
-        continue;
-      }
-      const line = parseLine(text, delimiter, newline);
-      if (line === null && !atLimit) {
-        window *= 2;
-        continue;
-      }
-      if (line === null) {
+    const isLast = isEnd() && buffered.length <= window;
+    const isFull = window >= limits.row;
+    const visible = isLast ? buffered : buffered.subarray(0, window - (window % viewUnit));
+    const view = codecOf(encoding).view(visible);
+    const spans = findRows(view, { delimiter, newline, isEnd: isLast, isFull, until: maxBytes / viewUnit });
+    const headers = headerAhead ? Math.min(spans.count, 1) : 0;
+    if (spans.count - headers === 0 && !(isLast && spans.count > 0)) {
+      if (isLast || isFull) {
         yield failed('row.field-too-long', { row: position.row });
         return;
       }
-      read = [line.row];
-      taken = line.taken;
-      badQuotes = line.badQuotes;
+      window = asOneChunk ? window * 2 : Math.min(window * 2, limits.row);
+      continue;
     }
-    const consumed = taken >= decoded.text.length ? bytes.length : lengthOf(decoded, taken, bytes, encoding);
-    crc = crc32(buffered.subarray(0, consumed), crc);
+    const consumed = Math.min((spans.rowStarts[spans.count] ?? 0) * viewUnit, visible.length);
+    const bytes = visible.subarray(0, consumed);
+    const all = new Table({ encoding, bytes, view }, spans);
+    const table = headers === 0 ? all : all.rows(1, spans.count);
+    const end = { offset: position.offset + consumed, row: position.row + table.count };
+    yield done({
+      start: position,
+      end,
+      table,
+      header: headers === 0 ? null : all.rows(0, 1),
+      flaws: table.findFlaws(format.width, format.names),
+      crc: crc32(bytes),
+    });
+    headerAhead = false;
+    position = end;
     buffered = buffered.subarray(consumed);
-    clean &&= decoded.clean;
-    // Damaged rows come together: small windows keep a file of nothing else from costing a whole window a row.
-    const fittingWindow = Math.min(Math.ceil((consumed / read.length) * rowsPerChunk), maxBytes);
-    window =
-      badQuotes || parsed.badQuotes ? minWindow : Math.max(Math.min(window * 2, fittingWindow), minWindow);
-
-    let counted = read.length;
-    if (headerAhead) {
-      headerAhead = false;
-      read.shift();
-      counted -= 1;
-    }
-    const firstIndex = rows.length;
-    findFlaws(read, format, { badQuotes, text, clean: decoded.clean, firstIndex }, flaws);
-    if (rows.length === 0) rows = read;
-    else for (const row of read) rows.push(row);
-    position = { offset: position.offset + consumed, row: position.row + counted };
-
-    if (!asOneChunk && (position.offset - start.offset >= maxBytes / 2 || rows.length >= rowsPerChunk / 2)) {
-      yield done({ start, end: position, rows, flaws, crc, clean });
-      start = position;
-      rows = [];
-      flaws = new Map();
-      crc = 0;
-      clean = true;
-    } else if (badQuotes && position.row % 16 === 0) await yieldToOthers();
+    const fittingWindow = Math.min(Math.ceil((consumed / spans.count) * rowsPerChunk), maxBytes);
+    window = Math.max(Math.min(window * 2, fittingWindow), minWindow);
   }
-  if (position.offset > start.offset) yield done({ start, end: position, rows, flaws, crc, clean });
-}
-
-/** Bytes of the first characters. What is left is the shorter part by far, and in UTF-8 has to be counted. */
-function lengthOf({ text, clean }: Decoded, taken: number, bytes: Buffer, encoding: Encoding): number {
-  if (encoding !== 'utf-8') return sourceLength(text.slice(0, taken), encoding, clean);
-  return bytes.length - sourceLength(text.slice(taken), encoding, clean);
-}
-
-function findFlaws(
-  rows: readonly string[][],
-  format: Format,
-  block: { badQuotes: boolean; text: string; clean: boolean; firstIndex: number },
-  flaws: Map<number, FailureCode>,
-): void {
-  const { width, names } = format;
-  const hasNul = block.text.includes('\0');
-  const mayBeLong = block.text.length > limits.field;
-  const firstName = names?.[0];
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i] ?? [];
-    let flaw: FailureCode | null = null;
-    if (block.badQuotes) flaw = 'row.unclosed-quote';
-    else if (!block.clean && row.some(format.encoding === 'utf-8' ? isEscaped : isReplaced))
-      flaw = 'row.bad-encoding';
-    else if (hasNul && row.some((field) => field.includes('\0'))) flaw = 'row.nul';
-    else if (mayBeLong && row.some((field) => field.length > limits.field)) flaw = 'row.field-too-long';
-    else if (row.length !== width && !isBlankLine(row)) flaw = 'row.malformed';
-    else if (row[0] === firstName && names !== null && repeatsHeader(row, names)) flaw = 'row.malformed';
-    if (flaw !== null) flaws.set(block.firstIndex + i, flaw);
-  }
-}
-
-const isEscaped = (field: string): boolean => !field.isWellFormed();
-const isReplaced = (field: string): boolean => field.includes('\ufffd');
-
-const isBlankLine = (row: readonly string[]): boolean => row.length === 1 && row[0] === '';
-
-function repeatsHeader(row: readonly string[], names: readonly string[]): boolean {
-  return row.length === names.length && names.join('') !== '' && row.every((field, i) => field === names[i]);
 }
 
 /**
@@ -218,4 +146,15 @@ export async function readChunk(
     return same ? chunk : failed('file.changed');
   }
   return failed('file.changed');
+}
+
+/** The header's row as the source has it; null where there is none. Failures: file.*, row.field-too-long. */
+export async function readHeader(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  format: Format,
+): Promise<Outcome<Table | null>> {
+  for await (const chunk of readRows(source, format, beginning(format))) {
+    return chunk.ok ? done(chunk.value.header) : chunk;
+  }
+  return done(null);
 }

@@ -6,10 +6,9 @@ import type { Reading, Source } from '../../contract/models/batch.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { type ByteSource, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
-import { detectFormat, type ReadingOverrides } from './detect.ts';
+import { detectFormat, type DetectedFormat, type ReadingOverrides } from './detect.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
-import type { Format } from './read-rows.ts';
-import { canonical, convertSheet, type Converted } from './workbook/convert-sheet.ts';
+import { canonical, type Converted } from './workbook/convert-sheet.ts';
 
 /** What a file is by its first bytes, whatever its name says. `other` has the words a person knows it by. */
 type FileKind =
@@ -80,7 +79,7 @@ export interface Sources {
    * Failures: file.*, keychain.*, service.cancelled.
    */
   openPath(path: string, sheet?: string | null): Promise<Outcome<Source>>;
-  /** Failures: file.paste-empty, file.disk-full, file.unwritable, keychain.*. */
+  /** Failures: file.paste-empty, file.no-room, file.disk-full, file.unwritable, keychain.*. */
   openText(text: string): Promise<Outcome<Source>>;
   /** Opens another sheet of the same workbook, as a source of its own. */
   openSheet(sourceId: string, sheet: string): Promise<Outcome<Source>>;
@@ -92,7 +91,7 @@ export interface Sources {
    * How it is read. Found out once for each set of overrides and remembered, so that preview, preflight and start
    * agree. Failures: file.unknown, file.changed, and those of `detectFormat`.
    */
-  format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<Format>>;
+  format(sourceId: string, overrides: ReadingOverrides): Promise<Outcome<DetectedFormat>>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   close(): Promise<void>;
@@ -104,13 +103,13 @@ const maxOpen = 8;
 const reportEveryMs = 200;
 
 interface Entry extends OpenSource {
-  readonly formats: Map<string, Format>;
+  readonly formats: Map<string, DetectedFormat>;
 }
 
 export function createSources(
-  options: Pick<BatchOptions, 'folder' | 'keychain' | 'clock' | 'platform'>,
+  options: Pick<BatchOptions, 'folder' | 'keychain' | 'clock' | 'parser' | 'platform' | 'freeBytes'>,
 ): Sources {
-  const { clock, platform } = options;
+  const { clock, parser, platform } = options;
   const open = new Map<string, Entry>();
   const copies = createEncryptedCopies(options);
   let converting: AbortController | null = null;
@@ -160,7 +159,7 @@ export function createSources(
       platform.send('batch.opening', { name: maskNumbers(shorten(name, 300)), share });
     };
     const created = await copies.create((createOutput) =>
-      convertSheet({ path, sheet, createOutput, report, signal: abort.signal }),
+      parser.convertSheet({ path, sheet, createOutput, report, signal: abort.signal }),
     );
     if (converting === abort) converting = null;
     if (!created.ok) return withFileName(created, name);
@@ -253,7 +252,8 @@ const shorten = (name: string, length: number): string => name.slice(0, length).
 /** A workbook's failure names the file, unless it names something more exact. */
 function withFileName(outcome: Extract<Outcome<never>, { ok: false }>, name: string): typeof outcome {
   const { failure } = outcome;
-  return failure.subject === undefined && failure.code.startsWith('file.workbook')
+  return failure.subject === undefined &&
+    (failure.code.startsWith('file.workbook') || failure.code === 'file.no-room')
     ? { ok: false, failure: { ...failure, subject: maskNumbers(shorten(name, 300)) } }
     : outcome;
 }

@@ -5,7 +5,6 @@ import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
   asCode,
-  codeOfRow,
   isRetriable,
   requestIdOf,
   rowState,
@@ -36,7 +35,7 @@ const unfit = fixedSlot(rowStates.failed, 'value.unfit');
 /** The chunk's results of an earlier run, when failed rows are tried again. */
 export interface EarlierResults {
   readonly results: ChunkResults;
-  /** Only rows that failed for this reason are tried again; null is every reason where a retry may help. */
+  /** Only values that failed for this reason are tried again; null is every reason where a retry may help. */
   readonly code: FailureCode | null;
 }
 
@@ -51,7 +50,7 @@ export interface BeginChunkOptions {
 /** Gives each mapped cell of a chunk its slot, and sends the requests that are full. */
 export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChunk {
   const { columns, coalescers, batchSize, earlier } = options;
-  const { rows, flaws } = chunk;
+  const { table, flaws } = chunk;
   const hasFlaws = flaws.size > 0;
   const requests = new Set<BatchRequest>();
   let values = 0;
@@ -61,8 +60,8 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
     const requestedBefore = coalescer?.requested ?? 0;
     let last: BatchRequest | null = null;
     const slots: Slot[] = [];
-    for (let r = 0; r < rows.length; r++) {
-      const value = rows[r]?.[plan.column] ?? '';
+    for (let r = 0; r < table.count; r++) {
+      const value = table.value(r, plan.column);
       if (hasFlaws && flaws.has(r)) slots.push(kept);
       else if (isBlank(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
@@ -88,14 +87,23 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   return { range: { start, end, crc }, flaws, cells, requests, values };
 }
 
-function isTriedAgain({ results, code }: EarlierResults, column: ColumnResults, row: number): boolean {
-  return isRetriable(asCode(column.values[row] ?? '')) && (code === null || codeOfRow(results, row) === code);
+function isTriedAgain({ code }: EarlierResults, column: ColumnResults, row: number): boolean {
+  const failed = asCode(column.values[row] ?? '');
+  return isRetriable(failed) && (code === null || failed === code);
 }
 
 function earlierSlot(column: ColumnResults, row: number): Slot {
   const state = (column.states[row] ?? rowStates.kept) as StateLetter;
   const request = { requestId: requestIdOf(column, row) } as BatchRequest;
-  return { ref: '', value: '', state, text: column.values[row] ?? '', request };
+  const reason = column.reasons[row];
+  return {
+    ref: '',
+    value: '',
+    state,
+    text: column.values[row] ?? '',
+    request,
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 /** The results of a chunk, once all its requests are settled. */
@@ -103,6 +111,7 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
   const { range, cells } = pending;
   const results = cells.map((slots): ColumnResults => {
     const requests: [number, string][] = [];
+    const reasons: Record<number, string> = {};
     const states = Buffer.allocUnsafe(slots.length);
     let requestId = '';
     const values = slots.map((slot, row) => {
@@ -111,9 +120,10 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
         requestId = slot.request.requestId;
         requests.push([row, requestId]);
       }
+      if (slot.reason !== undefined) reasons[row] = slot.reason;
       return slot.text;
     });
-    return { states: states.toString('latin1'), values, requests };
+    return { states: states.toString('latin1'), values, requests, reasons };
   });
   const flaws: Record<number, FailureCode> = {};
   for (const [row, code] of pending.flaws) flaws[row] = code;

@@ -1,4 +1,4 @@
-import type { Failure, FailureCode } from '../../contract/errors.ts';
+import type { Failure } from '../../contract/errors.ts';
 import type { BatchAnswer, BatchCall, Element } from '../../service/client.ts';
 import { rowStates, type StateLetter } from '../storing/results.ts';
 
@@ -7,6 +7,8 @@ export interface Slot extends Element {
   state: StateLetter | 'pending';
   /** The result, or the failure code. */
   text: string;
+  /** Why it failed, in the service's own words. */
+  reason?: string;
   request: BatchRequest | null;
 }
 
@@ -164,6 +166,7 @@ export function applyAnswer(call: BatchCall, slots: readonly Slot[], answer: Bat
     if (slot?.state !== 'pending') continue;
     slot.state = element.ok ? rowStates.ok : rowStates.failed;
     slot.text = element.ok ? element.value : element.code;
+    if (!element.ok && element.reason !== undefined) slot.reason = element.reason;
   }
   const isMatch = call.operation === 'PatternMatch';
   for (const slot of slots) {
@@ -173,9 +176,11 @@ export function applyAnswer(call: BatchCall, slots: readonly Slot[], answer: Bat
   }
 }
 
-export function failSlots(slots: readonly Slot[], code: FailureCode): void {
+export function failSlots(slots: readonly Slot[], { code, fields }: Failure): void {
+  const reason = fields?.map(({ message }) => message).join('; ') ?? '';
   for (const slot of slots) {
     slot.state = rowStates.failed;
     slot.text = code;
+    if (reason !== '') slot.reason = reason;
   }
 }

@@ -21,6 +21,7 @@ import {
 } from '../storing/job-files.ts';
 import { entriesOf, readJournal } from '../storing/journal.ts';
 import { addCounts, emptyTally } from '../storing/results.ts';
+import { createFiguresReader, type JobFigures } from './job-figures.ts';
 import { BatchJob } from './job.ts';
 import { copyName } from './job-source.ts';
 
@@ -97,9 +98,9 @@ export function createJobList(options: JobListOptions): JobList {
       return done(null);
     }
     const { spec } = loaded.value;
-    let state = loaded.value.state ?? { ...initialState, ...(await countJournal(folder)) };
+    let state = loaded.value.state ?? { ...initialState, ...(await countJournal(folder, spec)) };
     if (state.state === 'running' && !isFolderLocked(folder)) {
-      state = { ...state, state: 'interrupted', ...(await countJournal(folder)) };
+      state = { ...state, state: 'interrupted', ...(await countJournal(folder, spec)) };
       await saveState(folder, state);
     }
     jobs.set(spec.jobId, new BatchJob(options, folder, spec, state));
@@ -187,8 +188,13 @@ const modifiedAt = (folder: string): Promise<string | null> =>
   );
 
 /** The counts in the journal are not encrypted: no key is needed. */
-async function countJournal(folder: string): Promise<Pick<StoredState, 'tally' | 'committed'>> {
+async function countJournal(
+  folder: string,
+  { plan }: JobSpec,
+): Promise<Pick<StoredState, 'tally' | 'committed'> & JobFigures> {
   const text = await readFile(join(folder, 'journal'), 'latin1').catch(() => '');
-  const tally = entriesOf(readJournal(text)).reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
-  return { tally, committed: tally.rows };
+  const entries = entriesOf(readJournal(text));
+  const tally = entries.reduce((sum, entry) => addCounts(sum, entry.counts), emptyTally);
+  const figures = createFiguresReader(plan.columns.map(({ column }) => column)).read(entries);
+  return { tally, committed: tally.rows, ...figures };
 }

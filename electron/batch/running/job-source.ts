@@ -61,7 +61,7 @@ export async function* remainingChunks(
 }
 
 /**
- * The chunks that have failed rows: those that failed with `code`, or with any where a retry may help.
+ * The chunks that have failed values: those that failed with `code`, or with any where a retry may help.
  * Failures: file.*.
  */
 export async function* failedChunks(
@@ -73,7 +73,11 @@ export async function* failedChunks(
   const isTriedAgain = (failed: FailureCode): boolean =>
     isRetriable(failed) && (code === null || failed === code);
   for (const entry of [...entries]) {
-    if (!Object.keys(entry.counts.codes).map(asCode).some(isTriedAgain)) continue;
+    // A row's own code is that of the first of its values that failed.
+    const codes = [entry.counts, ...(entry.counts.columns ?? [])].flatMap((counts) =>
+      Object.keys(counts.codes),
+    );
+    if (!codes.map(asCode).some(isTriedAgain)) continue;
     const chunk = await readChunk(source, format, entry);
     yield chunk;
     if (!chunk.ok) return;

@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import type { ServiceStatus } from '../../contract/models/app.ts';
 import type { Job, JobState, Tally } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
+import type { ServiceClient } from '../../service/client.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
 import { workFor, type ColumnWork } from '../planning/plan.ts';
@@ -11,6 +13,7 @@ import type { ChunkRange } from '../storing/journal.ts';
 import { indexOfRow, openResultStore, type Commit, type ResultStore } from '../storing/result-store.ts';
 import type { ChunkResults } from '../storing/results.ts';
 import { failedChunks, openJobSource, remainingChunks } from './job-source.ts';
+import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
 import { createProgress, isComplete, viewJob } from './progress.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
 
@@ -18,6 +21,8 @@ const defaultInFlight = 8;
 /** How long requests in flight may take to end after a stop; after half of it nothing more is sent. */
 const drainMs = 4_000;
 const emitEveryMs = 250;
+/** A running job is reported at least so often. */
+const silentForMs = 1_000;
 
 /** What a person or the app asked of a running job. */
 type StopRequest = 'pause' | 'cancel' | 'close';
@@ -42,7 +47,10 @@ export class BatchJob {
   #attempt = 0;
   #cancelTimer: (() => void) | null = null;
   #progress = createProgress();
+  readonly #figures: FiguresReader;
+  #client: Pick<ServiceClient, 'status' | 'onStatus'> | null = null;
   #emittedAt = 0;
+  #stopReporting: () => void = () => undefined;
   #isEnding = false;
   #isDiscarded = false;
   #isClosed = false;
@@ -57,6 +65,7 @@ export class BatchJob {
     this.#folder = folder;
     this.spec = spec;
     this.#stored = stored;
+    this.#figures = createFiguresReader(spec.plan.columns.map(({ column }) => column));
     this.work = spec.plan.columns.map((column, i) => workFor(column, spec.kinds[i] ?? 'text'));
   }
 
@@ -69,9 +78,26 @@ export class BatchJob {
   }
 
   view(): Job {
-    const rate =
-      this.state === 'running' ? this.#progress.rate(this.#options.clock.now()) : { rows: 0, bytes: 0 };
-    return viewJob({ spec: this.spec, stored: this.#stored, store: this.#store, rate });
+    const isRunning = this.state === 'running';
+    return viewJob({
+      spec: this.spec,
+      stored: this.#stored,
+      store: this.#store,
+      figures: this.#readFigures(),
+      rate: isRunning ? this.#progress.rate(this.#options.clock.now()) : { rows: 0, bytes: 0 },
+      runWaiting: isRunning ? this.#runWaiting() : null,
+    });
+  }
+
+  #readFigures(): JobFigures {
+    return this.#store === null ? this.#stored : this.#figures.read(this.#store.entries);
+  }
+
+  /** What the requests of the run wait for: they wait in the client, and the run goes on when they are let go. */
+  #runWaiting(): Job['waiting'] {
+    const status = this.#client?.status(this.spec.plan.columns[0]?.policy ?? '');
+    if (status === undefined || status.pauseReason === null) return null;
+    return { failure: { code: pauseCodes[status.pauseReason] }, until: status.pausedUntil };
   }
 
   /** Opens the result store. Failures: job.elsewhere, job.damaged, keychain.*, file.unwritable; job.busy once closed. */
@@ -192,6 +218,8 @@ export class BatchJob {
       () => this.#end({ code: 'call.failed' }, source.value, store),
     );
     this.#run = { control, abort, ended };
+    this.#client = client.value;
+    this.#reportUntilEnd(client.value);
     this.#emit();
     return done(null);
   }
@@ -265,6 +293,7 @@ export class BatchJob {
   #commit(range: ChunkRange, results: ChunkResults, store: ResultStore): Commit {
     const index = this.#stored.retrying ? indexOfRow(store, range.start.row) : null;
     const commit = store.commit(index, range, results);
+    if (index !== null) void commit.synced.then(() => this.#figures.reset());
     this.#count(commit.synced, results.states.length, range.end.offset - range.start.offset);
     return commit;
   }
@@ -280,10 +309,32 @@ export class BatchJob {
     });
   }
 
+  /** Reports a run of which nothing comes home too: its rate falls, or it waits. */
+  #reportUntilEnd(client: Pick<ServiceClient, 'onStatus'>): void {
+    const { clock } = this.#options;
+    const stopStatus = client.onStatus(() => {
+      if (this.#runWaiting() !== null || clock.now() - this.#emittedAt >= emitEveryMs) this.#emit();
+    });
+    let stopTimer = (): void => undefined;
+    const startTimer = (): void => {
+      stopTimer = clock.after(silentForMs, () => {
+        if (clock.now() - this.#emittedAt >= silentForMs) this.#emit();
+        startTimer();
+      });
+    };
+    startTimer();
+    this.#stopReporting = () => {
+      stopStatus();
+      stopTimer();
+    };
+  }
+
   /** `reason`: why the run ended before its time; null when it is complete. */
   async #end(reason: Failure | null, source: ByteSource, store: ResultStore): Promise<void> {
     const request = this.#stopRequest;
     this.#isEnding = true;
+    this.#stopReporting();
+    this.#client = null;
     await source.close();
     if (reason === null) await this.#finish(store);
     else if (request === 'cancel') await this.#settle({ state: 'cancelled' });
@@ -329,7 +380,7 @@ export class BatchJob {
 
   async #save(change: Partial<StoredState>): Promise<Outcome<null>> {
     const tally = this.#store?.tally ?? this.#stored.tally;
-    this.#stored = { ...this.#stored, ...change, tally, committed: tally.rows };
+    this.#stored = { ...this.#stored, ...this.#readFigures(), ...change, tally, committed: tally.rows };
     const saved = await saveState(this.#folder, this.#stored);
     // While a run ends the job is still busy: a call made because of the new state would be refused.
     if (!this.#isEnding) this.#emit();
@@ -349,10 +400,11 @@ export class BatchJob {
 
   async #release(): Promise<void> {
     const store = this.#store;
-    this.#store = null;
     if (store === null) return;
     const { tally } = store;
-    this.#stored = { ...this.#stored, tally, committed: tally.rows };
+    this.#stored = { ...this.#stored, ...this.#readFigures(), tally, committed: tally.rows };
+    this.#store = null;
+    this.#figures.reset();
     await store.close();
   }
 }
@@ -363,6 +415,13 @@ function hasExpectedRows(found: Tally, { state, tally }: StoredState): boolean {
   // A lost retry would leave as many rows, with the failures from before it.
   return state === 'finished' ? isDeepStrictEqual(found, tally) : found.rows >= tally.rows;
 }
+
+const pauseCodes: Readonly<Record<NonNullable<ServiceStatus['pauseReason']>, FailureCode>> = {
+  busy: 'service.busy',
+  failing: 'service.failing',
+  quota: 'service.quota',
+  offline: 'service.unreachable',
+};
 
 /** Outages that end by themselves: the job tries again without being asked. */
 const outages: readonly FailureCode[] = [

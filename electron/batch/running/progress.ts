@@ -4,6 +4,7 @@ import { maskNumbers } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JobSpec, StoredState } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
+import type { JobFigures } from './job-figures.ts';
 
 /** Rows and bytes a second over the last few seconds. */
 export interface Progress {
@@ -68,12 +69,15 @@ export interface JobSnapshot {
   readonly stored: StoredState;
   /** Null while it is not open. */
   readonly store: Pick<ResultStore, 'entries' | 'tally'> | null;
+  readonly figures: JobFigures;
   /** Of the present run; zeros while none is under way. */
   readonly rate: Rate;
+  /** Why a run sends nothing at the moment; null where it does, or none is under way. */
+  readonly runWaiting: Job['waiting'];
 }
 
 /** A job as the window sees it. */
-export function viewJob({ spec, stored, store, rate }: JobSnapshot): Job {
+export function viewJob({ spec, stored, store, figures, rate, runWaiting }: JobSnapshot): Job {
   const tally = store?.tally ?? stored.tally;
   const end = store?.entries.at(-1)?.end.offset ?? spec.format.markLength;
   const bytesLeft = Math.max(0, spec.identity.size - end);
@@ -90,10 +94,14 @@ export function viewJob({ spec, stored, store, rate }: JobSnapshot): Job {
     endedAt: stored.endedAt,
     total: stored.total,
     tally,
+    values: figures.values,
+    failures: [...figures.failures],
     committed: tally.rows,
-    rowsPerSecond: Math.round(rate.rows),
-    secondsLeft: rate.bytes > 0 && !stored.retrying ? Math.ceil(bytesLeft / rate.bytes) : null,
-    waiting: stored.waiting,
+    // While it waits, the rate of the last seconds says nothing about the next ones.
+    rowsPerSecond: runWaiting === null ? Math.round(rate.rows) : 0,
+    secondsLeft:
+      rate.bytes > 0 && !stored.retrying && runWaiting === null ? Math.ceil(bytesLeft / rate.bytes) : null,
+    waiting: runWaiting ?? stored.waiting,
     failure: stored.failure,
   };
 }

@@ -63,7 +63,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     if (failure.code === 'service.refused' || (divisible.includes(failure.code) && slots.length === 1)) {
       refusals += slots.length;
       if (refusals >= maxRefusals) return failure;
-      failSlots(slots, failure.code);
+      failSlots(slots, failure);
       if (request.requestId === '') request.requestId = failure.requestId ?? '';
       return null;
     }

@@ -9,7 +9,7 @@ import {
   type Failure,
   type Outcome,
 } from '../../contract/errors.ts';
-import { delimiter, encoding, jobState, plan, tally } from '../../contract/models/batch.ts';
+import { delimiter, encoding, job, jobState, plan, tally } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
@@ -72,6 +72,8 @@ const storedState = z.object({
   waiting: z.object({ failure: failureSchema, until: z.string().nullable() }).nullable(),
   /** A copy of the journal's counts, to list a job without reading its journal. */
   tally,
+  values: job.shape.values.default(null),
+  failures: job.shape.failures.default([]),
   committed: z.number(),
   /** Whether failed rows are being tried again. */
   retrying: z.boolean(),
@@ -87,6 +89,8 @@ export const initialState: StoredState = {
   failure: null,
   waiting: null,
   tally: emptyTally,
+  values: { all: 0, failed: 0 },
+  failures: [],
   committed: 0,
   retrying: false,
   retryCode: null,

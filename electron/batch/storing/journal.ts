@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ChunkCounts } from './results.ts';
+import type { ChunkCounts, ColumnCounts } from './results.ts';
 
 /** Between two rows of a source: byte offset, and the number (from 1, header not counted) of the row that begins there. */
 export interface Position {
@@ -36,7 +36,7 @@ export interface JournalLine {
 /** The line's own checksum tells a whole line from one torn by a crash. */
 export function formatLine(entry: JournalEntry, synced: number): string {
   const { chunk, offset, length, start, end, crc, counts } = entry;
-  const { rows, ok, failed, unmatched, blank, codes } = counts;
+  const { rows, ok, failed, unmatched, blank, codes, columns } = counts;
   const text = JSON.stringify([
     chunk,
     offset,
@@ -49,6 +49,7 @@ export function formatLine(entry: JournalEntry, synced: number): string {
     [rows, ok, failed, unmatched, blank],
     codes,
     synced,
+    columns?.map((column) => [column.cells, column.failed, column.codes]),
   ]);
   return `${text} ${crc32(text).toString(16)}\n`;
 }
@@ -65,6 +66,8 @@ type StoredLine = [
   counts: [number, number, number, number, number],
   codes: ChunkCounts['codes'],
   synced: number,
+  /** Absent in lines of an earlier version. */
+  columns?: [cells: number, failed: number, codes: ColumnCounts['codes']][] | null,
 ];
 
 /** The whole lines of a journal, in the order they were written, up to the first that is torn. */
@@ -95,9 +98,22 @@ function parseLine(line: string): Pick<JournalLine, 'entry' | 'synced'> | null {
   const space = line.lastIndexOf(' ');
   const text = line.slice(0, space);
   if (space < 0 || crc32(text).toString(16) !== line.slice(space + 1)) return null;
-  const [chunk, offset, length, startOffset, startRow, endOffset, endRow, crc, numbers, codes, synced] =
-    JSON.parse(text) as StoredLine;
+  const [
+    chunk,
+    offset,
+    length,
+    startOffset,
+    startRow,
+    endOffset,
+    endRow,
+    crc,
+    numbers,
+    codes,
+    synced,
+    cells,
+  ] = JSON.parse(text) as StoredLine;
   const [rows, ok, failed, unmatched, blank] = numbers;
+  const columns = cells?.map(([all, bad, why]) => ({ cells: all, failed: bad, codes: why })) ?? null;
   const entry = {
     chunk,
     offset,
@@ -105,7 +121,7 @@ function parseLine(line: string): Pick<JournalLine, 'entry' | 'synced'> | null {
     start: { offset: startOffset, row: startRow },
     end: { offset: endOffset, row: endRow },
     crc,
-    counts: { rows, ok, failed, unmatched, blank, codes },
+    counts: { rows, ok, failed, unmatched, blank, codes, columns },
   };
   return { entry, synced };
 }

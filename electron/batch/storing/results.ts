@@ -29,6 +29,8 @@ export interface ColumnResults {
   readonly values: readonly string[];
   /** From which row on which request ID answered, for the cells that were sent. */
   readonly requests: readonly (readonly [row: number, requestId: string])[];
+  /** Why a cell failed in the service's own words, by row, where it gave any. They may repeat the value. */
+  readonly reasons: Readonly<Record<number, string>>;
 }
 
 /** The results of one chunk of rows. The rows themselves stay in the source. */
@@ -48,7 +50,19 @@ export interface ChunkCounts {
   readonly unmatched: number;
   readonly blank: number;
   /** Failed rows by code: how many, and the index of the first. */
-  readonly codes: Readonly<Partial<Record<FailureCode, readonly [count: number, first: number]>>>;
+  readonly codes: CodeCounts;
+  /** By mapped column; null where an earlier version counted rows only. */
+  readonly columns: readonly ColumnCounts[] | null;
+}
+
+type CodeCounts = Readonly<Partial<Record<FailureCode, readonly [count: number, first: number]>>>;
+
+/** Cells of one mapped column that are not blank. */
+export interface ColumnCounts {
+  readonly cells: number;
+  /** Those of rows that could not be sent among them, which have no code of their own. */
+  readonly failed: number;
+  readonly codes: CodeCounts;
 }
 
 /**
@@ -114,7 +128,34 @@ export function countChunk(results: ChunkResults): ChunkCounts {
         throw new TypeError('a row without a state');
     }
   }
-  return { rows: states.length, ok, failed, unmatched, blank, codes };
+  return {
+    rows: states.length,
+    ok,
+    failed,
+    unmatched,
+    blank,
+    codes,
+    columns: results.columns.map(countColumn),
+  };
+}
+
+function countColumn({ states, values }: ColumnResults): ColumnCounts {
+  let cells = 0;
+  let failed = 0;
+  const codes: Partial<Record<FailureCode, [number, number]>> = {};
+  for (let row = 0; row < states.length; row++) {
+    const state = states[row];
+    if (state === rowStates.blank) continue;
+    cells += 1;
+    if (state === rowStates.kept) failed += 1;
+    if (state !== rowStates.failed) continue;
+    failed += 1;
+    const code = asCode(values[row] ?? '');
+    const known = codes[code];
+    if (known === undefined) codes[code] = [1, row];
+    else known[0] += 1;
+  }
+  return { cells, failed, codes };
 }
 
 export const emptyTally: Tally = { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0 };
@@ -149,18 +190,27 @@ export function encodeResults(results: ChunkResults): Buffer {
     JSON.stringify([
       results.states,
       results.flaws,
-      results.columns.map((column) => [column.states, column.values, column.requests]),
+      results.columns.map((column) => [column.states, column.values, column.requests, column.reasons]),
     ]),
   );
 }
 
-type StoredResults = [string, Record<number, FailureCode>, [string, string[], [number, string][]][]];
+type StoredResults = [
+  string,
+  Record<number, FailureCode>,
+  [string, string[], [number, string][], Record<number, string>?][],
+];
 
 export function decodeResults(bytes: Buffer): ChunkResults {
   const [states, flaws, columns] = JSON.parse(bytes.toString()) as StoredResults;
   return {
     states,
     flaws,
-    columns: columns.map(([cells, values, requests]) => ({ states: cells, values, requests })),
+    columns: columns.map(([cells, values, requests, reasons = {}]) => ({
+      states: cells,
+      values,
+      requests,
+      reasons,
+    })),
   };
 }

@@ -26,10 +26,50 @@ export const auditEntry = z.strictObject({
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 
+/**
+ * `cleartext`: whatever shows a value to a person or writes a file (Reveal, Copy, Match, Export, Evidence …).
+ * `changes`: connections, secrets, settings, the lock. `requests`: everything sent to the service or its portal.
+ */
+export const activityKind = z.enum(['cleartext', 'changes', 'requests']);
+export type ActivityKind = z.infer<typeof activityKind>;
+
+export const activityQuery = z.strictObject({
+  /** Entries older than this sequence; null starts at the newest. */
+  before: count.nullable(),
+  limit: z.int().min(1).max(500),
+  caseReference: z.string().max(100).nullable(),
+  kind: activityKind.optional(),
+  outcome: z.enum(['ok', 'failed']).optional(),
+  actor: z.string().max(200).optional(),
+  /** From this instant on, and before the other. */
+  from: instant.optional(),
+  to: instant.optional(),
+  /** Searched in all texts of an entry, upper and lower case alike. */
+  text: z.string().max(100).optional(),
+  job: z.string().max(200).optional(),
+  /** Lists the requests of a batch as its latest one; `batches` counts them. */
+  foldBatches: z.boolean().optional(),
+});
+export type ActivityQuery = z.infer<typeof activityQuery>;
+
+export const batchRequests = z.strictObject({
+  /** Of the listed entry that stands for them. */
+  sequence: count,
+  /** Of this page. */
+  requests: count,
+  failed: count,
+  rows: count,
+});
+export type BatchRequests = z.infer<typeof batchRequests>;
+
 export const auditPage = z.strictObject({
   /** Newest first. */
   entries: z.array(auditEntry),
+  batches: z.array(batchRequests),
+  /** Entries of the log, or of the case that was asked for; other filters don't count. */
   total: count,
+  /** `before` of the next page; null where the log was read to its beginning. A page may be empty and have a next one. */
+  next: count.nullable(),
   chain: z.discriminatedUnion('state', [
     z.strictObject({ state: z.literal('intact'), checked: count }),
     z.strictObject({ state: z.literal('broken'), sequence: count }),

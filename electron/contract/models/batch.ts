@@ -16,7 +16,51 @@ export const source = z.strictObject({
 });
 export type Source = z.infer<typeof source>;
 
-export const encoding = z.enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1']);
+/**
+ * By their names in the Encoding Standard, where iso-8859-1 is windows-1252 (here it is Latin-1) and three code pages of
+ * DOS are missing. Of those that read some bytes alike the usual one is first.
+ */
+export const encoding = z.enum([
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1252',
+  'iso-8859-1',
+  'iso-8859-15',
+  'macintosh',
+  'ibm850',
+  'ibm437',
+  'windows-1250',
+  'iso-8859-2',
+  'iso-8859-16',
+  'ibm852',
+  'windows-1251',
+  'koi8-r',
+  'koi8-u',
+  'iso-8859-5',
+  'ibm866',
+  'x-mac-cyrillic',
+  'windows-1253',
+  'iso-8859-7',
+  'windows-1254',
+  'iso-8859-3',
+  'windows-1257',
+  'iso-8859-4',
+  'iso-8859-10',
+  'iso-8859-13',
+  'iso-8859-14',
+  'windows-1255',
+  'iso-8859-8',
+  'windows-1256',
+  'iso-8859-6',
+  'windows-874',
+  'windows-1258',
+  'shift_jis',
+  'euc-jp',
+  'gb18030',
+  'big5',
+  'euc-kr',
+]);
 export type Encoding = z.infer<typeof encoding>;
 
 export const delimiter = z.enum([',', ';', '\t', '|']);
@@ -25,6 +69,15 @@ export type Delimiter = z.infer<typeof delimiter>;
 /** How the bytes are read. Detected; a person may override each. */
 export const reading = z.strictObject({ encoding, delimiter, header: z.boolean() });
 export type Reading = z.infer<typeof reading>;
+
+/** What of a reading was a guess: what it might be instead, likeliest first. Null is no doubt, or a person's choice. */
+export const guesses = z.strictObject({
+  encoding: z.array(encoding).nullable(),
+  delimiter: z.array(delimiter).nullable(),
+  /** Whether the first row may be taken for what it is not. */
+  header: z.boolean(),
+});
+export type Guesses = z.infer<typeof guesses>;
 
 /** Something about the file a person should know before running; the row is counted from 1, header not counted. */
 export const notice = z.strictObject({
@@ -36,8 +89,10 @@ export const notice = z.strictObject({
     'field-too-long',
     'header-duplicate',
     'header-empty',
+    'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
+    'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
   ]),
   row: count,
   column: z.string().nullable(),
@@ -60,6 +115,7 @@ export type Column = z.infer<typeof column>;
 export const preview = z.strictObject({
   source,
   reading,
+  guesses,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\n', '\r\n', '\r']),
   columns: z.array(column),
@@ -166,6 +222,19 @@ export const tally = z.strictObject({
 });
 export type Tally = z.infer<typeof tally>;
 
+/** Failed values of one column with one reason; `column` null where the row itself could not be sent. */
+export const failureGroup = z.strictObject({
+  column: count.nullable(),
+  code: z.enum(failureCodes),
+  /** Values; rows where `column` is null. */
+  count,
+  firstRow: z.int().positive(),
+  /** Whether a retry may help. */
+  retriable: z.boolean(),
+});
+export type FailureGroup = z.infer<typeof failureGroup>;
+
+/** A job at one moment: all its numbers belong together, so a window that shows several of them shows one event. */
 export const job = z.strictObject({
   jobId: id,
   sourceName: z.string(),
@@ -180,10 +249,18 @@ export const job = z.strictObject({
   /** Rows in the source; null until the whole of it has been read once. */
   total: count.nullable(),
   tally,
+  /**
+   * Values of the mapped columns, blank ones not counted; those of rows that could not be sent count as failed. Null
+   * for a job of an earlier version, which counted rows only.
+   */
+  values: z.strictObject({ all: count, failed: count }).nullable(),
+  /** The most frequent first. */
+  failures: z.array(failureGroup),
   /** Rows committed to disk: where a resume starts. */
   committed: count,
   rowsPerSecond: z.number().nonnegative(),
   secondsLeft: count.nullable(),
+  /** Why nothing is sent at the moment, and until when: it is paused, or it runs and the service has to be waited for. */
   waiting: z.strictObject({ failure: failureSchema, until: instant.nullable() }).nullable(),
   failure: failureSchema.nullable(),
 });
@@ -221,15 +298,6 @@ export const rowsPage = z.strictObject({
 });
 export type RowsPage = z.infer<typeof rowsPage>;
 
-export const failureGroup = z.strictObject({
-  code: z.enum(failureCodes),
-  count,
-  firstRow: z.int().positive(),
-  /** Whether a retry may help. */
-  retriable: z.boolean(),
-});
-export type FailureGroup = z.infer<typeof failureGroup>;
-
 export const exportChoice = z.strictObject({
   jobId: id,
   /** `tokens`: the mapped columns as they came in. */
@@ -238,8 +306,12 @@ export const exportChoice = z.strictObject({
   rows: z.enum(['all', 'matches', 'failed']),
   /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below have no effect. */
   format: z.enum(['csv', 'workbook']),
-  /** `spreadsheet` neutralises formulas; `exact` writes every value as it is. */
-  safety: z.enum(['spreadsheet', 'exact']),
+  /**
+   * `source`: in the source's own dialect and encoding, and no byte outside the mapped cells changes; the choices of
+   * dialect below have no effect. The others are written anew, in UTF-8: `exact` every value as it is, `spreadsheet` with
+   * formulas neutralised.
+   */
+  safety: z.enum(['source', 'spreadsheet', 'exact']),
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),

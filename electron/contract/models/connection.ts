@@ -61,7 +61,8 @@ export type SecretState = z.infer<typeof secretState>;
 
 export const connectionView = connection.extend({
   apiKey: secretState,
-  policyPasswords: z.record(z.string(), secretState),
+  /** A list: as the members of an object, policies called `__proto__` or `constructor` would be lost or found there. */
+  policyPasswords: z.array(z.strictObject({ policy: name, state: secretState })).max(100),
   /** Of the key that the client certificate and its passphrase are encrypted with. */
   certificateKey: secretState,
   proxyPassword: secretState,

@@ -80,7 +80,6 @@ export class BatchController {
   view(jobId: string): void {
     this.leave();
     this.run = new BatchRun(this.app, this.#api, jobId);
-    void this.run.loadFailures();
   }
 
   async resume(jobId: string): Promise<void> {

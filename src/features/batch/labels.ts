@@ -1,12 +1,15 @@
 import type {
   ColumnPlan,
+  Delimiter,
+  Encoding,
   Job,
   JobState,
   Notice,
   ResultRow,
   Tally,
 } from '../../../electron/contract/models/batch.ts';
-import { formatCount, formatRows } from '../../format.ts';
+import type { FailureCode } from '../../../electron/contract/errors.ts';
+import { formatCount, formatRows, formatSpan, formatTime } from '../../format.ts';
 
 export const operationLabels: Record<ColumnPlan['operation'], string> = {
   detokenize: 'Detokenize',
@@ -15,8 +18,7 @@ export const operationLabels: Record<ColumnPlan['operation'], string> = {
   match: 'Match pattern',
 };
 
-/** Props of `State`. */
-export const jobStates: Record<JobState, { variant: 'ok' | 'warn' | 'danger' | 'quiet'; label: string }> = {
+const jobStates: Record<JobState, JobStateLabel> = {
   running: { variant: 'quiet', label: 'Running' },
   paused: { variant: 'warn', label: 'Paused' },
   interrupted: { variant: 'warn', label: 'Interrupted' },
@@ -25,13 +27,95 @@ export const jobStates: Record<JobState, { variant: 'ok' | 'warn' | 'danger' | '
   failed: { variant: 'danger', label: 'Stopped' },
 };
 
-export const encodings = [
-  { value: 'utf-8', label: 'UTF-8' },
-  { value: 'utf-16le', label: 'UTF-16 LE' },
-  { value: 'utf-16be', label: 'UTF-16 BE' },
-  { value: 'windows-1252', label: 'Windows-1252' },
-  { value: 'iso-8859-1', label: 'Latin-1' },
-] as const;
+export const encodingLabels: Readonly<Record<Encoding, { label: string; group: string }>> = {
+  'utf-8': { label: 'UTF-8', group: 'Unicode' },
+  'utf-16le': { label: 'UTF-16 LE', group: 'Unicode' },
+  'utf-16be': { label: 'UTF-16 BE', group: 'Unicode' },
+  'windows-1252': { label: 'Windows-1252', group: 'Western European' },
+  'iso-8859-1': { label: 'ISO-8859-1 (Latin-1)', group: 'Western European' },
+  'iso-8859-15': { label: 'ISO-8859-15 (with €)', group: 'Western European' },
+  macintosh: { label: 'Mac Roman', group: 'Western European' },
+  ibm850: { label: 'DOS 850', group: 'Western European' },
+  ibm437: { label: 'DOS 437', group: 'Western European' },
+  'windows-1250': { label: 'Windows-1250', group: 'Central European' },
+  'iso-8859-2': { label: 'ISO-8859-2', group: 'Central European' },
+  'iso-8859-16': { label: 'ISO-8859-16 (Romanian)', group: 'Central European' },
+  ibm852: { label: 'DOS 852', group: 'Central European' },
+  'windows-1251': { label: 'Windows-1251', group: 'Cyrillic' },
+  'koi8-r': { label: 'KOI8-R', group: 'Cyrillic' },
+  'koi8-u': { label: 'KOI8-U (Ukrainian)', group: 'Cyrillic' },
+  'iso-8859-5': { label: 'ISO-8859-5', group: 'Cyrillic' },
+  ibm866: { label: 'DOS 866', group: 'Cyrillic' },
+  'x-mac-cyrillic': { label: 'Mac Cyrillic', group: 'Cyrillic' },
+  'windows-1253': { label: 'Windows-1253', group: 'Greek' },
+  'iso-8859-7': { label: 'ISO-8859-7', group: 'Greek' },
+  'windows-1254': { label: 'Windows-1254 (Turkish)', group: 'Turkish and Maltese' },
+  'iso-8859-3': { label: 'ISO-8859-3 (Maltese)', group: 'Turkish and Maltese' },
+  'windows-1257': { label: 'Windows-1257 (Baltic)', group: 'Northern European' },
+  'iso-8859-4': { label: 'ISO-8859-4 (Baltic)', group: 'Northern European' },
+  'iso-8859-10': { label: 'ISO-8859-10 (Nordic)', group: 'Northern European' },
+  'iso-8859-13': { label: 'ISO-8859-13 (Baltic)', group: 'Northern European' },
+  'iso-8859-14': { label: 'ISO-8859-14 (Celtic)', group: 'Northern European' },
+  'windows-1255': { label: 'Windows-1255 (Hebrew)', group: 'Hebrew and Arabic' },
+  'iso-8859-8': { label: 'ISO-8859-8 (Hebrew)', group: 'Hebrew and Arabic' },
+  'windows-1256': { label: 'Windows-1256 (Arabic)', group: 'Hebrew and Arabic' },
+  'iso-8859-6': { label: 'ISO-8859-6 (Arabic)', group: 'Hebrew and Arabic' },
+  shift_jis: { label: 'Shift_JIS (Japanese)', group: 'Asian' },
+  'euc-jp': { label: 'EUC-JP (Japanese)', group: 'Asian' },
+  gb18030: { label: 'GB18030, GBK (Chinese)', group: 'Asian' },
+  big5: { label: 'Big5 (Chinese)', group: 'Asian' },
+  'euc-kr': { label: 'EUC-KR, 949 (Korean)', group: 'Asian' },
+  'windows-874': { label: 'Windows-874 (Thai)', group: 'Asian' },
+  'windows-1258': { label: 'Windows-1258 (Vietnamese)', group: 'Asian' },
+};
+
+export const encodings = Object.entries(encodingLabels).map(([value, labels]) => ({
+  value: value as Encoding,
+  ...labels,
+}));
+
+export const delimiterNames: Readonly<Record<Delimiter, string>> = {
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'bar',
+};
+/** Props of `State`. */
+export interface JobStateLabel {
+  variant: 'ok' | 'warn' | 'danger' | 'quiet';
+  label: string;
+}
+
+/** Green only where no row failed: a batch of failures must never look like success. */
+export function describeState({ state, tally, waiting }: Job): JobStateLabel {
+  if (state === 'running' && waiting !== null) return { variant: 'warn', label: 'Waiting' };
+  const label = jobStates[state];
+  if (tally.failed === 0 || (state !== 'finished' && state !== 'cancelled')) return label;
+  // What is blank was not tried.
+  const isAll = tally.ok + tally.unmatched === 0;
+  return isAll
+    ? { variant: 'danger', label: `${label.label} · all failed` }
+    : { variant: 'warn', label: `${label.label} · ${formatCount(tally.failed)} failed` };
+}
+
+const waitingReasons: Partial<Record<FailureCode, string>> = {
+  'service.unreachable': 'Offline',
+  'service.timeout': 'No answer',
+  'service.busy': 'Rate limit reached',
+  'service.quota': 'Today’s quota is used up',
+  'service.failing': 'Service failing',
+};
+
+/** Why nothing is sent, and how long still: in place of the rate and the time left. */
+export function formatWaiting({ failure, until }: NonNullable<Job['waiting']>, now: number): string {
+  const reason = waitingReasons[failure.code] ?? 'Waiting';
+  if (until === null) return reason;
+  const seconds = (Date.parse(until) - now) / 1_000;
+  if (seconds <= 0) return `${reason}. Retrying now`;
+  return seconds < 600
+    ? `${reason}. Retrying in ${formatSpan(seconds)}`
+    : `${reason}. Resumes at ${formatTime(until)}`;
+}
 
 export const delimiters = [
   { value: ',', label: 'Comma ,' },
@@ -40,15 +124,22 @@ export const delimiters = [
   { value: '|', label: 'Bar |' },
 ] as const;
 
-/** The row count in one sum. The main process checks it before it calls a job finished. */
-export function formatSum({ rows, ok, failed, unmatched, blank }: Tally): string {
+/**
+ * The row count in one sum. The main process checks it before it calls a job finished; rows that a cancelled one did not
+ * come to are in the sum too.
+ */
+export function formatSum({ tally, total, plan }: Pick<Job, 'tally' | 'total' | 'plan'>): string {
+  const { rows, ok, failed, unmatched, blank } = tally;
+  const isMatch = plan.columns.some(({ operation }) => operation === 'match');
+  const unsent = Math.max(0, (total ?? rows) - rows);
   const parts = [
-    `${formatCount(ok)} ok`,
-    `${formatCount(failed)} failed`,
-    `${formatCount(unmatched)} unmatched`,
-    `${formatCount(blank)} blank`,
+    `${formatCount(ok)} ${isMatch ? 'match' : 'succeeded'}`,
+    ...(unmatched > 0 ? [`${formatCount(unmatched)} don’t`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
+    ...(blank > 0 ? [`${formatCount(blank)} blank`] : []),
+    ...(unsent > 0 ? [`${formatCount(unsent)} not sent`] : []),
   ];
-  return `${formatCount(rows)} rows in = ${parts.join(' + ')}`;
+  return `${formatRows(rows + unsent)} = ${parts.join(' + ')}`;
 }
 
 /** How many rows match: what an export of the matches will hold. */
@@ -83,8 +174,10 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
     'field-too-long': `${many} with a field that is too long, ${where}`,
     'header-duplicate': `two columns are called ${column ?? 'the same'}`,
     'header-empty': `${many} without a name in the header`,
+    'header-damaged': 'the header has quotes that do not agree, or characters that do not fit the encoding',
     'header-repeated': `the header stands in the file again, ${where}`,
     'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
+    'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values, ${where}: save it in a spreadsheet program and drop it again`,
   };
   return sentences[kind];
 }

@@ -3,7 +3,6 @@ import type { Failure, FailureCode } from '../../../electron/contract/errors.ts'
 import type {
   ExportChoice,
   Exported,
-  FailureGroup,
   Job,
   ResultRow,
   RowFilter,
@@ -16,14 +15,20 @@ import type { AppStore } from '../../app-store.svelte.ts';
 /** Rows that fit on one sheet of a workbook, below its header. */
 export const maxSheetRows = 1_048_575;
 
-/** The export that is offered first: masked, safe in a spreadsheet, and in the dialect of RFC 4180. */
+/** What a sheet was read from has no dialect of text that a person would know again. */
+const isWorkbook = ({ sourceName }: Job): boolean => /\.xl[st][xm]$/i.test(sourceName);
+
+/**
+ * The export that is offered first: masked, and in the source's own dialect; for a workbook safe in a spreadsheet, in the
+ * dialect of RFC 4180.
+ */
 export function defaultExport(job: Job): ExportChoice {
   return {
     jobId: job.jobId,
     content: 'masked',
     rows: 'all',
     format: 'csv',
-    safety: 'spreadsheet',
+    safety: isWorkbook(job) ? 'spreadsheet' : 'source',
     delimiter: ',',
     byteOrderMark: true,
     newline: '\r\n',
@@ -34,9 +39,9 @@ export function defaultExport(job: Job): ExportChoice {
   };
 }
 
-/** NAME_errors.csv: the failed rows as they came in, with the delimiter they came in. */
+/** NAME_errors.csv: why each row failed, and the row as it came in. */
 export function failedRowsExport(job: Job): ExportChoice {
-  return { ...defaultExport(job), rows: 'failed', content: 'tokens', delimiter: job.plan.reading.delimiter };
+  return { ...defaultExport(job), rows: 'failed', content: 'tokens' };
 }
 
 /** How many rows an export writes. A cleartext export from production asks the person to type it. */
@@ -56,7 +61,6 @@ export class BatchRun {
   filter = $state<RowFilter>('all');
   pages = $state.raw<RowPages<ResultRow>>();
   active = $state.raw<Cell>({ row: 0, column: 0 });
-  failures = $state.raw<FailureGroup[]>([]);
   panel = $state<'reveal' | 'export' | null>(null);
   exported = $state.raw<Exported | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -65,7 +69,9 @@ export class BatchRun {
   job = $derived.by((): Job | undefined => this.app.jobs.get(this.jobId));
   production = $derived.by(() => this.job?.environment === 'production');
   retriable = $derived(
-    this.failures.filter(({ retriable }) => retriable).reduce((sum, { count }) => sum + count, 0),
+    (this.job?.failures ?? [])
+      .filter(({ retriable }) => retriable)
+      .reduce((sum, { count }) => sum + count, 0),
   );
   activeRow = $derived(this.pages?.row(this.active.row));
   /** Column 0 of the table is the row number. */
@@ -102,12 +108,6 @@ export class BatchRun {
 
   async refresh(first: number, last: number): Promise<void> {
     await this.pages?.renew(first, last);
-    await this.loadFailures();
-  }
-
-  async loadFailures(): Promise<void> {
-    const outcome = await this.#api.call('batch.failures', { jobId: this.jobId });
-    if (outcome.ok) this.failures = outcome.value;
   }
 
   choose(cell: Cell): void {
@@ -123,7 +123,7 @@ export class BatchRun {
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
-  /** Retries the failed rows with this code; null retries every row that can be retried. */
+  /** Retries the values that failed with this code; null retries every value that can be retried. */
   async retry(code: FailureCode | null): Promise<void> {
     const outcome = await this.#api.call('batch.retry', { jobId: this.jobId, code });
     this.failure = outcome.ok ? null : outcome.failure;

@@ -59,8 +59,8 @@ export class ConnectionsController {
   missing = $derived.by((): string | null => {
     const draft = this.draft;
     if (draft === null) return null;
-    if (draft.name.trim() === '') return 'Give it a name.';
-    if (!/^https:\/\/[^\s/]/.test(draft.baseUrl)) return 'The base address begins with https://.';
+    if (draft.name.trim() === '') return 'Enter a name.';
+    if (!/^https:\/\/[^\s/]/.test(draft.baseUrl)) return 'Start the URL with https://';
     if (draft.policies.length === 0) return 'Add at least one policy.';
     if (draft.definitions.length === 0) return 'Add at least one token definition.';
     if (draft.definitions.some(({ name, label }) => name.trim() === '' || label.trim() === '')) {
@@ -204,7 +204,7 @@ export class ConnectionsController {
   }
 
   passwordState(policy: string): SecretState {
-    return this.view?.policyPasswords[policy] ?? 'missing';
+    return this.view?.policyPasswords.find((password) => password.policy === policy)?.state ?? 'missing';
   }
 
   #clear(): void {

@@ -59,6 +59,13 @@ export class FailedRequestsView {
     await this.load();
   }
 
+  /** Shows the requests with this code, and the first of them in detail. */
+  filterBy(code: string): void {
+    this.status = '';
+    this.search = code;
+    this.choose(this.shown[0]?.index ?? null);
+  }
+
   choose(index: number | null): void {
     this.chosen = index;
     this.message = '';
@@ -141,7 +148,7 @@ export function failureHelp({ status, operation }: Pick<FailedRequest, 'status' 
     case 404:
       return {
         meaning: '404, “Not Found”: the specification says no more than that.',
-        advice: 'Check the name of the token definition and the base address of the connection.',
+        advice: 'Check the name of the token definition and the base URL of the connection.',
       };
     case 429:
       return {

@@ -5,7 +5,7 @@ export const groupings: { value: Grouping; label: string }[] = [
   { value: 'day', label: 'Day' },
   { value: 'definition', label: 'Definition' },
   { value: 'operation', label: 'Operation' },
-  { value: 'all', label: 'All combined' },
+  { value: 'all', label: 'By day and definition' },
 ];
 
 /** A sentence for a code of this app; a code of the service is shown as it is. */
@@ -17,7 +17,7 @@ const rate = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 export function formatRate(requests: number, failed: number | null): string {
   if (failed === null || requests === 0) return '–';
   const share = ((requests - failed) / requests) * 100;
-  return `${failed > 0 && share > 99.9 ? '99.9' : rate.format(share)} %`;
+  return `${failed > 0 && share > 99.9 ? '99.9' : rate.format(share)}%`;
 }
 
 export interface Change {
@@ -30,9 +30,9 @@ export function changeOf(now: number | null, before: number | null | undefined):
   if (now === null || before === null || before === undefined) return null;
   if (now === before) return { text: 'no change', direction: 'same' };
   const direction = now > before ? 'up' : 'down';
-  if (before === 0) return { text: 'none before', direction };
+  if (before === 0) return { text: 'no earlier data', direction };
   const share = Math.abs((now - before) / before) * 100;
-  return { text: `${share < 0.1 ? 'under 0.1' : rate.format(share)} %`, direction };
+  return { text: `${share < 0.1 ? 'under 0.1' : rate.format(share)}%`, direction };
 }
 
 /** Members that this version does not know; each is shown as a column. */

@@ -108,11 +108,11 @@ test('a secret that was typed is gone from the window once it is stored', async 
   await go(page, 'Connections');
   await page.getByRole('button', { name: 'Add a connection' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Elsewhere');
-  await page.getByLabel('Base address').fill('https://service.invalid/');
+  await page.getByLabel('Base URL').fill('https://service.invalid/');
   await page.getByLabel('Policy name').fill('agent');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Add definition' }).click();
-  await page.getByLabel('Name at the service').fill('card-number');
+  await page.getByLabel('Service name').fill('card-number');
   await page.getByLabel('Shown as').fill('Card number');
   await page.getByRole('button', { name: /^Save/ }).click();
   const field = page.getByLabel('API key', { exact: true });
@@ -196,7 +196,7 @@ test('the passphrase of the lock and that of an export are gone once they are se
   await go(page, 'Settings');
   await page.getByLabel('New passphrase').click();
   await typedAndGone(page, ofLock, async () => {
-    await page.getByLabel('The same again').click();
+    await page.getByLabel('Repeat new passphrase').click();
     await page.keyboard.type(ofLock[0] ?? '');
     await page.getByRole('button', { name: 'Set passphrase' }).click();
     await page.getByText('Passphrase set.').waitFor();

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
-import { auditPage } from '../../../electron/contract/models/activity.ts';
+import { type ActivityQuery, type AuditPage, auditPage } from '../../../electron/contract/models/activity.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { createAudit } from '../../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../../electron/audit/checkpoint.ts';
@@ -153,6 +153,82 @@ test('all entries of a case are found and counted', async () => {
   });
   expect(rest.entries).toHaveLength(15);
   expect((await audit.list({ ...everything, caseReference: 'D-9' })).entries).toEqual([]);
+});
+
+test('entries are found by kind, outcome, person, day and text', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  const acts = ['Reveal', 'BatchDetokenize', 'SaveSettings', 'Export', 'AnActOfAnotherVersion'];
+  for (const action of acts) {
+    const close = value(await audit.begin({ ...intent, action, reason: `About ${action}` }));
+    close(action === 'Export' ? { ok: false, code: 'file.disk-full' } : { ok: true });
+  }
+  const found = async (query: Partial<ActivityQuery>) => {
+    const { entries } = await audit.list({ ...everything, ...query });
+    return [...new Set(entries.map(({ action }) => action))].reverse();
+  };
+  expect(await found({ kind: 'cleartext' })).toEqual(['Reveal', 'Export']);
+  expect(await found({ kind: 'changes' })).toEqual(['SaveSettings']);
+  expect(await found({ kind: 'requests' })).toEqual(['BatchDetokenize', 'AnActOfAnotherVersion']);
+  expect(await found({ outcome: 'failed' })).toEqual(['Export']);
+  expect(await found({ kind: 'cleartext', outcome: 'ok' })).toEqual(['Reveal']);
+  expect(await found({ text: ' about savesettings ' })).toEqual(['SaveSettings']);
+  expect(await found({ text: 'disk-full' })).toEqual(['Export']);
+  expect(await found({ actor: 'somebody else' })).toEqual([]);
+  const [{ at, actor } = { at: '', actor: '' }] = (await audit.list({ ...everything, limit: 1 })).entries;
+  expect(await found({ actor })).toEqual(acts);
+  expect(await found({ from: at, to: new Date(Date.parse(at) + 1).toISOString() })).not.toEqual([]);
+  expect(await found({ to: '2000-01-01T00:00:00.000Z' })).toEqual([]);
+  expect(await found({ from: '2100-01-01T00:00:00.000Z' })).toEqual([]);
+});
+
+test('a search for a typed card number finds what the log has of it', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  value(await audit.begin({ ...intent, reason: 'caller read 4111111111111111 to me' }));
+  const page = await audit.list({ ...everything, text: '4111111111111111' });
+  expect(page.entries).toHaveLength(1);
+  expect(JSON.stringify(page)).not.toContain('4111111111111111');
+});
+
+test('the requests of a batch are one entry with their sum, and one by one when asked for', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  for (let count = 0; count < 30; count++) {
+    const job = count % 2 === 0 ? 'job-a' : 'job-b';
+    const close = value(await audit.begin({ ...intent, action: 'BatchDetokenize', job, rows: 500 }));
+    close(count === 4 ? { ok: false, code: 'service.timeout' } : { ok: true });
+  }
+  value(await audit.begin({ ...intent, action: 'Export', job: 'job-a' }))({ ok: true });
+  const folded = await audit.list({ ...everything, foldBatches: true });
+  expect(folded.entries.map(({ action, job }) => `${action} ${job ?? ''}`)).toEqual([
+    'Export job-a',
+    'Export job-a',
+    'BatchDetokenize job-b',
+    'BatchDetokenize job-a',
+  ]);
+  expect(folded.batches.map(({ requests, failed, rows }) => [requests, failed, rows])).toEqual([
+    [15, 0, 7_500],
+    [15, 1, 7_500],
+  ]);
+  const unfolded = await audit.list({ ...everything, job: 'job-a', kind: 'requests' });
+  expect(unfolded.entries).toHaveLength(30);
+});
+
+test('a page says where the next one begins, and the last one that there is none', async () => {
+  const log = logFolder();
+  const audit = await log.open({ rotateBytes: 4_000 });
+  for (let count = 0; count < 25; count++) {
+    await audit.begin({ ...intent, action: count % 5 === 0 ? 'Reveal' : 'Tokenize' });
+  }
+  const seen: number[] = [];
+  let before: number | null = null;
+  do {
+    const page: AuditPage = await audit.list({ before, limit: 2, caseReference: null, kind: 'cleartext' });
+    seen.push(...page.entries.map(({ sequence }) => sequence));
+    before = page.next;
+  } while (before !== null);
+  expect(seen).toEqual([21, 16, 11, 6, 1]);
 });
 
 test('a card number or SSN typed as a reason, case or note is masked', async () => {

@@ -20,6 +20,7 @@ import { calls } from '../../../electron/contract/calls.ts';
 import { done, failed, type FailureCode } from '../../../electron/contract/errors.ts';
 import { formatLine, readJournal } from '../../../electron/batch/storing/journal.ts';
 import { lockFolder } from '../../../electron/batch/storing/job-files.ts';
+import type { Job } from '../../../electron/contract/models/batch.ts';
 import type { ChunkCounts } from '../../../electron/batch/storing/results.ts';
 import {
   cleartextOf,
@@ -48,6 +49,10 @@ async function begin(content = table): Promise<string> {
     await app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null }),
   ).jobId;
 }
+
+/** As the job itself reports them. */
+const failuresOf = async (jobId: string): Promise<Job['failures']> =>
+  valueOf(await app.batch['batch.jobs']({})).find((job) => job.jobId === jobId)?.failures ?? [];
 
 /** Fails the n-th request, once. */
 function failOnce(nth: number, code: FailureCode, details = {}): void {
@@ -350,21 +355,19 @@ describe('failed rows', () => {
     expect(lines.slice(10, 20)).toEqual([
       '<tok9>,9,',
       '<tok10>,10,',
-      'tok11,11,11',
+      'tok11,11,row.malformed,11',
       ...[12, 13, 14, 15, 16].map((n) => `<tok${n}>,${n},`),
       'tok17,17,service.element-refused',
       '<tok18>,18,',
     ]);
-    expect(
-      valueOf(await app.batch['batch.failures']({ jobId })).map(({ code, count }) => [code, count]),
-    ).toEqual([
+    expect((await failuresOf(jobId)).map(({ code, count }) => [code, count])).toEqual([
       ['row.malformed', 1],
       ['service.element-refused', 1],
     ]);
   });
 
   it('are tried again for one reason alone, as many as its group says', async () => {
-    // Column a fails in rows 1 to 3 for one reason, b in rows 3 to 6 for another: row 3 counts under the first.
+    // Column a fails in rows 1 to 3 for one reason, b in rows 3 to 6 for another: row 3 has both.
     const invalid = new Set(['a1', 'a2', 'a3']);
     app.service.answer = (_, elements) =>
       elements.some(({ value }) => invalid.has(value)) ? failed('service.invalid-input') : null;
@@ -373,12 +376,10 @@ describe('failed rows', () => {
     const sourceId = await app.open(await app.write('two.csv', content));
     const { jobId } = await app.run(sourceId, planOf([detokenize(0), detokenize(1)]));
     const groups = async () =>
-      Object.fromEntries(
-        valueOf(await app.batch['batch.failures']({ jobId })).map(({ code, count }) => [code, count]),
-      );
+      Object.fromEntries((await failuresOf(jobId)).map(({ code, count }) => [code, count]));
     expect(await groups()).toEqual({
       'service.invalid-input': 3,
-      'service.element-refused': 3,
+      'service.element-refused': 4,
       'row.malformed': 1,
     });
 
@@ -387,12 +388,12 @@ describe('failed rows', () => {
     valueOf(await app.batch['batch.retry']({ jobId, code: 'service.element-refused' }));
     const still = await app.until(jobId, 'finished');
     expect(still.tally).toMatchObject({ rows: 9, ok: 2, failed: 7 });
-    expect(app.service.sent).toEqual(['b4', 'b5', 'b6']);
+    expect(app.service.sent).toEqual(['b3', 'b4', 'b5', 'b6']);
 
     app.service.sent.length = 0;
     valueOf(await app.batch['batch.retry']({ jobId, code: 'service.invalid-input' }));
     await app.until(jobId, 'finished');
-    expect(app.service.sent).toEqual(['a1', 'a2', 'a3', 'b3']);
+    expect(app.service.sent).toEqual(['a1', 'a2', 'a3']);
     expect(await groups()).toEqual({ 'service.element-refused': 4, 'row.malformed': 1 });
 
     // What a retry can't mend is not sent, whoever asks.
@@ -452,8 +453,8 @@ describe('failed rows', () => {
       elements.some(({ value }) => value === 'tok55') ? failed('service.invalid-input') : null;
     const job = await app.until(await begin(), 'finished', 'paused');
     expect(job.tally).toMatchObject({ rows, ok: rows - 1, failed: 1 });
-    expect(valueOf(await app.batch['batch.failures']({ jobId: job.jobId }))).toEqual([
-      { code: 'service.invalid-input', count: 1, firstRow: 56, retriable: true },
+    expect(await failuresOf(job.jobId)).toEqual([
+      { column: 0, code: 'service.invalid-input', count: 1, firstRow: 56, retriable: true },
     ]);
   });
 });
@@ -590,10 +591,11 @@ describe('an app that closes', () => {
     const jobId = await begin();
     await app.until(jobId, 'finished');
     app = await app.again();
-    const asked = app.batch['batch.failures']({ jobId });
+    const page = { jobId, filter: 'all', from: 0, count: 10 } as const;
+    const asked = app.batch['batch.rows'](page);
     await app.batch.close();
     await asked;
-    expect(codeOf(await app.batch['batch.failures']({ jobId }))).toBe('job.busy');
+    expect(codeOf(await app.batch['batch.rows'](page))).toBe('job.busy');
     expect(await readdir(join(app.options.folder, jobId))).not.toContain('owner');
   });
 
@@ -673,6 +675,79 @@ describe('what is left of earlier runs', () => {
     await expect
       .poll(async () => (await app.until(jobId, 'paused')).waiting)
       .toEqual({ failure: { code: 'connection.unknown', subject: 'Test service' }, until: null });
+  });
+});
+
+describe('the numbers of a job', () => {
+  it('come from one moment: failures and values agree with the rows, whenever they are reported', async () => {
+    app.service.refuses = (value) => value.endsWith('7');
+    const jobId = await begin();
+    await app.until(jobId, 'finished');
+    const seen = app.jobs.filter((job) => job.jobId === jobId);
+    expect(seen.length).toBeGreaterThan(2);
+    for (const { tally, values, failures, committed } of seen) {
+      expect(failures.reduce((sum, { count }) => sum + count, 0)).toBe(tally.failed);
+      expect(values).toEqual({ all: committed, failed: tally.failed });
+    }
+  });
+
+  it('count values by column, rows that can’t be sent among them, and are the same after a restart', async () => {
+    app.service.refuses = (value) => value === 'a2' || value.startsWith('b');
+    const content = 'a,b,n\na1,b1,1\na2,b2,2\n,,3\na4,,4\nx\n';
+    const sourceId = await app.open(await app.write('two.csv', content));
+    const job = await app.run(sourceId, planOf([detokenize(0), detokenize(1)]));
+    const expectedFigures = {
+      tally: { rows: 5, ok: 1, failed: 3, unmatched: 0, blank: 1 },
+      values: { all: 7, failed: 5 },
+      failures: [
+        { column: 1, code: 'service.element-refused', count: 2, firstRow: 1, retriable: true },
+        { column: 0, code: 'service.element-refused', count: 1, firstRow: 2, retriable: true },
+        { column: null, code: 'row.malformed', count: 1, firstRow: 5, retriable: false },
+      ],
+    };
+    expect(job).toMatchObject(expectedFigures);
+    app = await app.again();
+    const [listed] = valueOf(await app.batch['batch.jobs']({}));
+    expect(listed).toMatchObject(expectedFigures);
+    // Without the copy of the counts it is the journal that says them.
+    await rm(join(app.options.folder, job.jobId, 'state.json'));
+    app = await app.again();
+    expect(await app.until(job.jobId, 'interrupted')).toMatchObject(expectedFigures);
+  });
+
+  it('say that a running job waits, at once, and have no rate and no time left meanwhile', async () => {
+    const gone = Promise.withResolvers<null>();
+    app.service.answer = () => (app.service.sent.length > 2_000 ? gone.promise : null);
+    const jobId = await begin();
+    await expect.poll(() => app.service.sent.length).toBeGreaterThan(2_000);
+    const until = new Date(Date.now() + 23_000).toISOString();
+    app.service.waiting = { pausedUntil: until, pauseReason: 'offline' };
+    for (const tell of app.service.onStatus) tell();
+    expect(app.jobs.at(-1)).toMatchObject({
+      state: 'running',
+      rowsPerSecond: 0,
+      secondsLeft: null,
+      waiting: { failure: { code: 'service.unreachable' }, until },
+    });
+    app.service.waiting = {};
+    gone.resolve(null);
+    expect(await app.until(jobId, 'finished')).toMatchObject({ waiting: null });
+    expect(app.service.onStatus.size).toBe(0);
+  });
+
+  it('are reported every second while no answer comes', async () => {
+    let now = Date.now();
+    const { timers } = app;
+    app = await app.again({ clock: { ...app.options.clock, now: () => now } });
+    const gone = Promise.withResolvers<null>();
+    app.service.answer = () => gone.promise;
+    const jobId = await begin();
+    const before = app.jobs.length;
+    now += 1_000;
+    timers.find(({ ms }) => ms === 1_000)?.run();
+    expect(app.jobs.length).toBe(before + 1);
+    gone.resolve(null);
+    await app.until(jobId, 'finished');
   });
 });
 

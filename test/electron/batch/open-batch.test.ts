@@ -61,8 +61,8 @@ describe('a batch from file to file', () => {
     expect(failedRows.total).toBe(500);
     expect(failedRows.rows.map(({ row }) => row)).toEqual([4_988, 4_998]);
     expect(failedRows.rows[0]).toMatchObject({ state: 'failed', code: 'service.element-refused' });
-    expect(valueOf(await app.batch['batch.failures']({ jobId: job.jobId }))).toEqual([
-      { code: 'service.element-refused', count: 500, firstRow: 8, retriable: true },
+    expect(job.failures).toEqual([
+      { column: 0, code: 'service.element-refused', count: 500, firstRow: 8, retriable: true },
     ]);
   });
 
@@ -71,10 +71,12 @@ describe('a batch from file to file', () => {
     const job = await finished('token,n\na,1\nb,2\n,3\nd,4,extra\ne,5\n');
     expect(job.tally).toEqual({ rows: 5, ok: 2, failed: 2, unmatched: 0, blank: 1 });
     expect(valueOf(await app.export(job.jobId, { rows: 'failed' }))).toBe(
-      'token,n,error\r\nb,2,service.element-refused\r\nd,4,extra,row.malformed\r\n',
+      'source_row,column,reason,code,token,n\r\n' +
+        '2,token,Refused by the service,service.element-refused,b,2\r\n' +
+        '4,,More or fewer fields than the header,row.malformed,d,4,extra\r\n',
     );
     expect(valueOf(await app.export(job.jobId))).toBe(
-      'token,n,error\r\n<a>,1,\r\nb,2,service.element-refused\r\n,3,\r\nd,4,extra\r\n<e>,5,\r\n',
+      'token,n,error\r\n<a>,1,\r\nb,2,service.element-refused\r\n,3,\r\nd,4,row.malformed,extra\r\n<e>,5,\r\n',
     );
     expect((await readdir(app.folder)).sort()).toEqual([
       'in.csv',
@@ -221,7 +223,7 @@ describe('bad input', () => {
     expect(job.tally).toMatchObject({ rows: 3, ok: 2, failed: 1 });
     expect(app.service.sent).toEqual(['a', 'c']);
     expect(valueOf(await app.export(job.jobId, { rows: 'failed' }))).toBe(
-      `token,note,error\r\nb,${long},row.field-too-long\r\n`,
+      `source_row,column,reason,code,token,note\r\n2,,A field is too long,row.field-too-long,b,${long}\r\n`,
     );
   });
 
@@ -247,7 +249,7 @@ describe('bad input', () => {
     const job = await finished(`token,note\na,1\nb,"2\nc,"3, ""x"""\nd,4\n`);
     expect(job.tally).toMatchObject({ rows: 4, ok: 3, failed: 1 });
     expect(valueOf(await app.export(job.jobId, { rows: 'failed' }))).toBe(
-      'token,note,error\r\nb,"""2",row.unclosed-quote\r\n',
+      'source_row,column,reason,code,token,note\r\n2,,A quote never closes,row.unclosed-quote,b,"""2"\r\n',
     );
     const last = await finished('token,note\na,1\nb,"2\n');
     expect(last.tally).toMatchObject({ rows: 2, ok: 1, failed: 1 });

@@ -142,9 +142,11 @@ describe('several columns', () => {
     const masked = valueOf(await app.export(job.jobId, { content: 'masked' }));
     expect(masked).not.toContain('900-11');
     expect(masked).not.toContain('<t');
-    const failed = valueOf(await app.export(job.jobId, { rows: 'failed' }));
+    const failed = valueOf(await app.export(job.jobId, { rows: 'failed', content: 'masked' }));
     expect(failed).toBe(
-      'card,ssn,mail,error\r\nbad,•••-••-2223,t6,service.element-refused\r\nt3,••,t7,value.unfit\r\n',
+      'source_row,column,reason,code,card,ssn,mail\r\n' +
+        '4,card,Refused by the service,service.element-refused,bad,•••-••-2223,t6\r\n' +
+        '5,ssn,"Does not fit the definition, not sent",value.unfit,t3,••,t7\r\n',
     );
     const { rows } = valueOf(
       await app.batch['batch.rows']({ jobId: job.jobId, filter: 'all', from: 0, count: 10 }),

@@ -5,7 +5,6 @@ import Papa from 'papaparse';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../../electron/storage/byte-source.ts';
 import { done } from '../../../electron/contract/errors.ts';
-import { cutCharacter, decode, sourceLength, toBytes } from '../../../electron/batch/reading/decode.ts';
 import { detectFormat } from '../../../electron/batch/reading/detect.ts';
 import { parseRows } from '../../../electron/batch/reading/parse-rows.ts';
 import { beginning, readRows, type Chunk, type Format } from '../../../electron/batch/reading/read-rows.ts';
@@ -60,6 +59,8 @@ async function readAll(bytes: Buffer, format: Format): Promise<Chunk[]> {
   return chunks;
 }
 
+const rowsOf = ({ table }: Chunk): string[][] => table.firstRows();
+
 const formatOf = (width: number, over: Partial<Format> = {}): Format => ({
   encoding: 'utf-8',
   delimiter: ',',
@@ -83,12 +84,12 @@ describe('reading what was written', () => {
         async (table, delimiter, newline, encoding) => {
           const writer = createRowWriter({ delimiter, newline, spreadsheet: false });
           const text = table.map((row) => writer.line(row)).join('');
-          let bytes = toBytes(text);
+          let bytes = Buffer.from(text);
           if (encoding !== 'utf-8') bytes = Buffer.from(text, 'utf16le');
           if (encoding === 'utf-16be') bytes.swap16();
           const width = table[0]?.length ?? 0;
           const chunks = await readAll(bytes, formatOf(width, { delimiter, newline, encoding }));
-          expect(chunks.flatMap(({ rows }) => rows)).toEqual(table);
+          expect(chunks.flatMap(rowsOf)).toEqual(table);
           expect(chunks.every(({ flaws }) => flaws.size === 0)).toBe(true);
           expect(chunks.at(-1)?.end).toEqual({ offset: bytes.length, row: table.length + 1 });
         },
@@ -103,7 +104,7 @@ describe('reading what was written', () => {
         const many = Array.from({ length: 200 }, () => table).flat();
         const text = Papa.unparse(many, { newline: '\r\n', quotes: true }) + '\r\n';
         const chunks = await readAll(Buffer.from(text), formatOf(table[0]?.length ?? 0));
-        expect(chunks.flatMap(({ rows }) => rows)).toEqual(many);
+        expect(chunks.flatMap(rowsOf)).toEqual(many);
       }),
       { numRuns: 30 },
     );
@@ -116,7 +117,7 @@ describe('reading what was written', () => {
         const found = await detectFormat(fromMemory(bytes), {});
         if (!found.ok) return;
         const chunks = await readAll(bytes, found.value);
-        const rows = chunks.reduce((sum, chunk) => sum + chunk.rows.length, found.value.header ? 1 : 0);
+        const rows = chunks.reduce((sum, chunk) => sum + chunk.table.count, found.value.header ? 1 : 0);
         expect(chunks.at(-1)?.end.offset).toBe(bytes.length);
         expect(chunks.at(-1)?.end.row).toBe(rows + (found.value.header ? 0 : 1));
       }),
@@ -136,7 +137,7 @@ describe('reading what was written', () => {
           const chunks = await readAll(Buffer.from(text), formatOf(2, { newline: '\n' }));
           expect(chunks.at(-1)?.end.offset).toBe(text.length);
           const rows = chunks.flatMap((chunk) =>
-            chunk.rows.map((row, i) => ({ row, flaw: chunk.flaws.get(i) })),
+            rowsOf(chunk).map((row, i) => ({ row, flaw: chunk.flaws.get(i) })),
           );
           const good = rows.filter(({ flaw }) => flaw === undefined).map(({ row }) => row[0]);
           expect(good.filter((cell) => cell === 'good')).toHaveLength(
@@ -146,38 +147,6 @@ describe('reading what was written', () => {
       ),
       { numRuns: 300 },
     );
-  });
-});
-
-describe('decoding', () => {
-  it('can be undone, byte for byte, for anything', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (noise) => {
-        const bytes = Buffer.from(noise);
-        const { text, clean } = decode(bytes, 'utf-8');
-        expect(toBytes(text).equals(bytes)).toBe(true);
-        expect(sourceLength(text, 'utf-8', clean)).toBe(bytes.length);
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  it('cuts between characters, wherever a block ends', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 30 }), fc.nat(), (raw, where) => {
-        const bytes = Buffer.from(raw.toWellFormed());
-        const at = where % (bytes.length + 1);
-        const block = bytes.subarray(0, at);
-        const whole = at - cutCharacter(block, 'utf-8');
-        expect(decode(bytes.subarray(0, whole), 'utf-8').clean).toBe(true);
-        expect(at - whole).toBeLessThan(4);
-      }),
-    );
-  });
-
-  it('knows windows-1252 where it differs from Latin-1', () => {
-    expect(decode(Buffer.from([0x80, 0x92, 0xe9]), 'windows-1252').text).toBe('€’é');
-    expect(decode(Buffer.from([0x80, 0x92, 0xe9]), 'iso-8859-1').text).toBe('\u0080\u0092é');
   });
 });
 

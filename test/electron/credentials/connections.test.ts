@@ -108,7 +108,10 @@ test('a connection is stored, its secrets are in the keychain only, and the wind
     id: 'c1',
     builtIn: false,
     apiKey: 'stored',
-    policyPasswords: { agent: 'stored', 'Ünïcode / anything goes': 'missing' },
+    policyPasswords: [
+      { policy: 'agent', state: 'stored' },
+      { policy: 'Ünïcode / anything goes', state: 'missing' },
+    ],
     clientCertificate: null,
     certificateKey: 'missing',
     proxyPassword: 'missing',

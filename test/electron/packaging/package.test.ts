@@ -34,6 +34,7 @@ for (const { system, native, skip } of systems)
         '/dist/main/preload.cjs',
         '/dist/main/licences.json',
         '/dist/main/built-in-service-worker.js',
+        '/dist/main/parser-worker.js',
         '/dist/renderer/index.html',
         '/resources/service-profile.json',
         '/node_modules/keytar/lib/keytar.js',
@@ -42,7 +43,7 @@ for (const { system, native, skip } of systems)
       expect(app.files).toEqual(expect.arrayContaining(expected));
       const allowed = [
         /^\/package\.json$/,
-        /^\/dist\/main\/(main|built-in-service-worker|shared-[\w-]+)\.js$/,
+        /^\/dist\/main\/(main|built-in-service-worker|parser-worker|shared-[\w-]+)\.js$/,
         /^\/dist\/main\/preload\.cjs$/,
         /^\/dist\/(main|renderer)\/licences\.json$/,
         /^\/dist\/main\/files\.json$/,

@@ -1,11 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { ActivityController } from '../../../src/features/activity/activity.svelte.ts';
+import { ActivityController, dayRange } from '../../../src/features/activity/activity.svelte.ts';
+import { actLabel } from '../../../src/features/activity/labels.ts';
 import { openApp } from '../support/open-app.ts';
+import { auditEntry } from '../support/fake-data.ts';
+
+async function openActivity() {
+  const { app, api } = await openApp();
+  return new ActivityController(app, api);
+}
 
 describe('the activity page', () => {
+  it('opens with what was seen in clear and exported, and nothing else', async () => {
+    const log = await openActivity();
+    await log.load();
+    expect(new Set(log.shown.map(({ action }) => action))).toEqual(new Set(['Reveal', 'Export']));
+  });
+
   it('lists each act once, and loads earlier pages without gaps', async () => {
-    const { app, api } = await openApp();
-    const log = new ActivityController(app, api);
+    const log = await openActivity();
+    log.kind = 'all';
     await log.load();
     expect(log.entries).toHaveLength(200);
     await log.earlier();
@@ -16,6 +29,66 @@ describe('the activity page', () => {
     expect(log.shown.length).toBeLessThan(log.entries.length);
     log.everyLine = true;
     expect(log.shown).toHaveLength(240);
+  });
+
+  it('adds up the requests of a batch that go on in an earlier page, in one line', async () => {
+    const { app, api } = await openApp();
+    let page = 0;
+    const request = (sequence: number) => ({
+      ...auditEntry(1),
+      sequence,
+      action: 'BatchDetokenize',
+      definition: 'card-number',
+      job: 'job-1',
+    });
+    const log = new ActivityController(app, {
+      ...api,
+      call: ((name: string) => {
+        expect(name).toBe('activity.list');
+        page += 1;
+        const sequence = page === 1 ? 900 : 400;
+        const counted = { sequence, requests: 100, failed: page, rows: 5_000 };
+        const chain = { state: 'intact', checked: 1_000 };
+        const next = page === 1 ? 500 : null;
+        return Promise.resolve({
+          ok: true,
+          value: { entries: [request(sequence)], batches: [counted], total: 1_000, next, chain },
+        });
+      }) as typeof api.call,
+    });
+    await log.load();
+    await log.earlier();
+    expect(log.shown.map(({ sequence }) => sequence)).toEqual([900]);
+    expect(log.batches.get(900)).toEqual({ sequence: 900, requests: 200, failed: 3, rows: 10_000 });
+    expect(log.more).toBe(false);
+  });
+
+  it('asks for the days of the person’s own clock', () => {
+    const now = new Date(2026, 10, 22, 15, 30);
+    const midnight = (day: number) => new Date(2026, 10, day).toISOString();
+    expect(dayRange('any', now)).toEqual({});
+    expect(dayRange('today', now)).toEqual({ from: midnight(22) });
+    expect(dayRange('yesterday', now)).toEqual({ from: midnight(21), to: midnight(22) });
+    expect(dayRange('week', now)).toEqual({ from: midnight(16) });
+  });
+
+  it('clears all filters at once', async () => {
+    const log = await openActivity();
+    log.text = 'nothing like it';
+    log.day = 'today';
+    await log.load();
+    expect(log.shown).toEqual([]);
+    expect(log.isFiltered).toBe(true);
+    await log.clearFilters();
+    expect(log.isFiltered).toBe(false);
+    expect(log.shown.length).toBeGreaterThan(0);
+  });
+
+  it('tells an export of cleartext from a masked one', () => {
+    const exported = { ...auditEntry(1), action: 'Export' };
+    expect(actLabel({ ...exported, note: 'cleartext all exact' })).toBe('Exported cleartext');
+    expect(actLabel({ ...exported, note: 'masked all exact' })).toBe('Exported');
+    expect(actLabel({ ...exported, action: 'FromTheFuture' })).toBe('FromTheFuture');
   });
 
   it('shows that the chain is broken', async () => {

@@ -3,7 +3,13 @@ import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import { openApi } from '../../../src/api.ts';
 import { AppStore } from '../../../src/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
-import { formatMatches, formatSum, parseCount } from '../../../src/features/batch/labels.ts';
+import {
+  describeState,
+  formatMatches,
+  formatSum,
+  formatWaiting,
+  parseCount,
+} from '../../../src/features/batch/labels.ts';
 import {
   buildPattern,
   emptyPattern,
@@ -158,9 +164,40 @@ describe('a run', () => {
 
 describe('labels and numbers', () => {
   it('formats the row count as one sum', () => {
-    expect(formatSum(data.finishedTally)).toBe(
-      '500,000 rows in = 499,903 ok + 49 failed + 0 unmatched + 48 blank',
+    expect(formatSum(data.job({ tally: data.finishedTally }))).toBe(
+      '500,000 rows = 499,903 succeeded + 49 failed + 48 blank',
     );
+    const tally = { rows: 115_475, ok: 11_431, failed: 104_044, unmatched: 0, blank: 0 };
+    expect(formatSum(data.job({ tally, total: 1_000_000 }))).toBe(
+      '1,000,000 rows = 11,431 succeeded + 104,044 failed + 884,525 not sent',
+    );
+  });
+
+  it.each([
+    ['finished', { ok: 3 }, 'ok', 'Finished'],
+    ['finished', { ok: 3, failed: 1_068 }, 'warn', 'Finished · 1,068 failed'],
+    ['finished', { unmatched: 3, failed: 1 }, 'warn', 'Finished · 1 failed'],
+    ['finished', { failed: 400, blank: 2 }, 'danger', 'Finished · all failed'],
+    ['cancelled', { failed: 400 }, 'danger', 'Cancelled · all failed'],
+    ['running', { failed: 400 }, 'quiet', 'Running'],
+  ] as const)('calls a job that is %s with %o %s: %s', (state, counts, variant, label) => {
+    const tally = { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0, ...counts };
+    expect(describeState(data.job({ state, tally }))).toEqual({ variant, label });
+  });
+
+  it('says why nothing is sent, and until when, as long as that is so', () => {
+    const now = Date.parse('2026-11-20T14:00:00.000Z');
+    const waiting = (code: 'service.unreachable' | 'service.quota', seconds: number | null) =>
+      formatWaiting(
+        { failure: { code }, until: seconds === null ? null : new Date(now + seconds * 1_000).toISOString() },
+        now,
+      );
+    expect(waiting('service.unreachable', 6)).toBe('Offline. Retrying in 6 s');
+    expect(waiting('service.unreachable', -1)).toBe('Offline. Retrying now');
+    expect(waiting('service.unreachable', null)).toBe('Offline');
+    expect(waiting('service.quota', 7_200)).toMatch(/^Today’s quota is used up\. Resumes at \d\d:\d\d$/);
+    const job = data.job({ waiting: { failure: { code: 'service.unreachable' }, until: null } });
+    expect(describeState(job)).toEqual({ variant: 'warn', label: 'Waiting' });
   });
 
   it('parses a typed count with any separators, and nothing else', () => {

@@ -153,12 +153,12 @@ describe('a chart', () => {
 });
 
 it('a rate is never 100 % while something failed', () => {
-  expect(formatRate(1_000_000, 1)).toBe('99.9 %');
-  expect(formatRate(10, 0)).toBe('100 %');
+  expect(formatRate(1_000_000, 1)).toBe('99.9%');
+  expect(formatRate(10, 0)).toBe('100%');
   expect(formatRate(0, 0)).toBe('–');
   expect(formatRate(10, null)).toBe('–');
-  expect(changeOf(110, 100)).toEqual({ text: '10 %', direction: 'up' });
-  expect(changeOf(5, 0)).toEqual({ text: 'none before', direction: 'up' });
+  expect(changeOf(110, 100)).toEqual({ text: '10%', direction: 'up' });
+  expect(changeOf(5, 0)).toEqual({ text: 'no earlier data', direction: 'up' });
   expect(changeOf(null, 3)).toBeNull();
 });
 

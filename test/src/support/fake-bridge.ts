@@ -198,8 +198,12 @@ function defaultAnswers(
         proxyPassword:
           draft.proxyUser === '' ? ('missing' as const) : (before?.proxyPassword ?? ('missing' as const)),
         apiKey: before?.apiKey ?? ('missing' as const),
-        policyPasswords: Object.fromEntries(
-          draft.policies.map((policy) => [policy, before?.policyPasswords[policy] ?? ('missing' as const)]),
+        policyPasswords: draft.policies.map(
+          (policy) =>
+            before?.policyPasswords.find((password) => password.policy === policy) ?? {
+              policy,
+              state: 'missing' as const,
+            },
         ),
       };
       const others = fake.state.connections.filter((connection) => connection.id !== saved);
@@ -221,7 +225,10 @@ function defaultAnswers(
           if (secret.kind !== 'policyPassword') return { ...connection, [secret.kind]: 'stored' as const };
           return {
             ...connection,
-            policyPasswords: { ...connection.policyPasswords, [secret.policy]: 'stored' as const },
+            policyPasswords: [
+              ...connection.policyPasswords.filter(({ policy }) => policy !== secret.policy),
+              { policy: secret.policy, state: 'stored' as const },
+            ],
           };
         }),
       });
@@ -363,15 +370,6 @@ function defaultAnswers(
       );
       return done({ total, from, rows });
     },
-    'batch.failures': ({ jobId }) => {
-      const job = fake.jobs.get(jobId);
-      if (job === undefined || job.tally.failed === 0) return done([]);
-      return done([
-        { code: 'row.malformed', count: 37, firstRow: 1_841, retriable: false },
-        { code: 'service.failing', count: 11, firstRow: 20_413, retriable: true },
-        { code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
-      ]);
-    },
     'batch.reveal': ({ xorKey }) => {
       turn += 1;
       return done({
@@ -403,14 +401,25 @@ function defaultAnswers(
       fake.mappings = fake.mappings.filter((one) => one.id !== id);
       return done({});
     },
-    'activity.list': ({ before, limit, caseReference }) => {
+    'activity.list': ({ before, limit, caseReference, kind, text, foldBatches }) => {
       const total = 240;
       const entries = [];
-      for (let n = (before ?? total) - 1; n >= 0 && entries.length < limit; n -= 1) {
-        const entry = data.auditEntry(n);
-        if (caseReference === null || entry.caseReference === caseReference) entries.push(entry);
+      let at = (before ?? total) - 1;
+      for (; at >= 0 && entries.length < limit; at -= 1) {
+        const entry = data.auditEntry(at);
+        if (caseReference !== null && entry.caseReference !== caseReference) continue;
+        if (kind === 'cleartext' && !['Reveal', 'Export'].includes(entry.action)) continue;
+        if (kind === 'requests' && ['Reveal', 'Export'].includes(entry.action)) continue;
+        if (kind === 'changes') continue;
+        if (text !== undefined && entry.reason?.toLowerCase().includes(text.toLowerCase()) !== true) continue;
+        entries.push(entry);
       }
-      return done({ entries, total, chain: { state: 'intact', checked: total } });
+      const batches =
+        foldBatches === true && kind === 'requests' && entries[1] !== undefined
+          ? [{ sequence: entries[1].sequence, requests: 1_000, failed: 12, rows: 500_000 }]
+          : [];
+      const next = at < 0 ? null : at + 1;
+      return done({ entries, batches, total, next, chain: { state: 'intact', checked: total } });
     },
     ...reportAnswers(),
     'settings.save': (settings) => {

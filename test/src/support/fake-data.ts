@@ -41,7 +41,11 @@ export const builtIn: ConnectionView = {
   requestsPerSecond: 600,
   transfersPerDay: 10_000_000,
   apiKey: 'stored',
-  policyPasswords: { 'dispute-desk': 'stored', 'mask-only': 'stored', analyst: 'stored' },
+  policyPasswords: [
+    { policy: 'dispute-desk', state: 'stored' },
+    { policy: 'mask-only', state: 'stored' },
+    { policy: 'analyst', state: 'stored' },
+  ],
   certificateKey: 'missing',
   proxyPassword: 'missing',
 };
@@ -57,7 +61,10 @@ export const production: ConnectionView = {
   accountId: '40817',
   tenantId: 'eu-1',
   apiKeyExpires: '2026-12-31',
-  policyPasswords: { analyst: 'stored', 'dispute-desk': 'missing' },
+  policyPasswords: [
+    { policy: 'analyst', state: 'stored' },
+    { policy: 'dispute-desk', state: 'missing' },
+  ],
 };
 
 export const staging: ConnectionView = {
@@ -138,6 +145,7 @@ export const sourceRow = (n: number): string[] => [
 export const preview: Preview = {
   source: { sourceId: 'source-1', name: 'disputes-q3.csv', bytes: 41_203_118, sheet: null },
   reading: { encoding: 'utf-8', delimiter: ';', header: true },
+  guesses: { encoding: null, delimiter: null, header: false },
   byteOrderMark: true,
   newline: '\r\n',
   columns: header.map((name, index) => ({
@@ -181,6 +189,12 @@ export function job(over: Partial<Job> = {}): Job {
     endedAt: null,
     total: 500_000,
     tally: { rows: 312_500, ok: 312_440, failed: 12, unmatched: 0, blank: 48 },
+    values: { all: 312_452, failed: 12 },
+    failures: [
+      { column: null, code: 'row.malformed', count: 9, firstRow: 1_841, retriable: false },
+      { column: 1, code: 'service.failing', count: 2, firstRow: 20_413, retriable: true },
+      { column: 1, code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
+    ],
     committed: 312_500,
     rowsPerSecond: 1_390,
     secondsLeft: 135,

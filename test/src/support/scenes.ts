@@ -1,7 +1,7 @@
 import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
-import { nothingReported, reportAnswers, signedOut } from './fake-reports.ts';
+import { figuresOf, nothingReported, reportAnswers, signedOut } from './fake-reports.ts';
 
 const acme = { connectionId: data.production.id, policy: 'analyst' };
 const acmeService = { ...data.appState().service, connectionId: data.production.id, policy: 'analyst' };
@@ -92,6 +92,10 @@ const matched = data.job({
   },
   tally: { rows: 500_000, ok: 12_804, failed: 49, unmatched: 487_099, blank: 48 },
 });
+const manyDefinitions = Array.from(
+  { length: 40 },
+  (_, n) => `${['card-number', 'account', 'customer-reference', 'e-mail'][n % 4] ?? ''}-region-${n + 1}`,
+);
 const weekly: Mapping = {
   id: 'mapping-1',
   name: 'Disputes weekly',
@@ -197,6 +201,16 @@ export const scenes: Record<string, FakeOptions> = {
   matched: { state: inProduction, jobs: [matched], unparsed: ['batch.rows'] },
   mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },
   'signed-out': { state: inProduction, answers: reportAnswers(signedOut) },
+  'many-definitions': {
+    state: inProduction,
+    answers: {
+      ...reportAnswers(),
+      'reports.metrics': (query) => ({
+        ok: true,
+        value: { ...figuresOf(query, manyDefinitions), requestId: '7f3a91c2-9001' },
+      }),
+    },
+  },
   'nothing-reported': { state: inProduction, answers: nothingReported() },
   locked: {
     state: data.appState({ lock: { locked: true, passphraseSet: true, waitMs: 0 } }),

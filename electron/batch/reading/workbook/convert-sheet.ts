@@ -12,8 +12,17 @@ export interface Converted {
   readonly sheet: string;
   /** All sheets that are not hidden, the converted one included. */
   readonly sheets: readonly string[];
-  /** Numbers whose last digits a spreadsheet lost: by column from 0, with the first row, from 1, the header counted. */
-  readonly rounded: readonly { readonly column: number; readonly row: number; readonly count: number }[];
+  /** Numbers whose last digits a spreadsheet lost. */
+  readonly rounded: readonly CellsOfColumn[];
+  /** Formulas whose values were never stored, by a program that doesn't calculate: they came as blank cells. */
+  readonly unevaluated: readonly CellsOfColumn[];
+}
+
+/** By column from 0: how many cells, with the row of the first, from 1, the header counted. */
+export interface CellsOfColumn {
+  readonly column: number;
+  readonly row: number;
+  readonly count: number;
 }
 
 /** How the text is read back. With a byte order mark of its own, one in the first cell is not taken for it. */
@@ -22,7 +31,12 @@ export const canonical = { encoding: 'utf-8', delimiter: ',', newline: '\n', mar
 const flushLength = 128 * 1024;
 /** Characters of rows between two writes: a text shared by many cells may be much longer here than in the file. */
 const maxPending = 64 * 1024 * 1024;
-const maxTextBytes = 8 * 1024 * 1024 * 1024;
+
+/** Bytes a sheet may become as text, by what sheet and shared strings take in the archive. */
+function maxTextBytes(pack: Package, { sharedStrings }: Workbook, { part }: SheetPart): number {
+  const packed = pack.packedSize(part) + (sharedStrings === null ? 0 : pack.packedSize(sharedStrings));
+  return Math.max(packageLimits.ratioFrom, packed * packageLimits.textRatio);
+}
 
 export interface ConvertSheetOptions {
   readonly path: string;
@@ -31,7 +45,6 @@ export interface ConvertSheetOptions {
   readonly createOutput: () => Promise<Outcome<EncryptedFileWriter>>;
   /** Receives the share that is done, 0 to 1. */
   readonly report: (share: number) => void;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -39,10 +52,10 @@ export interface ConvertSheetOptions {
  * numbers. A formula comes as the value it had. Empty rows between others are kept; those before and behind are not.
  * Keeps the shared strings in memory, and nothing else that grows with the sheet.
  * Failures: file.not-a-table, file.workbook-damaged, file.workbook-too-large, file.too-many-columns, file.empty,
- * file.disk-full, file.unwritable, service.cancelled.
+ * file.disk-full, file.unwritable. Called in the parser's thread only: it yields to nobody.
  */
 export async function convertSheet(options: ConvertSheetOptions): Promise<Outcome<Converted>> {
-  const { path, createOutput, report, signal } = options;
+  const { path, createOutput, report } = options;
   let pack: Package | null = null;
   try {
     pack = await openPackage(path);
@@ -55,21 +68,19 @@ export async function convertSheet(options: ConvertSheetOptions): Promise<Outcom
     const stringBytes = workbook.sharedStrings === null ? 0 : (pack.size(workbook.sharedStrings) ?? 0);
     const total = stringBytes + (sizes[0] ?? 0);
     const reportAfter = (before: number) => (bytes: number) => {
-      signal.throwIfAborted();
       report(Math.min(1, (before + bytes) / Math.max(1, total)));
     };
     const strings = await readSharedStrings(pack, workbook.sharedStrings, reportAfter(0));
     for (const sheet of candidates) {
       const input = { pack, workbook, sheet, strings, onRead: reportAfter(stringBytes) };
-      const rounded = await convert(input, createOutput);
-      if (rounded === null) continue;
-      if (!rounded.ok) return rounded;
-      return done({ sheet: sheet.name, sheets: visible.map(({ name }) => name), rounded: rounded.value });
+      const flagged = await convert(input, createOutput);
+      if (flagged === null) continue;
+      if (!flagged.ok) return flagged;
+      return done({ sheet: sheet.name, sheets: visible.map(({ name }) => name), ...flagged.value });
     }
     return failed('file.empty');
   } catch (error) {
     if (error instanceof Refusal) return { ok: false, failure: error.failure };
-    if (signal.aborted) return failed('service.cancelled');
     throw error;
   } finally {
     pack?.close();
@@ -92,14 +103,14 @@ interface SheetInput {
 async function convert(
   input: SheetInput,
   createOutput: ConvertSheetOptions['createOutput'],
-): Promise<Outcome<Converted['rounded']> | null> {
+): Promise<Outcome<FlaggedCells> | null> {
   let minWidth = 0;
   for (;;) {
     const output = await createOutput();
     if (!output.ok) return output;
     let isFinished = false;
     try {
-      const { width, maxWidth, rounded } = await writeSheet(input, output.value, minWidth);
+      const { width, maxWidth, flagged } = await writeSheet(input, output.value, minWidth);
       if (maxWidth === 0) return null;
       if (maxWidth > width) {
         minWidth = maxWidth;
@@ -108,18 +119,32 @@ async function convert(
       const finished = await output.value.finish();
       if (!finished.ok) return finished;
       isFinished = true;
-      return done([...rounded].map(([column, found]) => ({ column, ...found })));
+      return done(flagged);
     } finally {
       if (!isFinished) await output.value.abandon();
     }
   }
 }
 
+type FlaggedCells = Pick<Converted, 'rounded' | 'unevaluated'>;
+
 interface WrittenSheet {
   readonly width: number;
   /** More than `width` where a row was too long for it; what was written is then of no use. */
   readonly maxWidth: number;
-  readonly rounded: ReadonlyMap<number, { row: number; count: number }>;
+  readonly flagged: FlaggedCells;
+}
+
+/** Counts cells by their column. */
+function countCells(): { add(column: number, row: number): void; counts(): CellsOfColumn[] } {
+  const byColumn = new Map<number, CellsOfColumn>();
+  return {
+    add(column, row) {
+      const found = byColumn.get(column);
+      byColumn.set(column, { column, row: found?.row ?? row, count: (found?.count ?? 0) + 1 });
+    },
+    counts: () => [...byColumn.values()],
+  };
 }
 
 /** Throws `Refusal`. */
@@ -129,7 +154,9 @@ async function writeSheet(
   minWidth: number,
 ): Promise<WrittenSheet> {
   const writer = createRowWriter({ ...canonical, spreadsheet: false });
-  const rounded = new Map<number, { row: number; count: number }>();
+  const rounded = countCells();
+  const unevaluated = countCells();
+  const maxBytes = maxTextBytes(pack, workbook, sheet);
   let width = minWidth;
   let maxWidth = 0;
   let firstRow = 0;
@@ -141,7 +168,7 @@ async function writeSheet(
   let pendingLength = 0;
   let bytes = 0;
 
-  function addRow({ number, cells, rounded: lost }: SheetRow): void {
+  function addRow({ number, cells, ...flagged }: SheetRow): void {
     maxWidth = Math.max(maxWidth, cells.length);
     if (firstRow === 0) {
       firstRow = number;
@@ -149,10 +176,8 @@ async function writeSheet(
       width = Math.max(width, cells.length);
       blank = writer.line(Array.from({ length: width }, () => ''));
     }
-    for (const column of lost) {
-      const found = rounded.get(column);
-      rounded.set(column, { row: found?.row ?? number - firstRow + 1, count: (found?.count ?? 0) + 1 });
-    }
+    for (const column of flagged.rounded) rounded.add(column, number - firstRow + 1);
+    for (const column of flagged.unevaluated) unevaluated.add(column, number - firstRow + 1);
     // Too long for this pass: only the length is still of use.
     if (cells.length > width) return;
     if (number > nextRow) {
@@ -169,7 +194,7 @@ async function writeSheet(
   async function write(piece: string): Promise<void> {
     const encoded = Buffer.from(piece);
     bytes += encoded.length;
-    if (bytes > maxTextBytes) throw new Refusal('file.workbook-too-large');
+    if (bytes > maxBytes) throw new Refusal('file.workbook-too-large');
     const outcome = await output.write(encoded);
     if (!outcome.ok) throw new Refusal(outcome.failure.code);
   }
@@ -190,5 +215,6 @@ async function writeSheet(
     if (text.length + pending.length > flushLength) await flush();
   });
   await flush();
-  return { width, maxWidth, rounded };
+  const flagged = { rounded: rounded.counts(), unevaluated: unevaluated.counts() };
+  return { width, maxWidth, flagged };
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import yauzl from 'yauzl';
 import type { Failure, FailureCode } from '../../../contract/errors.ts';
 
@@ -16,7 +17,12 @@ export class Refusal extends Error {
 export interface Package {
   /** Bytes a part unpacks to; null when there is none of that name. */
   size(name: string): number | null;
-  /** What the part unpacks to, never more than its directory entry says. Throws `Refusal`. */
+  /** Bytes it takes in the archive; 0 when there is none of that name. */
+  packedSize(name: string): number;
+  /**
+   * What the part unpacks to, never more than its directory entry says. Throws `Refusal`: at the end, when all was
+   * read, where the bytes are not those that were packed.
+   */
   read(name: string): Promise<AsyncIterable<Buffer>>;
   close(): void;
 }
@@ -29,8 +35,10 @@ export const packageLimits = {
   other: 64 * 1024 * 1024,
   /** Sheets of a single repeated row pack about 100 to 1; DEFLATE ends at 1,032 to 1. */
   ratio: 250,
-  /** Below this many unpacked bytes the ratio says nothing. */
+  /** Below this many unpacked bytes the ratios say nothing. */
   ratioFrom: 16 * 1024 * 1024,
+  /** Bytes of text for each packed byte of sheet and shared strings: a text is shared, or rows are padded, over and over. */
+  textRatio: 200,
 };
 
 /** Failures, thrown as `Refusal`: file.workbook-damaged when it is no ZIP archive a workbook could be. */
@@ -56,6 +64,7 @@ export async function openPackage(path: string): Promise<Package> {
   }
   return {
     size: (name) => entries.get(name.toLowerCase())?.uncompressedSize ?? null,
+    packedSize: (name) => entries.get(name.toLowerCase())?.compressedSize ?? 0,
     async read(name) {
       const entry = entries.get(name.toLowerCase());
       if (entry === undefined) throw new Refusal('file.workbook-damaged');
@@ -72,7 +81,7 @@ export async function openPackage(path: string): Promise<Package> {
       } catch {
         throw new Refusal('file.workbook-damaged');
       }
-      return bytesOf(stream);
+      return bytesOf(stream, entry.crc32);
     },
     close() {
       zip.close();
@@ -80,13 +89,19 @@ export async function openPackage(path: string): Promise<Package> {
   };
 }
 
-async function* bytesOf(stream: Readable): AsyncGenerator<Buffer, void> {
+/** A changed bit may still be DEFLATE, XML and digits: only the checksum, which yauzl leaves to others, tells. */
+async function* bytesOf(stream: Readable, expected: number): AsyncGenerator<Buffer, void> {
+  let checksum = 0;
   try {
-    for await (const bytes of stream) yield bytes as Buffer;
+    for await (const bytes of stream) {
+      checksum = crc32(bytes as Buffer, checksum);
+      yield bytes as Buffer;
+    }
   } catch {
     // A stream that isn't DEFLATE, or more or fewer bytes than the entry says.
     throw new Refusal('file.workbook-damaged');
   } finally {
     stream.destroy();
   }
+  if (checksum !== expected) throw new Refusal('file.workbook-damaged');
 }

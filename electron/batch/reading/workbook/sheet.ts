@@ -10,6 +10,9 @@ export const sheetRows = 1_048_576;
 /** Characters of one row. */
 const rowLength = 4_000_000;
 
+/** Columns of any sheet that three letters can name. */
+const namedColumns = 26 + 26 ** 2 + 26 ** 3;
+
 /** A row's cells up to the last that holds something. */
 export interface SheetRow {
   /** As the sheet numbers it, from 1. */
@@ -17,6 +20,8 @@ export interface SheetRow {
   readonly cells: readonly string[];
   /** Columns, from 0, whose digits the spreadsheet rounded. */
   readonly rounded: readonly number[];
+  /** Columns, from 0, with a formula whose value was never stored: it is blank here. */
+  readonly unevaluated: readonly number[];
 }
 
 /** Hooks that hand each row on as it ends; rows without content are left out. They throw `Refusal`. */
@@ -27,14 +32,20 @@ export function sheetHooks(
 ): XmlHooks {
   const inline = textHooks();
   let inRows = false;
+  let inRow = false;
   let row = 0;
   let cells: string[] = [];
   let rounded: number[] = [];
+  let unevaluated: number[] = [];
+  /** By column, the last row that had a cell there. */
+  const lastRows = new Int32Array(namedColumns);
   let length = 0;
   let column = -1;
   let cell: Attributes = {};
   let raw = '';
   let inValue = false;
+  let hasFormula = false;
+  let hasValue = false;
 
   function textOf(): CellText {
     switch (cell['t']) {
@@ -62,13 +73,16 @@ export function sheetHooks(
 
   function endCell(): void {
     const found = textOf();
-    if (found.text === '') return;
+    // A formula whose value is an empty text says so: `t="str"` with a value.
+    const isUnevaluated = hasFormula && found.text === '' && !(hasValue && cell['t'] === 'str');
+    if (found.text === '' && !isUnevaluated) return;
     if (column >= limits.columns) throw new Refusal('file.too-many-columns', String(limits.columns));
     length += found.text.length;
     if (found.text.length > limits.field || length > rowLength) throw new Refusal('file.workbook-too-large');
     while (cells.length < column) cells.push('');
     cells[column] = found.text;
     if (found.rounded) rounded.push(column);
+    if (isUnevaluated) unevaluated.push(column);
   }
 
   return {
@@ -78,17 +92,29 @@ export function sheetHooks(
       if (name === 'c') {
         cell = attributes;
         column = attributes['r'] === undefined ? column + 1 : columnOf(attributes['r']);
+        // Of two cells with one address, another program might read the other one.
+        if (!inRow || column >= namedColumns || lastRows[column] === row)
+          throw new Refusal('file.workbook-damaged');
+        lastRows[column] = row;
         raw = '';
+        hasFormula = false;
+        hasValue = false;
         inline.take();
-      } else if (name === 'v') inValue = true;
+      } else if (name === 'v') {
+        if (hasValue) throw new Refusal('file.workbook-damaged');
+        inValue = true;
+        hasValue = true;
+      } else if (name === 'f') hasFormula = true;
       else if (name === 'row') {
         const number = attributes['r'] === undefined ? row + 1 : Number(attributes['r']);
         // Rows out of order would get the numbers of others.
-        if (!Number.isInteger(number) || number <= row || number > sheetRows)
+        if (inRow || !Number.isInteger(number) || number <= row || number > sheetRows)
           throw new Refusal('file.workbook-damaged');
         row = number;
+        inRow = true;
         cells = [];
         rounded = [];
+        unevaluated = [];
         length = 0;
         column = -1;
       } else inline.open(name);
@@ -104,7 +130,8 @@ export function sheetHooks(
       if (name === 'c') endCell();
       else if (name === 'v') inValue = false;
       else if (name === 'row') {
-        if (cells.length > 0) take({ number: row, cells, rounded });
+        inRow = false;
+        if (cells.length > 0) take({ number: row, cells, rounded, unevaluated });
       } else if (name === 'sheetData') inRows = false;
       else inline.close(name);
     },

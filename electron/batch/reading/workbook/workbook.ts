@@ -19,6 +19,9 @@ export interface Workbook {
   readonly from1904: boolean;
 }
 
+/** Characters. Spreadsheets allow 31 in a sheet's name. */
+const maxSheetName = 255;
+
 /** Throws `Refusal`: file.not-a-table for an archive that is something else, file.workbook-damaged. */
 export async function describeWorkbook(pack: Package): Promise<Workbook> {
   if (pack.size('_rels/.rels') === null)
@@ -45,8 +48,12 @@ export async function describeWorkbook(pack: Package): Promise<Workbook> {
       const id = Object.entries(attributes).find(([key]) => key === 'id' || key.endsWith(':id'))?.[1];
       const part = parts.get(id ?? '');
       if (part?.type !== 'worksheet') return;
+      const title = attributes['name'] ?? '';
+      // All of them are told to the window: neither more sheets than parts, nor names no spreadsheet allows.
+      if (sheets.some((sheet) => sheet.part === part.part) || title.length > maxSheetName)
+        throw new Refusal('file.workbook-damaged');
       const visible = !['hidden', 'veryHidden'].includes(attributes['state'] ?? '');
-      sheets.push({ name: attributes['name'] ?? '', part: part.part, visible });
+      sheets.push({ name: title, part: part.part, visible });
     },
   });
   if (names.root !== 'workbook') throw new Refusal('file.not-a-table', 'Office file that is no workbook');
@@ -80,7 +87,8 @@ async function relations(pack: Package, of: string): Promise<Map<string, { type:
 
 async function styles(pack: Package, part: string | null): Promise<NumberStyle[]> {
   const found: NumberStyle[] = [];
-  if (part === null || pack.size(part) === null) return found;
+  // A part that is named and not there is damage: without it dates would be read as numbers.
+  if (part === null) return found;
   const codes = new Map<number, NumberStyle>();
   let inCells = false;
   await readSmall(pack, part, {

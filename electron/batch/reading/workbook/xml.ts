@@ -1,4 +1,3 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { SaxesParser } from 'saxes';
 import { Refusal } from './package.ts';
@@ -16,12 +15,11 @@ export interface XmlHooks {
 const tokenBytes = 8 * 1024 * 1024;
 const depth = 100;
 
-const turnMs = 8;
-/** Parsed at once: of short rows in a wide sheet, a whole piece would take half a second. */
+/** Parsed between two calls of `between`: of shared texts and wide rows, a whole piece may make a hundred megabytes. */
 const sliceBytes = 2 * 1024;
 
 /**
- * Reads one part as strict XML, piece by piece. `between` is awaited after each piece, with the bytes read so far. A
+ * Reads one part as strict XML, piece by piece. `between` is called after each piece, with the bytes read so far. A
  * document type declaration is refused: it is where entities would be declared, and no workbook has one.
  */
 export async function readXml(
@@ -62,7 +60,6 @@ export async function readXml(
 
   let decoder: TextDecoder | null = null;
   let bytes = 0;
-  let began = performance.now();
   const feed = (text: string, size: number): void => {
     parser.write(text);
     quiet += size;
@@ -75,10 +72,6 @@ export async function readXml(
       bytes += slice.length;
       feed(decodePiece(decoder, slice), slice.length);
       await between?.(bytes);
-      if (performance.now() - began > turnMs) {
-        await yieldToOthers();
-        began = performance.now();
-      }
     }
   }
   feed(decoder === null ? '' : decodePiece(decoder, null), 0);

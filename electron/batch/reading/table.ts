@@ -1,0 +1,194 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { FailureCode } from '../../contract/errors.ts';
+import type { Encoding } from '../../contract/models/batch.ts';
+import { codecOf } from './encodings.ts';
+import type { RowSpans } from './row-spans.ts';
+
+/** Characters. A longer field is kept, and its row not sent. */
+export const maxFieldLength = 1_000_000;
+
+/** What a chunk's bytes look like before they are decoded. */
+export interface SourceText {
+  readonly encoding: Encoding;
+  readonly bytes: Buffer;
+  /** One unit for each byte (UTF-16: two), as `Codec.view` has it: spans are positions in it. */
+  readonly view: string;
+}
+
+/**
+ * Rows of a source. A field is decoded when it is asked for; everything else stays as the file has it, so that it can be
+ * copied from there unchanged.
+ */
+export class Table {
+  readonly encoding: Encoding;
+  /** How many rows there are. */
+  readonly count: number;
+  readonly #bytes: Buffer;
+  readonly #view: string;
+  readonly #unit: 1 | 2;
+  readonly #isAscii: boolean;
+  readonly #spans: RowSpans;
+  /** The first rows of `#spans` that are left out: a header. */
+  readonly #skipped: number;
+  #text: string | null = null;
+
+  constructor(
+    { encoding, bytes, view }: SourceText,
+    spans: RowSpans,
+    [from, to]: readonly [from: number, to: number] = [0, spans.count],
+  ) {
+    this.encoding = encoding;
+    this.count = to - from;
+    this.#bytes = bytes;
+    this.#view = view;
+    this.#unit = codecOf(encoding).viewUnit;
+    this.#isAscii = this.#unit === 1 && isAscii(bytes);
+    this.#spans = spans;
+    this.#skipped = from;
+  }
+
+  /** Some of its rows. */
+  rows(from: number, to: number): Table {
+    const source = { encoding: this.encoding, bytes: this.#bytes, view: this.#view };
+    return new Table(source, this.#spans, [
+      this.#skipped + from,
+      Math.min(this.#skipped + to, this.#spans.count),
+    ]);
+  }
+
+  width(row: number): number {
+    const at = row + this.#skipped;
+    const { firstFields } = this.#spans;
+    return (firstFields[at + 1] ?? 0) - (firstFields[at] ?? 0);
+  }
+
+  /** What a field says, without its quotes; '' where the row has no such field. */
+  value(row: number, column: number): string {
+    if (column >= this.width(row)) return '';
+    const start = this.fieldStart(row, column);
+    const end = this.fieldEnd(row, column);
+    if (this.#view.charCodeAt(start) === 0x22 && start < end && !this.hasBadQuotes(row)) {
+      // What stands behind the closing quote is white space, and part of the value.
+      const close = this.#view.lastIndexOf('"', end - 1);
+      const quoted = this.#decode(start + 1, close) + this.#view.slice(close + 1, end);
+      return quoted.includes('"') ? quoted.replaceAll('""', '"') : quoted;
+    }
+    return this.#decode(start, end);
+  }
+
+  /** The values of a row. */
+  fields(row: number): string[] {
+    const fields: string[] = [];
+    for (let column = 0; column < this.width(row); column++) fields.push(this.value(row, column));
+    return fields;
+  }
+
+  /** The values of the first rows; of all of them without a count. */
+  firstRows(count = this.count): string[][] {
+    return Array.from({ length: Math.min(count, this.count) }, (_, row) => this.fields(row));
+  }
+
+  hasBadQuotes(row: number): boolean {
+    const { badQuotes } = this.#spans;
+    return badQuotes.size > 0 && badQuotes.has(row + this.#skipped);
+  }
+
+  isBlankLine(row: number): boolean {
+    return this.width(row) === 1 && this.fieldStart(row, 0) === this.fieldEnd(row, 0);
+  }
+
+  isQuoted(row: number, column: number): boolean {
+    const start = this.fieldStart(row, column);
+    return (
+      start < this.fieldEnd(row, column) && this.#view.charCodeAt(start) === 0x22 && !this.hasBadQuotes(row)
+    );
+  }
+
+  rowStart(row: number): number {
+    return this.#spans.rowStarts[row + this.#skipped] ?? 0;
+  }
+
+  /** Its line end included. */
+  rowEnd(row: number): number {
+    return this.#spans.rowStarts[row + this.#skipped + 1] ?? 0;
+  }
+
+  fieldStart(row: number, column: number): number {
+    const { firstFields, fieldEnds, rowStarts } = this.#spans;
+    const at = row + this.#skipped;
+    return column === 0 ? (rowStarts[at] ?? 0) : (fieldEnds[(firstFields[at] ?? 0) + column - 1] ?? 0) + 1;
+  }
+
+  fieldEnd(row: number, column: number): number {
+    const { firstFields, fieldEnds } = this.#spans;
+    return fieldEnds[(firstFields[row + this.#skipped] ?? 0) + column] ?? 0;
+  }
+
+  /**
+   * The source between two positions as a text of bytes (latin1), or of UTF-16 units, from which exactly its bytes can
+   * be made again.
+   */
+  slice(from: number, to: number): string {
+    // In the view of some encodings characters of several bytes are blanked out.
+    this.#text ??=
+      this.#unit === 1 && !codecOf(this.encoding).asciiSafe ? this.#bytes.toString('latin1') : this.#view;
+    return this.#text.slice(from, Math.min(to, Math.floor(this.#bytes.length / this.#unit)));
+  }
+
+  /** Half a UTF-16 unit at the end of a row, where the file was cut; `slice` leaves it out. */
+  tailOf(row: number): Buffer {
+    const units = Math.floor(this.#bytes.length / this.#unit);
+    return this.#bytes.subarray(this.rowEnd(row) > units ? units * this.#unit : this.#bytes.length);
+  }
+
+  #decode(from: number, to: number): string {
+    if (this.#isAscii || this.#unit === 2) return this.#view.slice(from, to);
+    const text = this.#view.slice(from, to);
+    // eslint-disable-next-line no-control-regex -- all of ASCII
+    if (/^[\x00-\x7f]*$/.test(text)) return text;
+    return codecOf(this.encoding).decode(this.#bytes.subarray(from, to)).text;
+  }
+
+  /** Rows that are kept as they are and not sent, by their number. `width`: fields a row should have. */
+  findFlaws(width: number, names: readonly string[] | null): Map<number, FailureCode> {
+    const flaws = new Map<number, FailureCode>();
+    const isClean = this.#isClean(0, this.#bytes.length);
+    const hasNul = this.#view.includes('\0');
+    const firstName = names?.[0];
+    for (let row = 0; row < this.count; row++) {
+      const start = this.rowStart(row);
+      const end = this.rowEnd(row);
+      let flaw: FailureCode | null = null;
+      if (this.hasBadQuotes(row)) flaw = 'row.unclosed-quote';
+      else if (!isClean && !this.#isClean(start, end)) flaw = 'row.bad-encoding';
+      else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
+      else if (
+        end - start > maxFieldLength &&
+        this.fields(row).some((field) => field.length > maxFieldLength)
+      )
+        flaw = 'row.field-too-long';
+      else if (this.width(row) !== width && !this.isBlankLine(row)) flaw = 'row.malformed';
+      else if (names !== null && this.value(row, 0) === firstName && this.#repeats(row, names))
+        flaw = 'row.malformed';
+      if (flaw !== null) flaws.set(row, flaw);
+    }
+    return flaws;
+  }
+
+  #isClean(from: number, to: number): boolean {
+    if (this.#isAscii) return true;
+    if (this.#unit === 2) return this.#view.slice(from, to).isWellFormed();
+    const bytes = this.#bytes.subarray(from, to);
+    return this.encoding === 'utf-8'
+      ? isUtf8(bytes)
+      : isAscii(bytes) || codecOf(this.encoding).decode(bytes).clean;
+  }
+
+  #repeats(row: number, names: readonly string[]): boolean {
+    return (
+      this.width(row) === names.length &&
+      names.join('') !== '' &&
+      names.every((name, column) => this.value(row, column) === name)
+    );
+  }
+}

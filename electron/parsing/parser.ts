@@ -1,0 +1,143 @@
+import { Worker } from 'node:worker_threads';
+import type { Converted, ConvertSheetOptions } from '../batch/reading/workbook/convert-sheet.ts';
+import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
+import type { Clock } from '../privacy/clock.ts';
+import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
+import { createSerialQueue } from '../util/serial-queue.ts';
+import type { OutputMessage, Task, WorkerMessage } from './worker.ts';
+
+/**
+ * Reads what strangers made: workbooks, and expressions that people type. Each is read in a thread of its own with a
+ * deadline and a memory limit, which is ended afterwards. So the worst of them costs an answer, and never a turn of the
+ * main process, whose timers hide revealed values.
+ */
+export interface Parser {
+  /**
+   * Writes a sheet as `convertSheet` does, with its failures. In addition: file.workbook-slow, file.workbook-too-large
+   * for the memory limit, service.cancelled. `createOutput` is called in this thread: the other one has no key.
+   */
+  convertSheet(options: ConvertSheetOptions & { readonly signal: AbortSignal }): Promise<Outcome<Converted>>;
+  /**
+   * For each expression, in which of these texts it is found; without texts a check of the expressions. Failures:
+   * pattern.invalid, pattern.unsupported, pattern.slow.
+   */
+  matchPatterns(patterns: readonly string[], texts: readonly string[]): Promise<Outcome<boolean[][]>>;
+}
+
+export interface ParserOptions {
+  /** The thread's entry: this folder's `worker.ts` under Node, its bundle in the application. */
+  readonly worker: URL;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly limits?: Partial<typeof parserLimits>;
+}
+
+/** Far above what the largest honest input needs on a slow machine. */
+export const parserLimits = {
+  /** A full sheet, 1,048,576 rows × 6, takes half a minute on one busy core. */
+  sheetMs: 10 * 60_000,
+  /** Of which a tenth of a second is the thread's start. */
+  patternsMs: 5_000,
+  /** The thread's heap, in MiB. Shared strings are outside of it and have a limit of their own. */
+  heapMb: 512,
+};
+
+interface RunOptions {
+  readonly deadlineMs: number;
+  /** What it is called when the deadline, or the memory limit, ended it. */
+  readonly slow: FailureCode;
+  readonly tooLarge: FailureCode;
+  readonly signal?: AbortSignal;
+  readonly report?: (share: number) => void;
+  readonly output?: (message: OutputMessage) => Promise<Outcome<null>>;
+}
+
+export function createParser({ worker, clock, limits }: ParserOptions): Parser {
+  const { sheetMs, patternsMs, heapMb } = { ...parserLimits, ...limits };
+
+  /** The type of the outcome is that of the task. Rejects where the thread fails: a bug of ours. */
+  async function run<T>(task: Task, options: RunOptions): Promise<Outcome<T>> {
+    const { signal, report, output } = options;
+    if (signal?.aborted === true) return failed('service.cancelled');
+    const thread = new Worker(worker, {
+      workerData: task,
+      name: 'parser',
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome<T>>();
+    const stopTimer = clock.after(options.deadlineMs, () => {
+      resolve(failed(options.slow));
+    });
+    const cancel = (): void => {
+      resolve(failed('service.cancelled'));
+    };
+    signal?.addEventListener('abort', cancel);
+    thread.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'outcome') resolve(message.outcome as Outcome<T>);
+      else if (message.kind === 'report') report?.(message.share);
+      else
+        output?.(message).then((answer) => {
+          thread.postMessage(answer);
+        }, reject);
+    });
+    thread.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve(failed(options.tooLarge));
+      else reject(error);
+    });
+    thread.on('exit', () => {
+      reject(new Error('The parser ended without an outcome.'));
+    });
+    try {
+      return await promise;
+    } finally {
+      stopTimer();
+      signal?.removeEventListener('abort', cancel);
+      await thread.terminate();
+    }
+  }
+
+  return {
+    async convertSheet({ path, sheet, createOutput, report, signal }) {
+      const inOrder = createSerialQueue();
+      let file: EncryptedFileWriter | null = null;
+      const output = async (message: OutputMessage): Promise<Outcome<null>> => {
+        if (message.step === 'create') {
+          const created = await createOutput();
+          if (!created.ok) return created;
+          file = created.value;
+        } else if (message.step === 'write') {
+          return file?.write(Buffer.from(message.bytes.buffer)) ?? failed('file.unwritable');
+        } else if (message.step === 'finish') {
+          const finished = await (file?.finish() ?? failed('file.unwritable'));
+          if (!finished.ok) return finished;
+          file = null;
+        } else {
+          await file?.abandon();
+          file = null;
+        }
+        return done(null);
+      };
+      try {
+        return await run<Converted>(
+          { kind: 'sheet', path, sheet },
+          {
+            deadlineMs: sheetMs,
+            slow: 'file.workbook-slow',
+            tooLarge: 'file.workbook-too-large',
+            signal,
+            report,
+            output: (message) => inOrder(() => output(message)),
+          },
+        );
+      } finally {
+        // The thread was ended before its file was.
+        await inOrder(() => output({ kind: 'output', step: 'abandon' }));
+      }
+    },
+    matchPatterns: (patterns, texts) =>
+      run<boolean[][]>(
+        { kind: 'patterns', patterns, texts },
+        { deadlineMs: patternsMs, slow: 'pattern.slow', tooLarge: 'pattern.slow' },
+      ),
+  };
+}

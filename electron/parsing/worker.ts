@@ -1,0 +1,82 @@
+/*
+ * The entry of the parser's thread: `parser.ts` creates it with one Task as its data. It posts WorkerMessages, the last
+ * one with the outcome, and gets an Outcome for each `output` message. It holds no key: what it read of a sheet goes to
+ * the main process in pieces, which encrypts them.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { convertSheet, type ConvertSheetOptions } from '../batch/reading/workbook/convert-sheet.ts';
+import { matchPatterns } from '../batch/planning/pattern.ts';
+import { done, type Outcome } from '../contract/errors.ts';
+import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
+
+export type Task =
+  | ({ readonly kind: 'sheet' } & Pick<ConvertSheetOptions, 'path' | 'sheet'>)
+  | { readonly kind: 'patterns'; readonly patterns: readonly string[]; readonly texts: readonly string[] };
+
+export type WorkerMessage =
+  | { readonly kind: 'report'; readonly share: number }
+  | OutputMessage
+  | { readonly kind: 'outcome'; readonly outcome: Outcome<unknown> };
+
+/** What is to be done with the file that a sheet is written to. One at a time. */
+export type OutputMessage =
+  | { readonly kind: 'output'; readonly step: 'create' | 'finish' | 'abandon' }
+  | { readonly kind: 'output'; readonly step: 'write'; readonly bytes: Uint8Array<ArrayBuffer> };
+
+/** What the main process encrypts and writes in one turn: a quarter of a millisecond's work. */
+const pieceBytes = 256 * 1024;
+
+/** The main process hears of every half percent. */
+const reportStep = 0.005;
+
+if (!parentPort) throw new Error('This module is the entry of a worker thread.');
+const port = parentPort;
+
+function post(message: WorkerMessage, moved: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, moved);
+}
+
+function ask(message: OutputMessage, moved?: readonly ArrayBuffer[]): Promise<Outcome<null>> {
+  return new Promise((resolve) => {
+    port.once('message', resolve);
+    post(message, moved);
+  });
+}
+
+async function createOutput(): Promise<Outcome<EncryptedFileWriter>> {
+  const created = await ask({ kind: 'output', step: 'create' });
+  if (!created.ok) return created;
+  return done({
+    async write(bytes) {
+      for (let at = 0; at < bytes.length; at += pieceBytes) {
+        // A copy: small buffers share their memory with others, which must not move along.
+        const piece = new Uint8Array(bytes.subarray(at, at + pieceBytes));
+        const written = await ask({ kind: 'output', step: 'write', bytes: piece }, [piece.buffer]);
+        if (!written.ok) return written;
+      }
+      return done(null);
+    },
+    finish: () => ask({ kind: 'output', step: 'finish' }),
+    async abandon() {
+      await ask({ kind: 'output', step: 'abandon' });
+    },
+  });
+}
+
+function run(task: Task): Promise<Outcome<unknown>> | Outcome<unknown> {
+  switch (task.kind) {
+    case 'sheet': {
+      let reported = -1;
+      const report = (share: number): void => {
+        if (share < 1 && Math.abs(share - reported) < reportStep) return;
+        reported = share;
+        post({ kind: 'report', share });
+      };
+      return convertSheet({ path: task.path, sheet: task.sheet, createOutput, report });
+    }
+    case 'patterns':
+      return matchPatterns(task.patterns, task.texts);
+  }
+}
+
+post({ kind: 'outcome', outcome: await run(workerData as Task) });
