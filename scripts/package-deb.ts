@@ -25,6 +25,8 @@ const depends = [
   'libatspi2.0-0 | libatspi2.0-0t64',
   'libc6 (>= 2.28)',
   'libgbm1',
+  // gdbus, which tells when the screen is locked.
+  'libglib2.0-bin',
   'libgtk-3-0 | libgtk-3-0t64',
   'libnotify4',
   'libnss3',

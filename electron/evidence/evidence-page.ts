@@ -144,9 +144,10 @@ export function evidencePage(chain: CaseChain, facts: EvidencePageFacts): string
         <p>
           Run <code>tokendesk --verify-evidence ${facts.document}</code> with this page beside it, or, without
           Tokendesk, <code>node verify-evidence.mjs ${facts.document}</code>: that file is in
-          <code>resources/verify</code> of every installation and needs nothing but Node 20 or newer. With <code>--signer</code> it compares the key with the one the workstation
-          shows; with <code>--log FOLDER</code> it finds each line in the audit log and follows the chain from
-          there to the log’s end.
+          <code>resources/verify</code> of every installation and needs nothing but Node 20 or newer. With
+          <code>--signer</code> it compares the key with the one the workstation shows; with
+          <code>--log FOLDER</code> it finds each line in the audit log and follows the chain from there to
+          the log’s end.
         </p>
       </body>
     </html> `;
