@@ -132,7 +132,13 @@ const caseScene = (caseReference: string, count: number, actor?: string): FakeOp
     answers: {
       'activity.list': () => ({
         ok: true,
-        value: { entries, total: entries.length, chain: { state: 'intact', checked: 240 } },
+        value: {
+          entries,
+          batches: [],
+          total: entries.length,
+          next: null,
+          chain: { state: 'intact', checked: 240 },
+        },
       }),
       'activity.cases': () => ({
         ok: true,
