@@ -69,7 +69,11 @@ test('10,000 rows are tokenized, detokenized and come back value by value', asyn
   await map(page, 'card', 'Detokenize', 'Card number');
   await run(page);
   await readSum(page);
-  const clearFile = await exportRows(page, { content: 'Cleartext', written: 'Converted', caseReference: 'D-1' });
+  const clearFile = await exportRows(page, {
+    content: 'Cleartext',
+    written: 'Converted',
+    caseReference: 'D-1',
+  });
   const back = read(path.join(app.downloads, clearFile));
 
   // Every value of every row is the one it was, whatever columns the two runs added. The row with a field too many
