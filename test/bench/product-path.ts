@@ -42,7 +42,7 @@ const exported = await harness.batch['batch.export']({
   content: 'cleartext',
   rows: 'all',
   format: 'csv',
-  safety: 'exact',
+  safety: 'source',
   delimiter: ',',
   byteOrderMark: false,
   newline: '\r\n',

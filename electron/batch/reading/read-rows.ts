@@ -107,7 +107,7 @@ export async function* readRows(
         yield failed('row.field-too-long', { row: position.row });
         return;
       }
-      window = asOneChunk ? window * 2 : Math.min(window * 2, limits.row);
+      window = Math.min(window * 2, limits.row);
       continue;
     }
     const consumed = Math.min((spans.rowStarts[spans.count] ?? 0) * viewUnit, visible.length);

@@ -47,6 +47,8 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   const delimiter = options.delimiter.charCodeAt(0);
   const lineEnd = options.newline === '\r' ? carriageReturn : feed;
   const lineEndText = lineEnd === feed ? '\n' : '\r';
+  /** Most characters are behind both, so that one comparison is enough for them. */
+  const lastStop = Math.max(delimiter, lineEnd);
   const { length } = text;
   const rowStarts: number[] = [];
   const firstFields: number[] = [];
@@ -84,7 +86,7 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
       } else {
         while (at < length) {
           const unit = text.charCodeAt(at);
-          if (unit === delimiter || unit === lineEnd) break;
+          if (unit <= lastStop && (unit === delimiter || unit === lineEnd)) break;
           at += 1;
         }
       }
