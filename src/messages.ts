@@ -65,6 +65,18 @@ function formatRefused(f: Failure): string {
   return `The service refused this: ${f.policy === undefined ? 'this policy' : `policy ${f.policy}`} may not ${act} ${on}.`;
 }
 
+/** A refused token is the commonest of all failures: its sentence names what a person can change. */
+function invalidMessage(f: Failure): Message {
+  if (f.fields?.some(({ name }) => name === 'tokenValue') === true) {
+    const kind = f.definition === undefined ? 'token' : `${f.definition} token`;
+    return message(
+      `The service doesn’t recognise this as a ${kind}.`.replace(/ a ([AEIO])/, ' an $1'),
+      'Check the digits or choose another definition.',
+    );
+  }
+  return message(formatInvalid(f), 'Correct the value and try again.');
+}
+
 function formatInvalid(f: Failure): string {
   const messages = (f.fields ?? []).map((field) => field.message);
   return messages.length === 0
@@ -122,10 +134,10 @@ const messages: Record<FailureCode, Format> = {
   'service.mismatched-answer': () =>
     message(
       'The answer did not match what was asked, so it was not used.',
-      'Try again; if it stays, contact support.',
+      'Try again. If the problem continues, contact support.',
       'now',
     ),
-  'service.invalid-input': (f) => message(formatInvalid(f), 'Correct the value and try again.'),
+  'service.invalid-input': invalidMessage,
   'service.credentials': (f) =>
     message(
       `${policyOf(f)} could not sign in: the API key, the policy name or its password is wrong.`,
@@ -237,7 +249,8 @@ const messages: Record<FailureCode, Format> = {
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
     message('A reason and a case are needed before anything is told in clear.', 'Fill them in.', 'now'),
-  'reveal.throttled': (f) => message('Too many reveals in a short time.', formatWait(f), 'later'),
+  'reveal.throttled': (f) =>
+    message('You’ve revealed too many values in a short time.', formatWait(f), 'later'),
   'reveal.gone': () =>
     message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
   'disclosure.limit': (f) =>
@@ -392,13 +405,17 @@ const messages: Record<FailureCode, Format> = {
   'call.invalid': () => message('Something in the form is missing or too long.', 'Check what you entered.'),
   'call.refused': () => message('The app refused this.', 'Close the window and open it again.'),
   'call.failed': () =>
-    message('Something inside the app failed.', 'Try again; if it stays, restart Tokendesk.', 'now'),
+    message(
+      'Something went wrong in Tokendesk.',
+      'Try again. If the problem continues, restart Tokendesk.',
+      'now',
+    ),
 };
 
 const retryAdvice: Record<Retry, string> = {
   now: '',
   later: 'Trying again right away won’t help.',
-  no: 'Trying again won’t help by itself.',
+  no: '',
 };
 
 /** The label of a definition, by its name at the service. */

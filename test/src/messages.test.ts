@@ -25,7 +25,7 @@ describe('messages', () => {
     const refused = { code: 'service.refused', operation: 'Detokenize', definition: 'card-number' } as const;
     expect(sentenceFor(refused, () => 'Card number')).toBe(
       'The service refused this: this policy may not detokenize Card number. ' +
-        'Trying again won’t help by itself. Choose another policy or ask the administrator to grant it.',
+        'Choose another policy or ask the administrator to grant it.',
     );
   });
 
@@ -39,6 +39,15 @@ describe('messages', () => {
     const sentence = sentenceFor({ code: 'service.tls', subject });
     expect(sentence).toMatch(words);
     expect(sentence).not.toMatch(/_/);
+  });
+
+  it('says of a token that the service refuses what a person can change', () => {
+    const fields = [{ name: 'tokenValue', message: 'tokenValue is invalid' }];
+    const failure = { code: 'service.invalid-input', definition: 'email', fields } as const;
+    expect(sentenceFor({ ...failure, fields: [...fields] }, () => 'E-mail address')).toBe(
+      'The service doesn’t recognise this as an E-mail address token. ' +
+        'Check the digits or choose another definition.',
+    );
   });
 
   it('quotes the service on an invalid field', () => {
