@@ -66,6 +66,18 @@ function formatRefused(f: Failure): string {
   return `The service refused this: ${f.policy === undefined ? 'this policy' : `policy ${f.policy}`} may not ${act} ${on}.`;
 }
 
+/** A refused token is the commonest of all failures: its sentence names what a person can change. */
+function invalidMessage(f: Failure): Message {
+  if (f.fields?.some(({ name }) => name === 'tokenValue') === true) {
+    const kind = f.definition === undefined ? 'token' : `${f.definition} token`;
+    return message(
+      `The service doesn’t recognise this as a ${kind}.`.replace(/ a ([AEIO])/, ' an $1'),
+      'Check the digits or choose another definition.',
+    );
+  }
+  return message(formatInvalid(f), 'Correct the value and try again.');
+}
+
 function formatInvalid(f: Failure): string {
   const messages = (f.fields ?? []).map((field) => field.message);
   return messages.length === 0
@@ -126,7 +138,7 @@ const messages: Record<FailureCode, Format> = {
       'Try again. If the problem continues, contact support.',
       'now',
     ),
-  'service.invalid-input': (f) => message(formatInvalid(f), 'Correct the value and try again.'),
+  'service.invalid-input': invalidMessage,
   'service.credentials': (f) =>
     message(
       `${policyOf(f)} could not sign in: the API key, the policy name or its password is wrong.`,

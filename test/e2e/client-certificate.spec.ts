@@ -108,7 +108,7 @@ test('a client certificate, from its file to a lookup', async ({ page, guarded, 
   await expect(alert).toHaveCount(0);
 
   await tokenize(page);
-  await page.getByText('tokenized just now').waitFor();
+  await page.getByText('New token, tokenized').waitFor();
   await expect(page.getByRole('region', { name: 'Result' })).toContainText('1111');
   expect(presented.length).toBeGreaterThan(1);
   expect(new Set(presented).size).toBe(1);

@@ -72,7 +72,7 @@ test.describe('one field', () => {
     await expect(page.getByRole('alert')).toHaveCount(0);
     expect(await audited(page)).toEqual(before);
     await tokenizeIt.press('Enter');
-    await expect(page.getByText('tokenized just now')).toBeVisible();
+    await expect(page.getByText('New token, tokenized')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Copy token' })).toBeFocused();
     const made = await token(page).inputValue();
     expect(made).toMatch(/^411111\d{6}1111$/);
@@ -104,7 +104,7 @@ test.describe('one field', () => {
     await choose(page, 'Definition', 'E-mail address');
     await page.getByLabel('Value in clear').fill('ada@example.org');
     await page.keyboard.press('Enter');
-    await page.getByText('tokenized just now').waitFor();
+    await page.getByText('New token, tokenized').waitFor();
     const email = (await page.locator('.token').innerText()).trim();
     await page.getByText('Look up a token').click();
     await token(page).fill('');

@@ -154,7 +154,7 @@ export const shots: Shot[] = [
       await page.getByRole('textbox', { name: 'Value in clear' }).fill('4111111111111111');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Copy token' }).click();
-      await page.getByText('Token copied').waitFor();
+      await page.getByText('Token copied. Clears').waitFor();
     },
   },
   {
@@ -165,7 +165,7 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: 'Copy cleartext' }).click();
       await page.getByRole('region', { name: 'Copy cleartext' }).waitFor();
       await page.keyboard.press('Enter');
-      await page.getByText('Cleartext copied').waitFor();
+      await page.getByText('Cleartext copied. Clears').waitFor();
     },
   },
   {

@@ -41,6 +41,15 @@ describe('messages', () => {
     expect(sentence).not.toMatch(/_/);
   });
 
+  it('says of a token that the service refuses what a person can change', () => {
+    const fields = [{ name: 'tokenValue', message: 'tokenValue is invalid' }];
+    const failure = { code: 'service.invalid-input', definition: 'email', fields } as const;
+    expect(sentenceFor({ ...failure, fields: [...fields] }, () => 'E-mail address')).toBe(
+      'The service doesn’t recognise this as an E-mail address token. ' +
+        'Check the digits or choose another definition.',
+    );
+  });
+
   it('quotes the service on an invalid field', () => {
     const failure = {
       code: 'service.invalid-input',

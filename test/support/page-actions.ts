@@ -26,7 +26,7 @@ export async function tokenize(page: Page, cleartext: string): Promise<string> {
   await page.getByText('Tokenize a value').click();
   await page.getByLabel('Value in clear').fill(cleartext);
   await page.getByRole('button', { name: 'Tokenize', exact: true }).click();
-  await page.getByText('tokenized just now').waitFor();
+  await page.getByText('New token, tokenized').waitFor();
   return (await page.locator('.token').innerText()).replaceAll(/\s/g, '');
 }
 

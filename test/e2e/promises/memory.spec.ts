@@ -154,7 +154,7 @@ test('a value that was typed to be tokenized is gone once it is sent, whether it
   const field = page.getByLabel('Value in clear');
   const tokenized = async (): Promise<void> => {
     await page.keyboard.press('Enter');
-    await page.getByText('tokenized just now').waitFor();
+    await page.getByText('New token, tokenized').waitFor();
     expect(await field.inputValue()).toBe('');
   };
   await field.click();

@@ -235,9 +235,12 @@ test('a case is forgotten by itself, or all of them', async () => {
 
 test('a reveal whose case was closed meanwhile is not shown', async () => {
   const fetched = Promise.withResolvers<Outcome<{ value: string; requestId: string }>>();
-  const { app, steps } = open({}, { detokenize: () => fetched.promise });
+  const asked = Promise.withResolvers<null>();
+  const detokenize = () => (asked.resolve(null), fetched.promise);
+  const { app, steps } = open({}, { detokenize });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   const revealing = app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
+  await asked.promise;
   value(await app['lookup.forget']({ caseReference: 'D-1' }));
   fetched.resolve(done({ value: cleartext, requestId: 'req-2' }));
   expect(await revealing).toEqual(failed('lookup.unknown'));

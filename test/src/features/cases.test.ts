@@ -48,7 +48,16 @@ describe('the timeline of a case', () => {
     await cases.open('D-20931');
     const rows = cases.rows([]);
     expect(rows.some(({ count }) => count > 1)).toBe(true);
-    for (const { act, count } of rows) if (act?.action !== 'GetMasked') expect(count).toBe(1);
+    const [newest] = cases.entries;
+    if (newest === undefined) throw new Error('no entry');
+    const alike = (over: Partial<typeof newest>) =>
+      [1, 2].map((n) => ({ ...newest, sequence: 1_000 + n, of: null, requestId: null, ...over }));
+    cases.entries = alike({ action: 'Reveal', reason: 'Refund' });
+    expect(cases.rows([])).toHaveLength(2);
+    cases.entries = alike({ phase: 'failed' });
+    expect(cases.rows([])).toHaveLength(2);
+    cases.entries = alike({});
+    expect(cases.rows([])).toHaveLength(1);
   });
 
   it('keeps lookups that the log can’t be read for', async () => {

@@ -60,6 +60,16 @@ describe('a card number in the field', () => {
     expect(field.typed.length).toBe(0);
   });
 
+  it('is dots in the input, from the digit that makes it a card number on', async () => {
+    const { field } = await open();
+    const input = Object.assign(new EventTarget(), { value: '', setSelectionRange: () => undefined });
+    field.typed.attach(input as unknown as HTMLInputElement);
+    for (const [index, digit] of [...'378282246310005'].entries()) field.typed.replace(digit, index, index);
+    expect(input.value).toBe('•'.repeat(15));
+    field.typed.replace('', 14, 15);
+    expect(input.value).toBe('37828224631000');
+  });
+
   it('can be a token after all, if a person says so', async () => {
     const { field } = await open();
     field.set(pan);

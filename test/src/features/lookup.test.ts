@@ -39,6 +39,48 @@ describe('a lookup', () => {
     expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
   });
 
+  it.each([
+    ['4111 1111 1111 1111', 'card'],
+    ['41111173092111114111117309211111', 'unlikely'],
+    ['4111 11•• •••• 1111', 'unlikely'],
+    ['D-20931', 'case'],
+  ] as const)('sends nothing for %s at once', async (text, submitted) => {
+    const { fake, controller } = await open();
+    controller.paste(text);
+    expect(await controller.submit()).toBe(submitted);
+    expect(fake.seen.some(({ name }) => name === 'lookup.mask')).toBe(false);
+  });
+
+  it('makes a token of a card number in the field, which has the token then', async () => {
+    const { fake, controller } = await open();
+    controller.paste('4111 1111 1111 1111');
+    expect(await controller.tokenizeInstead()).toBe(true);
+    expect(JSON.stringify(fake.seen)).not.toContain('4111111111111111');
+    expect(controller.field.text).toBe(controller.current?.token);
+  });
+
+  it('offers to translate only to what the value can fit', async () => {
+    const { controller } = await open();
+    const targetsOf = (definition: string) => {
+      const lookup = data.lookups.find((one) => one.definition === definition);
+      controller.pick(lookup ?? (undefined as never));
+      return controller.targets.map(({ name }) => name);
+    };
+    expect(targetsOf('card-number')).toEqual(['free-text']);
+    expect(targetsOf('email')).toEqual(['free-text']);
+    expect(targetsOf('free-text')).toEqual(['card-number', 'ssn', 'email']);
+  });
+
+  it('says what is on the clipboard until it is cleared', async () => {
+    const { fake, controller } = await open();
+    controller.pick(data.lookups[0] ?? (undefined as never));
+    await controller.copy('token');
+    expect(controller.copied).toMatchObject({ what: 'token' });
+    await controller.clearClipboard();
+    expect(controller.copied).toBeNull();
+    expect(fake.seen.at(-1)?.name).toBe('lookup.clearClipboard');
+  });
+
   it('shows the answer to the last request only', async () => {
     const slow = Promise.withResolvers<null>();
     let asked = 0;
