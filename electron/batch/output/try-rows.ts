@@ -46,7 +46,7 @@ export async function tryRows({
   });
   const failure = await run.ended;
   if (failure !== null) return { ok: false, failure };
-  const rows = committed.flatMap((results) => chunk.rows.map((_, i) => showRow(chunk, results, i, view)));
+  const rows = committed.flatMap((results) => chunk.rows.map((_, i) => showRow({ chunk, results }, i, view)));
   return done({ total: rows.length, from: 0, rows });
 }
 
