@@ -3,6 +3,7 @@ import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
+  columnProfile,
   damagedJob,
   exportChoice,
   exported,
@@ -217,6 +218,8 @@ export const calls = {
     }),
     copied,
   ),
+  /** Looks at all rows of a job; another profile of it ends this one with `service.cancelled`. */
+  'batch.profile': call(ofJob.extend({ column: count }), columnProfile),
   'batch.layout': call(ofJob, tableLayout),
   'batch.saveLayout': call(ofJob.extend({ layout: tableLayout }), nothing),
   'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),

@@ -339,6 +339,17 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'batch-profile',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'disputes-q3.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+      await page.getByRole('columnheader', { name: 'card_token' }).click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Profile' }).click();
+      await page.getByText('Distinct').waitFor();
+    },
+  },
+  {
     name: 'batch-cell-menu',
     scene: 'table',
     steps: async (page) => {

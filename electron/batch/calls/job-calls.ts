@@ -3,7 +3,8 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../batch.ts';
 import { exportJob } from '../output/export.ts';
 import type { LoadedChunk, View } from '../output/result-rows.ts';
-import { createRowsViews, formatCells, type JobRows } from '../output/rows-view.ts';
+import type { JobRows } from '../output/look-at-rows.ts';
+import { createRowsViews, formatCells } from '../output/rows-view.ts';
 import { readLayout, saveLayout } from '../output/table-layouts.ts';
 import { revealCell } from '../output/reveal-cell.ts';
 import { beginDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
@@ -124,6 +125,7 @@ export function createJobCalls(
         return page.ok ? options.clipboard.write(formatCells(page.value.rows, columns), epoch) : page;
       });
     },
+    'batch.profile': ({ jobId, column }) => withRows(jobId, (rows) => views.profile(jobId, rows, column)),
     'batch.layout': ({ jobId }) => withJob(jobId, (job) => readLayout(options, job.spec.columns)),
     'batch.saveLayout': ({ jobId, layout }) =>
       withJob(jobId, (job) => saveLayout(options, job.spec.columns, layout)),

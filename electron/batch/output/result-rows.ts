@@ -59,6 +59,9 @@ function columnsOf(view: View): readonly ShownColumn[] {
 /** Whether results stand in a column, and not only what the source has. */
 export const hasResult = (view: View, column: number): boolean => columnsOf(view)[column]?.work !== null;
 
+/** The column of the source that a shown column is of. */
+export const sourceOf = (view: View, column: number): number => columnsOf(view)[column]?.source ?? column;
+
 /** How many columns the window shows. */
 export const countColumns = (view: View): number => columnsOf(view).length;
 

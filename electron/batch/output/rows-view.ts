@@ -1,34 +1,20 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { EventPayload } from '../../contract/calls.ts';
-import type { FoundCell, ResultRow, RowsPage, RowsQuery } from '../../contract/models/batch.ts';
+import type {
+  ColumnProfile,
+  FoundCell,
+  ResultRow,
+  RowsPage,
+  RowsQuery,
+} from '../../contract/models/batch.ts';
 import { neutralise } from '../write-csv.ts';
-import type { JournalEntry } from '../storing/journal.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
 import { compileConditions, findInRow, textTest, type RowTest } from './row-conditions.ts';
+import { lookAtRows, type JobRows, type LookOptions } from './look-at-rows.ts';
+import { profileColumn } from './column-profile.ts';
 import { createRowSorter } from './row-order.ts';
-import {
-  countRows,
-  hasResult,
-  pageOf,
-  showCell,
-  showRow,
-  type LoadedChunk,
-  type View,
-} from './result-rows.ts';
-
-/** What a view needs of a job: its results and its source, open for the time of the call. */
-export interface JobRows {
-  readonly entries: readonly JournalEntry[];
-  /** Another object whenever results changed. */
-  readonly version: object;
-  readonly isRunning: boolean;
-  readonly view: View;
-  readonly load: (index: number) => Promise<Outcome<LoadedChunk>>;
-  /** For reading all chunks in order; without `withResults` a chunk has its rows and their flaws only. */
-  readonly loadNext: (index: number, withResults: boolean) => Promise<Outcome<LoadedChunk>>;
-}
+import { countRows, hasResult, pageOf, showCell, showRow } from './result-rows.ts';
 
 type Query = Omit<RowsQuery, 'jobId'>;
 
@@ -49,6 +35,8 @@ export interface RowsViews {
     rows: JobRows,
     query: Query & { text: string; after: number; backwards: boolean },
   ): Promise<Outcome<FoundCell | null>>;
+  /** What one column holds; another profile of the job ends it. The same failures. */
+  profile(jobId: string, rows: JobRows, column: number): Promise<Outcome<ColumnProfile>>;
   forget(jobId: string): void;
 }
 
@@ -74,6 +62,7 @@ const reportEveryMs = 100;
 
 export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>) => void): RowsViews {
   const jobs = new Map<string, JobViews>();
+  const profiling = new Map<string, AbortController>();
 
   function viewsOf(jobId: string): JobViews {
     const known = jobs.get(jobId);
@@ -189,7 +178,16 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
         column: Math.max(0, column),
       });
     },
+    profile(jobId, rows, column) {
+      profiling.get(jobId)?.abort();
+      const abort = new AbortController();
+      profiling.set(jobId, abort);
+      return profileColumn(rows, column, { signal: abort.signal, report: reporter(jobId) }).finally(() => {
+        if (profiling.get(jobId) === abort) profiling.delete(jobId);
+      });
+    },
     forget(jobId) {
+      profiling.get(jobId)?.abort();
       jobs.get(jobId)?.abort.abort();
       jobs.delete(jobId);
     },
@@ -214,32 +212,6 @@ function nextIndex(positions: Uint32Array, after: number, backwards: boolean): n
   }
   if (backwards) return low === 0 ? positions.length - 1 : low - 1;
   return low === positions.length ? 0 : low;
-}
-
-interface LookOptions {
-  readonly withResults: boolean;
-  readonly signal: AbortSignal;
-  readonly report: (share: number) => void;
-}
-
-/** Looks at every row once, in order; the next chunk is read meanwhile. */
-export async function lookAtRows(
-  { entries, loadNext }: Pick<JobRows, 'entries' | 'loadNext'>,
-  visit: (loaded: LoadedChunk, index: number) => void,
-  { first = 0, withResults, signal, report }: LookOptions & { first?: number },
-): Promise<Outcome<null>> {
-  const { length } = entries;
-  let next = first < length ? loadNext(first, withResults) : null;
-  for (let chunk = first; chunk < length && next !== null; chunk++) {
-    const loaded = await next;
-    if (!loaded.ok) return loaded;
-    if (signal.aborted) return failed('service.cancelled');
-    next = chunk + 1 < length ? loadNext(chunk + 1, withResults) : null;
-    for (let index = 0; index < loaded.value.chunk.rows.length; index++) visit(loaded.value, index);
-    report((chunk - first) / (length - first));
-    if (chunk % 8 === 7) await yieldToOthers();
-  }
-  return done(null);
 }
 
 async function buildList(

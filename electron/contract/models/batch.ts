@@ -270,6 +270,29 @@ export const foundCell = z.strictObject({
 });
 export type FoundCell = z.infer<typeof foundCell>;
 
+/** What a column holds, told by masks and counts alone. */
+export const columnProfile = z.strictObject({
+  column: count,
+  rows: count,
+  /** Of what the source has in it; a lower bound where not exact. */
+  distinct: count,
+  distinctExact: z.boolean(),
+  blank: count,
+  failed: count,
+  unmatched: count,
+  /** The most frequent of each kind, each a condition that shows its rows. */
+  bars: z
+    .array(
+      z.strictObject({
+        test: z.enum(['brand', 'begins', 'ends', 'length']),
+        text: z.string().max(200),
+        count,
+      }),
+    )
+    .max(40),
+});
+export type ColumnProfile = z.infer<typeof columnProfile>;
+
 /** What a person changed of a table, remembered by the columns of the file. */
 export const tableLayout = z.strictObject({
   widths: z.array(z.strictObject({ column: count, width: z.int().min(40).max(2_000) })).max(1_100),

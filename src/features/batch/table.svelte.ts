@@ -1,4 +1,5 @@
 import type {
+  ColumnProfile,
   FoundCell,
   Job,
   ResultRow,
@@ -44,6 +45,8 @@ export class ResultsTable {
   /** The text that was searched for without success. */
   notFound = $state<string | null>(null);
   failure = $state.raw<Failure | null>(null);
+  /** Of the column asked for last. */
+  profile = $state.raw<ColumnProfile | null>(null);
   /** Set by a person, by column. */
   widths = $state.raw<ReadonlyMap<number, number>>(new Map());
   hidden = $state.raw<ReadonlySet<number>>(new Set());
@@ -230,6 +233,14 @@ export class ResultsTable {
   showAllColumns(): void {
     this.hidden = new Set();
     this.#saveLayout();
+  }
+
+  /** Main counts it anew at each call: a job that runs on has other figures a moment later. */
+  async loadProfile(column: number): Promise<void> {
+    const outcome = await this.#api.call('batch.profile', { jobId: this.#jobId, column });
+    this.share = null;
+    if (outcome.ok) this.profile = outcome.value;
+    else if (outcome.failure.code !== 'service.cancelled') this.failure = outcome.failure;
   }
 
   /** Rows of a job that ran on, and the widths of a table that was empty until now. */

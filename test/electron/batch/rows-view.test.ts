@@ -265,6 +265,48 @@ describe('a search', () => {
   });
 });
 
+describe('a profile', () => {
+  it('counts by the masks, and each of its bars shows as many rows', async () => {
+    app.service.refuses = (value) => value.endsWith('7');
+    const { jobId } = await finish(`${table}D-x,,1,\nD-y,tok5,1,,extra\n`);
+    const profile = valueOf(await app.batch['batch.profile']({ jobId, column: 1 }));
+    expect(calls['batch.profile'].output.parse(profile)).toEqual({
+      column: 1,
+      rows: rows + 2,
+      distinct: rows,
+      distinctExact: true,
+      blank: 1,
+      failed: 301,
+      unmatched: 0,
+      bars: [
+        { test: 'brand', text: 'Visa', count: 1_500 },
+        { test: 'brand', text: 'Mastercard', count: 1_200 },
+        { test: 'begins', text: '411111', count: 1_500 },
+        { test: 'begins', text: '550000', count: 1_200 },
+        { test: 'length', text: '16', count: 2_700 },
+      ],
+    });
+    for (const { test, text, count } of profile.bars)
+      expect((await page(jobId, where(1, test, text))).total, text).toBe(count);
+    // Nothing in it is longer than what every mask shows.
+    expect(JSON.stringify(profile)).not.toMatch(/\d{7}/);
+  });
+
+  it('has mail domains of a column nobody mapped, and stops for another profile of the job', async () => {
+    const content =
+      'id,card,e-mail\n1,tok1,ada@example.com\n2,tok2,bo.sample@EXAMPLE.com\n3,tok3,cy@shop.test\n';
+    const { jobId } = await finish(content);
+    const first = app.batch['batch.profile']({ jobId, column: 0 });
+    const second = valueOf(await app.batch['batch.profile']({ jobId, column: 2 }));
+    expect(codeOf(await first)).toBe('service.cancelled');
+    expect(second.bars.filter(({ test }) => test === 'ends')).toEqual([
+      { test: 'ends', text: '@example.com', count: 2 },
+      { test: 'ends', text: '@shop.test', count: 1 },
+    ]);
+    expect((await page(jobId, where(2, 'ends', '@example.com'))).total).toBe(2);
+  });
+});
+
 describe('a copy', () => {
   it('holds the cells as they are shown, and nothing a spreadsheet would run', async () => {
     const content = 'id,card,note\n1,tok5,=1+1\n2,tok6,"two\nlines"\n';

@@ -352,6 +352,25 @@ function defaultAnswers(
     'batch.find': ({ text, after }) =>
       done(text === 'nowhere' ? null : { count: 12, ordinal: 1, position: after + 40, column: 0 }),
     'batch.copy': () => done({ clearAfterMs: fake.state.settings.clipboardSeconds * 1_000 }),
+    'batch.profile': ({ column }) =>
+      done({
+        column,
+        rows: 500_000,
+        distinct: 412_318,
+        distinctExact: true,
+        blank: 48,
+        failed: 49,
+        unmatched: 0,
+        bars: [
+          { test: 'brand', text: 'Visa', count: 310_220 },
+          { test: 'brand', text: 'Mastercard', count: 171_004 },
+          { test: 'brand', text: 'American Express', count: 18_679 },
+          { test: 'begins', text: '411111', count: 201_442 },
+          { test: 'begins', text: '550000', count: 120_018 },
+          { test: 'length', text: '16', count: 481_224 },
+          { test: 'length', text: '15', count: 18_679 },
+        ],
+      }),
     'batch.layout': () => done({ widths: [], hidden: [] }),
     'batch.saveLayout': () => done({}),
     'batch.rows': ({ jobId, filter, view, from, count }) => {
