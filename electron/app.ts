@@ -195,6 +195,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     disclosures,
     store,
     clock,
+    clipboard,
   });
   const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
 

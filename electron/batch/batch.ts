@@ -6,6 +6,7 @@ import type { Connections } from '../credentials/connections.ts';
 import type { Keychain } from '../credentials/keychain.ts';
 import type { Parser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Clock } from '../privacy/clock.ts';
 import type { Disclosures } from '../privacy/disclosures.ts';
 import type { Reveals } from '../privacy/reveals.ts';
@@ -29,6 +30,7 @@ export interface BatchOptions {
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send'>;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open'>;
+  readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   readonly disclosures: Pick<Disclosures, 'count' | 'countMatch' | 'fingerprint'>;
   /** Absolute path of the sample, created if need be. */
   readonly sampleFile: () => Promise<Outcome<string>>;

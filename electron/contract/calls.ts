@@ -3,6 +3,7 @@ import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
+  columnProfile,
   damagedJob,
   exportChoice,
   exported,
@@ -11,8 +12,10 @@ import {
   matchReason,
   plan,
   preflight,
-  rowFilter,
+  foundCell,
   rowsPage,
+  rowsQuery,
+  tableLayout,
   preview,
   reading,
   source,
@@ -192,15 +195,42 @@ export const calls = {
    * only those that failed with it.
    */
   'batch.retry': call(ofJob.extend({ code: z.enum(failureCodes).nullable() }), nothing),
+  /**
+   * Opens the rows of a job once more, to be run again: the file as it is now, or the copy of pasted rows and sheets.
+   * Failures: job.*, file.*, keychain.*.
+   */
+  'batch.reopen': call(ofJob, source),
   /** Removes a job and everything stored for it. */
   'batch.discard': call(ofJob, nothing),
   'batch.jobs': call(nothing, z.array(job)),
   /** Stored jobs that can't be read; `batch.discard` takes their IDs too. */
   'batch.damaged': call(nothing, z.array(damagedJob)),
-  'batch.rows': call(
-    z.strictObject({ jobId: id, filter: rowFilter, from: count, count: z.int().min(1).max(500) }),
-    rowsPage,
+  /**
+   * The first page of a view that filters or sorts takes a look at all rows: `batch.viewing` events say how far it is.
+   * Another view of the same job ends it with `service.cancelled`.
+   */
+  'batch.rows': call(rowsQuery.extend({ from: count, count: z.int().min(1).max(500) }), rowsPage),
+  /**
+   * The next row after position `after` (-1: from the beginning) in which some cell contains the text, or with
+   * `backwards` the one before; goes round at the end. Null: there is none. Searches what the window may see.
+   */
+  'batch.find': call(
+    rowsQuery.extend({ text: z.string().min(1).max(200), after: z.int().min(-1), backwards: z.boolean() }),
+    foundCell.nullable(),
   ),
+  /** Puts cells on the clipboard as the window sees them, with tabs between; formulas are neutralised. */
+  'batch.copy': call(
+    rowsQuery.extend({
+      from: count,
+      count: z.int().min(1).max(10_000),
+      columns: z.array(count).min(1).max(1_100),
+    }),
+    copied,
+  ),
+  /** Looks at all rows of a job; another profile of it ends this one with `service.cancelled`. */
+  'batch.profile': call(ofJob.extend({ column: count }), columnProfile),
+  'batch.layout': call(ofJob, tableLayout),
+  'batch.saveLayout': call(ofJob.extend({ layout: tableLayout }), nothing),
   'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
   /** Writes the file where the person says; null when they changed their mind. */
   'batch.export': call(exportChoice, exported.nullable()),
@@ -291,6 +321,8 @@ export const events = {
   'batch.opening': z.strictObject({ name: z.string().max(300), share: z.number().min(0).max(1) }),
   'batch.preflight': preflight,
   'batch.job': job,
+  /** How far a view of a job's rows is, 0 to 1; 1 is sent at its end. */
+  'batch.viewing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
 } as const;
 
 export type Events = typeof events;

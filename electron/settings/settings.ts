@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mapping } from '../contract/models/batch.ts';
+import { mapping, tableLayout } from '../contract/models/batch.ts';
 import { connection } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
 import { defaultSettings, disclosureCounts, localDay, settings } from '../contract/models/app.ts';
@@ -43,6 +43,8 @@ export const settingsDocument = {
   keychainIndex: entry(z.array(z.string().regex(/^[A-Za-z0-9:_.-]{1,200}$/)), []),
   /** With their columns encrypted: a header may be the first row of a file without one. Earlier versions had them in clear. */
   mappings: entry(z.array(storedMapping), []),
+  /** Tables of results by a keyed hash of their columns' names: what a person made of them. The latest first. */
+  layouts: entry(z.array(tableLayout.extend({ shape: z.string().regex(/^[0-9a-f]{32}$/) })).max(100), []),
   /** Transfers counted against the day's limit (spec §8), by connection. */
   quota: entry(
     z.record(

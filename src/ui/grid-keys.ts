@@ -1,7 +1,26 @@
 export interface Cell {
   row: number;
+  /** In what a page has: a column's `id`, which stays the same when columns are hidden. In a move: its position. */
   column: number;
 }
+
+/** The rectangle between two cells, both included. */
+export interface CellRange {
+  firstRow: number;
+  lastRow: number;
+  firstColumn: number;
+  lastColumn: number;
+}
+
+export const rangeOf = (one: Cell, other: Cell): CellRange => ({
+  firstRow: Math.min(one.row, other.row),
+  lastRow: Math.max(one.row, other.row),
+  firstColumn: Math.min(one.column, other.column),
+  lastColumn: Math.max(one.column, other.column),
+});
+
+export const isInRange = (range: CellRange, row: number, column: number): boolean =>
+  row >= range.firstRow && row <= range.lastRow && column >= range.firstColumn && column <= range.lastColumn;
 
 export interface GridExtent {
   rows: number;
@@ -29,9 +48,9 @@ export function moveCell(
     case 'ArrowUp':
       return to(control ? 0 : cell.row - 1, cell.column);
     case 'ArrowRight':
-      return to(cell.row, cell.column + 1);
+      return to(cell.row, control ? lastColumn : cell.column + 1);
     case 'ArrowLeft':
-      return to(cell.row, cell.column - 1);
+      return to(cell.row, control ? 0 : cell.column - 1);
     case 'PageDown':
       return to(cell.row + screen, cell.column);
     case 'PageUp':

@@ -16,22 +16,25 @@ export class RowPages<R> {
   readonly #pages = new SvelteMap<number, R[]>();
   readonly #requested = new Set<number>();
   readonly #fetch: (from: number, count: number) => Promise<Outcome<Page<R>>>;
+  readonly #size: number;
   #generation = 0;
 
-  constructor(fetch: (from: number, count: number) => Promise<Outcome<Page<R>>>) {
+  /** `size`: rows of a page; fewer where a row has many cells. */
+  constructor(fetch: (from: number, count: number) => Promise<Outcome<Page<R>>>, size = pageSize) {
     this.#fetch = fetch;
+    this.#size = size;
   }
 
   row(index: number): R | undefined {
-    return this.#pages.get(Math.floor(index / pageSize))?.[index % pageSize];
+    return this.#pages.get(Math.floor(index / this.#size))?.[index % this.#size];
   }
 
   /** Fetches the missing pages between two rows. */
   async need(first: number, last: number): Promise<void> {
     const requests: Promise<void>[] = [];
     for (
-      let page = Math.floor(first / pageSize);
-      page <= Math.floor(Math.max(first, last) / pageSize);
+      let page = Math.floor(first / this.#size);
+      page <= Math.floor(Math.max(first, last) / this.#size);
       page += 1
     ) {
       if (!this.#pages.has(page)) requests.push(this.#request(page));
@@ -43,8 +46,8 @@ export class RowPages<R> {
   async renew(first: number, last: number): Promise<void> {
     this.#generation += 1;
     this.#requested.clear();
-    const from = Math.floor(first / pageSize);
-    const to = Math.floor(Math.max(first, last) / pageSize);
+    const from = Math.floor(first / this.#size);
+    const to = Math.floor(Math.max(first, last) / this.#size);
     for (const page of this.#pages.keys()) if (page < from || page > to) this.#pages.delete(page);
     const requests: Promise<void>[] = [];
     for (let page = from; page <= to; page += 1) requests.push(this.#request(page));
@@ -55,7 +58,7 @@ export class RowPages<R> {
     if (this.#requested.has(page)) return;
     this.#requested.add(page);
     const generation = this.#generation;
-    const outcome = await this.#fetch(page * pageSize, pageSize);
+    const outcome = await this.#fetch(page * this.#size, this.#size);
     // Of two answers for the same rows only the one requested last counts.
     if (generation !== this.#generation) return;
     this.#requested.delete(page);

@@ -41,6 +41,13 @@ export function visible(offset: number, extent: Extent): { first: number; last: 
   return { first, last };
 }
 
+/** Puts a row in the middle, unless it is in view. */
+export function offsetCentering(row: number, offset: number, extent: Extent): number {
+  const top = row * rowHeight;
+  if (top >= offset && top + rowHeight <= offset + extent.view) return offset;
+  return clampOffset(top + rowHeight / 2 - extent.view / 2, extent);
+}
+
 /** The smallest move that brings a row wholly into view. */
 export function offsetShowing(row: number, offset: number, extent: Extent): number {
   const top = row * rowHeight;

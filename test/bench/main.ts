@@ -5,6 +5,7 @@ import type { Figure, Measure } from './figures.ts';
 import { measureMemory } from './measure-memory.ts';
 import { measurePreview } from './measure-preview.ts';
 import { measureThroughput } from './measure-throughput.ts';
+import { measureRows } from './measure-rows.ts';
 import { measureTorture } from './measure-torture.ts';
 import { measureWindow } from './measure-window.ts';
 
@@ -16,6 +17,7 @@ const measures: Readonly<Record<string, Measure>> = {
   throughput: measureThroughput,
   memory: measureMemory,
   preview: measurePreview,
+  rows: measureRows,
   window: measureWindow,
   torture: measureTorture,
 };

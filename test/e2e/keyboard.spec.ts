@@ -54,7 +54,7 @@ test('the whole main job and the reports, by keyboard alone', async ({ page }) =
   await page.keyboard.type('Detok');
   await page.keyboard.press('Enter');
   await press(page, page.getByRole('button', { name: /^Run on/ }));
-  await expect(page.getByRole('status', { name: 'Sum' })).toContainText('200 rows in');
+  await expect(page.getByRole('status', { name: 'Sum' })).toContainText('200 rows =');
 
   // Reports: sign in, another grouping, the list of what failed.
   await page.keyboard.press('Control+3');

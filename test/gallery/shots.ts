@@ -41,6 +41,11 @@ const tryAgain = async (page: Page, operation: string): Promise<void> => {
   await page.getByRole('button', { name: /^Try again in/ }).click();
 };
 
+const openJob = async (page: Page, name: string): Promise<void> => {
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: `Open ${name}` }).click();
+};
+
 const finished = async (page: Page): Promise<void> => {
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Open disputes-q3.csv' }).click();
@@ -408,6 +413,77 @@ export const shots: Shot[] = [
       await go(page, 'Batch');
       await page.getByRole('button', { name: 'Open disputes-q3.csv' }).click();
       await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-all-failed',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'wrong-column.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-offline',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'offline.csv');
+      await page.getByText('Offline. Resumes').waitFor();
+    },
+  },
+  {
+    name: 'batch-wide',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'wide-200.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+      await page.getByRole('button', { name: 'Columns' }).click();
+      await page.getByRole('textbox', { name: 'Find a column' }).fill('_12');
+      await page.getByRole('button', { name: 'attribute_with_a_long_name_120' }).click();
+    },
+  },
+  {
+    name: 'batch-filtered',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'disputes-q3.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Filter customer_name' }).fill('Ada');
+      await page.getByRole('columnheader', { name: 'amount' }).click();
+      await page.getByText('shown.').waitFor();
+    },
+  },
+  {
+    name: 'batch-detail',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'disputes-q3.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+      await page.getByRole('grid').focus();
+      for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Space');
+      await page.getByRole('complementary', { name: 'Row detail' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-profile',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'disputes-q3.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+      await page.getByRole('columnheader', { name: 'card_token' }).click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Profile' }).click();
+      await page.getByText('Distinct').waitFor();
+    },
+  },
+  {
+    name: 'batch-cell-menu',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'disputes-q3.csv');
+      await page.getByRole('gridcell', { name: 'D-20003' }).click({ button: 'right' });
+      await page.getByRole('menu').waitFor();
     },
   },
   { name: 'batch-finished', scene: 'finished', steps: (page) => finished(page) },

@@ -5,7 +5,7 @@ import { openWindow, startBrowser, type Look } from './open-window.ts';
 import { shots } from './shots.ts';
 
 /**
- * Pictures of every page, in both themes and two sizes, into out/gallery/; each is checked by axe and watched for
+ * Pictures of every page, in both themes and three sizes, into out/gallery/; each is checked by axe and watched for
  * violations of the content security policy. `node test/gallery/take.ts [name…] [--quick]`: names begin a shot's
  * name; --quick takes two looks, --one takes one, --zoom takes 1440×900 at 200 %. Exits 1 when anything was found.
  */
@@ -16,13 +16,15 @@ const one = process.argv.includes('--one');
 const all: Look[] = [
   { theme: 'light', width: 1_440, height: 900 },
   { theme: 'dark', width: 1_440, height: 900 },
+  { theme: 'light', width: 1_280, height: 800 },
+  { theme: 'dark', width: 1_280, height: 800 },
   { theme: 'light', width: 1_024, height: 700 },
   { theme: 'dark', width: 1_024, height: 700 },
 ];
 const zoomed: Look[] = [{ theme: 'light', width: 720, height: 450 }];
 const looks = zoom
   ? zoomed
-  : all.filter((_, index) => (one ? index === 2 : !quick || index === 1 || index === 2));
+  : all.filter((_, index) => (one ? index === 4 : !quick || index === 1 || index === 4));
 
 const folder = await buildWindow();
 const out = new URL('../../out/gallery/', import.meta.url).pathname;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEnd, AuditIntent } from '../../electron/audit/audit.ts';
 import { createBatch, type Batch, type BatchOptions } from '../../electron/batch/batch.ts';
+import type { EventPayload } from '../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
 import { defaultSettings, type ServiceStatus, type Settings } from '../../electron/contract/models/app.ts';
 import type {
@@ -157,6 +158,10 @@ export interface TestApp {
   readonly preflights: Preflight[];
   readonly audit: { intents: AuditIntent[]; ends: AuditEnd[]; refuse: Failure | null };
   readonly timers: { ms: number; run: () => void }[];
+  /** What was put on the clipboard. */
+  readonly copied: string[];
+  /** How far a view of a job's rows is. */
+  onViewing: (progress: EventPayload<'batch.viewing'>) => void;
   /** Where the next export goes. */
   target: string | null;
   write(name: string, content: string | Buffer): Promise<string>;
@@ -213,6 +218,7 @@ export async function openApp(
       chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
       send(event, payload) {
+        if (event === 'batch.viewing') app.onViewing(payload as EventPayload<'batch.viewing'>);
         if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
         if (event !== 'batch.job') return;
         const job = payload as Job;
@@ -225,6 +231,10 @@ export async function openApp(
       },
     },
     store,
+    clipboard: {
+      epoch: () => 0,
+      write: (text) => (app.copied.push(text), Promise.resolve(done({ clearAfterMs: 30_000 }))),
+    },
     reveals: { allow: () => done(null), open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }) },
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
@@ -238,6 +248,8 @@ export async function openApp(
     preflights: [],
     audit: { intents: [], ends: [], refuse: null },
     timers: [],
+    copied: [],
+    onViewing: () => undefined,
     target: '',
     batch: createBatch(options),
     async write(name, content) {
@@ -299,6 +311,7 @@ export function memoryStore(
 ): BatchOptions['store'] {
   const values = new Map<string, unknown>([
     ['mappings', []],
+    ['layouts', []],
     ['disclosures', null],
     ['settings', { ...defaultSettings, caseRequired: false, ...settings }],
   ]);

@@ -115,7 +115,7 @@ export async function exportRows(page: Page, wish: ExportWish): Promise<string> 
   if (wish.caseReference !== undefined) await strip.getByLabel('Case').fill(wish.caseReference);
   await strip.getByRole('button', { name: /^Export [\d]/ }).click();
   const said = await page.getByRole('status', { name: 'Exported' }).innerText({ timeout: 120_000 });
-  return said.replace(/ written:[\s\S]*$/, '').trim();
+  return /Saved (.*) \([\d,]+ rows?, /.exec(said)?.[1] ?? said;
 }
 
 export interface ServiceAccess {

@@ -14,7 +14,7 @@ import { checkPlan, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
-import { createSources } from '../reading/sources.ts';
+import { createSources, type Sources } from '../reading/sources.ts';
 import { keyAccount } from '../storing/job-files.ts';
 
 export type DraftCalls = Pick<
@@ -40,6 +40,7 @@ export interface Drafts {
   check(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
   /** Rows of the source: as preflight counted them, or counted now. Failures: file.*, row.field-too-long. */
   countRows(draft: Draft): Promise<Outcome<number>>;
+  readonly sources: Pick<Sources, 'openPath' | 'openStored'>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   close(): Promise<void>;
@@ -225,6 +226,7 @@ export function createDrafts(options: BatchOptions): Drafts {
     calls,
     check,
     countRows,
+    sources,
     removeStale: () => sources.removeStale(),
     async close() {
       for (const preflight of preflights.values()) preflight.abort();

@@ -2,13 +2,20 @@ import type { Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../batch.ts';
 import { exportJob } from '../output/export.ts';
-import { pageOf, type LoadedChunk, type View } from '../output/result-rows.ts';
+import type { LoadedChunk, View } from '../output/result-rows.ts';
+import type { JobRows } from '../output/look-at-rows.ts';
+import { createRowsViews, formatCells } from '../output/rows-view.ts';
+import { readLayout, saveLayout } from '../output/table-layouts.ts';
 import { revealCell } from '../output/reveal-cell.ts';
 import { beginDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { BatchJob } from '../running/job.ts';
 import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
+import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
+import type { JournalEntry } from '../storing/journal.ts';
+import type { ReadRecord } from '../storing/records.ts';
+import type { ChunkResults } from '../storing/results.ts';
 import type { DraftCalls, Drafts } from './draft-calls.ts';
 
 type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
@@ -16,13 +23,25 @@ type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 /** What a person does with a job and its results. */
 export function createJobCalls(
   options: BatchOptions,
-  drafts: Pick<Drafts, 'check' | 'countRows'>,
+  drafts: Pick<Drafts, 'check' | 'countRows' | 'sources'>,
   jobs: JobList,
 ): JobCalls {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const job = jobs.find(jobId);
     return job.ok ? act(job.value) : job;
   }
+
+  const views = createRowsViews((progress) => {
+    options.platform.send('batch.viewing', progress);
+  });
+
+  /** While the job's source and results are open. */
+  const withRows = <T>(jobId: string, act: (rows: JobRows) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
+    withJob(jobId, (job) =>
+      withChunks(job, (load, { entries, tally }, loadNext) =>
+        act({ entries, version: tally, isRunning: job.busy, view: viewOf(job), load, loadNext }),
+      ),
+    );
 
   /** For calls that answer nothing. */
   async function command(
@@ -65,12 +84,30 @@ export function createJobCalls(
     'batch.resume': ({ jobId }) => command(jobId, (job) => job.resume()),
     'batch.cancel': ({ jobId }) => command(jobId, (job) => job.cancel()),
     'batch.retry': ({ jobId, code }) => command(jobId, (job) => job.retry(code)),
+    'batch.reopen': ({ jobId }) =>
+      withJob(jobId, async (job) => {
+        const { sourcePath, sourceName, spool, plan } = job.spec;
+        if (spool === null)
+          return sourcePath === null ? failed('job.damaged') : drafts.sources.openPath(sourcePath);
+        const stored = await job.openSource();
+        if (!stored.ok) return stored;
+        try {
+          const { reading } = plan;
+          const rows = { name: sourceName, path: sourcePath, reading, bytes: stored.value };
+          return await drafts.sources.openStored(rows);
+        } finally {
+          await stored.value.close();
+        }
+      }),
     async 'batch.discard'({ jobId }) {
       const damaged = await jobs.discardDamaged(jobId);
       if (damaged !== null) return damaged.ok ? done({}) : damaged;
       return command(jobId, async (job) => {
         const discarded = await job.discard();
-        if (discarded.ok) jobs.remove(jobId);
+        if (discarded.ok) {
+          jobs.remove(jobId);
+          views.forget(jobId);
+        }
         return discarded;
       });
     },
@@ -79,10 +116,19 @@ export function createJobCalls(
       return loaded.ok ? done(jobs.views()) : loaded;
     },
     'batch.damaged': () => Promise.resolve(done(jobs.damaged())),
-    'batch.rows': ({ jobId, ...query }) =>
-      withJob(jobId, (job) =>
-        withChunks(job, (load, { entries }) => pageOf(query, { entries, view: viewOf(job), load })),
-      ),
+    'batch.rows': ({ jobId, ...query }) => withRows(jobId, (rows) => views.page(jobId, rows, query)),
+    'batch.find': ({ jobId, ...query }) => withRows(jobId, (rows) => views.find(jobId, rows, query)),
+    'batch.copy': ({ jobId, columns, ...query }) => {
+      const epoch = options.clipboard.epoch();
+      return withRows(jobId, async (rows) => {
+        const page = await views.page(jobId, rows, query);
+        return page.ok ? options.clipboard.write(formatCells(page.value.rows, columns), epoch) : page;
+      });
+    },
+    'batch.profile': ({ jobId, column }) => withRows(jobId, (rows) => views.profile(jobId, rows, column)),
+    'batch.layout': ({ jobId }) => withJob(jobId, (job) => readLayout(options, job.spec.columns)),
+    'batch.saveLayout': ({ jobId, layout }) =>
+      withJob(jobId, (job) => saveLayout(options, job.spec.columns, layout)),
     'batch.reveal': ({ jobId, row, column, ...reason }) =>
       withJob(jobId, (job) =>
         withChunks(job, async (load, store) => {
@@ -103,10 +149,16 @@ const viewOf = ({ spec, work }: BatchJob): View => ({
   masked: new Map(spec.maskedColumns.map(({ column, kind }) => [column, kind])),
 });
 
+const noResults: ChunkResults = { states: '', flaws: {}, columns: [] };
+
 /** Runs `act` while the job's source and results are open. */
 async function withChunks<T>(
   job: BatchJob,
-  act: (load: (index: number) => Promise<Outcome<LoadedChunk>>, store: ResultStore) => Promise<Outcome<T>>,
+  act: (
+    load: (index: number) => Promise<Outcome<LoadedChunk>>,
+    store: ResultStore,
+    loadNext: JobRows['loadNext'],
+  ) => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
   const opened = await job.openStore();
   if (!opened.ok) return opened;
@@ -114,16 +166,32 @@ async function withChunks<T>(
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    return await act(async (index) => {
-      const entry = store.entries[index];
-      if (entry === undefined) return failed('job.damaged');
-      const [chunk, results] = await Promise.all([
-        readChunk(source.value, job.spec.format, entry),
-        store.read(index),
-      ]);
-      if (!chunk.ok) return chunk;
-      return results.ok ? done({ chunk: chunk.value, results: results.value }) : results;
-    }, store);
+    const { identity } = source.value;
+    const loader =
+      (
+        read: ByteSource['read'],
+        readResults: (entry: JournalEntry, index: number) => ReturnType<ReadRecord>,
+      ) =>
+      async (index: number, withResults = true): Promise<Outcome<LoadedChunk>> => {
+        const entry = store.entries[index];
+        if (entry === undefined) return failed('job.damaged');
+        const [chunk, results] = await Promise.all([
+          readChunk({ identity, read }, job.spec.format, entry),
+          withResults ? readResults(entry, index) : done(noResults),
+        ]);
+        if (!chunk.ok) return chunk;
+        if (!withResults) {
+          const flaws = Object.fromEntries(chunk.value.flaws);
+          return done({ chunk: chunk.value, results: { ...noResults, flaws } });
+        }
+        return results.ok ? done({ chunk: chunk.value, results: results.value }) : results;
+      };
+    const read: ByteSource['read'] = (offset, length) => source.value.read(offset, length);
+    return await act(
+      loader(read, (_, index) => store.read(index)),
+      store,
+      loader(readAhead(read, identity.size), store.createSequentialReader()),
+    );
   } finally {
     await source.value.close();
   }

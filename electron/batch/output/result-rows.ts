@@ -1,11 +1,11 @@
 import { done, type Outcome } from '../../contract/errors.ts';
-import type { CellState, ResultRow, RowFilter, RowsPage } from '../../contract/models/batch.ts';
+import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
-import { codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
+import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 
 export interface View {
@@ -19,46 +19,90 @@ export interface View {
 const maxLength = 500;
 const maxCellsOfFlawedRow = 1_100;
 
+type Cell = ResultRow['cells'][number];
+
+/** One column as the window shows it: the source's, then the results that go beside theirs. */
+interface ShownColumn {
+  readonly source: number;
+  /** Of what the source has; null where it is shown as it is. */
+  readonly maskedAs: DefinitionKind | null;
+  /** The result that stands here; null where none does. */
+  readonly work: {
+    readonly index: number;
+    readonly kind: DefinitionKind;
+    readonly isCleartext: boolean;
+  } | null;
+  /** Whether the source's value stands where there is no result. */
+  readonly fallsBack: boolean;
+}
+
+const shownColumns = new WeakMap<View, readonly ShownColumn[]>();
+
+function columnsOf(view: View): readonly ShownColumn[] {
+  const known = shownColumns.get(view);
+  if (known !== undefined) return known;
+  const columns = Array.from({ length: view.width }, (_, source): ShownColumn => {
+    const maskedAs = view.masked.get(source) ?? null;
+    return { source, maskedAs, work: null, fallsBack: true };
+  });
+  view.work.forEach(({ plan, kind }, index) => {
+    const { column: source, operation, into } = plan;
+    const maskedAs = operation === 'tokenize' ? kind : null;
+    const work = { index, kind, isCleartext: yieldsCleartext(operation) };
+    columns[source] = { source, maskedAs, work: into === 'replace' ? work : null, fallsBack: true };
+    if (into === 'beside') columns.push({ source, maskedAs, work, fallsBack: false });
+  });
+  shownColumns.set(view, columns);
+  return columns;
+}
+
+/** Whether results stand in a column, and not only what the source has. */
+export const hasResult = (view: View, column: number): boolean => columnsOf(view)[column]?.work !== null;
+
+/** The column of the source that a shown column is of. */
+export const sourceOf = (view: View, column: number): number => columnsOf(view)[column]?.source ?? column;
+
+/** How many columns the window shows. */
+export const countColumns = (view: View): number => columnsOf(view).length;
+
 /**
- * One row for the window: the source's columns, then the results that go beside theirs. Cleartext is masked wherever
- * it may be.
+ * One cell for the window; cleartext is masked wherever it may be. Whoever filters, sorts, searches or counts rows for
+ * the window does so by this text and nothing else: an answer that depends on what is behind a mask tells it, one
+ * question at a time.
  */
-export function showRow(chunk: Chunk, results: ChunkResults, index: number, view: View): ResultRow {
-  const row = chunk.table.fields(index);
-  const shown = {
+export function showCell({ chunk, results }: LoadedChunk, index: number, view: View, column: number): Cell {
+  const { table } = chunk;
+  if (results.flaws[index] !== undefined) {
+    const field = table.value(index, column);
+    return { text: clip(hasHidden(view) ? hideAnywhere(field) : field), state: 'kept' };
+  }
+  const shown = columnsOf(view)[column];
+  if (shown === undefined) return { text: '', state: 'kept' };
+  const { maskedAs, work, fallsBack } = shown;
+  const answers = work === null ? undefined : results.columns[work.index];
+  const letter = answers?.states[index];
+  if (work !== null && letter === rowStates.ok) {
+    const result = answers?.values[index] ?? '';
+    return { text: clip(work.isCleartext && result !== '' ? mask(work.kind, result) : result), state: 'ok' };
+  }
+  const field = fallsBack ? table.value(index, shown.source) : '';
+  const text = clip(maskedAs === null || field === '' ? field : mask(maskedAs, field));
+  if (work === null) return { text, state: 'kept' };
+  if (letter !== rowStates.failed) return { text, state: stateOf(letter) };
+  return { text, state: 'failed', code: asCode(answers?.values[index] ?? '') };
+}
+
+/** One row for the window. A row that could not be sent has the fields it has. */
+export function showRow(loaded: LoadedChunk, index: number, view: View): ResultRow {
+  const { chunk, results } = loaded;
+  const isFlawed = results.flaws[index] !== undefined;
+  const length = isFlawed ? Math.min(chunk.table.width(index), maxCellsOfFlawedRow) : columnsOf(view).length;
+  return {
     row: chunk.start.row + index,
     state: stateOf(results.states[index]),
     code: codeOfRow(results, index),
+    cells: Array.from({ length }, (_, column) => showCell(loaded, index, view, column)),
   };
-  if (results.flaws[index] !== undefined) {
-    const text = (field: string): string => clip(hasHidden(view) ? hideAnywhere(field) : field);
-    return {
-      ...shown,
-      cells: row.slice(0, maxCellsOfFlawedRow).map((field) => ({ text: text(field), state: 'kept' })),
-    };
-  }
-  const cells = Array.from({ length: view.width }, (_, column): { text: string; state: CellState } => {
-    const field = row[column] ?? '';
-    const kind = view.masked.get(column);
-    return { text: clip(kind === undefined || field === '' ? field : mask(kind, field)), state: 'kept' };
-  });
-  view.work.forEach(({ plan, kind }, i) => {
-    const column = results.columns[i];
-    const input = row[plan.column] ?? '';
-    const letter = column?.states[index];
-    const state = stateOf(letter);
-    const result = letter === rowStates.ok ? (column?.values[index] ?? '') : null;
-    const shownInput = plan.operation === 'tokenize' && input !== '' ? mask(kind, input) : input;
-    const shownResult =
-      result !== null && result !== '' && yieldsCleartext(plan.operation) ? mask(kind, result) : result;
-    if (plan.into === 'replace') {
-      cells[plan.column] = { text: clip(shownResult ?? shownInput), state };
-    } else {
-      cells[plan.column] = { text: clip(shownInput), state: 'kept' };
-      cells.push({ text: clip(shownResult ?? ''), state });
-    }
-  });
-  return { ...shown, cells };
 }
 
 /** Whether the source itself holds cleartext that is hidden. */
@@ -70,7 +114,7 @@ function clip(text: string): string {
 }
 
 /** How many rows of a chunk pass a filter; known from the journal alone. */
-const countRows = (filter: RowFilter, { counts }: Pick<JournalEntry, 'counts'>): number =>
+export const countRows = (filter: RowFilter, { counts }: Pick<JournalEntry, 'counts'>): number =>
   filter === 'all' ? counts.rows : counts[filter];
 
 /** A chunk's rows with their results. */
@@ -98,11 +142,11 @@ export async function pageOf(
     if (before + here > from && rows.length < count) {
       const loaded = await load(index);
       if (!loaded.ok) return loaded;
-      const { chunk, results } = loaded.value;
+      const { results } = loaded.value;
       let position = before;
       for (let i = 0; i < results.states.length && rows.length < count; i++) {
         if (filter !== 'all' && results.states[i] !== rowStates[filter]) continue;
-        if (position >= from) rows.push(showRow(chunk, results, i, view));
+        if (position >= from) rows.push(showRow(loaded.value, i, view));
         position += 1;
       }
     }

@@ -47,7 +47,7 @@ export async function tryRows({
   const failure = await run.ended;
   if (failure !== null) return { ok: false, failure };
   const rows = committed.flatMap((results) =>
-    Array.from({ length: chunk.table.count }, (_, i) => showRow(chunk, results, i, view)),
+    Array.from({ length: chunk.table.count }, (_, i) => showRow({ chunk, results }, i, view)),
   );
   return done({ total: rows.length, from: 0, rows });
 }

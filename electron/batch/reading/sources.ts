@@ -81,6 +81,16 @@ export interface Sources {
   openPath(path: string, sheet?: string | null): Promise<Outcome<Source>>;
   /** Failures: file.paste-empty, file.no-room, file.disk-full, file.unwritable, keychain.*. */
   openText(text: string): Promise<Outcome<Source>>;
+  /**
+   * The rows of a job that stored them, as a copy of its own; `reading` is how the job read them.
+   * Failures: file.*, keychain.*, job.damaged.
+   */
+  openStored(stored: {
+    name: string;
+    path: string | null;
+    reading: Reading;
+    bytes: Pick<ByteSource, 'identity' | 'read'>;
+  }): Promise<Outcome<Source>>;
   /** Opens another sheet of the same workbook, as a source of its own. */
   openSheet(sourceId: string, sheet: string): Promise<Outcome<Source>>;
   /** Ends the conversion that is under way. */
@@ -101,6 +111,7 @@ export interface Sources {
 const maxOpen = 8;
 
 const reportEveryMs = 200;
+const copiedBytes = 512 * 1024;
 
 interface Entry extends OpenSource {
   readonly formats: Map<string, DetectedFormat>;
@@ -206,6 +217,25 @@ export function createSources(
       return done(
         add('Pasted rows', bytes.identity.size, { path: null, bytes, copy, fixed, converted: null }),
       );
+    },
+    async openStored({ name, path, reading, bytes: stored }) {
+      const { size } = stored.identity;
+      const created = await copies.create(async (createFile) => {
+        const output = await createFile();
+        if (!output.ok) return output;
+        for (let offset = 0; offset < size; offset += copiedBytes) {
+          const block = await stored.read(offset, Math.min(copiedBytes, size - offset));
+          const written = block.ok ? await output.value.write(block.value) : block;
+          if (written.ok) continue;
+          await output.value.abandon();
+          return written;
+        }
+        return output.value.finish();
+      });
+      if (!created.ok) return created;
+      const { bytes, copy } = created.value;
+      const fixed = { encoding: reading.encoding, delimiter: reading.delimiter };
+      return done(add(name, size, { path, bytes, copy, fixed, converted: null }));
     },
     async openSheet(sourceId, sheet) {
       const found = find(sourceId);

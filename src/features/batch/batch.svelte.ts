@@ -1,5 +1,5 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
-import type { DamagedJob, MatchReason, Source } from '../../../electron/contract/models/batch.ts';
+import type { DamagedJob, Job, MatchReason, Source } from '../../../electron/contract/models/batch.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { BatchDraft, type Preset } from './draft.svelte.ts';
@@ -68,6 +68,18 @@ export class BatchController {
     await draft.load();
   }
 
+  /** The same rows with the plan they were run with, to be changed and run again. */
+  async runAgain(job: Job): Promise<void> {
+    await this.#openFrom(() => this.#api.call('batch.reopen', { jobId: job.jobId }));
+    await this.draft?.usePlan(job);
+  }
+
+  /** Opens a job at its export. */
+  export(jobId: string): void {
+    this.view(jobId);
+    this.run?.open('export');
+  }
+
   async start(revealReason: MatchReason | null = null): Promise<void> {
     const jobId = await this.draft?.start(revealReason);
     if (jobId === null || jobId === undefined) return;
@@ -78,8 +90,9 @@ export class BatchController {
   }
 
   view(jobId: string): void {
+    const job = this.app.jobs.get(jobId);
     this.leave();
-    this.run = new BatchRun(this.app, this.#api, jobId);
+    if (job !== undefined) this.run = new BatchRun(this.app, this.#api, job);
   }
 
   async resume(jobId: string): Promise<void> {
@@ -121,6 +134,7 @@ export class BatchController {
     this.app.revealed.hide();
     this.draft?.close();
     this.draft = null;
+    this.run?.table.close();
     this.run = null;
     this.pasting = false;
     this.failure = null;

@@ -2,6 +2,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type {
   ColumnPlan,
+  Job,
   Mapping,
   MatchReason,
   Plan,
@@ -339,6 +340,24 @@ export class BatchDraft {
       if (rest.operation === 'match') this.#startMatch(column, patternPartsOf(rest));
     }
     void this.read({});
+  }
+
+  /**
+   * The plan of an earlier batch of this file. A column that is not what it was is left out, and so is a policy that
+   * this connection does not have.
+   */
+  async usePlan({ plan, columns }: Pick<Job, 'plan' | 'columns'>): Promise<void> {
+    this.#clear();
+    this.note = null;
+    await this.read(plan.reading);
+    const policies = this.app.connection?.policies ?? [];
+    for (const column of plan.columns) {
+      if (this.preview?.columns[column.column]?.name !== columns[column.column]) continue;
+      const policy = policies.includes(column.policy) ? column.policy : this.app.policy;
+      this.columns.set(column.column, { ...column, policy });
+      if (column.operation === 'match') this.#startMatch(column.column, patternPartsOf(column));
+    }
+    await this.read({});
   }
 
   async saveMapping(name: string): Promise<boolean> {

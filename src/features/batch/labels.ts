@@ -9,7 +9,7 @@ import type {
   Tally,
 } from '../../../electron/contract/models/batch.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
-import { formatCount, formatRows, formatSpan, formatTime } from '../../format.ts';
+import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../format.ts';
 
 export const operationLabels: Record<ColumnPlan['operation'], string> = {
   detokenize: 'Detokenize',
@@ -96,6 +96,59 @@ export function describeState({ state, tally, waiting }: Job): JobStateLabel {
   return isAll
     ? { variant: 'danger', label: `${label.label} · all failed` }
     : { variant: 'warn', label: `${label.label} · ${formatCount(tally.failed)} failed` };
+}
+
+/** What a job does, as it is remembered: "Tokenize card_number, ssn · analyst". */
+export function formatPlan({ plan, columns }: Pick<Job, 'plan' | 'columns'>): string {
+  const groups = Map.groupBy(plan.columns, ({ operation, policy }) => `${operation} ${policy}`);
+  return [...groups.values()]
+    .map((group) => {
+      const [first] = group;
+      const names = group.map((one) => {
+        const pattern = formatPattern(one);
+        return `${columns[one.column] ?? ''}${pattern === '' ? '' : ` (${pattern})`}`;
+      });
+      return `${operationLabels[first?.operation ?? 'detokenize']} ${names.join(', ')} · ${first?.policy ?? ''}`;
+    })
+    .join('; ');
+}
+
+function formatPattern({ operation, parts, pattern }: ColumnPlan): string {
+  if (operation !== 'match') return '';
+  if (parts === null) return pattern ?? '';
+  if (parts.by === 'domain') return `at ${parts.domain}`;
+  const said = [
+    parts.bin === '' ? '' : `begins ${parts.bin}`,
+    parts.lastFour === '' ? '' : `ends ${parts.lastFour}`,
+    parts.length === null ? '' : `${parts.length} digits`,
+  ];
+  return said.filter((part) => part !== '').join(', ');
+}
+
+/** Jobs as a person looks for them: what runs, what waits for them, what is done. */
+export const jobGroups: readonly { label: string; states: readonly JobState[] }[] = [
+  { label: 'Running', states: ['running'] },
+  { label: 'Needs you', states: ['paused', 'interrupted', 'failed'] },
+  { label: 'Done', states: ['finished', 'cancelled'] },
+];
+
+/** Whether a job has every one of the typed words, somewhere in what the list says of it. */
+export function isFoundBy(search: string, job: Job): boolean {
+  const said = [
+    job.sourceName,
+    job.connectionName,
+    job.environment,
+    formatPlan(job),
+    describeState(job).label,
+    ...job.plan.columns.map(({ definition }) => definition),
+    formatDateTime(job.startedAt),
+  ]
+    .join(' ')
+    .toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => said.includes(word));
 }
 
 const waitingReasons: Partial<Record<FailureCode, string>> = {

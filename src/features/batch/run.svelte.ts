@@ -1,16 +1,11 @@
 import { newXorKey } from '../../../electron/contract/obscured.ts';
 import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
-import type {
-  ExportChoice,
-  Exported,
-  Job,
-  ResultRow,
-  RowFilter,
-} from '../../../electron/contract/models/batch.ts';
+import type { ExportChoice, Exported, Job } from '../../../electron/contract/models/batch.ts';
 import type { Cell } from '../../ui/grid-keys.ts';
-import { RowPages } from '../../ui/row-pages.svelte.ts';
+import { rowHead } from '../../ui/grid-columns.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
+import { ResultsTable } from './table.svelte.ts';
 
 /** Rows that fit on one sheet of a workbook, below its header. */
 export const maxSheetRows = 1_048_575;
@@ -58,9 +53,9 @@ export class BatchRun {
   readonly app: AppStore;
   readonly jobId: string;
   readonly #api: Api;
-  filter = $state<RowFilter>('all');
-  pages = $state.raw<RowPages<ResultRow>>();
-  active = $state.raw<Cell>({ row: 0, column: 0 });
+  readonly table: ResultsTable;
+  /** `column`: as the window counts them, `rowHead` for the row's own. */
+  active = $state.raw<Cell>({ row: 0, column: rowHead });
   panel = $state<'reveal' | 'export' | null>(null);
   exported = $state.raw<Exported | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -73,41 +68,33 @@ export class BatchRun {
       .filter(({ retriable }) => retriable)
       .reduce((sum, { count }) => sum + count, 0),
   );
-  activeRow = $derived(this.pages?.row(this.active.row));
-  /** Column 0 of the table is the row number. */
-  activePlan = $derived(this.job?.plan.columns.find(({ column }) => column === this.active.column - 1));
-  revealable = $derived(
-    this.activePlan !== undefined &&
-      this.activePlan.operation === 'detokenize' &&
-      this.activeRow?.cells[this.active.column - 1]?.state === 'ok',
+  activeRow = $derived.by(() => this.table.pages.row(this.active.row));
+  activePlan = $derived.by(() => this.table.planOf(this.active.column));
+  revealable = $derived.by(
+    () =>
+      this.activePlan?.operation === 'detokenize' &&
+      this.table.isResult(this.active.column) &&
+      this.activeRow?.cells[this.active.column]?.state === 'ok',
   );
   subject = $derived.by(() =>
-    this.activeRow === undefined ? '' : `batch:${this.jobId}:${this.activeRow.row}:${this.active.column - 1}`,
+    this.activeRow === undefined ? '' : `batch:${this.jobId}:${this.activeRow.row}:${this.active.column}`,
   );
   isRevealed = $derived.by(
     () => this.app.revealed.now !== null && this.app.revealed.now.subject === this.subject,
   );
 
-  constructor(app: AppStore, api: Api, jobId: string) {
+  constructor(app: AppStore, api: Api, job: Job) {
     this.app = app;
     this.#api = api;
-    this.jobId = jobId;
-    this.show('all');
+    this.jobId = job.jobId;
+    this.table = new ResultsTable(api, job);
+    this.active = { row: 0, column: this.table.columns[1]?.id ?? rowHead };
   }
 
-  show(filter: RowFilter): void {
-    this.filter = filter;
-    this.choose({
-      row: 0,
-      column: this.job === undefined ? 0 : (this.job.plan.columns[0]?.column ?? -1) + 1,
-    });
-    this.pages = new RowPages((from, count) =>
-      this.#api.call('batch.rows', { jobId: this.jobId, filter, from, count }),
-    );
-  }
-
-  async refresh(first: number, last: number): Promise<void> {
-    await this.pages?.renew(first, last);
+  /** Another set of rows: the first of them becomes the active one. */
+  show(change: (table: ResultsTable) => void): void {
+    change(this.table);
+    this.choose({ row: 0, column: this.active.column });
   }
 
   choose(cell: Cell): void {
@@ -150,7 +137,7 @@ export class BatchRun {
     const outcome = await this.#api.call('batch.reveal', {
       jobId: this.jobId,
       row: row.row,
-      column: plan.column,
+      column: this.active.column,
       xorKey,
       reason: this.app.reason.trim(),
       caseReference: this.app.caseReference.trim(),

@@ -66,6 +66,29 @@ describe('a batch from file to file', () => {
     ]);
   });
 
+  it('opens the rows of a job once more: the file as it is now, pasted rows from its own copy', async () => {
+    const job = await finished('token,n\na,1\nb,2\n');
+    const again = valueOf(await app.batch['batch.reopen']({ jobId: job.jobId }));
+    const shown = valueOf(
+      await app.batch['batch.preview']({ sourceId: again.sourceId, reading: {}, masked: null }),
+    );
+    expect(shown.rows).toEqual([
+      ['a', '1'],
+      ['b', '2'],
+    ]);
+    const pasted = valueOf(await app.batch['batch.paste']({ text: 'token\tn\nc\t3\n' }));
+    const plan = planOf([detokenize(0)], { delimiter: '\t' });
+    const { jobId } = await app.run(pasted.sourceId, plan);
+    app = await app.again();
+    const reopened = valueOf(await app.batch['batch.reopen']({ jobId }));
+    const rows = valueOf(
+      await app.batch['batch.preview']({ sourceId: reopened.sourceId, reading: plan.reading, masked: null }),
+    );
+    expect(rows.rows).toEqual([['c', '3']]);
+    const second = await app.run(reopened.sourceId, plan);
+    expect(second).toMatchObject({ state: 'finished', tally: { rows: 1, ok: 1 } });
+  });
+
   it('writes the failed rows with their reason, and the whole with an error column', async () => {
     app.service.refuses = (value) => value === 'b';
     const job = await finished('token,n\na,1\nb,2\n,3\nd,4,extra\ne,5\n');

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Mapping } from '../../../electron/contract/models/batch.ts';
+import type { Job, Mapping } from '../../../electron/contract/models/batch.ts';
 import { openApi } from '../../../src/api.ts';
 import { AppStore } from '../../../src/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
 import {
   describeState,
   formatMatches,
+  formatPlan,
   formatSum,
   formatWaiting,
+  isFoundBy,
   parseCount,
 } from '../../../src/features/batch/labels.ts';
 import {
@@ -129,15 +131,15 @@ describe('a run', () => {
     const { fake, controller } = await open({ jobs: [data.job()] });
     controller.view('job-1');
     const run = controller.run;
-    await run?.pages?.need(0, 10);
-    run?.choose({ row: 0, column: 1 });
+    await expect.poll(() => run?.activeRow).toBeDefined();
+    run?.choose({ row: 0, column: 0 });
     expect(run?.revealable).toBe(false);
-    run?.choose({ row: 0, column: 2 });
+    run?.choose({ row: 0, column: 1 });
     expect(run?.revealable).toBe(true);
     await run?.reveal();
     expect(fake.seen.at(-1)?.input).toMatchObject({ jobId: 'job-1', row: 1, column: 1 });
     expect(run?.isRevealed).toBe(true);
-    run?.choose({ row: 1, column: 2 });
+    run?.choose({ row: 1, column: 1 });
     expect(run?.app.revealed.now).toBeNull();
   });
 
@@ -159,6 +161,158 @@ describe('a run', () => {
     await controller.discard('job-1');
     expect(controller.jobs).toEqual([]);
     expect(controller.run).toBeNull();
+  });
+});
+
+describe('the table of a run', () => {
+  async function opened(over: Partial<Job> = {}, options: FakeOptions = {}) {
+    const job = data.job({ state: 'finished', ...over });
+    const { fake, controller } = await open({ jobs: [job], ...options });
+    controller.view(job.jobId);
+    const run = controller.run;
+    if (run === null) throw new Error('no run');
+    await expect.poll(() => run.table.pages.total).toBeGreaterThan(0);
+    const lastQuery = () => fake.seen.filter(({ name }) => name === 'batch.rows').at(-1)?.input;
+    return { fake, controller, run, table: run.table, lastQuery };
+  }
+
+  it('has the mapped columns first, each with the result beside it', async () => {
+    const [detokenized] = data.job().plan.columns;
+    if (detokenized === undefined) throw new Error('no plan');
+    const { table } = await opened({
+      plan: {
+        reading: data.preview.reading,
+        columns: [
+          { ...detokenized, column: 2, into: 'beside' },
+          { ...detokenized, column: 1 },
+        ],
+      },
+      columns: [...data.header, 'ssn_token_masked'],
+    });
+    expect(table.columns.map(({ name }) => name)).toEqual([
+      'Row',
+      'card_token',
+      'ssn_token',
+      'ssn_token_masked',
+      'case_id',
+      'customer_name',
+      'amount',
+      'currency',
+      'note',
+    ]);
+    expect(table.columns.filter(({ frozen }) => frozen)).toHaveLength(4);
+    expect([table.isResult(1), table.isResult(2), table.isResult(7), table.isResult(0)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(table.planOf(7)?.column).toBe(2);
+  });
+
+  it('asks main for what is filtered and sorted, and shows the old rows until the new ones are here', async () => {
+    const slow = Promise.withResolvers<null>();
+    let isSlow = false;
+    const { table, lastQuery } = await opened(
+      {},
+      {
+        answers: {
+          'batch.rows': async ({ view, from, count }) => {
+            if (isSlow) await slow.promise;
+            const total = view?.where.length === 1 ? 3 : 500;
+            const rows = Array.from({ length: Math.min(count, total - from) }, (_, n) =>
+              data.resultRow(from + n + 1),
+            );
+            return { ok: true, value: { total, from, rows } };
+          },
+        },
+      },
+    );
+    isSlow = true;
+    table.setCondition(3, { test: 'contains', text: 'ada' });
+    expect(lastQuery()).toMatchObject({
+      view: { where: [{ column: 3, test: 'contains', text: 'ada' }], sort: null },
+    });
+    expect(table.pages.total).toBe(500);
+    slow.resolve(null);
+    await expect.poll(() => table.pages.total).toBe(3);
+    table.toggleSort(4);
+    expect(lastQuery()).toMatchObject({ view: { sort: { column: 4, descending: false } } });
+    table.toggleSort(4);
+    expect(lastQuery()).toMatchObject({ view: { sort: { column: 4, descending: true } } });
+    table.toggleSort(4);
+    expect(table.sort).toBeNull();
+  });
+
+  it('shows how far main is, for its own job only, until the rows are here', async () => {
+    const { fake, table } = await opened();
+    fake.emit('batch.viewing', { jobId: 'another', share: 0.4 });
+    expect(table.share).toBeNull();
+    fake.emit('batch.viewing', { jobId: 'job-1', share: 0.4 });
+    expect(table.share).toBe(0.4);
+    fake.emit('batch.viewing', { jobId: 'job-1', share: 1 });
+    expect(table.share).toBeNull();
+  });
+
+  it('saves widths and hidden columns, also when it is left at once', async () => {
+    const { fake, controller, table } = await opened();
+    table.setWidth(3, 200);
+    table.setHidden(6, true);
+    expect(table.columns.find(({ id }) => id === 3)?.width).toBe(200);
+    expect(table.columns.some(({ id }) => id === 6)).toBe(false);
+    controller.leave();
+    expect(fake.seen.filter(({ name }) => name === 'batch.saveLayout').map(({ input }) => input)).toEqual([
+      { jobId: 'job-1', layout: { widths: [{ column: 3, width: 200 }], hidden: [6] } },
+    ]);
+  });
+
+  it('asks for few rows at a time where a row has many cells', async () => {
+    const columns = Array.from({ length: 1_000 }, (_, n) => `c${n}`);
+    const { fake } = await opened({ columns });
+    const counts = fake.seen.flatMap(({ name, input }) =>
+      name === 'batch.rows' ? [(input as { count: number }).count] : [],
+    );
+    expect(Math.max(...counts)).toBe(10);
+  });
+});
+
+describe('the list of jobs', () => {
+  it('says what a job did, and finds it by any of it', () => {
+    const job = data.job({ state: 'finished', tally: data.finishedTally });
+    expect(formatPlan(job)).toBe('Detokenize card_token · analyst');
+    const [planned] = job.plan.columns;
+    if (planned === undefined) throw new Error('no plan');
+    const parts = { by: 'digits', bin: '411111', lastFour: '', length: 16 } as const;
+    const match = {
+      ...job,
+      plan: { ...job.plan, columns: [{ ...planned, operation: 'match' as const, parts }] },
+    };
+    expect(formatPlan(match)).toBe('Match pattern card_token (begins 411111, 16 digits) · analyst');
+    for (const search of ['disputes', 'ANALYST card_token', 'failed', 'production', '2026-11-20'])
+      expect(isFoundBy(search, job), search).toBe(true);
+    expect(isFoundBy('tokenize ssn', job)).toBe(false);
+    expect(isFoundBy('411111', match)).toBe(true);
+  });
+
+  it('runs a job again with its plan, without columns that are others by now', async () => {
+    const [planned] = data.job().plan.columns;
+    if (planned === undefined) throw new Error('no plan');
+    const job = data.job({
+      state: 'finished',
+      plan: {
+        reading: data.preview.reading,
+        columns: [
+          { ...planned, into: 'beside', policy: 'gone' },
+          { ...planned, column: 2 },
+        ],
+      },
+      columns: ['case_id', 'card_token', 'renamed'],
+    });
+    const { controller } = await open({ jobs: [job] });
+    await controller.runAgain(job);
+    expect([...(controller.draft?.columns.values() ?? [])]).toMatchObject([
+      { column: 1, operation: 'detokenize', into: 'beside', policy: 'dispute-desk' },
+    ]);
   });
 });
 

@@ -360,6 +360,7 @@ function defaultAnswers(
     'batch.resume': ({ jobId }) => settle(jobId, { state: 'running' }),
     'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
     'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
+    'batch.reopen': () => done(data.preview.source),
     'batch.discard': ({ jobId }) => {
       damaged.delete(jobId);
       fake.jobs.delete(jobId);
@@ -367,13 +368,38 @@ function defaultAnswers(
     },
     'batch.jobs': () => done([...fake.jobs.values()]),
     'batch.damaged': () => done([...damaged.values()]),
-    'batch.rows': ({ jobId, filter, from, count }) => {
+    'batch.find': ({ text, after }) =>
+      done(text === 'nowhere' ? null : { count: 12, ordinal: 1, position: after + 40, column: 0 }),
+    'batch.copy': () => done({ clearAfterMs: fake.state.settings.clipboardSeconds * 1_000 }),
+    'batch.profile': ({ column }) =>
+      done({
+        column,
+        rows: 500_000,
+        distinct: 412_318,
+        distinctExact: true,
+        blank: 48,
+        failed: 49,
+        unmatched: 0,
+        bars: [
+          { test: 'brand', text: 'Visa', count: 310_220 },
+          { test: 'brand', text: 'Mastercard', count: 171_004 },
+          { test: 'brand', text: 'American Express', count: 18_679 },
+          { test: 'begins', text: '411111', count: 201_442 },
+          { test: 'begins', text: '550000', count: 120_018 },
+          { test: 'length', text: '16', count: 481_224 },
+          { test: 'length', text: '15', count: 18_679 },
+        ],
+      }),
+    'batch.layout': () => done({ widths: [], hidden: [] }),
+    'batch.saveLayout': () => done({}),
+    'batch.rows': ({ jobId, filter, view, from, count }) => {
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');
-      const total = filter === 'all' ? job.committed : job.tally[filter];
+      const all = filter === 'all' ? job.committed : job.tally[filter];
+      const total = (view?.where.length ?? 0) === 0 ? all : Math.ceil(all / 37);
       const row = (index: number) => (filter === 'failed' ? index * 10_205 + 3 : index + 1);
       const rows = Array.from({ length: Math.max(0, Math.min(count, total - from)) }, (_, n) =>
-        data.resultRow(row(from + n)),
+        data.wideRow(job, data.resultRow(row(from + n))),
       );
       return done({ total, from, rows });
     },

@@ -218,9 +218,24 @@ export function resultRow(n: number): ResultRow {
     state,
     code: failed ? (n % 2 === 0 ? 'service.element-refused' : 'value.unfit') : null,
     cells: sourceRow(n).map((text, column) =>
-      column === 1 ? { text: state === 'ok' ? masked() : blank ? '' : text, state } : { text, state: 'kept' },
+      column === 1
+        ? {
+            text: state === 'ok' ? masked() : blank ? '' : text,
+            state,
+            ...(failed && { code: n % 2 === 0 ? 'service.element-refused' : 'value.unfit' }),
+          }
+        : { text, state: 'kept' },
     ),
   };
+}
+
+/** For a job with more columns than the usual file has: the others have made-up numbers. */
+export function wideRow({ columns }: Pick<Job, 'columns'>, row: ResultRow): ResultRow {
+  const more = Array.from({ length: columns.length - row.cells.length }, (_, n) => ({
+    text: `v${row.row}-${n}`,
+    state: 'kept' as const,
+  }));
+  return more.length === 0 ? row : { ...row, cells: [...row.cells, ...more] };
 }
 
 const entry = (sequence: number, over: Partial<AuditEntry>): AuditEntry => ({

@@ -42,6 +42,33 @@ const interrupted = data.job({
   secondsLeft: null,
 });
 
+const allFailed = data.job({
+  ...finished,
+  jobId: 'job-17',
+  sourceName: 'wrong-column.csv',
+  total: 400,
+  committed: 400,
+  tally: { rows: 400, ok: 0, failed: 400, unmatched: 0, blank: 0 },
+  values: { all: 400, failed: 400 },
+  failures: [{ column: 1, code: 'service.element-refused', count: 400, firstRow: 1, retriable: true }],
+});
+const offline = data.job({
+  jobId: 'job-18',
+  sourceName: 'offline.csv',
+  rowsPerSecond: 0,
+  secondsLeft: null,
+  waiting: {
+    failure: { code: 'service.unreachable' },
+    until: new Date(Date.now() + 3_600_000).toISOString(),
+  },
+});
+const wide = data.job({
+  ...finished,
+  jobId: 'job-19',
+  sourceName: 'wide-200.csv',
+  columns: [...data.header, ...Array.from({ length: 193 }, (_, n) => `attribute_with_a_long_name_${n}`)],
+});
+
 const workbook = {
   ...data.preview.source,
   name: 'disputes-q3.xlsx',
@@ -239,6 +266,11 @@ export const scenes: Record<string, FakeOptions> = {
     state: inProduction,
     jobs: eight,
     damaged: [{ jobId: 'damaged-1', changedAt: data.at(-86_400) }],
+  },
+  table: {
+    unparsed: ['batch.rows'],
+    state: inProduction,
+    jobs: [{ ...finished, values: { all: 499_952, failed: 49 } }, allFailed, offline, wide],
   },
   matched: { state: inProduction, jobs: [matched], unparsed: ['batch.rows'] },
   mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },

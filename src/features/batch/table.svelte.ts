@@ -1,0 +1,321 @@
+import type {
+  ColumnProfile,
+  FoundCell,
+  Job,
+  ResultRow,
+  RowCondition,
+  RowFilter,
+  RowsView,
+} from '../../../electron/contract/models/batch.ts';
+import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
+import { fitWidth, rowHead, type GridColumn } from '../../ui/grid-columns.ts';
+import { RowPages } from '../../ui/row-pages.svelte.ts';
+import type { Api } from '../../api.ts';
+import { reasonFor } from '../../messages.ts';
+
+/** What a person typed or chose over one column; empty text is no condition. */
+export interface ColumnFilter {
+  test: RowCondition['test'];
+  text: string;
+}
+
+/** Cells that one page of rows may have: rows of a thousand columns come a few at a time. */
+const maxCellsOfPage = 10_000;
+const maxPageRows = 40;
+/** Rows whose content says how wide a column is. */
+const measuredRows = 200;
+
+/**
+ * The table of a job's rows: which of them are shown, in which order, and how wide its columns are. Main filters, sorts
+ * and searches, over masks; this knows the pages in view.
+ */
+export class ResultsTable {
+  readonly #api: Api;
+  readonly #jobId: string;
+  readonly #columnNames: readonly string[];
+  readonly #plan: Job['plan'];
+  filter = $state<RowFilter>('all');
+  /** By column. */
+  conditions = $state.raw<ReadonlyMap<number, ColumnFilter>>(new Map());
+  sort = $state.raw<RowsView['sort']>(null);
+  pages = $state.raw<RowPages<ResultRow>>(new RowPages(() => new Promise(() => undefined)));
+  /** How far main is with a look at all rows, 0 to 1; null where it is not looking. */
+  share = $state<number | null>(null);
+  found = $state.raw<FoundCell | null>(null);
+  /** The text that was searched for without success. */
+  notFound = $state<string | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  /** Of the column asked for last. */
+  profile = $state.raw<ColumnProfile | null>(null);
+  /** Set by a person, by column. */
+  widths = $state.raw<ReadonlyMap<number, number>>(new Map());
+  hidden = $state.raw<ReadonlySet<number>>(new Set());
+  #fitted = $state.raw<ReadonlyMap<number, number>>(new Map());
+  #saveTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stopListening: () => void;
+  /** The rows asked for last; shown once they are here. */
+  #latest: RowPages<ResultRow> | null = null;
+
+  /** Columns in the order they are shown: the row's head, the mapped ones with what was added to them, all others. */
+  columns = $derived.by((): GridColumn[] => {
+    const known = this.#order.filter((column) => column === rowHead || !this.hidden.has(column));
+    return known.map((column) => ({
+      id: column,
+      name: this.nameOf(column),
+      width: this.widths.get(column) ?? this.#fitted.get(column) ?? (column === rowHead ? 88 : 136),
+      frozen: column === rowHead || this.#planned.has(column),
+      end: column === rowHead,
+      tint: this.#planned.has(column),
+    }));
+  });
+  isFiltered = $derived(this.#where.length > 0);
+  readonly #order: readonly number[];
+  /** Mapped columns and those of their results. */
+  readonly #planned: ReadonlySet<number>;
+
+  constructor(api: Api, job: Pick<Job, 'jobId' | 'columns' | 'plan'>) {
+    this.#api = api;
+    this.#jobId = job.jobId;
+    this.#columnNames = job.columns;
+    this.#plan = job.plan;
+    const mapped = [...job.plan.columns].sort((a, b) => a.column - b.column);
+    const first = mapped.flatMap(({ column }) => [column, ...this.#resultsOf(column)]);
+    this.#planned = new Set(first);
+    this.#order = [
+      rowHead,
+      ...first,
+      ...[...job.columns.keys()].filter((column) => !this.#planned.has(column)),
+    ];
+    this.#stopListening = api.on('batch.viewing', ({ jobId, share }) => {
+      if (jobId === this.#jobId) this.share = share < 1 ? share : null;
+    });
+    this.#reopen();
+    void this.#loadLayout();
+  }
+
+  close(): void {
+    if (this.#saveTimer !== undefined) this.#saveNow();
+    this.#stopListening();
+  }
+
+  get #where(): RowCondition[] {
+    return [...this.conditions]
+      .filter(([, { test, text }]) => text !== '' || test === 'failed')
+      .map(([column, { test, text }]) => ({ column, test, text }));
+  }
+
+  get #query() {
+    return {
+      jobId: this.#jobId,
+      filter: this.filter,
+      view: { where: this.#where, sort: this.sort },
+    };
+  }
+
+  nameOf(column: number): string {
+    return column === rowHead ? 'Row' : (this.#columnNames[column] ?? '');
+  }
+
+  /** The plan of a mapped column, or of the result that stands beside it. */
+  planOf(column: number): Job['plan']['columns'][number] | undefined {
+    return this.#plan.columns.find((one) => one.column === this.sourceOf(column));
+  }
+
+  /** The mapped column that a result beside belongs to; any other column itself. */
+  sourceOf(column: number): number {
+    return this.#beside[column - this.#width]?.column ?? column;
+  }
+
+  /** Whether a column shows results: it was replaced, or stands beside its source. */
+  isResult(column: number): boolean {
+    return column >= this.#width || this.planOf(column)?.into === 'replace';
+  }
+
+  get #beside() {
+    return this.#plan.columns.filter(({ into }) => into === 'beside');
+  }
+
+  get #width(): number {
+    return this.#columnNames.length - this.#beside.length;
+  }
+
+  #resultsOf(column: number): number[] {
+    const at = this.#beside.findIndex((one) => one.column === column);
+    return at < 0 ? [] : [this.#width + at];
+  }
+
+  show(filter: RowFilter): void {
+    this.filter = filter;
+    this.#reopen();
+  }
+
+  setCondition(column: number, condition: ColumnFilter | null): void {
+    const conditions = new Map(this.conditions);
+    if (condition === null) conditions.delete(column);
+    else conditions.set(column, condition);
+    const before = JSON.stringify(this.#where);
+    this.conditions = conditions;
+    if (JSON.stringify(this.#where) !== before) this.#reopen();
+  }
+
+  clearConditions(): void {
+    this.conditions = new Map();
+    this.#reopen();
+  }
+
+  /** The rows in which a column failed for a reason; with no column those that could not be sent, for any mapped one. */
+  showFailed(column: number | null, code: FailureCode): void {
+    const mapped = column ?? this.#plan.columns[0]?.column ?? 0;
+    const shown = this.#resultsOf(mapped)[0] ?? mapped;
+    this.filter = 'failed';
+    this.conditions = new Map([[shown, { test: 'failed', text: code }]]);
+    this.#reopen();
+  }
+
+  /** Ascending, descending, and as in the source again. */
+  toggleSort(column: number): void {
+    const key = column === rowHead ? null : column;
+    const isSame = this.sort !== null && this.sort.column === key;
+    // Rows are in ascending order as it is.
+    const next = key === null ? { column: key, descending: true } : { column: key, descending: false };
+    if (!isSame) this.setSort(next);
+    else this.setSort(this.sort?.descending === true ? null : { column: key, descending: true });
+  }
+
+  setSort(sort: RowsView['sort']): void {
+    this.sort = sort;
+    this.#reopen();
+  }
+
+  /** The next or the previous cell with a text after a row's position; null where there is none. */
+  async find(text: string, after: number, backwards: boolean): Promise<FoundCell | null> {
+    const outcome = await this.#api.call('batch.find', { ...this.#query, text, after, backwards });
+    this.share = null;
+    // A newer search or filter took its place.
+    if (!outcome.ok && outcome.failure.code === 'service.cancelled') return null;
+    this.failure = outcome.ok ? null : outcome.failure;
+    this.found = outcome.ok ? outcome.value : null;
+    this.notFound = outcome.ok && outcome.value === null ? text : null;
+    return this.found;
+  }
+
+  /** Puts cells on the clipboard, masked as they are shown; how long they stay, or null where that failed. */
+  async copy(rows: { from: number; count: number }, columns: number[]): Promise<number | null> {
+    const outcome = await this.#api.call('batch.copy', {
+      ...this.#query,
+      from: rows.from,
+      count: Math.min(rows.count, 10_000),
+      columns: columns.filter((column) => column !== rowHead),
+    });
+    this.failure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? outcome.value.clearAfterMs : null;
+  }
+
+  setWidth(column: number, width: number): void {
+    this.widths = new Map(this.widths).set(column, width);
+    this.#saveLayout();
+  }
+
+  /** As wide as the widest text that is at hand. */
+  fit(column: number): void {
+    const width = fitWidth(this.nameOf(column), this.#textsOf(column, Math.min(this.pages.total, 4_000)), 1);
+    this.setWidth(column, width);
+  }
+
+  setHidden(column: number, isHidden: boolean): void {
+    const hidden = new Set(this.hidden);
+    if (isHidden) hidden.add(column);
+    else hidden.delete(column);
+    this.hidden = hidden;
+    this.#saveLayout();
+  }
+
+  showAllColumns(): void {
+    this.hidden = new Set();
+    this.#saveLayout();
+  }
+
+  /** Main counts it anew at each call: a job that runs on has other figures a moment later. */
+  async loadProfile(column: number): Promise<void> {
+    const outcome = await this.#api.call('batch.profile', { jobId: this.#jobId, column });
+    this.share = null;
+    if (outcome.ok) this.profile = outcome.value;
+    else if (outcome.failure.code !== 'service.cancelled') this.failure = outcome.failure;
+  }
+
+  /** Rows of a job that ran on, and the widths of a table that was empty until now. */
+  async refresh(first: number, last: number): Promise<void> {
+    await this.pages.renew(first, last);
+    if (this.#fitted.size === 0) this.#measure();
+  }
+
+  /** Shows other rows; those there are stay on the screen until the first of the others are here. */
+  #reopen(): void {
+    this.found = null;
+    this.notFound = null;
+    const query = this.#query;
+    const maxRows = Math.floor(maxCellsOfPage / this.#columnNames.length);
+    const size = Math.max(4, Math.min(maxPageRows, maxRows));
+    const pages: RowPages<ResultRow> = new RowPages(async (from, count) => {
+      const outcome = await this.#api.call('batch.rows', { ...query, from, count });
+      if (this.#latest === pages) this.share = null;
+      return outcome;
+    }, size);
+    this.#latest = pages;
+    const isFirst = this.#fitted.size === 0;
+    if (isFirst) this.pages = pages;
+    void pages.need(0, isFirst ? Math.min(measuredRows, maxRows) - 1 : size - 1).then(() => {
+      if (this.#latest !== pages) return;
+      this.pages = pages;
+      if (this.#fitted.size === 0) this.#measure();
+    });
+  }
+
+  #measure(): void {
+    if (this.pages.total === 0) return;
+    const fitted = new Map<number, number>();
+    const count = Math.min(this.pages.total, measuredRows);
+    for (const column of this.#order) {
+      if (column !== rowHead) fitted.set(column, fitWidth(this.nameOf(column), this.#textsOf(column, count)));
+    }
+    this.#fitted = fitted;
+  }
+
+  #textsOf(column: number, count: number): string[] {
+    const texts: string[] = [];
+    for (let row = 0; row < count; row++) {
+      const cell = this.pages.row(row)?.cells[column];
+      if (cell === undefined) continue;
+      // The gaps between the groups of a card, and the icon of a failure, need their room too.
+      if (cell.state === 'failed') texts.push(`${reasonFor(cell.code ?? 'call.failed')}   `);
+      else texts.push(this.#planned.has(column) ? `${cell.text}  ` : cell.text);
+    }
+    return texts;
+  }
+
+  async #loadLayout(): Promise<void> {
+    const outcome = await this.#api.call('batch.layout', { jobId: this.#jobId });
+    if (!outcome.ok) return;
+    const isKnown = (column: number): boolean => column < this.#columnNames.length;
+    this.widths = new Map(
+      outcome.value.widths.flatMap(({ column, width }) => (isKnown(column) ? [[column, width]] : [])),
+    );
+    this.hidden = new Set(outcome.value.hidden.filter(isKnown));
+  }
+
+  /** Not with every pixel that an edge is dragged. */
+  #saveLayout(): void {
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = setTimeout(() => {
+      this.#saveNow();
+    }, 400);
+  }
+
+  #saveNow(): void {
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = undefined;
+    const widths = [...this.widths].flatMap(([column, width]) => (column < 0 ? [] : [{ column, width }]));
+    const layout = { widths, hidden: [...this.hidden] };
+    void this.#api.call('batch.saveLayout', { jobId: this.#jobId, layout });
+  }
+}
