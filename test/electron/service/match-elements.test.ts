@@ -60,20 +60,24 @@ describe('pairing by RefId', () => {
     });
   });
 
-  it('tells refused elements from answered ones', () => {
+  it('tells refused elements from answered ones, with what the service says where it is text', () => {
     const received = [
       { RefId: 'r0', Error: 'TokenInvalid' },
       { RefId: 'r1', Value: 'x', Error: null },
       { RefId: 'r2', Value: 'kept', Error: 'TokenInvalid' },
       { RefId: 'r3', Value: null },
+      { RefId: 'r4', Error: { code: 7 } },
+      { RefId: 'r5', Error: ['One.', 'Two.'] },
     ];
-    expect(matchElements(sent(4), received, members)).toEqual({
+    expect(matchElements(sent(6), received, members)).toEqual({
       ok: true,
       value: [
-        { ref: 'r0', ok: false, code: 'service.element-refused' },
+        { ref: 'r0', ok: false, code: 'service.element-refused', reason: 'TokenInvalid' },
         { ref: 'r1', ok: true, value: 'x' },
-        { ref: 'r2', ok: false, code: 'service.element-refused' },
+        { ref: 'r2', ok: false, code: 'service.element-refused', reason: 'TokenInvalid' },
         { ref: 'r3', ok: false, code: 'service.mismatched-answer' },
+        { ref: 'r4', ok: false, code: 'service.element-refused' },
+        { ref: 'r5', ok: false, code: 'service.element-refused', reason: 'One.; Two.' },
       ],
     });
   });
