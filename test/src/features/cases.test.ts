@@ -14,6 +14,8 @@ async function open(options: FakeOptions = {}) {
         ok: true,
         value: {
           entries: caseReference === 'D-20931' ? entries : [],
+          batches: [],
+          next: null,
           total: entries.length,
           chain: { state: 'intact', checked: 9 },
         },
@@ -106,7 +108,16 @@ it('the last case that was opened is shown, whatever is answered first', async (
       'activity.list': async ({ caseReference }) => {
         if (caseReference === 'D-1') await first.promise;
         const found = caseReference === 'D-1' ? entries : [];
-        return { ok: true, value: { entries: found, total: 0, chain: { state: 'intact', checked: 9 } } };
+        return {
+          ok: true,
+          value: {
+            entries: found,
+            batches: [],
+            next: null,
+            total: 0,
+            chain: { state: 'intact', checked: 9 },
+          },
+        };
       },
     },
   });
