@@ -114,6 +114,7 @@ test.describe('one field', () => {
     await page.keyboard.press('Enter');
     await expect(page.getByRole('region', { name: 'Result' })).toContainText('@example.org');
 
+    await expect(page.getByRole('button', { name: 'Reveal', exact: true })).toBeFocused();
     // An address could go to a definition of its kind or of any text, and never to one of cards.
     await page.keyboard.press('x');
     await page.getByRole('combobox', { name: /^To definition/ }).click();
