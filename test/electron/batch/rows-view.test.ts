@@ -317,6 +317,8 @@ describe('a profile', () => {
         { test: 'begins', text: '411111', count: 1_500 },
         { test: 'begins', text: '550000', count: 1_200 },
         { test: 'length', text: '16', count: 2_700 },
+        // The row with a field too many; a refused token of four characters is not seen.
+        { test: 'length', text: '4', count: 1 },
       ],
     });
     for (const { test, text, count } of profile.bars)
