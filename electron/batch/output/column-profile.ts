@@ -32,7 +32,9 @@ export async function profileColumn(
       const { text, state } = showCell(loaded, index, rows.view, column);
       const input = loaded.chunk.table.value(index, source);
       if (input !== '') distinct.add(input, 0);
-      if (loaded.results.flaws[index] !== undefined || state === 'failed') counts.failed += 1;
+      // The fields of a row that could not be sent are shown, and counted, where they stand.
+      if (loaded.results.flaws[index] !== undefined) counts.failed += 1;
+      if (state === 'failed') counts.failed += 1;
       else if (state === 'unmatched') counts.unmatched += 1;
       else if (state === 'blank' || text.trim() === '') counts.blank += 1;
       else {

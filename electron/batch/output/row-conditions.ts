@@ -13,7 +13,11 @@ export function compileConditions(where: readonly RowCondition[], view: View): R
   const tests = where.map(({ column, test, text }): RowTest => {
     if (test === 'failed') return failedTest(column, text, view);
     const matches = textTest(test, text);
-    return (loaded, index) => matches(showCell(loaded, index, view, column).text);
+    return (loaded, index) => {
+      const cell = showCell(loaded, index, view, column);
+      // Its reason stands there instead of its text.
+      return cell.state !== 'failed' && matches(cell.text);
+    };
   });
   return (loaded, index) => tests.every((test) => test(loaded, index));
 }
@@ -22,7 +26,8 @@ export function compileConditions(where: readonly RowCondition[], view: View): R
 export function findInRow(loaded: LoadedChunk, index: number, view: View, matches: TextTest): number {
   const columns = countColumns(view);
   for (let column = 0; column < columns; column++) {
-    if (matches(showCell(loaded, index, view, column).text)) return column;
+    const cell = showCell(loaded, index, view, column);
+    if (cell.state !== 'failed' && matches(cell.text)) return column;
   }
   return -1;
 }
