@@ -64,7 +64,8 @@ describe('a card number in the field', () => {
     const { field } = await open();
     const input = Object.assign(new EventTarget(), { value: '', setSelectionRange: () => undefined });
     field.typed.attach(input as unknown as HTMLInputElement);
-    for (const [index, digit] of [...'378282246310005'].entries()) field.typed.replace(digit, index, index);
+    for (const [index, digit] of Array.from('378282246310005').entries())
+      field.typed.replace(digit, index, index);
     expect(input.value).toBe('•'.repeat(15));
     field.typed.replace('', 14, 15);
     expect(input.value).toBe('37828224631000');
