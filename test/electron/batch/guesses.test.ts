@@ -124,6 +124,12 @@ describe('the delimiter', () => {
     expect(guessDelimiter(table(delimiter, addresses, null), '\n').delimiter).toBe(delimiter);
   });
 
+  it('is sure where the header has one of them only, however many rows agree about the other', () => {
+    const lists = Array.from({ length: 150 }, () => 'a,b,c,d');
+    const guess = guessDelimiter(table(';', lists, ['name', 'token', 'tags']), '\n');
+    expect(guess).toEqual({ delimiter: ';', alternatives: null });
+  });
+
   it('is the bar, or a tab, though every row has a list with semicolons', () => {
     const lists = ['a;b;c', 'd;e;f', 'g;h;i'];
     for (const delimiter of ['|', '\t'] as const)
