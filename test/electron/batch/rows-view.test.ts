@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRowSorter } from '../../../electron/batch/output/row-order.ts';
 import type { JobRows } from '../../../electron/batch/output/look-at-rows.ts';
 import { createRowsViews } from '../../../electron/batch/output/rows-view.ts';
+import { findRows } from '../../../electron/batch/reading/row-spans.ts';
+import { Table } from '../../../electron/batch/reading/table.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import type { Job, RowCondition, RowFilter, RowsView } from '../../../electron/contract/models/batch.ts';
@@ -69,8 +71,17 @@ async function page(
 function twoRows(begun: Promise<null>): JobRows {
   const range = { start: { offset: 0, row: 1 }, end: { offset: 4, row: 3 }, crc: 0 };
   const counts = { rows: 2, ok: 2, failed: 0, unmatched: 0, blank: 0, codes: {}, columns: [] };
+  const view = '1\n2\n';
+  const spans = findRows(view, {
+    delimiter: ',',
+    newline: '\n',
+    isEnd: true,
+    isFull: false,
+    until: Infinity,
+  });
+  const table = new Table({ encoding: 'utf-8', bytes: Buffer.from(view), view }, spans);
   const loaded = done({
-    chunk: { ...range, rows: [['1'], ['2']], flaws: new Map(), clean: true },
+    chunk: { ...range, table, header: null, flaws: new Map() },
     results: { states: 'oo', flaws: {}, columns: [] },
   });
   return {
