@@ -92,7 +92,7 @@ describe('jobs', () => {
     expect(valueOf(await app.export(jobId))).toBe(exported);
   });
 
-  it('of an earlier version are read', async () => {
+  it('of an earlier version are read, and encrypted at that start', async () => {
     const { jobId } = await begin();
     const [job] = valueOf(await app.batch['batch.jobs']({}));
     const source = join(app.folder, 'layoffs.csv');
@@ -122,6 +122,10 @@ describe('jobs', () => {
       startedAt: job?.startedAt,
     };
     await writeFile(join(app.options.folder, jobId, 'job.json'), JSON.stringify(old));
+    app = await app.again();
+    expect(valueOf(await app.batch['batch.jobs']({}))).toMatchObject([{ jobId, sourceName: 'layoffs.csv' }]);
+    const text = await onDisk();
+    for (const name of names) expect(text).not.toContain(name);
     app = await app.again();
     expect(valueOf(await app.batch['batch.jobs']({}))).toMatchObject([{ jobId, sourceName: 'layoffs.csv' }]);
   });

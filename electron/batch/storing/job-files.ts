@@ -59,7 +59,7 @@ const jobSpec = z.object({
 });
 export type JobSpec = z.infer<typeof jobSpec>;
 
-/** `job.json`: the spec under the key of the job's results. Version 1 had it in clear, and is still read. */
+/** `job.json`: the spec under the key of the job's results. Version 1 had it in clear: it is read, and encrypted then. */
 const encryptedSpec = z.object({ version: z.literal(2), jobId: z.string(), spec: z.base64() });
 const specContext = 'job.json';
 
@@ -113,15 +113,7 @@ export async function createJobFolder(
     const lock = lockFolder(draft);
     made = lock.ok ? await fill(draft) : lock;
     if (made.ok) {
-      const { jobId } = spec;
-      const cleartext = Buffer.from(JSON.stringify(jobSpec.parse(spec)));
-      const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);
-      const content: z.infer<typeof encryptedSpec> = {
-        version: 2,
-        jobId,
-        spec: encrypted.toString('base64'),
-      };
-      made = await writeJson(draft, 'job.json', content);
+      made = await writeSpec(draft, spec, masterKey);
     }
     // Released before the rename: its file would keep the old path.
     if (lock.ok) lock.value.release();
@@ -157,6 +149,14 @@ function withoutSubject({ subject: _, ...failure }: Failure): Failure {
   return failure;
 }
 
+function writeSpec(folder: string, spec: JobSpec, masterKey: Uint8Array): Promise<Outcome<null>> {
+  const { jobId } = spec;
+  const cleartext = Buffer.from(JSON.stringify(jobSpec.parse(spec)));
+  const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);
+  const content: z.infer<typeof encryptedSpec> = { version: 2, jobId, spec: encrypted.toString('base64') };
+  return writeJson(folder, 'job.json', content);
+}
+
 async function writeJson(folder: string, name: string, content: unknown): Promise<Outcome<null>> {
   const written = await writeFileAtomically(join(folder, name), JSON.stringify(content));
   // Without the file's name as subject: it means nothing to a person.
@@ -180,7 +180,12 @@ export async function loadJob(
       const cleartext = cipher.decrypt(Buffer.from(encrypted.data.spec, 'base64'), specContext);
       if (cleartext === null) return failed('job.damaged');
       spec = jobSpec.parse(JSON.parse(cleartext.toString()));
-    } else spec = jobSpec.parse(stored);
+    } else {
+      spec = jobSpec.parse(stored);
+      // Where it can't be encrypted now, the next start tries again.
+      const masterKey = await key();
+      if (masterKey.ok) await writeSpec(folder, spec, masterKey.value);
+    }
     const state = await readFile(join(folder, 'state.json'), 'utf8')
       .then((text) => storedState.parse(JSON.parse(text)))
       .catch(() => null);

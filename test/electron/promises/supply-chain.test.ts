@@ -50,7 +50,7 @@ describe('the lock file', () => {
 
   test('holds the hashes of what is installed', () => {
     // npm writes this list when it installs, having compared each package with its hash. An installed package whose hash
-    // was changed in the lock file later shows here; one that was changed earlier is refused (test/scripts/setup.test.ts).
+    // was changed in the lock file later shows here; one that was changed earlier is refused (test/attacks/a21-install-scripts.test.ts).
     const installed = JSON.parse(
       fs.readFileSync(path.join(root, 'node_modules/.package-lock.json'), 'utf8'),
     ) as typeof lock;
