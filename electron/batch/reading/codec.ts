@@ -32,8 +32,6 @@ export interface Codec {
   decode(bytes: Buffer): Decoded;
   /** Never replaces a character by another. A lone surrogate has no bytes in any encoding. */
   encode(text: string): Encoded;
-  /** From how many bytes the first `units` UTF-16 units of `decoded`, which must be `decode(bytes)`, came. */
-  sourceLength(bytes: Buffer, decoded: Decoded, units: number): number;
   /** How many bytes at the end are the beginning of a character that is not all there. */
   cutCharacter(bytes: Buffer): number;
 }

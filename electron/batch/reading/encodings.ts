@@ -47,13 +47,6 @@ const utf8: Codec = {
       ? { text: bytes.toString('utf8'), clean: true }
       : { text: decodeDamaged(bytes), clean: false },
   encode: (text) => encodeWellFormed(text, (whole) => Buffer.from(whole)),
-  sourceLength(bytes, { text, clean }, units) {
-    const lengthOf = (part: string): number => (clean ? Buffer.byteLength(part) : restoreBytes(part).length);
-    // The shorter part is counted.
-    return units * 2 < text.length
-      ? lengthOf(text.slice(0, units))
-      : bytes.length - lengthOf(text.slice(units));
-  },
   cutCharacter(bytes) {
     for (let back = 1; back <= Math.min(3, bytes.length); back++) {
       const byte = bytes[bytes.length - back] ?? 0;
@@ -125,7 +118,6 @@ function createUtf16Codec(bigEndian: boolean): Codec {
       return { text, clean: text.isWellFormed() };
     },
     encode: (text) => encodeWellFormed(text, (whole) => inOrder(Buffer.from(whole, 'utf16le'))),
-    sourceLength: (bytes, _, units) => Math.min(units * 2, bytes.length),
     cutCharacter(bytes) {
       const half = bytes.length % 2;
       const last = bytes.length - half - 2;
@@ -175,7 +167,6 @@ function createSingleByteCodec(encoding: Exclude<Encoding, MultiByteEncoding>): 
       }
       return { ok: true, bytes };
     },
-    sourceLength: (_bytes, _decoded, length) => length,
     cutCharacter: () => 0,
   };
 }

@@ -167,14 +167,6 @@ export function createMultiByteCodec(encoding: MultiByteEncoding): Codec {
       }
       return { ok: true, bytes: Buffer.from(bytes) };
     },
-    sourceLength(bytes, _, units) {
-      let at = 0;
-      for (let count = 0; count < units && at < bytes.length; at += found.length) {
-        read(bytes, at);
-        count += found.codePoint > 0xffff ? 2 : 1;
-      }
-      return at;
-    },
     cutCharacter(bytes) {
       // No character has a byte below 0x30 after its first, so one begins right after such a byte.
       let at = bytes.length;
