@@ -5,7 +5,9 @@ export default defineConfig({
   plugins: [svelte()],
   test: {
     include: ['test/{electron,src,scripts,attacks}/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // By default one worker fewer than processors: on a machine of two, half of it.
+    maxWorkers: '100%',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

@@ -9,7 +9,7 @@ const pan = '4111111111111111';
 
 /** The table beside the chart: what each row is about, and its requests and failures. */
 async function table(page: Page, group: string): Promise<Record<string, string>> {
-  await page.getByRole('radio', { name: group }).check({ force: true });
+  await page.getByRole('radio', { name: group, exact: true }).check({ force: true });
   const grid = page.getByRole('grid');
   await expect(grid.getByRole('columnheader').first()).toHaveText(
     group === 'By day and definition' ? 'Day' : group,

@@ -52,6 +52,7 @@ test('locking and unlocking are in the audit log', async ({ page }) => {
 test('a log that was changed is said on every page, and can not be dismissed', async ({ page, app }) => {
   await startBuiltIn(page);
   await go(page, 'Activity');
+  await page.getByText('Everything', { exact: true }).click();
   await expect(page.getByRole('table')).toBeVisible();
   await expect(page.getByRole('alert')).toHaveCount(0);
   const [file = ''] = await fs.readdir(path.join(app.home, 'audit'));

@@ -116,13 +116,11 @@ test(
 
     await test.step('the log', () => {
       const log = fs.readFileSync(path.join(app.home, 'logs', 'tokendesk.log'), 'utf8');
-      // Nothing went wrong on the way, and no line holds a value, its token or a path.
-      expect(
-        log
-          .trim()
-          .split('\n')
-          .map((line) => (JSON.parse(line) as { event?: string }).event),
-      ).toEqual(['app opened']);
+      // Nothing went wrong on the way, and no line holds a value, its token or a path. A computer without a desktop
+      // can't tell when its screen is locked.
+      const lines = log.trim().split('\n');
+      const events = lines.map((line) => (JSON.parse(line) as { event?: string }).event);
+      expect(events.filter((event) => event !== 'screen lock not watched')).toEqual(['app opened']);
       const values = [...canaries.keys(), ...tokens, home, 'D-1', 'Chargeback'];
       expect(values.filter((value) => log.includes(value))).toEqual([]);
     });

@@ -194,7 +194,7 @@ test('the passphrase of the lock and that of an export are gone once they are se
   });
 
   await go(page, 'Settings');
-  await page.getByLabel('New passphrase').click();
+  await page.getByLabel('New passphrase', { exact: true }).click();
   await typedAndGone(page, ofLock, async () => {
     await page.getByLabel('Repeat new passphrase').click();
     await page.keyboard.type(ofLock[0] ?? '');
