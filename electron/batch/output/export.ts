@@ -59,9 +59,8 @@ export async function exportJob(
   if (spec.sourcePath !== null && (await isSameFile(target, spec.sourcePath))) {
     return failed('file.exists', { subject: basename(target) });
   }
-  const audited = await options.audit.begin(
-    auditIntent(spec, choice, { tally: store.tally, holdsCleartext }),
-  );
+  const intent = auditIntent(spec, choice, { tally: store.tally, holdsCleartext });
+  const audited = await options.audit.begin(intent);
   if (!audited.ok) return audited;
   const end = audited.value;
   const counted = options.disclosures.count(
@@ -75,7 +74,8 @@ export async function exportJob(
   }
   const { tally } = store;
   const sum = `${tally.rows} = ${tally.ok} ok + ${tally.failed} failed + ${tally.unmatched} unmatched + ${tally.blank} blank`;
-  end({ ok: true, rows: written.value.rowsWritten, note: sum });
+  // A line is read by itself: what was exported stays in it.
+  end({ ok: true, rows: written.value.rowsWritten, note: `${intent.note ?? ''}: ${sum}` });
   return done({ ...written.value, name: basename(target), tally });
 }
 
