@@ -36,6 +36,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   StoreCertificate: ['Certificate stored', 'Certificate'],
   ForgetCertificate: ['Certificate removed', 'Removal of a certificate'],
   SaveSettings: ['Settings changed', 'Settings'],
+  SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
   SetPassphrase: ['Passphrase set', 'Passphrase'],
   RemovePassphrase: ['Passphrase removed', 'Removal of the passphrase'],
   Lock: ['Locked', 'Lock'],

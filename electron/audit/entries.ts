@@ -85,6 +85,7 @@ const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
+  'SaveDiagnostics',
   ...['ChainBroken', 'TailSetAside'],
 ]);
 

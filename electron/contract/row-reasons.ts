@@ -15,6 +15,9 @@ export const rowReasons: Partial<Record<FailureCode, string>> = {
   'service.not-found': 'Not known to the service',
   'service.refused': 'The policy does not grant this',
   'service.failing': 'The service had trouble',
+  'service.empty-value': 'The service answered with an empty value',
+  'service.broken-value': 'The service answered with damaged text',
+  'service.busy': 'The request limit was reached',
   'service.timeout': 'No answer in time',
   'service.mismatched-answer': 'The answer did not fit the question',
 };
