@@ -31,6 +31,7 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
         steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
         return Promise.resolve(done((end) => steps.push(['end', intent.action, end.ok, end.code])));
       },
+      anchor: () => Promise.resolve(done(null)),
     },
     reveals: {
       allow: () => done(null),
@@ -92,7 +93,12 @@ test('a reveal is recorded, then fetched, then shown, and its answer carries the
 test.each([
   [
     'the log can not be written',
-    { audit: { begin: () => Promise.resolve(failed('audit.unwritable')) } },
+    {
+      audit: {
+        begin: () => Promise.resolve(failed('audit.unwritable')),
+        anchor: () => Promise.resolve(done(null)),
+      },
+    },
     'audit.unwritable',
   ],
   [
