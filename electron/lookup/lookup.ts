@@ -115,14 +115,6 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     ]);
   }
 
-  function disclose<T>(
-    action: 'Reveal' | 'Copy',
-    act: () => Outcome<T> | Promise<Outcome<T>>,
-  ): Outcome<T> | Promise<Outcome<T>> {
-    const counted = options.disclosures.count(action === 'Reveal' ? 'reveals' : 'copies', 1);
-    return counted.ok ? act() : counted;
-  }
-
   /**
    * Fetches cleartext for an act that needs a reason, and hands it to `use`, whose outcome is the act's. The act is
    * in the audit log and synced before anything leaves; its line is the line of the request too. The keychain learns
@@ -152,12 +144,16 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     });
     if (!begun.ok) return begun;
     const anchoring = options.audit.anchor();
+    const kind = action === 'Reveal' ? 'reveals' : 'copies';
     const act: RecordedAct = { sent: false };
     const context = { reason, caseReference, rows: 1, act };
-    const answer = await active.client.detokenize(policy, definition, token, context);
+    // Counted before the service is asked: where a limit is reached nothing in clear leaves it.
+    const counted = options.disclosures.count(kind, 1);
+    const answer = counted.ok ? await active.client.detokenize(policy, definition, token, context) : counted;
     const anchored = await anchoring;
     const usable = anchored.ok ? answer : anchored;
-    const outcome = usable.ok ? await disclose(action, () => use(usable.value)) : usable;
+    const outcome = usable.ok ? await use(usable.value) : usable;
+    if (counted.ok && !outcome.ok) options.disclosures.count(kind, -1);
     const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
     begun.value({
       ok: outcome.ok,
