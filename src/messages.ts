@@ -355,8 +355,8 @@ const messages: Record<FailureCode, Format> = {
   'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
   'value.unencodable': () =>
     message(
-      'The result has a character that the encoding of the file has not, so the cell stayed as it was.',
-      'Export it in another form: for spreadsheets, converted, or as an Excel file.',
+      'The encoding of the export has not all characters of a cell. A result was left out, any other cell is empty.',
+      'Export it in UTF-8: converted, for spreadsheets, or as an Excel file.',
     ),
   'value.unfit': () =>
     message(
@@ -414,6 +414,12 @@ const messages: Record<FailureCode, Format> = {
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+  'export.encoding': () =>
+    message(
+      'The chosen encoding has not all characters of the header.',
+      'Choose UTF-8, which has every character.',
+      'now',
+    ),
 
   'portal.sign-in': () => message('Nobody is signed in to the portal.', 'Sign in first.'),
   'portal.expired': () =>

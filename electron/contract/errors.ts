@@ -78,7 +78,7 @@ export const failureCodes = [
   'row.field-too-long',
   'row.bad-encoding',
   'row.nul',
-  'value.unencodable', // for an export: the source's encoding has not all of its characters
+  'value.unencodable', // for an export: its encoding has not all of the characters
   'value.unfit', // does not fit the definition's kind; not sent
   // batches
   'plan.empty',
@@ -97,6 +97,7 @@ export const failureCodes = [
   'job.sum', // counts do not agree; the job is not called done
   'export.confirm', // bulk cleartext in production wants the row count typed
   'export.passphrase',
+  'export.encoding', // the header has characters that the chosen encoding has not
   // reports
   'portal.sign-in', // nobody is signed in
   'portal.expired', // the sign-in has ended (401)

@@ -2,7 +2,7 @@ import type { FailureCode } from './errors.ts';
 
 /** Why a row or cell failed, in a few words: in the window, where the row is shown beside it, and in the list of errors. */
 export const rowReasons: Partial<Record<FailureCode, string>> = {
-  'value.unencodable': 'The encoding of the file has not all characters of the result',
+  'value.unencodable': 'The encoding of the export has not all characters of a cell',
   'value.unfit': 'Does not fit the definition, not sent',
   'row.malformed': 'More or fewer fields than the header',
   'row.unclosed-quote': 'A quote never closes',

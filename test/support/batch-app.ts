@@ -345,6 +345,7 @@ export const plainExport: Omit<ExportChoice, 'jobId'> = {
   format: 'csv',
   safety: 'exact',
   delimiter: ',',
+  encoding: 'utf-8',
   byteOrderMark: false,
   newline: '\r\n',
   reason: 'Chargeback response',

@@ -9,18 +9,18 @@ import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
 import type { ColumnWork } from '../planning/plan.ts';
+import { byteOrderMarks } from '../reading/detect.ts';
 import { readHeader, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../reading/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
-import { rowStates } from '../storing/results.ts';
 import { createRowWriter } from '../write-csv.ts';
 import { openOutputFile } from './output-file.ts';
-import { canWriteResult, createOutputRows, joinRows } from './output-rows.ts';
+import { createOutputRows, joinRows } from './output-rows.ts';
 import { hasHidden } from './result-rows.ts';
-import { createConvertedOutput, createSourceOutput, isUnicode, type RowOutput } from './row-output.ts';
+import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
 
 const minPassphraseLength = 8;
@@ -175,27 +175,47 @@ interface WriteExportOptions {
   readonly target: string;
 }
 
-async function writeExport({
-  job,
-  store,
-  choice,
-  target,
-}: WriteExportOptions): Promise<Outcome<Written & { bytes: number }>> {
+type WrittenFile = Written & { readonly bytes: number };
+
+/** Some cell could not be written in the encoding, and the rows have no column to say so in. */
+const needsErrorColumn = 'needs-error-column';
+
+async function writeExport(options: WriteExportOptions): Promise<Outcome<WrittenFile>> {
+  const { job, store, choice } = options;
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
-    const output = await openOutputFile(target, passphrase);
-    if (!output.ok) return output;
-    const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
-    const { format } = job.spec;
-    const written = await writeRows({ store, source: source.value, format, work: job.work, choice, file });
-    if (!written.ok) return await abandon(file, written);
-    const bytes = await file.finish();
-    return bytes.ok ? done({ ...written.value, bytes: bytes.value }) : await abandon(file, bytes);
+    const withError = choice.rows === 'all' && store.tally.failed > 0;
+    const written = await writeFile(options, source.value, withError);
+    if (!written.ok) return written;
+    if (written.value !== needsErrorColumn) return done(written.value);
+    // Known only now. Looking through the source first would cost every export as much as writing it.
+    const again = await writeFile(options, source.value, true);
+    if (!again.ok) return again;
+    return again.value === needsErrorColumn ? failed('call.failed') : done(again.value);
   } finally {
     await source.value.close();
   }
+}
+
+async function writeFile(
+  { job, store, choice, target }: WriteExportOptions,
+  source: ByteSource,
+  withError: boolean,
+): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
+  const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
+  const output = await openOutputFile(target, passphrase);
+  if (!output.ok) return output;
+  const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
+  const { format } = job.spec;
+  const written = await writeRows({ store, source, format, work: job.work, choice, file, withError });
+  if (!written.ok) return abandon(file, written);
+  if (written.value === needsErrorColumn) {
+    await file.abandon(false);
+    return done(needsErrorColumn);
+  }
+  const bytes = await file.finish();
+  return bytes.ok ? done({ ...written.value, bytes: bytes.value }) : abandon(file, bytes);
 }
 
 /** On a full or locked disk the rows written so far stay as `.partial`. */
@@ -214,32 +234,25 @@ interface WriteRowsOptions {
   readonly work: readonly ColumnWork[];
   readonly choice: ExportChoice;
   readonly file: AtomicFile;
+  /** Whether the rows have an `error` column. */
+  readonly withError: boolean;
 }
 
 /**
  * Joins source and results in the order of the source, in constant memory.
  * Failures: file.changed, file.gone, file.unreadable, job.damaged, file.disk-full, file.unwritable,
- * file.workbook-cell, file.workbook-full.
+ * file.workbook-cell, file.workbook-full; export.encoding for a header that the encoding can't hold.
  */
-async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
-  const { store, source, format, work, choice, file } = options;
-  const inSourceForm = isInSourceForm(choice);
-  const output = inSourceForm
-    ? createSourceOutput(format)
-    : createConvertedOutput(
-        choice.format === 'workbook'
-          ? createSheetWriter()
-          : createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' }),
-        format,
-      );
-  const hasErrors = await hasErrorRows(options, output);
-  if (!hasErrors.ok) return hasErrors;
-  const rows = createOutputRows({ format, work, choice, hasErrors: hasErrors.value, output });
+async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
+  const { store, source, format, work, choice, file, withError } = options;
+  const output = createOutput(choice, format);
+  const rows = createOutputRows({ format, work, choice, withError, output });
   const mark = await readMark(options);
   if (!mark.ok) return mark;
   const header = format.header ? await readHeader(source, format) : done(null);
   if (!header.ok) return header;
   rows.writeHeader(header.value);
+  if (output.lost) return failed('export.encoding', { subject: choice.encoding });
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
@@ -253,6 +266,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
     if (!joined.ok) return joined;
     if (!written.ok) return written;
     if (output.failure !== null) return { ok: false, failure: output.failure };
+    if (rows.hasUnencodable && !withError && choice.rows !== 'failed') return done(needsErrorColumn);
     rowsWritten += joined.value.rows;
     writing = file.write(joined.value.bytes);
     await yieldToOthers();
@@ -266,38 +280,20 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
 
 const isInSourceForm = ({ format, safety }: ExportChoice): boolean => format === 'csv' && safety === 'source';
 
-/** The byte order mark: the source's, or a new one. */
-function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
-  if (isInSourceForm(choice)) return source.read(0, format.markLength);
-  return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? '\ufeff' : '')));
+function createOutput(choice: ExportChoice, format: Format): RowOutput {
+  if (isInSourceForm(choice)) return createSourceOutput(format);
+  const from = format.encoding;
+  if (choice.format === 'workbook')
+    return createConvertedOutput(createSheetWriter(), { encoding: 'utf-8', from });
+  const writer = createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' });
+  return createConvertedOutput(writer, { encoding: choice.encoding, from });
 }
 
-/**
- * Whether any row has an error to be told. Rows failed; or a result has a character that the source's encoding has not,
- * which is known before only by looking.
- */
-async function hasErrorRows(
-  { store, format, work, choice }: WriteRowsOptions,
-  output: RowOutput,
-): Promise<Outcome<boolean>> {
-  if (store.tally.failed > 0) return done(true);
-  if (choice.rows !== 'all' || !isInSourceForm(choice) || isUnicode(format.encoding)) return done(false);
-  const read = store.createSequentialReader();
-  for (const entry of store.entries) {
-    const results = await read(entry);
-    if (!results.ok) return results;
-    const isLost = results.value.columns.some(({ states, values }, i) => {
-      const one = work[i];
-      return (
-        one !== undefined &&
-        values.some(
-          (value, row) => states[row] === rowStates.ok && !canWriteResult(one, value, { choice, output }),
-        )
-      );
-    });
-    if (isLost) return done(true);
-  }
-  return done(false);
+/** The byte order mark: the source's, or a new one where the encoding has one. */
+function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
+  if (isInSourceForm(choice)) return source.read(0, format.markLength);
+  const mark = byteOrderMarks.find(({ encoding }) => encoding === choice.encoding)?.bytes ?? [];
+  return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? mark : [])));
 }
 
 /** Bytes of the source that are joined and written at once, about. */

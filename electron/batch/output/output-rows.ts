@@ -44,8 +44,8 @@ export interface OutputRowsOptions {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly choice: Choice;
-  /** Whether the rows have an `error` column, where all rows are written. */
-  readonly hasErrors: boolean;
+  /** Whether the rows have an `error` column; the list of failed rows has columns of its own. */
+  readonly withError: boolean;
   readonly output: RowOutput;
 }
 
@@ -55,15 +55,17 @@ export interface OutputRows {
   writeHeader(header: Table | null): void;
   /** Whether the row is written, or left out. */
   write(chunk: Chunk, results: ChunkResults, index: number): boolean;
+  /** Whether a cell could not be written in the encoding, so that the rows need an `error` column to say so. */
+  readonly hasUnencodable: boolean;
 }
 
 /**
  * New cells stand behind the column they belong to, and `error` behind the header's last column: a row with fewer fields
  * is filled up to there, and what a row has more stands behind it, so that no field comes under another's head.
  */
-export function createOutputRows({ format, work, choice, hasErrors, output }: OutputRowsOptions): OutputRows {
+export function createOutputRows({ format, work, choice, withError, output }: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
-  const withError = choice.rows === 'all' && hasErrors;
+  let hasUnencodable = false;
   const hideInputs = choice.content !== 'cleartext';
   const hideFlawed = hideInputs && hasHidden({ work, masked: new Map() });
   const mapped = work
@@ -101,7 +103,11 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
   function errorOf({ start, table }: Chunk, results: ChunkResults, index: number): string[] {
     const row = String(start.row + index);
     const flaw = results.flaws[index];
-    if (flaw !== undefined) return [row, '', reasonOf(flaw), flaw];
+    const lost: FailureCode[] = output.lost ? ['value.unencodable'] : [];
+    if (flaw !== undefined) {
+      const codes = [flaw, ...lost];
+      return [row, '', join(codes.map(reasonOf)), join(codes)];
+    }
     const failedCells = mapped.flatMap(({ one, i, column, hidesInput }) => {
       const cells = results.columns[i];
       if (cells?.states[index] !== rowStates.failed) return [];
@@ -114,12 +120,11 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
         safe === undefined ? reasonOf(code) : `${reasonOf(code)}: ${hideInputs ? maskNumbers(safe) : safe}`;
       return [{ name: columnName(column), reason, code }];
     });
-    const join = (texts: readonly string[]): string => texts.join('; ');
     return [
       row,
       join(failedCells.map(({ name }) => name)),
-      join(failedCells.map(({ reason }) => reason)),
-      join([...new Set(failedCells.map(({ code }) => code))]),
+      join([...failedCells.map(({ reason }) => reason), ...lost.map(reasonOf)]),
+      join([...new Set([...failedCells.map(({ code }) => code), ...lost])]),
     ];
   }
 
@@ -159,8 +164,13 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
       output.begin(table, index);
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       let code = withError ? codeOfRow(results, index) : null;
+      const flagUnencodable = (): void => {
+        hasUnencodable = true;
+        code ??= 'value.unencodable';
+      };
       if (results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
+        if (output.lost) flagUnencodable();
         if (withError) output.insertAfter(lastColumn, code ?? '');
         hideSurplus(chunk, index);
         output.end();
@@ -178,7 +188,7 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
           if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
-          else code ??= 'value.unencodable';
+          else flagUnencodable();
         }
         if (replaces && result !== null) output.replace(column, result);
         else if (hidesInput) {
@@ -188,15 +198,21 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
         if (hasResult) output.insertAfter(column, result ?? '');
         if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
+      if (output.lost) flagUnencodable();
       if (withError) output.insertAfter(lastColumn, code ?? '');
       output.end();
       return true;
+    },
+    get hasUnencodable() {
+      return hasUnencodable;
     },
   };
 }
 
 /** What stands first in the list of failed rows. */
 export const errorColumns = ['source_row', 'column', 'reason', 'code'];
+
+const join = (texts: readonly string[]): string => texts.join('; ');
 
 const reasonOf = (code: FailureCode): string => rowReasons[code] ?? 'Failed';
 

@@ -376,10 +376,12 @@ export const exportChoice = z.strictObject({
   format: z.enum(['csv', 'workbook']),
   /**
    * `source`: in the source's own dialect and encoding, and no byte outside the mapped cells changes; the choices of
-   * dialect below have no effect. The others are written anew, in UTF-8: `exact` every value as it is, `spreadsheet` with
-   * formulas neutralised.
+   * dialect below have no effect. The others are written anew: `exact` every value as it is, `spreadsheet` with formulas
+   * neutralised.
    */
   safety: z.enum(['source', 'spreadsheet', 'exact']),
+  /** A cell that it can't hold is left empty and its row flagged in an `error` column. */
+  encoding,
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),

@@ -24,6 +24,7 @@ export function defaultExport(job: Job): ExportChoice {
     rows: 'all',
     format: 'csv',
     safety: isWorkbook(job) ? 'spreadsheet' : 'source',
+    encoding: 'utf-8',
     delimiter: ',',
     byteOrderMark: true,
     newline: '\r\n',

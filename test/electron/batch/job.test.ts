@@ -493,6 +493,7 @@ describe('exports', () => {
       format: 'csv',
       safety: 'spreadsheet',
       delimiter: ';',
+      encoding: 'utf-8',
       byteOrderMark: true,
       newline: '\n',
     } as const;
