@@ -10,7 +10,7 @@ import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
 import { beginDisclosingMatch } from '../planning/disclosing-match.ts';
-import { checkPlan, type Draft } from '../planning/plan.ts';
+import { checkPlan, type Counted, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
@@ -38,8 +38,8 @@ export interface Drafts {
   readonly calls: DraftCalls;
   /** A plan that may run. Failures: connection.none, file.*, plan.*, pattern.*. */
   check(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
-  /** Rows of the source: as preflight counted them, or counted now. Failures: file.*, row.field-too-long. */
-  countRows(draft: Draft): Promise<Outcome<number>>;
+  /** As preflight counted the source, or counted now. Failures: file.*, row.field-too-long. */
+  count(draft: Draft): Promise<Outcome<Counted>>;
   readonly sources: Pick<Sources, 'openPath' | 'openStored'>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
@@ -52,8 +52,8 @@ export function createDrafts(options: BatchOptions): Drafts {
   const sources = createSources(options);
   /** By source. */
   const preflights = new Map<string, AbortController>();
-  /** Rows as preflight counted them. A source has one format for each reading. */
-  const totals = new WeakMap<Format, number>();
+  /** What preflight counted. A source has one format for each reading. */
+  const counted = new WeakMap<Format, Counted>();
 
   async function check(sourceId: string, plan: Plan): Promise<Outcome<Draft>> {
     const connection = activeConnection();
@@ -74,7 +74,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       format: format.value,
       work: work.value,
       connection,
-      total: totals.get(format.value) ?? null,
+      counted: counted.get(format.value) ?? null,
     });
   }
 
@@ -95,7 +95,11 @@ export function createDrafts(options: BatchOptions): Drafts {
   }
 
   /** Counts the whole source; the window gets the counts as events. A second count of a source replaces the first. */
-  function count(sourceId: string, { opened, format, work, connection }: Draft, batchSize: number): void {
+  function beginPreflight(
+    sourceId: string,
+    { opened, format, work, connection }: Draft,
+    batchSize: number,
+  ): void {
     preflights.get(sourceId)?.abort();
     const abort = new AbortController();
     preflights.set(sourceId, abort);
@@ -105,19 +109,21 @@ export function createDrafts(options: BatchOptions): Drafts {
     const { requestsPerSecond, transfersPerDay } = connection;
     const rates = { batchSize, requestsPerSecond, transfersPerDay };
     void runPreflight({ opened, format, work, rates, report, signal: abort.signal }).then(
-      (counts) => {
-        if (!counts.ok) return;
-        if (counts.value.done) totals.set(format, counts.value.rows);
-        report(counts.value);
+      (found) => {
+        if (!found.ok) return;
+        const { counts, crc } = found.value;
+        if (counts.done) counted.set(format, { rows: counts.rows, crc });
+        report(counts);
       },
       () => undefined,
     );
   }
 
-  async function countRows({ opened, format, work, connection, total }: Draft): Promise<Outcome<number>> {
-    if (total !== null) return done(total);
+  async function count(draft: Draft): Promise<Outcome<Counted>> {
+    if (draft.counted !== null) return done(draft.counted);
+    const { opened, format, work, connection } = draft;
     const { requestsPerSecond, transfersPerDay } = connection;
-    const counts = await runPreflight({
+    const found = await runPreflight({
       opened,
       format,
       work,
@@ -125,9 +131,10 @@ export function createDrafts(options: BatchOptions): Drafts {
       report: () => undefined,
       signal: new AbortController().signal,
     });
-    if (!counts.ok) return counts;
-    totals.set(format, counts.value.rows);
-    return done(counts.value.rows);
+    if (!found.ok) return found;
+    const { counts, crc } = found.value;
+    counted.set(format, { rows: counts.rows, crc });
+    return done({ rows: counts.rows, crc });
   }
 
   const calls: DraftCalls = {
@@ -159,7 +166,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
-      count(sourceId, draft, client.batchSize);
+      beginPreflight(sourceId, draft, client.batchSize);
       return done(uncounted(sourceId));
     },
     async 'batch.testPattern'({ pattern, samples, own }) {
@@ -183,7 +190,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       );
       const view = { width: format.width, work, masked };
       const jobId = randomUUID();
-      const rows = Math.min(draft.total ?? maxTriedRows, maxTriedRows);
+      const rows = Math.min(draft.counted?.rows ?? maxTriedRows, maxTriedRows);
       const begun = await beginDisclosingMatch(options, {
         draft,
         revealReason,
@@ -225,7 +232,7 @@ export function createDrafts(options: BatchOptions): Drafts {
   return {
     calls,
     check,
-    countRows,
+    count,
     sources,
     removeStale: () => sources.removeStale(),
     async close() {

@@ -23,7 +23,7 @@ type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 /** What a person does with a job and its results. */
 export function createJobCalls(
   options: BatchOptions,
-  drafts: Pick<Drafts, 'check' | 'countRows' | 'sources'>,
+  drafts: Pick<Drafts, 'check' | 'count' | 'sources'>,
   jobs: JobList,
 ): JobCalls {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
@@ -60,12 +60,12 @@ export function createJobCalls(
       // Without a reason nothing is counted or stored.
       const isDisclosing = hasDisclosingMatch(draft.work);
       if (isDisclosing && revealReason === null) return failed('reveal.reason-required');
-      const counted = isDisclosing ? await drafts.countRows(draft) : done(draft.total);
+      const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
       if (!counted.ok) return counted;
-      const job = await jobs.create({ ...draft, total: counted.value }, plan);
+      const job = await jobs.create({ ...draft, counted: counted.value }, plan);
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
-      const rows = counted.value ?? 0;
+      const rows = counted.value?.rows ?? 0;
       const begun = await beginDisclosingMatch(options, {
         draft,
         revealReason,

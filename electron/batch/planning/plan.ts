@@ -12,8 +12,16 @@ export interface Draft {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly connection: Connection;
-  /** Rows as preflight counted them; a run must come to the same number. Null until counted. */
-  readonly total: number | null;
+  /** Null until counted. */
+  readonly counted: Counted | null;
+}
+
+/** What a reading of the whole source found. */
+export interface Counted {
+  /** A run must come to the same number. */
+  readonly rows: number;
+  /** CRC-32 of all bytes behind the byte order mark. */
+  readonly crc: number;
 }
 
 /** One mapped column, ready to run. */

@@ -1,6 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
 import { fits, isBlank } from '../reading/fit.ts';
 import {
   describeColumns,
@@ -103,10 +105,12 @@ export interface PreflightOptions {
 }
 
 /**
- * Reads the whole source and counts; nothing is sent. An aborted one answers with the counts so far, not `done`.
- * Failures: file.*, row.field-too-long.
+ * Reads the whole source and counts; nothing is sent. `crc`: CRC-32 of the bytes read, which is all behind the byte
+ * order mark. An aborted one answers with what it has so far, not `done`. Failures: file.*, row.field-too-long.
  */
-export async function runPreflight(options: PreflightOptions): Promise<Outcome<Preflight>> {
+export async function runPreflight(
+  options: PreflightOptions,
+): Promise<Outcome<{ counts: Preflight; crc: number }>> {
   const { opened, format, work, rates, report, signal } = options;
   const { sourceId } = opened.source;
   const distinct = createDistinctCounter();
@@ -139,7 +143,17 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
   };
 
   headerNotices(format).forEach(addNotice);
-  for await (const read of readRows(opened.bytes, format, beginning(format))) {
+  let crc = 0;
+  const source: Pick<ByteSource, 'identity' | 'read'> = {
+    identity: opened.bytes.identity,
+    // The rows are read in the order of the bytes, and no byte twice.
+    async read(offset, length) {
+      const bytes = await opened.bytes.read(offset, length);
+      if (bytes.ok) crc = crc32(bytes.value, crc);
+      return bytes;
+    },
+  };
+  for await (const read of readRows(source, format, beginning(format))) {
     if (signal.aborted) break;
     if (!read.ok) return read;
     countChunk(read.value);
@@ -147,7 +161,7 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
     if (chunks % 4 === 0) await yieldToOthers();
     if (chunks % 64 === 0) report(countsSoFar(false));
   }
-  return done(countsSoFar(!signal.aborted));
+  return done({ counts: countsSoFar(!signal.aborted), crc });
 
   function countChunk(chunk: Chunk): void {
     const { table } = chunk;

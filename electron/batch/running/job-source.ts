@@ -41,12 +41,12 @@ export async function openJobSource(
 }
 
 /**
- * Whether a source has the very bytes that the results are for: every chunk has its checksum, and they reach the end. Of
- * a job that has not read its whole source it is not known.
+ * Whether a source has the very bytes that the job is for: every chunk that has results has its checksum. What is behind
+ * them is known by the checksum of the whole, where it was counted before the job began.
  */
 export async function hasBytesOf(
   source: Pick<ByteSource, 'identity' | 'read'>,
-  { format }: Pick<JobSpec, 'format'>,
+  { format, crc: crcOfAll }: Pick<JobSpec, 'format' | 'crc'>,
   { entries }: Pick<ResultStore, 'entries'>,
 ): Promise<boolean> {
   const { size } = source.identity;
@@ -55,14 +55,26 @@ export async function hasBytesOf(
   if (!head.ok || !head.value.equals(Buffer.from(mark.slice(0, format.markLength)))) return false;
   const read = readAhead((offset, length) => source.read(offset, length), size);
   let offset = format.markLength;
+  let sum = 0;
   for (const { start, end, crc } of entries) {
     if (start.offset !== offset) return false;
     const bytes = await read(offset, end.offset - offset);
     if (!bytes.ok || crc32(bytes.value) !== crc) return false;
+    sum = crc32(bytes.value, sum);
     offset = end.offset;
   }
-  return offset === size;
+  if (offset === size) return true;
+  if (crcOfAll === null) return false;
+  while (offset < size) {
+    const bytes = await read(offset, restBytes);
+    if (!bytes.ok || bytes.value.length === 0) return false;
+    sum = crc32(bytes.value, sum);
+    offset += bytes.value.length;
+  }
+  return sum === crcOfAll;
 }
+
+const restBytes = 256 * 1024;
 
 /** About so many values a chunk: few beside those in flight, so that no chunk waits long for its last value. */
 const valuesPerChunk = 1_000;

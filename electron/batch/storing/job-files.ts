@@ -37,6 +37,8 @@ const jobSpec = z.object({
    */
   spool: z.string().nullable().default(null),
   identity: z.object({ size: z.number(), modifiedMs: z.number() }),
+  /** CRC-32 of all bytes behind the byte order mark; null where the job began before they were counted. */
+  crc: z.number().nullable().default(null),
   format: z.object({
     encoding,
     delimiter,
