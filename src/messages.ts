@@ -406,6 +406,11 @@ const messages: Record<FailureCode, Format> = {
     ),
   'job.damaged': () =>
     message('What was stored for this batch can’t be read.', 'Start it again from the file.'),
+  'job.braked': () =>
+    message(
+      'Most of the values were refused, so the batch paused.',
+      'Check its column, definition and policy.',
+    ),
   'job.sum': () =>
     message(
       'The counts do not agree, so the batch is not called done.',

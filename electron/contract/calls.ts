@@ -3,6 +3,7 @@ import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
+  canaryCell,
   columnProfile,
   damagedJob,
   exportChoice,
@@ -13,6 +14,7 @@ import {
   plan,
   preflight,
   foundCell,
+  policyChange,
   rowsPage,
   rowsQuery,
   tableLayout,
@@ -195,6 +197,13 @@ export const calls = {
    * only those that failed with it.
    */
   'batch.retry': call(ofJob.extend({ code: z.enum(failureCodes).nullable() }), nothing),
+  /** The values that the run sent first. None once the app was started again. */
+  'batch.canary': call(ofJob, z.array(canaryCell).max(200)),
+  /**
+   * Runs the values again that the service refused, under other policies, and then the rest; results stay. For a job
+   * that does not run. Failures: plan.policy-unknown, plan.column-unknown, and those of `batch.resume`.
+   */
+  'batch.changePolicy': call(ofJob.extend({ changes: z.array(policyChange).min(1).max(20) }), nothing),
   /**
    * Opens the rows of a job once more, to be run again: the file as it is now, or the copy of pasted rows and sheets.
    * Failures: job.*, file.*, keychain.*.

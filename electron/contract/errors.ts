@@ -94,6 +94,7 @@ export const failureCodes = [
   'job.elsewhere', // another process owns it
   'job.source-gone', // the file its rows came from is no longer there
   'job.damaged', // its store can't be read
+  'job.braked', // too many values in a row were refused: it paused by itself
   'job.sum', // counts do not agree; the job is not called done
   'export.confirm', // bulk cleartext in production wants the row count typed
   'export.passphrase',

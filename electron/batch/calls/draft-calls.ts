@@ -15,6 +15,7 @@ import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { createSources, type Sources } from '../reading/sources.ts';
+import { createSpread } from '../running/brake.ts';
 import { keyAccount } from '../storing/job-files.ts';
 
 export type DraftCalls = Pick<
@@ -54,6 +55,8 @@ export function createDrafts(options: BatchOptions): Drafts {
   const preflights = new Map<string, AbortController>();
   /** What preflight counted. A source has one format for each reading. */
   const counted = new WeakMap<Format, Counted>();
+  /** Where rows begin, as far as preflight came. */
+  const spreads = new WeakMap<Format, ReturnType<typeof createSpread>>();
 
   async function check(sourceId: string, plan: Plan): Promise<Outcome<Draft>> {
     const connection = activeConnection();
@@ -75,6 +78,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       work: work.value,
       connection,
       counted: counted.get(format.value) ?? null,
+      starts: spreads.get(format.value)?.positions ?? [],
     });
   }
 
@@ -108,7 +112,10 @@ export function createDrafts(options: BatchOptions): Drafts {
     };
     const { requestsPerSecond, transfersPerDay } = connection;
     const rates = { batchSize, requestsPerSecond, transfersPerDay };
-    void runPreflight({ opened, format, work, rates, report, signal: abort.signal }).then(
+    const spread = createSpread();
+    spreads.set(format, spread);
+    const onChunk = spread.add;
+    void runPreflight({ opened, format, work, rates, report, signal: abort.signal, onChunk }).then(
       (found) => {
         if (!found.ok) return;
         const { counts, crc } = found.value;

@@ -73,7 +73,7 @@ export function createJobCalls(
         rows,
         confirmsRows: true,
       });
-      const started = begun.ok ? await job.value.start() : begun;
+      const started = begun.ok ? await job.value.start(draft.starts) : begun;
       if (begun.ok) begun.value(started.ok ? { ok: true } : { ok: false, code: started.failure.code });
       if (started.ok) return done({ jobId });
       jobs.remove(jobId);
@@ -84,6 +84,19 @@ export function createJobCalls(
     'batch.resume': ({ jobId }) => command(jobId, (job) => job.resume()),
     'batch.cancel': ({ jobId }) => command(jobId, (job) => job.cancel()),
     'batch.retry': ({ jobId, code }) => command(jobId, (job) => job.retry(code)),
+    'batch.canary': ({ jobId }) => withJob(jobId, (job) => Promise.resolve(done(job.showCanary()))),
+    'batch.changePolicy': ({ jobId, changes }) =>
+      command(jobId, async (job) => {
+        const connection = options.connections.find(job.spec.connectionId);
+        if (!connection.ok) return connection;
+        const { policies } = connection.value;
+        const unknown = changes
+          .flatMap(({ policy, targetPolicy }) => [policy, targetPolicy ?? policy])
+          .find((policy) => !policies.includes(policy));
+        return unknown === undefined
+          ? job.changePolicy(changes)
+          : failed('plan.policy-unknown', { policy: unknown });
+      }),
     'batch.reopen': ({ jobId }) =>
       withJob(jobId, async (job) => {
         const { sourcePath, sourceName, spool, plan } = job.spec;

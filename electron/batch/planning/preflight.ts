@@ -13,6 +13,7 @@ import {
 } from '../reading/preview.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
+import type { Position } from '../storing/journal.ts';
 import type { ColumnWork } from './plan.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
@@ -102,6 +103,8 @@ export interface PreflightOptions {
   /** Receives the counts so far, from time to time. */
   readonly report: (counts: Preflight) => void;
   readonly signal: AbortSignal;
+  /** Told where each chunk of rows begins. */
+  readonly onChunk?: (start: Position) => void;
 }
 
 /**
@@ -156,6 +159,7 @@ export async function runPreflight(
   for await (const read of readRows(source, format, beginning(format))) {
     if (signal.aborted) break;
     if (!read.ok) return read;
+    options.onChunk?.(read.value.start);
     countChunk(read.value);
     chunks += 1;
     if (chunks % 4 === 0) await yieldToOthers();

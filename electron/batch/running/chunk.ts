@@ -5,12 +5,13 @@ import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
   asCode,
-  isRetriable,
+  isTriedAgain,
   requestIdOf,
   rowState,
   rowStates,
   type ChunkResults,
   type ColumnResults,
+  type RetriedCode,
   type StateLetter,
 } from '../storing/results.ts';
 import type { BatchRequest, Slot, ValueCoalescer } from './coalescing.ts';
@@ -35,8 +36,7 @@ const unfit = fixedSlot(rowStates.failed, 'value.unfit');
 /** The chunk's results of an earlier run, when failed rows are tried again. */
 export interface EarlierResults {
   readonly results: ChunkResults;
-  /** Only values that failed for this reason are tried again; null is every reason where a retry may help. */
-  readonly code: FailureCode | null;
+  readonly code: RetriedCode;
 }
 
 export interface BeginChunkOptions {
@@ -67,7 +67,11 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
       else if (!fits(value, kind, plan.operation)) slots.push(unfit);
-      else if (before !== undefined && earlier !== null && !isTriedAgain(earlier, before, r))
+      else if (
+        before !== undefined &&
+        earlier !== null &&
+        !isTriedAgain(asCode(before.values[r] ?? ''), earlier.code)
+      )
         slots.push(earlierSlot(before, r));
       else {
         const slot = coalescer?.slotFor(value, batchSize) ?? unfit;
@@ -85,11 +89,6 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   });
   const { start, end, crc } = chunk;
   return { range: { start, end, crc }, flaws, cells, requests, values };
-}
-
-function isTriedAgain({ code }: EarlierResults, column: ColumnResults, row: number): boolean {
-  const failed = asCode(column.values[row] ?? '');
-  return isRetriable(failed) && (code === null || failed === code);
 }
 
 function earlierSlot(column: ColumnResults, row: number): Slot {

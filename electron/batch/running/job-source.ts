@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import { failed, type Outcome } from '../../contract/errors.ts';
 import type { Keychain } from '../../credentials/keychain.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { openFile, readAhead, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
@@ -10,7 +10,7 @@ import { openEncryptedSource } from '../reading/encrypted-copies.ts';
 import { beginning, readChunk, readRows, type Chunk } from '../reading/read-rows.ts';
 import { keyAccount, type JobSpec } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
-import { asCode, isRetriable } from '../storing/results.ts';
+import { asCode, isTriedAgain, type RetriedCode } from '../storing/results.ts';
 
 /** In a job's folder: the encrypted copy of rows that are not in a text file of their own. */
 export const copyName = 'source';
@@ -106,24 +106,19 @@ export async function* remainingChunks(
   if (!unchanged.ok) yield unchanged;
 }
 
-/**
- * The chunks that have failed values: those that failed with `code`, or with any where a retry may help.
- * Failures: file.*.
- */
+/** The chunks that have failed values which are tried again. Failures: file.*. */
 export async function* failedChunks(
   source: Source,
   { format }: JobSpec,
   { entries }: Pick<ResultStore, 'entries'>,
-  code: FailureCode | null,
+  code: RetriedCode,
 ): AsyncGenerator<Outcome<Chunk>, void> {
-  const isTriedAgain = (failed: FailureCode): boolean =>
-    isRetriable(failed) && (code === null || failed === code);
   for (const entry of [...entries]) {
     // A row's own code is that of the first of its values that failed.
     const codes = [entry.counts, ...(entry.counts.columns ?? [])].flatMap((counts) =>
       Object.keys(counts.codes),
     );
-    if (!codes.map(asCode).some(isTriedAgain)) continue;
+    if (!codes.some((failed) => isTriedAgain(asCode(failed), code))) continue;
     const chunk = await readChunk(source, format, entry);
     yield chunk;
     if (!chunk.ok) return;

@@ -181,6 +181,17 @@ const permanent: readonly FailureCode[] = [
 ];
 export const isRetriable = (code: FailureCode): boolean => !permanent.includes(code);
 
+/**
+ * Which failed values are tried again: those with one code, with null all where a retry may help, and with `refused` all
+ * that were sent, since under another policy the answer may be another.
+ */
+export type RetriedCode = FailureCode | 'refused' | null;
+
+export function isTriedAgain(failed: FailureCode, code: RetriedCode): boolean {
+  if (code === 'refused') return failed.startsWith('service.') || failed.startsWith('value.');
+  return isRetriable(failed) && (code === null || failed === code);
+}
+
 export function asCode(text: string): FailureCode {
   return failureCodes.find((code) => code === text) ?? 'call.failed';
 }

@@ -234,6 +234,17 @@ export const failureGroup = z.strictObject({
 });
 export type FailureGroup = z.infer<typeof failureGroup>;
 
+/** Why a job paused by itself. */
+export const braked = z.strictObject({
+  /** Position in the source of the column whose values failed. */
+  column: count,
+  /** Of the last `of` values that were answered so many were refused; of the first ones where the run had just begun. */
+  failed: count,
+  of: count,
+  isCanary: z.boolean(),
+});
+export type Braked = z.infer<typeof braked>;
+
 /** A job at one moment: all its numbers belong together, so a window that shows several of them shows one event. */
 export const job = z.strictObject({
   jobId: id,
@@ -264,9 +275,37 @@ export const job = z.strictObject({
   secondsLeft: count.nullable(),
   /** Why nothing is sent at the moment, and until when: it is paused, or it runs and the service has to be waited for. */
   waiting: z.strictObject({ failure: failureSchema, until: instant.nullable() }).nullable(),
+  /** It is paused, since more than half of the values were refused. A resume then goes on whatever the answers are. */
+  braked: braked.nullable(),
+  /** The values that were sent first, spread over the file; null before they were, and for a file of no more than those. */
+  canary: z.strictObject({ values: count, failed: count }).nullable(),
   failure: failureSchema.nullable(),
 });
 export type Job = z.infer<typeof job>;
+
+/** One of the values that were sent first, as masked as in the table. */
+export const canaryCell = z.strictObject({
+  row: z.int().positive(),
+  /** Position in the source. */
+  column: count,
+  before: z.string(),
+  /** Empty where there is no result. */
+  after: z.string(),
+  state: z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank']),
+  code: z.enum(failureCodes).nullable(),
+  /** The service's own words. */
+  reason: z.string().nullable(),
+});
+export type CanaryCell = z.infer<typeof canaryCell>;
+
+/** Other policies for columns of a job; what else a plan says is not changed. */
+export const policyChange = z.strictObject({
+  column: count,
+  policy: name,
+  /** translate only */
+  targetPolicy: name.nullable(),
+});
+export type PolicyChange = z.infer<typeof policyChange>;
 
 /** A stored job that can't be read; it can only be removed. */
 export const damagedJob = z.strictObject({

@@ -360,6 +360,8 @@ function defaultAnswers(
     'batch.resume': ({ jobId }) => settle(jobId, { state: 'running' }),
     'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
     'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
+    'batch.canary': () => done([]),
+    'batch.changePolicy': ({ jobId }) => settle(jobId, { state: 'running', braked: null }),
     'batch.reopen': () => done(data.preview.source),
     'batch.discard': ({ jobId }) => {
       damaged.delete(jobId);

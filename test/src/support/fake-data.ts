@@ -202,6 +202,8 @@ export function job(over: Partial<Job> = {}): Job {
     rowsPerSecond: 1_390,
     secondsLeft: 135,
     waiting: null,
+    braked: null,
+    canary: null,
     failure: null,
     ...over,
   };
