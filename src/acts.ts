@@ -37,6 +37,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   ForgetCertificate: ['Certificate removed', 'Removal of a certificate'],
   SaveSettings: ['Settings changed', 'Settings'],
   SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
+  Mend: ['Corrected rows taken in', 'Corrected rows'],
   SetPassphrase: ['Passphrase set', 'Passphrase'],
   RemovePassphrase: ['Passphrase removed', 'Removal of the passphrase'],
   Lock: ['Locked', 'Lock'],

@@ -419,6 +419,15 @@ const messages: Record<FailureCode, Format> = {
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+  'mend.other-list': () =>
+    message(
+      'This is not the list of failed rows of this batch.',
+      'Choose the list that was exported here. Its columns and row numbers must be as they were.',
+    ),
+  'mend.too-many': (f) => message(`The list has more than ${f.subject ?? ''} rows.`, 'Take it in in parts.'),
+  'mend.twice': () => message('The row stands in the list twice.', 'Leave one of them.'),
+  'mend.masked': () => message('A changed cell still has a masked value.', 'Type the whole value.'),
+  'mend.not-failed': () => message('The row did not fail, so it stays as it is.', 'Nothing is to be done.'),
   'export.encoding': () =>
     message(
       'The chosen encoding has not all characters of the header.',

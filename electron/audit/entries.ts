@@ -85,7 +85,7 @@ const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
-  'SaveDiagnostics',
+  ...['SaveDiagnostics', 'Mend'],
   ...['ChainBroken', 'TailSetAside'],
 ]);
 

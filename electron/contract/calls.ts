@@ -8,6 +8,7 @@ import {
   damagedJob,
   exportChoice,
   exported,
+  mendResult,
   job,
   mapping,
   matchReason,
@@ -208,6 +209,11 @@ export const calls = {
    * Opens the rows of a job once more, to be run again: the file as it is now, or the copy of pasted rows and sheets.
    * Failures: job.*, file.*, keychain.*.
    */
+  /**
+   * Takes in a list of failed rows that a person corrected: it was opened as a source. Its changed rows are sent, and
+   * stand in place of the source's from then on.
+   */
+  'batch.mend': call(ofJob.extend({ sourceId: id }), mendResult),
   'batch.reopen': call(ofJob, source),
   /** Removes a job and everything stored for it. */
   'batch.discard': call(ofJob, nothing),

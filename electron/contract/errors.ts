@@ -98,6 +98,11 @@ export const failureCodes = [
   'job.sum', // counts do not agree; the job is not called done
   'export.confirm', // bulk cleartext in production wants the row count typed
   'export.passphrase',
+  'mend.other-list', // not the list of failed rows of this batch
+  'mend.too-many',
+  'mend.twice',
+  'mend.masked',
+  'mend.not-failed',
   'export.encoding', // the header has characters that the chosen encoding has not
   // reports
   'portal.sign-in', // nobody is signed in

@@ -41,7 +41,7 @@ export interface Drafts {
   check(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
   /** As preflight counted the source, or counted now. Failures: file.*, row.field-too-long. */
   count(draft: Draft): Promise<Outcome<Counted>>;
-  readonly sources: Pick<Sources, 'openPath' | 'openStored'>;
+  readonly sources: Pick<Sources, 'find' | 'openPath' | 'openStored'>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   close(): Promise<void>;

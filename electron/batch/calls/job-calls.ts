@@ -1,4 +1,5 @@
 import type { Handlers } from '../../contract/calls.ts';
+import type { MendResult } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../batch.ts';
 import { exportJob } from '../output/export.ts';
@@ -6,10 +7,12 @@ import type { LoadedChunk, View } from '../output/result-rows.ts';
 import type { JobRows } from '../output/look-at-rows.ts';
 import { createRowsViews, formatCells } from '../output/rows-view.ts';
 import { readLayout, saveLayout } from '../output/table-layouts.ts';
+import { readMendedList } from '../output/mended-list.ts';
 import { revealCell } from '../output/reveal-cell.ts';
 import { beginDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
+import type { OpenSource } from '../reading/sources.ts';
 import type { BatchJob } from '../running/job.ts';
 import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
@@ -42,6 +45,48 @@ export function createJobCalls(
         act({ entries, version: tally, isRunning: job.busy, view: viewOf(job), load, loadNext }),
       ),
     );
+
+  /**
+   * Takes in a list of failed rows that a person corrected. Where nothing in it is changed nothing is done.
+   * Failures: job.*, mend.*, audit.*, those of reading either file, file.disk-full, file.unwritable.
+   */
+  async function mend(
+    job: BatchJob,
+    { bytes: list }: Pick<OpenSource, 'bytes'>,
+  ): Promise<Outcome<MendResult>> {
+    if (job.busy || job.state !== 'finished') return failed('job.busy');
+    const before = await job.readMended();
+    if (!before.ok) return before;
+    const { format } = job.spec;
+    const read = await withChunks(job, (load, store) =>
+      readMendedList({
+        list,
+        format,
+        work: job.work,
+        load: (row) => load(indexOfRow(store, row)),
+        rows: store.tally.rows,
+        before: before.value,
+      }),
+    );
+    if (!read.ok) return read;
+    const { mended, changed, unchanged, leftOut } = read.value;
+    const result = { changed, unchanged, leftOut: leftOut.slice(0, 100), leftOutRows: leftOut.length };
+    if (mended.pending.size === 0) return done(result);
+    const { jobId, connectionName, environment } = job.spec;
+    const rows = mended.pending.size;
+    const begun = await options.audit.begin({
+      action: 'Mend',
+      connection: connectionName,
+      environment,
+      job: jobId,
+      rows,
+    });
+    if (!begun.ok) return begun;
+    const started = await job.mend(mended);
+    begun.value(started.ok ? { ok: true } : { ok: false, code: started.failure.code });
+    views.forget(jobId);
+    return started.ok ? done(result) : started;
+  }
 
   /** For calls that answer nothing. */
   async function command(
@@ -96,6 +141,11 @@ export function createJobCalls(
         return unknown === undefined
           ? job.changePolicy(changes)
           : failed('plan.policy-unknown', { policy: unknown });
+      }),
+    'batch.mend': ({ jobId, sourceId }) =>
+      withJob(jobId, (job) => {
+        const opened = drafts.sources.find(sourceId);
+        return opened.ok ? mend(job, opened.value) : Promise.resolve(opened);
       }),
     'batch.reopen': ({ jobId }) =>
       withJob(jobId, async (job) => {
@@ -179,7 +229,7 @@ async function withChunks<T>(
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const { identity } = source.value;
+    const { identity, mended } = source.value;
     const loader =
       (
         read: ByteSource['read'],
@@ -189,7 +239,7 @@ async function withChunks<T>(
         const entry = store.entries[index];
         if (entry === undefined) return failed('job.damaged');
         const [chunk, results] = await Promise.all([
-          readChunk({ identity, read }, job.spec.format, entry),
+          readChunk({ identity, read, mended }, job.spec.format, entry),
           withResults ? readResults(entry, index) : done(noResults),
         ]);
         if (!chunk.ok) return chunk;

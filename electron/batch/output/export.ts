@@ -6,13 +6,14 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Exported, ExportChoice, Job, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
-import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
+import { readAhead } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { readHeader, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../reading/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
+import type { JobSource } from '../running/job-source.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
@@ -200,7 +201,7 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
 
 async function writeFile(
   { job, store, choice, target }: WriteExportOptions,
-  source: ByteSource,
+  source: JobSource,
   withError: boolean,
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
@@ -229,7 +230,7 @@ async function abandon(
 
 interface WriteRowsOptions {
   readonly store: Pick<ResultStore, 'entries' | 'createSequentialReader' | 'tally'>;
-  readonly source: ByteSource;
+  readonly source: JobSource;
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly choice: ExportChoice;
@@ -256,9 +257,15 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
-  const { identity } = source;
+  const { identity, mended } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
-  const join = { source: { identity, read }, format, read: store.createSequentialReader(), rows, output };
+  const join = {
+    source: { identity, read, mended },
+    format,
+    read: store.createSequentialReader(),
+    rows,
+    output,
+  };
   const entries = store.entries.filter(({ counts }) => choice.rows !== 'failed' || counts.failed > 0);
   for (const group of groupChunks(entries)) {
     const joined = await joinRows(join, group);

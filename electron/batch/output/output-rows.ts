@@ -3,9 +3,8 @@ import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
 import { mask, maskNumbers } from '../../privacy/masking.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
-import type { ByteSource } from '../../storage/byte-source.ts';
 import { hideAnywhere } from '../reading/fit.ts';
-import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
+import { readChunk, type Chunk, type Format, type RowSource } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
@@ -14,7 +13,7 @@ import { hasHidden } from './result-rows.ts';
 import type { RowOutput } from './row-output.ts';
 
 export interface JoinOptions {
-  readonly source: Pick<ByteSource, 'identity' | 'read'>;
+  readonly source: RowSource;
   readonly format: Format;
   readonly read: ReadRecord;
   readonly rows: OutputRows;
@@ -83,6 +82,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
     })
     .sort((a, b) => a.column - b.column);
   const lastColumn = format.width - 1;
+  const names = columnNames(format);
 
   /** The columns of such a row are not known, so each field is taken by itself. */
   function writeFlawed({ table }: Chunk, index: number): void {
@@ -118,7 +118,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       const safe = value === '' ? said : said?.replaceAll(value, mask(one.kind, value));
       const reason =
         safe === undefined ? reasonOf(code) : `${reasonOf(code)}: ${hideInputs ? maskNumbers(safe) : safe}`;
-      return [{ name: columnName(column), reason, code }];
+      return [{ name: names[column] ?? '', reason, code }];
     });
     return [
       row,
@@ -128,8 +128,6 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
     ];
   }
 
-  const columnName = (column: number): string => format.names?.[column] ?? `Column ${column + 1}`;
-
   function hideSurplus({ table }: Chunk, index: number): void {
     for (let column = format.width; hideFlawed && column < table.width(index); column++)
       output.replace(column, hideAnywhere(table.value(index, column)));
@@ -138,11 +136,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
   return {
     writeHeader(header) {
       if (header === null) {
-        if (failedOnly)
-          output.line([
-            ...errorColumns,
-            ...Array.from({ length: format.width }, (_, column) => columnName(column)),
-          ]);
+        if (failedOnly) output.line([...errorColumns, ...names]);
         return;
       }
       output.begin(header, 0);
@@ -208,6 +202,9 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
     },
   };
 }
+
+export const columnNames = ({ names, width }: Pick<Format, 'names' | 'width'>): string[] =>
+  Array.from({ length: width }, (_, column) => names?.[column] ?? `Column ${column + 1}`);
 
 /** What stands first in the list of failed rows. */
 export const errorColumns = ['source_row', 'column', 'reason', 'code'];

@@ -37,6 +37,8 @@ const unfit = fixedSlot(rowStates.failed, 'value.unfit');
 export interface EarlierResults {
   readonly results: ChunkResults;
   readonly code: RetriedCode;
+  /** Numbers of rows that are not what they were: all their values are sent. */
+  readonly mended: ReadonlySet<number>;
 }
 
 export interface BeginChunkOptions {
@@ -56,12 +58,13 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   let values = 0;
   const cells = columns.map(({ plan, kind }, c) => {
     const coalescer = coalescers[c];
-    const before = earlier?.results.columns[c];
+    const beforeAll = earlier?.results.columns[c];
     const requestedBefore = coalescer?.requested ?? 0;
     let last: BatchRequest | null = null;
     const slots: Slot[] = [];
     for (let r = 0; r < table.count; r++) {
       const value = table.value(r, plan.column);
+      const before = earlier?.mended.has(chunk.start.row + r) === true ? undefined : beforeAll;
       if (hasFlaws && flaws.has(r)) slots.push(kept);
       else if (isBlank(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)

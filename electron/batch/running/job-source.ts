@@ -7,9 +7,9 @@ import { openFile, readAhead, sameIdentity, type ByteSource } from '../../storag
 import { createRecordCipher } from '../../storage/encryption.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { openEncryptedSource } from '../reading/encrypted-copies.ts';
-import { beginning, readChunk, readRows, type Chunk } from '../reading/read-rows.ts';
+import { beginning, readChunk, readRows, type Chunk, type RowSource } from '../reading/read-rows.ts';
 import { keyAccount, type JobSpec } from '../storing/job-files.ts';
-import type { ResultStore } from '../storing/result-store.ts';
+import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
 import { asCode, isTriedAgain, type RetriedCode } from '../storing/results.ts';
 
 /** In a job's folder: the encrypted copy of rows that are not in a text file of their own. */
@@ -81,7 +81,10 @@ const valuesPerChunk = 1_000;
 const minRowsPerChunk = 50;
 const checkSourceEvery = 16;
 
-type Source = Pick<ByteSource, 'identity' | 'read' | 'check'>;
+/** A source with what a person corrected in it. */
+export type JobSource = ByteSource & RowSource;
+
+type Source = Pick<JobSource, 'identity' | 'read' | 'check' | 'mended'>;
 
 /** The chunks from where the results end. Failures: file.*, row.field-too-long. */
 export async function* remainingChunks(
@@ -106,19 +109,21 @@ export async function* remainingChunks(
   if (!unchanged.ok) yield unchanged;
 }
 
-/** The chunks that have failed values which are tried again. Failures: file.*. */
+/** The chunks that have failed values which are tried again, or one of some rows. Failures: file.*, job.damaged. */
 export async function* failedChunks(
   source: Source,
   { format }: JobSpec,
   { entries }: Pick<ResultStore, 'entries'>,
-  code: RetriedCode,
+  { code, mended }: { readonly code: RetriedCode; readonly mended: ReadonlySet<number> },
 ): AsyncGenerator<Outcome<Chunk>, void> {
+  const withMended = new Set([...mended].map((row) => entries[indexOfRow({ entries }, row)]));
   for (const entry of [...entries]) {
     // A row's own code is that of the first of its values that failed.
     const codes = [entry.counts, ...(entry.counts.columns ?? [])].flatMap((counts) =>
       Object.keys(counts.codes),
     );
-    if (!codes.some((failed) => isTriedAgain(asCode(failed), code))) continue;
+    const isRetried = codes.some((failed) => isTriedAgain(asCode(failed), code));
+    if (!isRetried && !withMended.has(entry)) continue;
     const chunk = await readChunk(source, format, entry);
     yield chunk;
     if (!chunk.ok) return;

@@ -4,16 +4,17 @@ import { done, failed, type Failure, type FailureCode, type Outcome } from '../.
 import type { CanaryCell, Job, JobState, PolicyChange, Tally } from '../../contract/models/batch.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { sameIdentity, type ByteSource, type Identity } from '../../storage/byte-source.ts';
-import { createRecordCipher } from '../../storage/encryption.ts';
+import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
 import { changePolicies, workFor, type ColumnWork } from '../planning/plan.ts';
 import { keyAccount, saveState, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
+import { readMendedRows, writeMendedRows, type MendedRows } from '../storing/mended-rows.ts';
 import { indexOfRow, openResultStore, type Commit, type ResultStore } from '../storing/result-store.ts';
 import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, chooseCanary, isRefused, showCanary, type Braked, type Canary } from './brake.ts';
 import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
-import { failedChunks, hasBytesOf, openJobSource, remainingChunks } from './job-source.ts';
+import { failedChunks, hasBytesOf, openJobSource, remainingChunks, type JobSource } from './job-source.ts';
 import { createProgress, hasWholeSource, isComplete, viewJob } from './progress.ts';
 import { finalFailures, pauseCodes, retryDelay } from './outages.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
@@ -54,6 +55,8 @@ export class BatchJob {
   #outages = 0;
   /** The file that was last found to have the source's bytes, though it was written since. */
   #sameSource: Identity | null = null;
+  /** Null until read. */
+  #mended: MendedRows | null = null;
   #cancelTimer: (() => void) | null = null;
   #progress = createProgress();
   readonly #figures: FiguresReader;
@@ -133,9 +136,9 @@ export class BatchJob {
   async #openStoreOnce(): Promise<Outcome<ResultStore>> {
     if (this.#isDiscarded) return failed('job.unknown');
     if (this.#isClosed) return failed('job.busy');
-    const key = await this.#options.keychain.key(keyAccount);
-    if (!key.ok) return key;
-    const store = await openResultStore(this.#folder, createRecordCipher(key.value, this.spec.jobId));
+    const cipher = await this.#cipher();
+    if (!cipher.ok) return cipher;
+    const store = await openResultStore(this.#folder, cipher.value);
     if (!store.ok) return store;
     if (!hasExpectedRows(store.value.tally, this.#stored)) {
       await store.value.close();
@@ -149,7 +152,14 @@ export class BatchJob {
    * The source as it was when the job began. A file that was written since counts as that source where its bytes are the
    * same. Failures: job.source-gone, file.changed, file.unreadable, job.damaged.
    */
-  openSource(): Promise<Outcome<ByteSource>> {
+  async openSource(): Promise<Outcome<JobSource>> {
+    const mended = await this.readMended();
+    if (!mended.ok) return mended;
+    const source = await this.#openFile();
+    return source.ok ? done({ ...source.value, mended: mended.value.rows }) : source;
+  }
+
+  #openFile(): Promise<Outcome<ByteSource>> {
     return openJobSource(this.#options.keychain, this.#folder, this.spec, async (source) => {
       if (this.#sameSource !== null && sameIdentity(source.identity, this.#sameSource)) return true;
       const store = await this.openStore();
@@ -211,6 +221,41 @@ export class BatchJob {
     return this.#start({ mode: 'retry', code });
   }
 
+  /**
+   * Puts rows that a person corrected in place of the source's from now on, and sends those that are pending.
+   * Failures: job.busy, those of `start`, file.disk-full, file.unwritable.
+   */
+  async mend(mended: MendedRows): Promise<Outcome<null>> {
+    if (this.busy || this.state !== 'finished') return failed('job.busy');
+    const written = await this.#writeMended(mended);
+    if (!written.ok) return written;
+    this.#attempt = 0;
+    return this.#start({ mode: 'retry', code: 'mended' });
+  }
+
+  /** What was corrected so far. Failures: job.damaged, keychain.*. */
+  async readMended(): Promise<Outcome<MendedRows>> {
+    if (this.#mended !== null) return done(this.#mended);
+    const cipher = await this.#cipher();
+    if (!cipher.ok) return cipher;
+    const read = await readMendedRows(this.#folder, cipher.value);
+    if (read.ok) this.#mended = read.value;
+    return read;
+  }
+
+  async #writeMended(mended: MendedRows): Promise<Outcome<null>> {
+    const cipher = await this.#cipher();
+    if (!cipher.ok) return cipher;
+    const written = await writeMendedRows(this.#folder, cipher.value, mended);
+    if (written.ok) this.#mended = mended;
+    return written;
+  }
+
+  async #cipher(): Promise<Outcome<RecordCipher>> {
+    const key = await this.#options.keychain.key(keyAccount);
+    return key.ok ? done(createRecordCipher(key.value, this.spec.jobId)) : key;
+  }
+
   #goOn(): Promise<Outcome<null>> {
     const { retrying, retryCode } = this.#stored;
     return this.#start(retrying ? { mode: 'retry', code: retryCode } : { mode: 'remaining' });
@@ -266,11 +311,12 @@ export class BatchJob {
     this.#progress = createProgress();
     // Who retries values that failed expects that many fail again.
     const hasBrake = !this.#stored.brakeOff && (mode.mode === 'remaining' || mode.code === 'refused');
+    const mended = mode.mode === 'retry' && mode.code === 'mended' ? (this.#mended?.pending ?? none) : none;
     const abort = new AbortController();
     const control = runChunks({
       chunks:
         mode.mode === 'retry'
-          ? failedChunks(source.value, spec, store, mode.code)
+          ? failedChunks(source.value, spec, store, { code: mode.code, mended })
           : remainingChunks(source.value, spec, store),
       columns: this.work,
       client: client.value,
@@ -281,7 +327,7 @@ export class BatchJob {
       canary: mode.mode === 'retry' ? null : this.#canary,
       ...(hasBrake && { brake: (braked: Braked) => (this.#braked = braked) }),
       ...(mode.mode === 'retry' && {
-        retry: { read: ({ start }) => store.read(indexOfRow(store, start.row)), code: mode.code },
+        retry: { read: ({ start }) => store.read(indexOfRow(store, start.row)), code: mode.code, mended },
       }),
       commit: (range, results) => this.#commit(range, results, store),
       settle: () => store.settled(),
@@ -456,6 +502,10 @@ export class BatchJob {
   }
 
   async #finish(store: ResultStore): Promise<void> {
+    if (this.#stored.retryCode === 'mended' && this.#mended !== null) {
+      // Where this fails they are sent once more with the next list: no harm.
+      await this.#writeMended({ ...this.#mended, pending: none });
+    }
     if (isComplete(this.spec, store, this.#stored.total)) {
       await this.#settle({ state: 'finished', total: store.tally.rows, retrying: false });
     } else await this.#settle({ state: 'failed', failure: { code: 'job.sum' } });
@@ -524,6 +574,8 @@ export class BatchJob {
     await store.close();
   }
 }
+
+const none: ReadonlySet<number> = new Set();
 
 const workOf = ({ plan, kinds }: JobSpec): ColumnWork[] =>
   plan.columns.map((column, i) => workFor(column, kinds[i] ?? 'text'));

@@ -25,6 +25,7 @@ export interface RunOptions {
   readonly retry?: {
     readonly read: (range: ChunkRange) => Promise<Outcome<ChunkResults>>;
     readonly code: RetriedCode;
+    readonly mended: ReadonlySet<number>;
   };
   /** What is sent before the rest; absent where nothing is. */
   readonly canary?: Canary | null;
@@ -143,7 +144,7 @@ export function runChunks(run: RunOptions): RunControl {
       if (run.retry !== undefined) {
         const results = await run.retry.read(chunk.value);
         if (!results.ok) return results.failure;
-        earlier = { results: results.value, code: run.retry.code };
+        earlier = { ...run.retry, results: results.value };
       }
       const begun = beginChunk(chunk.value, { columns, coalescers, batchSize, earlier });
       pending.push(begun);

@@ -82,7 +82,7 @@ const storedState = z.object({
   retrying: z.boolean(),
   /** See `RetriedCode`. */
   retryCode: z
-    .union([z.enum(failureCodes), z.literal('refused')])
+    .union([z.enum(failureCodes), z.enum(['refused', 'mended'])])
     .nullable()
     .default(null),
   braked: braked.nullable().default(null),

@@ -183,11 +183,13 @@ export const isRetriable = (code: FailureCode): boolean => !permanent.includes(c
 
 /**
  * Which failed values are tried again: those with one code, with null all where a retry may help, and with `refused` all
- * that were sent, since under another policy the answer may be another.
+ * that were sent, since under another policy the answer may be another. With `mended` none: only rows that a person
+ * corrected are sent.
  */
-export type RetriedCode = FailureCode | 'refused' | null;
+export type RetriedCode = FailureCode | 'refused' | 'mended' | null;
 
 export function isTriedAgain(failed: FailureCode, code: RetriedCode): boolean {
+  if (code === 'mended') return false;
   if (code === 'refused') return failed.startsWith('service.') || failed.startsWith('value.');
   return isRetriable(failed) && (code === null || failed === code);
 }

@@ -434,6 +434,16 @@ export const exportChoice = z.strictObject({
 });
 export type ExportChoice = z.infer<typeof exportChoice>;
 
+export const mendResult = z.strictObject({
+  /** Rows of the list that are changed: they are being sent. */
+  changed: count,
+  unchanged: count,
+  leftOutRows: count,
+  /** The first hundred of those, and why. */
+  leftOut: z.array(z.strictObject({ row: count, code: z.enum(failureCodes) })).max(100),
+});
+export type MendResult = z.infer<typeof mendResult>;
+
 export const exported = z.strictObject({
   /** File name without its folder. */
   name: z.string(),

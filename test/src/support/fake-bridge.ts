@@ -361,6 +361,10 @@ function defaultAnswers(
     'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
     'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
     'batch.canary': () => done([]),
+    'batch.mend': ({ jobId }) => {
+      settle(jobId, { state: 'running' });
+      return done({ changed: 2, unchanged: 1, leftOut: [], leftOutRows: 0 });
+    },
     'batch.changePolicy': ({ jobId }) => settle(jobId, { state: 'running', braked: null }),
     'batch.reopen': () => done(data.preview.source),
     'batch.discard': ({ jobId }) => {
