@@ -83,6 +83,9 @@ export type ElementAnswer =
       readonly ok: false;
       readonly code:
         | 'service.element-refused'
+        | 'service.value-invalid'
+        | 'service.value-too-long'
+        | 'service.token-invalid'
         | 'service.mismatched-answer'
         | 'service.too-large'
         | 'service.empty-value'

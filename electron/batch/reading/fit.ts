@@ -1,3 +1,4 @@
+import type { FailureCode } from '../../contract/errors.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import { mask } from '../../privacy/masking.ts';
@@ -37,6 +38,19 @@ export function fits(value: string, kind: DefinitionKind, operation: ColumnPlan[
     case 'text':
       return true;
   }
+}
+
+/** What is wrong with a cleartext that the service does not take for one of its kind; null where that is not known here. */
+export function explainInvalid(value: string, kind: DefinitionKind): FailureCode | null {
+  if (kind === 'card') {
+    if (!isCard(value)) return 'value.length';
+    return passesLuhn(value) ? null : 'value.check-digit';
+  }
+  if (kind !== 'ssn') return null;
+  const [, area = '', group = '', serial = ''] = /^(\d{3})[ -]?(\d{2})[ -]?(\d{4})$/.exec(value.trim()) ?? [];
+  if (area === '') return 'value.length';
+  if (area === '000' || area === '666' || area >= '900') return 'value.ssn-area';
+  return group === '00' || serial === '0000' ? 'value.ssn-zeros' : null;
 }
 
 /** What most of a column's values look like, or null when there are none. */

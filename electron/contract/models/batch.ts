@@ -324,9 +324,14 @@ export const resultRow = z.strictObject({
   row: z.int().positive(),
   state: cellState,
   code: z.enum(failureCodes).nullable(),
-  /** `code`: why this cell failed. */
+  /** `code`: why this cell failed; `reason`: the same in the service's own words, masked. */
   cells: z.array(
-    z.strictObject({ text: z.string(), state: cellState, code: z.enum(failureCodes).optional() }),
+    z.strictObject({
+      text: z.string(),
+      state: cellState,
+      code: z.enum(failureCodes).optional(),
+      reason: z.string().optional(),
+    }),
   ),
 });
 export type ResultRow = z.infer<typeof resultRow>;
