@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
-import { fits, isBlank } from '../reading/fit.ts';
+import { fits, hideAnywhere, isBlank, looksTokenized } from '../reading/fit.ts';
 import {
   describeColumns,
   formulaNotices,
@@ -117,6 +117,8 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
   const notices = new Map<string, Notice>();
   const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
   let sendable = 0;
+  /** By column to be tokenized: values sent, those that look like tokens among them, and the first of these. */
+  const tokenized = work.map(() => ({ all: 0, like: 0, firstRow: 0 }));
   let chunks = 0;
 
   const addNotice = (found: Notice): void => {
@@ -141,6 +143,16 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
     };
   };
 
+  /** Some values may be mistyped; nearly all of a column are not. */
+  function addTokenNotices(): void {
+    work.forEach(({ plan }, index) => {
+      const { all = 0, like = 0, firstRow = 0 } = tokenized[index] ?? {};
+      if (like === 0 || like < all * 0.8) return;
+      const column = hideAnywhere(format.names?.[plan.column] ?? `Column ${plan.column + 1}`);
+      addNotice({ kind: 'looks-tokenized', row: firstRow, column, count: like });
+    });
+  }
+
   headerNotices(format).forEach(addNotice);
   for await (const read of readRows(opened.bytes, format, beginning(format))) {
     if (signal.aborted) break;
@@ -151,6 +163,7 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
     if (chunks % 4 === 0) await yieldToOthers();
     if (chunks % 64 === 0) report(countsSoFar(false));
   }
+  if (!signal.aborted) addTokenNotices();
   return done(countsSoFar(!signal.aborted));
 
   function countChunk(chunk: Chunk): void {
@@ -169,11 +182,25 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
         continue;
       }
       let empty = 0;
-      for (const { plan, kind, key } of work) {
+      for (const [index, { plan, kind, key }] of work.entries()) {
         const value = table.value(r, plan.column);
-        if (isBlank(value)) empty += 1;
-        else if (!fits(value, kind, plan.operation)) counts.unfit += 1;
-        else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
+        if (isBlank(value)) {
+          empty += 1;
+          continue;
+        }
+        if (!fits(value, kind, plan.operation)) {
+          counts.unfit += 1;
+          continue;
+        }
+        const seen = plan.operation === 'tokenize' ? tokenized[index] : undefined;
+        if (seen !== undefined) {
+          seen.all += 1;
+          if (looksTokenized(value, kind)) {
+            seen.like += 1;
+            if (seen.like === 1) seen.firstRow = chunk.start.row + r;
+          }
+        }
+        if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
       }
       if (empty === work.length) counts.blank += 1;
     }

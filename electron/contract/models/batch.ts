@@ -92,6 +92,7 @@ export const notice = z.strictObject({
     'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
+    'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
   ]),
   row: count,

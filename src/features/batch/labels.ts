@@ -275,6 +275,7 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
       'the header has quotes that do not agree, or characters that do not fit the encoding: it is taken as it is',
     'header-repeated': `the header stands in the file again, ${where}`,
     'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
+    'looks-tokenized': `${many} in ${column ?? 'a column'} look like tokens already: their check digits are wrong, ${where}`,
     'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values, ${where}: save it in a spreadsheet program and drop it again`,
   };
   return sentences[kind];
