@@ -122,6 +122,22 @@ function codeOf(reason: string, codes: ElementMembers['elementCodes']): Refused[
   return codes.tokenInvalid.includes(reason) ? 'service.token-invalid' : 'service.element-refused';
 }
 
+/** How many elements of an answer were refused, by code. */
+export function countRefused(
+  profile: Pick<ServiceProfile, 'lists' | 'wrappers' | 'bareLists' | 'element' | 'elementCodes'>,
+  json: unknown,
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  const list = readList(profile, json);
+  for (const element of list.ok ? list.value : []) {
+    const reason = isObject(element) ? refusalOf(element, profile.element.error) : null;
+    if (reason === null) continue;
+    const code = codeOf(reason, profile.elementCodes);
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  return counts;
+}
+
 type Refused = Extract<ElementAnswer, { ok: false }>;
 
 /**
