@@ -169,6 +169,12 @@ const messages: Record<FailureCode, Format> = {
         : `The service refused the value of row ${f.row}.`,
       'Check that it is a token of the chosen definition.',
     ),
+  'service.value-invalid': () =>
+    message('The service does not take this as a value of the definition.', 'Correct it and try again.'),
+  'service.value-too-long': () =>
+    message('The value is too long for the definition.', 'Shorten it or choose another definition.'),
+  'service.token-invalid': () =>
+    message('This is not a token of the definition.', 'Check it or choose another definition.'),
   'service.empty-value': () =>
     message(
       'The service answered this value with an empty one, so the cell was left as it was.',
@@ -358,6 +364,12 @@ const messages: Record<FailureCode, Format> = {
       'The encoding of the export has not all characters of a cell. A result was left out, any other cell is empty.',
       'Export it in UTF-8: converted, for spreadsheets, or as an Excel file.',
     ),
+  'value.check-digit': () => message('The check digit of the value is wrong.', 'Correct it in the file.'),
+  'value.length': () => message('The value has too few or too many digits.', 'Correct it in the file.'),
+  'value.ssn-area': () =>
+    message('No Social Security number begins with 000, 666 or 900 to 999.', 'Correct it in the file.'),
+  'value.ssn-zeros': () =>
+    message('No Social Security number has group 00 or serial 0000.', 'Correct it in the file.'),
   'value.unfit': () =>
     message(
       'The value does not fit the kind of the definition, so it was not sent.',

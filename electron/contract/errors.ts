@@ -24,6 +24,9 @@ export const failureCodes = [
   'service.too-large', // 413
   'service.failing', // 5xx, or the breaker is open
   'service.element-refused', // the service refused one element of a batch
+  'service.value-invalid', // the same, since it is no value of the definition
+  'service.value-too-long',
+  'service.token-invalid', // the same, since it is no token of the definition
   'service.empty-value', // it answered an element with an empty string, which the profile does not allow
   'service.broken-value', // it answered an element with half a character, which no file could hold
   'service.cancelled',
@@ -80,6 +83,10 @@ export const failureCodes = [
   'row.nul',
   'value.unencodable', // for an export: its encoding has not all of the characters
   'value.unfit', // does not fit the definition's kind; not sent
+  'value.check-digit', // refused by the service, and its check digit is wrong
+  'value.length', // refused by the service, and it has too few or too many digits
+  'value.ssn-area', // refused by the service, and its area is never issued
+  'value.ssn-zeros', // refused by the service, and its group or serial is all zeros
   // batches
   'plan.empty',
   'plan.column-unknown',

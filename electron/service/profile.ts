@@ -113,6 +113,10 @@ const serviceProfile = z.strictObject({
     notGranted: codes,
     quota: codes,
   }),
+  /** What is said against an element of a batch, where it is one of these codes. */
+  elementCodes: z
+    .strictObject({ valueInvalid: codes, valueTooLong: codes, tokenInvalid: codes })
+    .default(shippedProfile.elementCodes),
   /** The portal and the reporting operations; those of the shipped profile where a site's has none. */
   reporting: reportingProfile.default(shippedProfile.reporting),
   /**

@@ -1,7 +1,7 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
-import { mask, maskNumbers } from '../../privacy/masking.ts';
+import { mask, maskReason } from '../../privacy/masking.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import { readChunk, type Chunk, type Format, type RowSource } from '../reading/read-rows.ts';
@@ -115,9 +115,8 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       const said = cells.reasons[index];
       // The service may repeat the value.
       const value = hidesInput ? table.value(index, column) : '';
-      const safe = value === '' ? said : said?.replaceAll(value, mask(one.kind, value));
-      const reason =
-        safe === undefined ? reasonOf(code) : `${reasonOf(code)}: ${hideInputs ? maskNumbers(safe) : safe}`;
+      const safe = said === undefined || !hideInputs ? said : maskReason(said, value, one.kind);
+      const reason = safe === undefined ? reasonOf(code) : `${reasonOf(code)}: ${safe}`;
       return [{ name: names[column] ?? '', reason, code }];
     });
     return [

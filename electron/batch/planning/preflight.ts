@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { fits, isBlank } from '../reading/fit.ts';
+import { fits, hideAnywhere, isBlank, looksTokenized } from '../reading/fit.ts';
 import {
   describeColumns,
   formulaNotices,
@@ -121,6 +121,8 @@ export async function runPreflight(
   const notices = new Map<string, Notice>();
   const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
   let sendable = 0;
+  /** By column to be tokenized: values sent, those that look like tokens among them, and the first of these. */
+  const tokenized = work.map(() => ({ all: 0, like: 0, firstRow: 0 }));
   let chunks = 0;
 
   const addNotice = (found: Notice): void => {
@@ -145,6 +147,16 @@ export async function runPreflight(
     };
   };
 
+  /** Some values may be mistyped; nearly all of a column are not. */
+  function addTokenNotices(): void {
+    work.forEach(({ plan }, index) => {
+      const { all = 0, like = 0, firstRow = 0 } = tokenized[index] ?? {};
+      if (like === 0 || like < all * 0.8) return;
+      const column = hideAnywhere(format.names?.[plan.column] ?? `Column ${plan.column + 1}`);
+      addNotice({ kind: 'looks-tokenized', row: firstRow, column, count: like });
+    });
+  }
+
   headerNotices(format).forEach(addNotice);
   let crc = 0;
   const source: Pick<ByteSource, 'identity' | 'read'> = {
@@ -165,6 +177,7 @@ export async function runPreflight(
     if (chunks % 4 === 0) await yieldToOthers();
     if (chunks % 64 === 0) report(countsSoFar(false));
   }
+  if (!signal.aborted) addTokenNotices();
   return done({ counts: countsSoFar(!signal.aborted), crc });
 
   function countChunk(chunk: Chunk): void {
@@ -183,11 +196,25 @@ export async function runPreflight(
         continue;
       }
       let empty = 0;
-      for (const { plan, kind, key } of work) {
+      for (const [index, { plan, kind, key }] of work.entries()) {
         const value = table.value(r, plan.column);
-        if (isBlank(value)) empty += 1;
-        else if (!fits(value, kind, plan.operation)) counts.unfit += 1;
-        else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
+        if (isBlank(value)) {
+          empty += 1;
+          continue;
+        }
+        if (!fits(value, kind, plan.operation)) {
+          counts.unfit += 1;
+          continue;
+        }
+        const seen = plan.operation === 'tokenize' ? tokenized[index] : undefined;
+        if (seen !== undefined) {
+          seen.all += 1;
+          if (looksTokenized(value, kind)) {
+            seen.like += 1;
+            if (seen.like === 1) seen.firstRow = chunk.start.row + r;
+          }
+        }
+        if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
       }
       if (empty === work.length) counts.blank += 1;
     }

@@ -1,3 +1,4 @@
+import type { FailureCode } from '../../contract/errors.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import { mask } from '../../privacy/masking.ts';
@@ -39,6 +40,19 @@ export function fits(value: string, kind: DefinitionKind, operation: ColumnPlan[
   }
 }
 
+/** What is wrong with a cleartext that the service does not take for one of its kind; null where that is not known here. */
+export function explainInvalid(value: string, kind: DefinitionKind): FailureCode | null {
+  if (kind === 'card') {
+    if (!isCard(value)) return 'value.length';
+    return passesLuhn(value) ? null : 'value.check-digit';
+  }
+  if (kind !== 'ssn') return null;
+  const [, area = '', group = '', serial = ''] = /^(\d{3})[ -]?(\d{2})[ -]?(\d{4})$/.exec(value.trim()) ?? [];
+  if (area === '') return 'value.length';
+  if (area === '000' || area === '666' || area >= '900') return 'value.ssn-area';
+  return group === '00' || serial === '0000' ? 'value.ssn-zeros' : null;
+}
+
 /** What most of a column's values look like, or null when there are none. */
 export function looksLike(values: readonly string[]): DefinitionKind | null {
   const filled = values.filter((value) => !isBlank(value));
@@ -73,14 +87,25 @@ export function holdsCards(header: string, values: readonly string[]): boolean {
 }
 
 function passesLuhn(card: string): boolean {
-  const sum = Array.from(digits(card))
-    .reverse()
-    .reduce((total, digit, position) => {
-      const twice = Number(digit) * (position % 2 === 0 ? 1 : 2);
-      return total + (twice > 9 ? twice - 9 : twice);
-    }, 0);
+  let sum = 0;
+  let position = 0;
+  for (let i = card.length - 1; i >= 0; i--) {
+    const digit = card.charCodeAt(i) - 48;
+    // Separators.
+    if (digit < 0) continue;
+    const value = digit * (position % 2 === 0 ? 1 : 2);
+    sum += value > 9 ? value - 9 : value;
+    position += 1;
+  }
   return sum % 10 === 0;
 }
+
+/**
+ * Whether a value that is to be tokenized may be a token already: a card's last digit checks the others, and nine in ten
+ * tokens of digits fail that check. Tokens of other kinds can't be told from values.
+ */
+export const looksTokenized = (value: string, kind: DefinitionKind): boolean =>
+  kind === 'card' && isCard(value) && !passesLuhn(value);
 
 /** The columns of a malformed row are not known, so each field is masked by what it looks like. */
 export function hideAnywhere(field: string): string {

@@ -7,6 +7,7 @@ import { beginning, readRows, type Format } from '../reading/read-rows.ts';
 import { asCode, rowStates, stateOf } from '../storing/results.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { Position } from '../storing/journal.ts';
+import { explain } from './chunk.ts';
 import type { Slot } from './coalescing.ts';
 
 /** So many values of a file are sent before all others. */
@@ -43,7 +44,10 @@ export interface Canary {
 }
 
 /** Positions spread over a file, collected while it is read from its beginning: never more than a few. */
-export function createSpread(): { readonly add: (start: Position) => void; readonly positions: readonly Position[] } {
+export function createSpread(): {
+  readonly add: (start: Position) => void;
+  readonly positions: readonly Position[];
+} {
   let positions: Position[] = [];
   let step = 1;
   let seen = 0;
@@ -89,8 +93,10 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
       rows += table.count;
       isWholeFile = starts.length === 1 && end.offset === source.identity.size && rows <= perCall;
       const step = Math.max(1, Math.floor(table.count / perStart));
-      for (let r = 0; r < table.count; r += step) {
-        if (flaws.has(r)) continue;
+      for (let i = 0; i * step < table.count; i++) {
+        // Not every step's first row: rows often repeat something every ten or hundred.
+        const r = i * step + ((i * 7_919) % step);
+        if (r >= table.count || flaws.has(r)) continue;
         work.forEach(({ plan, kind, key }, index) => {
           const value = table.value(r, plan.column);
           const known = values.get(key);
@@ -149,7 +155,7 @@ export function showCanary(canary: Canary | null, work: readonly ColumnWork[]): 
     const { plan, kind } = one;
     const state = stateOf(slot.state);
     const isOk = state === 'ok';
-    const code = state === 'failed' ? asCode(slot.text) : null;
+    const code = state === 'failed' ? asCode(explain(slot, one)) : null;
     const hidden = plan.operation === 'tokenize' ? value : '';
     const reason = slot.reason === undefined ? null : maskReason(slot.reason, hidden, kind);
     return [

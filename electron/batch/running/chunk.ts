@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ColumnWork } from '../planning/plan.ts';
-import { fits, isBlank } from '../reading/fit.ts';
+import { explainInvalid, fits, isBlank } from '../reading/fit.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
@@ -108,10 +108,18 @@ function earlierSlot(column: ColumnResults, row: number): Slot {
   };
 }
 
+/** The text of an answered slot; a cleartext that the service does not take has the reason that is known here. */
+export function explain({ state, text, value }: Slot, { plan, kind }: ColumnWork): string {
+  if (state !== rowStates.failed || (text as FailureCode) !== 'service.value-invalid') return text;
+  // A slot of an earlier run has no value.
+  return plan.operation === 'tokenize' && value !== '' ? (explainInvalid(value, kind) ?? text) : text;
+}
+
 /** The results of a chunk, once all its requests are settled. */
 export function collectResults(pending: PendingChunk, columns: readonly ColumnWork[]): ChunkResults {
   const { range, cells } = pending;
-  const results = cells.map((slots): ColumnResults => {
+  const results = cells.map((slots, c): ColumnResults => {
+    const work = columns[c];
     const requests: [number, string][] = [];
     const reasons: Record<number, string> = {};
     const states = Buffer.allocUnsafe(slots.length);
@@ -123,7 +131,7 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
         requests.push([row, requestId]);
       }
       if (slot.reason !== undefined) reasons[row] = slot.reason;
-      return slot.text;
+      return work === undefined ? slot.text : explain(slot, work);
     });
     return { states: states.toString('latin1'), values, requests, reasons };
   });

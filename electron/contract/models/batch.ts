@@ -92,6 +92,7 @@ export const notice = z.strictObject({
     'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
+    'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
   ]),
   row: count,
@@ -324,9 +325,14 @@ export const resultRow = z.strictObject({
   row: z.int().positive(),
   state: cellState,
   code: z.enum(failureCodes).nullable(),
-  /** `code`: why this cell failed. */
+  /** `code`: why this cell failed; `reason`: the same in the service's own words, masked. */
   cells: z.array(
-    z.strictObject({ text: z.string(), state: cellState, code: z.enum(failureCodes).optional() }),
+    z.strictObject({
+      text: z.string(),
+      state: cellState,
+      code: z.enum(failureCodes).optional(),
+      reason: z.string().optional(),
+    }),
   ),
 });
 export type ResultRow = z.infer<typeof resultRow>;

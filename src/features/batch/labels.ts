@@ -9,6 +9,7 @@ import type {
   Tally,
 } from '../../../electron/contract/models/batch.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
+import { reasonFor } from '../../messages.ts';
 import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../format.ts';
 
 export const operationLabels: Record<ColumnPlan['operation'], string> = {
@@ -195,6 +196,49 @@ export function formatSum({ tally, unsent, plan }: Pick<Job, 'tally' | 'unsent' 
   return unsent === null ? `${sum}; the rest of the file was not sent` : sum;
 }
 
+/** Why a job paused by itself. The column is named where the job has several. */
+export function formatBraked(
+  { column, failed, of, isCanary }: NonNullable<Job['braked']>,
+  { plan, columns }: Pick<Job, 'plan' | 'columns'>,
+): string {
+  const where = plan.columns.length > 1 ? ` of ${columns[column] ?? ''}` : '';
+  return `Paused: ${formatCount(failed)} of the ${isCanary ? 'first' : 'last'} ${formatCount(of)}${where} were refused. Wrong column, definition or policy?`;
+}
+
+export function formatFirstValues({ values, failed }: NonNullable<Job['canary']>): string {
+  const succeeded = failed === values ? '' : `${formatCount(values - failed)} succeeded`;
+  const refused = failed === 0 ? '' : `${formatCount(failed)} refused`;
+  return `First ${formatCount(values)} values: ${[succeeded, refused].filter((part) => part !== '').join(', ')}`;
+}
+
+/**
+ * Why values of a column failed: in words that name the definition and the policy, and in the service's own where they
+ * say more.
+ */
+export function formatReason(
+  { code, reason = null }: { code: FailureCode | null; reason?: string | null | undefined },
+  planned: { label: string; policy: string } | null,
+): string {
+  if (code === null) return '';
+  if (planned === null) return reasonFor(code);
+  const { label, policy } = planned;
+  const invalid = `Not a valid ${label}`;
+  const words: Partial<Record<FailureCode, string>> = {
+    'service.value-invalid': invalid,
+    'service.value-too-long': `Too long for ${label}`,
+    'service.token-invalid': `Not a token of ${label}`,
+    'service.refused': `Policy ${policy} does not grant this`,
+    'value.check-digit': `${invalid}: the check digit is wrong`,
+    'value.length': `${invalid}: too few or too many digits`,
+    'value.ssn-area': `${invalid}: area 000, 666 or 900–999`,
+    'value.ssn-zeros': `${invalid}: group 00 or serial 0000`,
+    'value.unfit': `Does not fit ${label}, not sent`,
+  };
+  const known = words[code];
+  if (known !== undefined) return known;
+  return reason === null || reason === '' ? reasonFor(code) : `${reasonFor(code)}: ${reason}`;
+}
+
 /** How many rows match: what an export of the matches will hold. */
 export function formatMatches({ rows, ok, failed, blank }: Tally): string {
   const rest = [
@@ -231,6 +275,7 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
       'the header has quotes that do not agree, or characters that do not fit the encoding: it is taken as it is',
     'header-repeated': `the header stands in the file again, ${where}`,
     'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
+    'looks-tokenized': `${many} in ${column ?? 'a column'} look like tokens already: their check digits are wrong, ${where}`,
     'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values, ${where}: save it in a spreadsheet program and drop it again`,
   };
   return sentences[kind];

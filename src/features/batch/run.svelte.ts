@@ -1,6 +1,12 @@
 import { newXorKey } from '../../../electron/contract/obscured.ts';
 import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
-import type { ExportChoice, Exported, Job } from '../../../electron/contract/models/batch.ts';
+import type {
+  CanaryCell,
+  ExportChoice,
+  Exported,
+  Job,
+  PolicyChange,
+} from '../../../electron/contract/models/batch.ts';
 import type { Cell } from '../../ui/grid-keys.ts';
 import { rowHead } from '../../ui/grid-columns.ts';
 import type { Api } from '../../api.ts';
@@ -57,7 +63,9 @@ export class BatchRun {
   readonly table: ResultsTable;
   /** `column`: as the window counts them, `rowHead` for the row's own. */
   active = $state.raw<Cell>({ row: 0, column: rowHead });
-  panel = $state<'reveal' | 'export' | null>(null);
+  panel = $state<'reveal' | 'export' | 'change' | null>(null);
+  /** What the run sent first; empty before, and after the app was started again. */
+  firstValues = $state.raw<CanaryCell[]>([]);
   exported = $state.raw<Exported | null>(null);
   failure = $state.raw<Failure | null>(null);
   panelFailure = $state.raw<Failure | null>(null);
@@ -117,7 +125,28 @@ export class BatchRun {
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
-  open(panel: 'reveal' | 'export'): void {
+  /** Runs again under other policies what was refused. */
+  async changePolicy(changes: PolicyChange[]): Promise<void> {
+    const outcome = await this.#api.call('batch.changePolicy', { jobId: this.jobId, changes });
+    this.panelFailure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
+    this.firstValues = [];
+    this.close();
+  }
+
+  async loadFirstValues(): Promise<void> {
+    const outcome = await this.#api.call('batch.canary', { jobId: this.jobId });
+    if (outcome.ok) this.firstValues = outcome.value;
+  }
+
+  /** The definition and the policy of a mapped column of the source; null for one that is not mapped. */
+  plannedOf(column: number | null): { label: string; policy: string } | null {
+    const planned = this.job?.plan.columns.find((one) => one.column === column);
+    if (planned === undefined) return null;
+    return { label: this.app.definition(planned.definition).label, policy: planned.policy };
+  }
+
+  open(panel: 'reveal' | 'export' | 'change'): void {
     if (panel === 'reveal' && !this.revealable) return;
     this.panelFailure = null;
     this.exported = null;

@@ -371,7 +371,7 @@ describe('failed rows', () => {
     // Column a fails in rows 1 to 3 for one reason, b in rows 3 to 6 for another: row 3 has both.
     const invalid = new Set(['a1', 'a2', 'a3']);
     app.service.answer = (_, elements) =>
-      elements.some(({ value }) => invalid.has(value)) ? failed('service.invalid-input') : null;
+      elements.some(({ value }) => invalid.has(value)) ? failed('service.mismatched-answer') : null;
     app.service.refuses = (value) => /^b[3456]$/.test(value);
     const content = 'a,b\n' + Array.from({ length: 8 }, (_, i) => `a${i + 1},b${i + 1}\n`).join('') + 'x\n';
     const sourceId = await app.open(await app.write('two.csv', content));
@@ -379,7 +379,7 @@ describe('failed rows', () => {
     const groups = async () =>
       Object.fromEntries((await failuresOf(jobId)).map(({ code, count }) => [code, count]));
     expect(await groups()).toEqual({
-      'service.invalid-input': 3,
+      'service.mismatched-answer': 3,
       'service.element-refused': 4,
       'row.malformed': 1,
     });
@@ -392,7 +392,7 @@ describe('failed rows', () => {
     expect(app.service.sent).toEqual(['b3', 'b4', 'b5', 'b6']);
 
     app.service.sent.length = 0;
-    valueOf(await app.batch['batch.retry']({ jobId, code: 'service.invalid-input' }));
+    valueOf(await app.batch['batch.retry']({ jobId, code: 'service.mismatched-answer' }));
     await app.until(jobId, 'finished');
     expect(app.service.sent).toEqual(['a1', 'a2', 'a3']);
     expect(await groups()).toEqual({ 'service.element-refused': 4, 'row.malformed': 1 });
@@ -455,7 +455,7 @@ describe('failed rows', () => {
     const job = await app.until(await begin(), 'finished', 'paused');
     expect(job.tally).toMatchObject({ rows, ok: rows - 1, failed: 1 });
     expect(await failuresOf(job.jobId)).toEqual([
-      { column: 0, code: 'service.invalid-input', count: 1, firstRow: 56, retriable: true },
+      { column: 0, code: 'service.invalid-input', count: 1, firstRow: 56, retriable: false },
     ]);
   });
 });
