@@ -506,17 +506,34 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await finished(page);
       await page.getByRole('button', { name: 'Export' }).click();
-      await page.getByText('Cleartext', { exact: true }).click();
+      await page.getByText('With cleartext', { exact: true }).click();
       await page.getByText('Encrypt with a passphrase').click();
     },
   },
   {
-    name: 'batch-export-workbook',
+    name: 'batch-export-format',
     scene: 'finished',
     steps: async (page) => {
       await finished(page);
       await page.getByRole('button', { name: 'Export' }).click();
-      await page.getByText('Excel', { exact: true }).click();
+      await page.getByRole('button', { name: 'Format…' }).click();
+      await page.getByText('Safe for Excel', { exact: true }).click();
+    },
+  },
+  {
+    name: 'batch-exported',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'disputes-q3.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Filter customer_name' }).fill('Ada');
+      await page.getByText('shown.').waitFor();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export \d/ }).click();
+      await page.getByRole('button', { name: 'Show in folder' }).waitFor();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export \d/ }).waitFor();
     },
   },
   {

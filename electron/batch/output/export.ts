@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { AuditIntent } from '../../audit/audit.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Exported, ExportChoice, Job, Tally } from '../../contract/models/batch.ts';
+import type { Exported, Job, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
@@ -18,7 +18,7 @@ import type { ResultStore } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
 import { createRowWriter } from '../write-csv.ts';
 import { openOutputFile } from './output-file.ts';
-import { canWriteResult, createOutputRows, joinRows } from './output-rows.ts';
+import { canWriteResult, createOutputRows, type ExportRequest, joinRows } from './output-rows.ts';
 import { hasHidden } from './result-rows.ts';
 import { createConvertedOutput, createSourceOutput, isUnicode, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
@@ -34,8 +34,8 @@ const minPassphraseLength = 8;
 export async function exportJob(
   options: Pick<BatchOptions, 'audit' | 'disclosures' | 'platform' | 'store'>,
   job: BatchJob,
-  choice: ExportChoice,
-): Promise<Outcome<Exported | null>> {
+  choice: ExportRequest,
+): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
   const { spec } = job;
   if (job.busy) return failed('job.busy');
   const opened = await job.openStore();
@@ -76,7 +76,7 @@ export async function exportJob(
   const sum = `${tally.rows} = ${tally.ok} ok + ${tally.failed} failed + ${tally.unmatched} unmatched + ${tally.blank} blank`;
   // A line is read by itself: what was exported stays in it.
   end({ ok: true, rows: written.value.rowsWritten, note: `${intent.note ?? ''}: ${sum}` });
-  return done({ ...written.value, name: basename(target), tally });
+  return done({ ...written.value, name: basename(target), tally, target });
 }
 
 function checkChoice({
@@ -86,7 +86,7 @@ function checkChoice({
   tally,
   holdsCleartext,
 }: {
-  choice: ExportChoice;
+  choice: ExportRequest;
   isCaseRequired: boolean;
   environment: string;
   tally: Tally;
@@ -106,25 +106,26 @@ function checkChoice({
 }
 
 /** How many rows an export writes, at most. */
-const maxRows = ({ rows }: ExportChoice, tally: Tally): number =>
-  ({ all: tally.rows, matches: tally.ok, failed: tally.failed })[rows];
+const maxRows = ({ rows, shownRows }: ExportRequest, tally: Tally): number =>
+  ({ all: tally.rows, matches: tally.ok, failed: tally.failed, shown: shownRows?.length ?? 0 })[rows];
 
 /** The list of failed rows has what came in, which is cleartext only where it was to be tokenized. */
-const hasCleartext = ({ content, rows }: ExportChoice, work: readonly ColumnWork[]): boolean =>
+const hasCleartext = ({ content, rows }: ExportRequest, work: readonly ColumnWork[]): boolean =>
   content === 'cleartext' && (rows !== 'failed' || hasHidden({ work, masked: new Map() }));
 
 /** A file with only a part of the rows says so in its name. */
 function suggestName(
   sourceName: string,
-  choice: ExportChoice,
+  choice: ExportRequest,
   { state, tally, total }: Pick<Job, 'state' | 'tally' | 'total'>,
 ): string {
   const stem = basename(sourceName, extname(sourceName));
   const content =
     choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
+  const part = choice.rows === 'shown' ? '_filtered' : '';
   const isWhole = choice.rows === 'failed' || state === 'finished';
   const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
-  return `${stem}_${content}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
+  return `${stem}_${content}${part}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
@@ -138,7 +139,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 
 function auditIntent(
   spec: JobSpec,
-  choice: ExportChoice,
+  choice: ExportRequest,
   { tally, holdsCleartext }: { tally: Tally; holdsCleartext: boolean },
 ): AuditIntent {
   const { columns } = spec.plan;
@@ -150,7 +151,7 @@ function auditIntent(
     definition: [...new Set(columns.map(({ definition }) => definition))].join(', '),
     ...(choice.reason !== '' && { reason: choice.reason }),
     ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
-    rows: choice.rows === 'failed' ? tally.failed : tally.rows,
+    rows: choice.rows === 'all' || choice.rows === 'matches' ? tally.rows : maxRows(choice, tally),
     job: spec.jobId,
     cleartext: holdsCleartext,
     note: [
@@ -171,7 +172,7 @@ interface Written {
 interface WriteExportOptions {
   readonly job: BatchJob;
   readonly store: ResultStore;
-  readonly choice: ExportChoice;
+  readonly choice: ExportRequest;
   readonly target: string;
 }
 
@@ -212,7 +213,7 @@ interface WriteRowsOptions {
   readonly source: ByteSource;
   readonly format: Format;
   readonly work: readonly ColumnWork[];
-  readonly choice: ExportChoice;
+  readonly choice: ExportRequest;
   readonly file: AtomicFile;
 }
 
@@ -264,7 +265,8 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
   return unchanged.ok ? done({ rowsWritten, escaped: output.escaped }) : unchanged;
 }
 
-const isInSourceForm = ({ format, safety }: ExportChoice): boolean => format === 'csv' && safety === 'source';
+const isInSourceForm = ({ format, safety }: ExportRequest): boolean =>
+  format === 'csv' && safety === 'source';
 
 /** The byte order mark: the source's, or a new one. */
 function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
@@ -280,8 +282,11 @@ async function hasErrorRows(
   { store, format, work, choice }: WriteRowsOptions,
   output: RowOutput,
 ): Promise<Outcome<boolean>> {
-  if (store.tally.failed > 0) return done(true);
-  if (choice.rows !== 'all' || !isInSourceForm(choice) || isUnicode(format.encoding)) return done(false);
+  const isShown = choice.rows === 'shown';
+  if (store.tally.failed > 0 && (!isShown || ['all', 'failed'].includes(choice.shown?.filter ?? 'all')))
+    return done(true);
+  if ((choice.rows !== 'all' && !isShown) || !isInSourceForm(choice) || isUnicode(format.encoding))
+    return done(false);
   const read = store.createSequentialReader();
   for (const entry of store.entries) {
     const results = await read(entry);

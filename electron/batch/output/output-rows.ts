@@ -38,7 +38,13 @@ export async function joinRows(
   return done({ bytes: output.take(), rows: written });
 }
 
-type Choice = Pick<ExportChoice, 'content' | 'rows'>;
+/** An export with the rows it asks for. */
+export interface ExportRequest extends ExportChoice {
+  /** With `rows: 'shown'`: their numbers, ascending. */
+  readonly shownRows?: Uint32Array;
+}
+
+type Choice = Pick<ExportRequest, 'content' | 'rows' | 'shownRows'>;
 
 export interface OutputRowsOptions {
   readonly format: Format;
@@ -63,7 +69,9 @@ export interface OutputRows {
  */
 export function createOutputRows({ format, work, choice, hasErrors, output }: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
-  const withError = choice.rows === 'all' && hasErrors;
+  const withError = hasErrors && (choice.rows === 'all' || choice.rows === 'shown');
+  const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
+  let nextShown = 0;
   const hideInputs = choice.content !== 'cleartext';
   const hideFlawed = hideInputs && hasHidden({ work, masked: new Map() });
   const mapped = work
@@ -156,6 +164,11 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
       const state = results.states[index];
       if (failedOnly && state !== rowStates.failed) return false;
       if (choice.rows === 'matches' && state !== rowStates.ok) return false;
+      if (shownRows !== null) {
+        // Rows come in the order of the source.
+        if (shownRows[nextShown] !== chunk.start.row + index) return false;
+        nextShown += 1;
+      }
       output.begin(table, index);
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       let code = withError ? codeOfRow(results, index) : null;
@@ -222,4 +235,4 @@ const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>
   content !== 'tokens' || !yieldsCleartext(plan.operation);
 
 const hasMatchColumn = ({ plan }: ColumnWork, { rows }: Choice): boolean =>
-  plan.operation === 'match' && rows === 'all';
+  plan.operation === 'match' && (rows === 'all' || rows === 'shown');

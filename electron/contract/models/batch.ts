@@ -370,8 +370,13 @@ export const exportChoice = z.strictObject({
   jobId: id,
   /** `tokens`: the mapped columns as they came in. */
   content: z.enum(['masked', 'cleartext', 'tokens']),
-  /** `matches`: the rows whose cleartext a pattern was found in; not those that failed or are blank. */
-  rows: z.enum(['all', 'matches', 'failed']),
+  /**
+   * `matches`: the rows whose cleartext a pattern was found in; not those that failed or are blank. `failed`: the list of
+   * failed rows with their reasons. `shown`: those of `shown`, in the order of the source.
+   */
+  rows: z.enum(['all', 'matches', 'failed', 'shown']),
+  /** With `rows: 'shown'`, what the table shows: a filter and conditions over what the window sees. */
+  shown: z.strictObject({ filter: rowFilter, where: rowsView.shape.where }).optional(),
   /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below have no effect. */
   format: z.enum(['csv', 'workbook']),
   /**
@@ -394,8 +399,12 @@ export const exportChoice = z.strictObject({
 export type ExportChoice = z.infer<typeof exportChoice>;
 
 export const exported = z.strictObject({
+  /** By which the window asks to show the file; main alone resolves it to a path. */
+  exportId: id,
   /** File name without its folder. */
   name: z.string(),
+  /** The folder it was written to, for a person to read. */
+  folder: z.string(),
   tally,
   rowsWritten: count,
   /** Cells that were escaped for spreadsheets. */

@@ -416,13 +416,16 @@ function defaultAnswers(
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');
       return done({
-        name: 'disputes-q3_out.csv',
+        exportId: 'export-1',
+        name: 'disputes-q3_masked.csv',
+        folder: '/home/ada/Documents/Disputes',
         tally: job.tally,
         rowsWritten: job.tally.rows,
         escaped: 14,
         bytes: 43_118_204,
       });
     },
+    'batch.showExport': () => done({ shown: true }),
     'batch.mappings': () => done([...fake.mappings]),
     'batch.saveMapping': ({ name, columns }) => {
       turn += 1;
