@@ -10,6 +10,7 @@ import {
   job,
   mapping,
   matchReason,
+  notice,
   plan,
   preflight,
   foundCell,
@@ -19,6 +20,7 @@ import {
   preview,
   reading,
   source,
+  sourceRows,
 } from './models/batch.ts';
 import { clientCertificate, connectionDraft, secretName } from './models/connection.ts';
 import {
@@ -165,6 +167,18 @@ export const calls = {
       masked: z.array(count).max(1_000).nullable(),
     }),
     preview,
+  ),
+  /** The first rows that a notice is about, at most 50, masked as in the preview. Sends nothing. */
+  'batch.noticedRows': call(
+    z.strictObject({
+      sourceId: id,
+      reading: reading.partial(),
+      masked: z.array(count).max(1_000).nullable(),
+      /** Says which values should fit what. */
+      plan: plan.nullable(),
+      notice: notice.omit({ count: true }),
+    }),
+    sourceRows,
   ),
   /** Reads the whole file without sending anything. Answers at once; `batch.preflight` events follow until done. */
   'batch.preflight': call(z.strictObject({ sourceId: id, plan }), preflight),

@@ -323,7 +323,7 @@ export const shots: Shot[] = [
     scene: 'mappings',
     steps: async (page) => {
       await draftWith(page);
-      await page.getByText('fits this header').waitFor();
+      await page.getByText('is filled in').waitFor();
     },
   },
   {
@@ -384,8 +384,17 @@ export const shots: Shot[] = [
     scene: 'production',
     steps: async (page) => {
       await draft(page);
-      await page.getByRole('button', { name: 'Try 20 rows' }).click();
-      await page.getByRole('region', { name: 'Results of the trial' }).waitFor();
+      await page.getByRole('button', { name: 'Test 20 rows' }).click();
+      await page.getByText('Nothing was saved').waitFor();
+    },
+  },
+  {
+    name: 'batch-noticed',
+    scene: 'production',
+    steps: async (page) => {
+      await draft(page);
+      await page.getByRole('button', { name: 'Show rows' }).first().click();
+      await page.getByRole('button', { name: 'Back to preview' }).waitFor();
     },
   },
   {

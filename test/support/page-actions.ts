@@ -78,7 +78,7 @@ export async function run(page: Page): Promise<void> {
 export async function giveMatchReason(page: Page, caseReference: string): Promise<void> {
   const panel = page.getByRole('region', { name: 'Reason for the expression' });
   await panel.getByLabel('Case').fill(caseReference);
-  await panel.getByRole('button', { name: /^(Try|Run)/ }).click();
+  await panel.getByRole('button', { name: /^(Test|Run)/ }).click();
 }
 
 /** Waits for the sum of a finished batch and reads its numbers. */

@@ -113,6 +113,9 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
   const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
   const notices = new Map<string, Notice>();
   const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
+  /** By mapped column. */
+  const unfit = work.map(() => ({ row: 0, count: 0 }));
+  let names: readonly string[] = [];
   let sendable = 0;
   let chunks = 0;
 
@@ -134,7 +137,13 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
       requests,
       seconds: Math.ceil(Math.max(requests / rates.requestsPerSecond, counts.rows / rowsPerSecond)),
       dayShare: sent / rates.transfersPerDay,
-      notices: [...notices.values()],
+      notices: [
+        ...notices.values(),
+        ...unfit.flatMap(({ row, count }, w) => {
+          const column = names[work[w]?.plan.column ?? 0] ?? null;
+          return count === 0 ? [] : [{ kind: 'value-unfit' as const, row, column, count }];
+        }),
+      ],
     };
   };
 
@@ -154,6 +163,7 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
     if (chunks === 0) {
       const rows = table.firstRows();
       const columns = describeColumns(format, rows);
+      names = columns.map(({ name }) => name.slice(0, 200));
       roundedNotices(rows, columns, opened.converted, format.header).forEach(addNotice);
       formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
     }
@@ -165,11 +175,14 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
         continue;
       }
       let empty = 0;
-      for (const { plan, kind, key } of work) {
+      for (const [w, { plan, kind, key }] of work.entries()) {
         const value = table.value(r, plan.column);
         if (isBlank(value)) empty += 1;
-        else if (!fits(value, kind, plan.operation)) counts.unfit += 1;
-        else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
+        else if (!fits(value, kind, plan.operation)) {
+          counts.unfit += 1;
+          const found = unfit[w];
+          if (found !== undefined && ++found.count === 1) found.row = chunk.start.row + r;
+        } else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
       }
       if (empty === work.length) counts.blank += 1;
     }

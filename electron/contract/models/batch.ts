@@ -93,12 +93,19 @@ export const notice = z.strictObject({
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
+    'value-unfit', // does not fit the definition's kind, and is not sent
   ]),
   row: count,
   column: z.string().nullable(),
   count,
 });
 export type Notice = z.infer<typeof notice>;
+
+/** Rows of a source by their numbers, masked as a preview's are. */
+export const sourceRows = z
+  .array(z.strictObject({ row: z.int().positive(), cells: z.array(z.string()) }))
+  .max(50);
+export type SourceRows = z.infer<typeof sourceRows>;
 
 export const column = z.strictObject({
   /** Position from 0. */
@@ -107,7 +114,9 @@ export const column = z.strictObject({
   name: z.string(),
   /** What the first values look like, to suggest a definition. */
   looksLike: z.enum(['card', 'ssn', 'email', 'text']).nullable(),
-  /** Whether the preview shows local masks for it: name or values suggest cleartext, or it is mapped to Tokenize. */
+  /** What its values are taken for, or its name where they leave it open; null where neither says so. */
+  content: z.enum(['cleartext', 'tokens']).nullable(),
+  /** Whether the preview shows local masks for it: it is taken for cleartext, or mapped to Tokenize. */
   masked: z.boolean(),
 });
 export type Column = z.infer<typeof column>;
@@ -178,6 +187,10 @@ export type MatchReason = z.infer<typeof matchReason>;
 export const mapping = z.strictObject({
   id,
   name,
+  /** Of the file it was saved for, whole; absent where an earlier version saved it. */
+  header: z.array(z.string().max(1_000)).max(1_000).optional(),
+  /** Where it was saved; absent where an earlier version did. */
+  origin: z.strictObject({ connectionId: id, environment: z.string() }).optional(),
   columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
 });
 export type Mapping = z.infer<typeof mapping>;
