@@ -12,6 +12,7 @@ import {
   job,
   mapping,
   matchReason,
+  notice,
   plan,
   preflight,
   foundCell,
@@ -22,6 +23,7 @@ import {
   preview,
   reading,
   source,
+  sourceRows,
 } from './models/batch.ts';
 import { clientCertificate, connectionDraft, secretName } from './models/connection.ts';
 import {
@@ -169,6 +171,18 @@ export const calls = {
     }),
     preview,
   ),
+  /** The first rows that a notice is about, at most 50, masked as in the preview. Sends nothing. */
+  'batch.noticedRows': call(
+    z.strictObject({
+      sourceId: id,
+      reading: reading.partial(),
+      masked: z.array(count).max(1_000).nullable(),
+      /** Says which values should fit what. */
+      plan: plan.nullable(),
+      notice: notice.omit({ count: true }),
+    }),
+    sourceRows,
+  ),
   /** Reads the whole file without sending anything. Answers at once; `batch.preflight` events follow until done. */
   'batch.preflight': call(z.strictObject({ sourceId: id, plan }), preflight),
   /**
@@ -249,6 +263,8 @@ export const calls = {
   'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
   /** Writes the file where the person says; null when they changed their mind. */
   'batch.export': call(exportChoice, exported.nullable()),
+  /** Shows an exported file in the system's file manager; false where that can't be done. */
+  'batch.showExport': call(z.strictObject({ exportId: id }), z.strictObject({ shown: z.boolean() })),
   'batch.mappings': call(nothing, z.array(mapping)),
   'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),
   'batch.removeMapping': call(z.strictObject({ id }), nothing),

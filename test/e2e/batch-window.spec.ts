@@ -59,9 +59,9 @@ test('a saved mapping is suggested by its header, removed without a question, an
   await page.getByRole('combobox', { name: 'Mapping: Strange weekly' }).waitFor();
 
   await reopen();
-  await expect(note).toHaveText('The mapping Strange weekly fits this header and is filled in.');
+  await expect(note).toHaveText('The mapping Strange weekly was saved for these columns and is filled in.');
   await expect(mapped).toBeVisible();
-  await page.getByRole('button', { name: 'Start without it' }).click();
+  await page.getByRole('button', { name: 'Don’t use it' }).click();
   await expect(mapped).toHaveCount(0);
 
   await reopen();

@@ -160,6 +160,8 @@ export interface TestApp {
   readonly timers: { ms: number; run: () => void }[];
   /** What was put on the clipboard. */
   readonly copied: string[];
+  /** Files that were shown in the file manager. */
+  readonly shownFiles: string[];
   /** How far a view of a job's rows is. */
   onViewing: (progress: EventPayload<'batch.viewing'>) => void;
   /** Where the next export goes. */
@@ -217,6 +219,7 @@ export async function openApp(
       chooseFile: () => Promise.resolve(chosen),
       chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
+      showInFolder: (file) => (app.shownFiles.push(file), true),
       send(event, payload) {
         if (event === 'batch.viewing') app.onViewing(payload as EventPayload<'batch.viewing'>);
         if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
@@ -249,6 +252,7 @@ export async function openApp(
     audit: { intents: [], ends: [], refuse: null },
     timers: [],
     copied: [],
+    shownFiles: [],
     onViewing: () => undefined,
     target: '',
     batch: createBatch(options),

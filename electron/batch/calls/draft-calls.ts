@@ -12,7 +12,7 @@ import { maxTriedRows, tryRows } from '../output/try-rows.ts';
 import { beginDisclosingMatch } from '../planning/disclosing-match.ts';
 import { checkPlan, type Counted, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
-import { firstColumns, preview } from '../reading/preview.ts';
+import { firstColumns, noticedRows, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { createSources, type Sources } from '../reading/sources.ts';
 import { createSpread } from '../running/brake.ts';
@@ -27,6 +27,7 @@ export type DraftCalls = Pick<
   | 'batch.sheet'
   | 'batch.stopOpening'
   | 'batch.preview'
+  | 'batch.noticedRows'
   | 'batch.preflight'
   | 'batch.testPattern'
   | 'batch.try'
@@ -169,6 +170,16 @@ export function createDrafts(options: BatchOptions): Drafts {
       const format = await sources.format(sourceId, reading);
       return format.ok ? preview(opened.value, format.value, { masked, overrides: reading }) : format;
     },
+    async 'batch.noticedRows'({ sourceId, reading, masked, plan, notice }) {
+      const opened = sources.find(sourceId);
+      if (!opened.ok) return opened;
+      const format = await sources.format(sourceId, reading);
+      if (!format.ok) return format;
+      const checked = plan === null ? null : await check(sourceId, plan);
+      const work = checked?.ok === true ? checked.value.work : [];
+      const mapped = work.map(({ plan: { column, operation }, kind }) => ({ column, operation, kind }));
+      return noticedRows(opened.value, format.value, { notice, masked, mapped });
+    },
     async 'batch.preflight'({ sourceId, plan }) {
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
@@ -216,7 +227,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const key = await options.keychain.key(keyAccount);
       return key.ok ? done(stored.flatMap((mapping) => decryptMapping(mapping, key.value) ?? [])) : key;
     },
-    async 'batch.saveMapping'({ name, columns }) {
+    async 'batch.saveMapping'({ name, ...stored }) {
       const key = await options.keychain.key(keyAccount);
       if (!key.ok) return key;
       const id = randomUUID();
@@ -224,7 +235,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const others = store.read('mappings').filter((mapping) => mapping.name !== name);
       const cipher = createRecordCipher(key.value, id);
       const encrypted = cipher
-        .encrypt(Buffer.from(JSON.stringify(columns)), mappingContext)
+        .encrypt(Buffer.from(JSON.stringify(stored)), mappingContext)
         .toString('base64');
       const saved = store.write('mappings', [...others, { id, name, encrypted }]);
       return saved.ok ? done({ id }) : saved;
@@ -252,15 +263,17 @@ export function createDrafts(options: BatchOptions): Drafts {
 const mappingContext = 'mapping';
 
 /** Null for one that was altered or encrypted under another key. */
-function decryptMapping(stored: StoredMapping, masterKey: Uint8Array): Mapping | null {
-  if ('columns' in stored) return stored;
-  const { id, name, encrypted } = stored;
+function decryptMapping(mapping: StoredMapping, masterKey: Uint8Array): Mapping | null {
+  if ('columns' in mapping) return mapping;
+  const { id, name, encrypted } = mapping;
   const cleartext = createRecordCipher(masterKey, id).decrypt(
     Buffer.from(encrypted, 'base64'),
     mappingContext,
   );
   if (cleartext === null) return null;
-  const columns: unknown = JSON.parse(cleartext.toString());
-  const read = mappingSchema.safeParse({ id, name, columns });
+  const stored: unknown = JSON.parse(cleartext.toString());
+  // An earlier version stored the columns alone.
+  const inside = Array.isArray(stored) ? { columns: stored as unknown } : stored;
+  const read = mappingSchema.safeParse(Object.assign({ id, name }, inside));
   return read.success ? read.data : null;
 }

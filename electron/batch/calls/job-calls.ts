@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
 import type { MendResult } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../batch.ts';
 import { exportJob } from '../output/export.ts';
+import { createExportedFiles } from '../output/exported-files.ts';
 import type { LoadedChunk, View } from '../output/result-rows.ts';
 import type { JobRows } from '../output/look-at-rows.ts';
 import { createRowsViews, formatCells } from '../output/rows-view.ts';
@@ -37,6 +39,8 @@ export function createJobCalls(
   const views = createRowsViews((progress) => {
     options.platform.send('batch.viewing', progress);
   });
+
+  const exportedFiles = createExportedFiles(options.platform);
 
   /** While the job's source and results are open. */
   const withRows = <T>(jobId: string, act: (rows: JobRows) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
@@ -202,7 +206,21 @@ export function createJobCalls(
           return revealCell({ ...options, spec: job.spec, view: viewOf(job), cell }, reason);
         }),
       ),
-    'batch.export': (choice) => withJob(choice.jobId, (job) => exportJob(options, job, choice)),
+    'batch.export': async (choice) => {
+      const { jobId, shown } = choice;
+      const numbers =
+        choice.rows === 'shown' && shown !== undefined
+          ? await withRows(jobId, (rows) => views.numbers(jobId, rows, shown))
+          : done(undefined);
+      if (!numbers.ok) return numbers;
+      const shownRows = numbers.value;
+      const request = shownRows === undefined ? choice : { ...choice, shownRows };
+      const exported = await withJob(jobId, (job) => exportJob(options, job, request));
+      if (!exported.ok || exported.value === null) return exported as Outcome<null>;
+      const { target, ...sum } = exported.value;
+      return done({ ...sum, exportId: exportedFiles.add(target), folder: dirname(target) });
+    },
+    'batch.showExport': ({ exportId }) => exportedFiles.show(exportId),
   };
 }
 

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { AuditIntent } from '../../audit/audit.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Exported, ExportChoice, Job, Tally } from '../../contract/models/batch.ts';
+import type { Exported, Job, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead } from '../../storage/byte-source.ts';
@@ -19,7 +19,7 @@ import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import { createRowWriter } from '../write-csv.ts';
 import { openOutputFile } from './output-file.ts';
-import { createOutputRows, joinRows } from './output-rows.ts';
+import { createOutputRows, type ExportRequest, joinRows } from './output-rows.ts';
 import { hasHidden } from './result-rows.ts';
 import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
@@ -35,8 +35,8 @@ const minPassphraseLength = 8;
 export async function exportJob(
   options: Pick<BatchOptions, 'audit' | 'disclosures' | 'platform' | 'store'>,
   job: BatchJob,
-  choice: ExportChoice,
-): Promise<Outcome<Exported | null>> {
+  choice: ExportRequest,
+): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
   const { spec } = job;
   if (job.busy) return failed('job.busy');
   const opened = await job.openStore();
@@ -77,7 +77,7 @@ export async function exportJob(
   const sum = `${tally.rows} = ${tally.ok} ok + ${tally.failed} failed + ${tally.unmatched} unmatched + ${tally.blank} blank`;
   // A line is read by itself: what was exported stays in it.
   end({ ok: true, rows: written.value.rowsWritten, note: `${intent.note ?? ''}: ${sum}` });
-  return done({ ...written.value, name: basename(target), tally });
+  return done({ ...written.value, name: basename(target), tally, target });
 }
 
 function checkChoice({
@@ -87,7 +87,7 @@ function checkChoice({
   tally,
   holdsCleartext,
 }: {
-  choice: ExportChoice;
+  choice: ExportRequest;
   isCaseRequired: boolean;
   environment: string;
   tally: Tally;
@@ -107,25 +107,26 @@ function checkChoice({
 }
 
 /** How many rows an export writes, at most. */
-const maxRows = ({ rows }: ExportChoice, tally: Tally): number =>
-  ({ all: tally.rows, matches: tally.ok, failed: tally.failed })[rows];
+const maxRows = ({ rows, shownRows }: ExportRequest, tally: Tally): number =>
+  ({ all: tally.rows, matches: tally.ok, failed: tally.failed, shown: shownRows?.length ?? 0 })[rows];
 
 /** The list of failed rows has what came in, which is cleartext only where it was to be tokenized. */
-const hasCleartext = ({ content, rows }: ExportChoice, work: readonly ColumnWork[]): boolean =>
+const hasCleartext = ({ content, rows }: ExportRequest, work: readonly ColumnWork[]): boolean =>
   content === 'cleartext' && (rows !== 'failed' || hasHidden({ work, masked: new Map() }));
 
 /** A file with only a part of the rows says so in its name. */
 function suggestName(
   sourceName: string,
-  choice: ExportChoice,
+  choice: ExportRequest,
   { state, tally, total }: Pick<Job, 'state' | 'tally' | 'total'>,
 ): string {
   const stem = basename(sourceName, extname(sourceName));
   const content =
     choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
+  const part = choice.rows === 'shown' ? '_filtered' : '';
   const isWhole = choice.rows === 'failed' || state === 'finished';
   const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
-  return `${stem}_${content}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
+  return `${stem}_${content}${part}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
@@ -139,7 +140,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 
 function auditIntent(
   spec: JobSpec,
-  choice: ExportChoice,
+  choice: ExportRequest,
   { tally, holdsCleartext }: { tally: Tally; holdsCleartext: boolean },
 ): AuditIntent {
   const { columns } = spec.plan;
@@ -151,7 +152,7 @@ function auditIntent(
     definition: [...new Set(columns.map(({ definition }) => definition))].join(', '),
     ...(choice.reason !== '' && { reason: choice.reason }),
     ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
-    rows: choice.rows === 'failed' ? tally.failed : tally.rows,
+    rows: choice.rows === 'all' || choice.rows === 'matches' ? tally.rows : maxRows(choice, tally),
     job: spec.jobId,
     cleartext: holdsCleartext,
     note: [
@@ -172,7 +173,7 @@ interface Written {
 interface WriteExportOptions {
   readonly job: BatchJob;
   readonly store: ResultStore;
-  readonly choice: ExportChoice;
+  readonly choice: ExportRequest;
   readonly target: string;
 }
 
@@ -186,7 +187,7 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const withError = choice.rows === 'all' && store.tally.failed > 0;
+    const withError = store.tally.failed > 0 && showsFailed(choice);
     const written = await writeFile(options, source.value, withError);
     if (!written.ok) return written;
     if (written.value !== needsErrorColumn) return done(written.value);
@@ -198,6 +199,10 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
     await source.value.close();
   }
 }
+
+/** Whether failed rows are written among the others. */
+const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
+  rows === 'all' || (rows === 'shown' && ['all', 'failed'].includes(shown?.filter ?? 'all'));
 
 async function writeFile(
   { job, store, choice, target }: WriteExportOptions,
@@ -233,7 +238,7 @@ interface WriteRowsOptions {
   readonly source: JobSource;
   readonly format: Format;
   readonly work: readonly ColumnWork[];
-  readonly choice: ExportChoice;
+  readonly choice: ExportRequest;
   readonly file: AtomicFile;
   /** Whether the rows have an `error` column. */
   readonly withError: boolean;
@@ -285,9 +290,10 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   return unchanged.ok ? done({ rowsWritten, escaped: output.escaped }) : unchanged;
 }
 
-const isInSourceForm = ({ format, safety }: ExportChoice): boolean => format === 'csv' && safety === 'source';
+const isInSourceForm = ({ format, safety }: ExportRequest): boolean =>
+  format === 'csv' && safety === 'source';
 
-function createOutput(choice: ExportChoice, format: Format): RowOutput {
+function createOutput(choice: ExportRequest, format: Format): RowOutput {
   if (isInSourceForm(choice)) return createSourceOutput(format);
   const from = format.encoding;
   if (choice.format === 'workbook')

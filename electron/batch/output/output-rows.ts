@@ -37,7 +37,13 @@ export async function joinRows(
   return done({ bytes: output.take(), rows: written });
 }
 
-type Choice = Pick<ExportChoice, 'content' | 'rows'>;
+/** An export with the rows it asks for. */
+export interface ExportRequest extends ExportChoice {
+  /** With `rows: 'shown'`: their numbers, ascending. */
+  readonly shownRows?: Uint32Array;
+}
+
+type Choice = Pick<ExportRequest, 'content' | 'rows' | 'shownRows'>;
 
 export interface OutputRowsOptions {
   readonly format: Format;
@@ -65,6 +71,8 @@ export interface OutputRows {
 export function createOutputRows({ format, work, choice, withError, output }: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
   let hasUnencodable = false;
+  const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
+  let nextShown = 0;
   const hideInputs = choice.content !== 'cleartext';
   const hideFlawed = hideInputs && hasHidden({ work, masked: new Map() });
   const mapped = work
@@ -154,6 +162,11 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       const state = results.states[index];
       if (failedOnly && state !== rowStates.failed) return false;
       if (choice.rows === 'matches' && state !== rowStates.ok) return false;
+      if (shownRows !== null) {
+        // Rows come in the order of the source.
+        if (shownRows[nextShown] !== chunk.start.row + index) return false;
+        nextShown += 1;
+      }
       output.begin(table, index);
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       let code = withError ? codeOfRow(results, index) : null;
@@ -234,4 +247,4 @@ const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>
   content !== 'tokens' || !yieldsCleartext(plan.operation);
 
 const hasMatchColumn = ({ plan }: ColumnWork, { rows }: Choice): boolean =>
-  plan.operation === 'match' && rows === 'all';
+  plan.operation === 'match' && (rows === 'all' || rows === 'shown');

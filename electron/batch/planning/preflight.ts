@@ -120,6 +120,9 @@ export async function runPreflight(
   const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
   const notices = new Map<string, Notice>();
   const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
+  /** By mapped column. */
+  const unfit = work.map(() => ({ row: 0, count: 0 }));
+  let names: readonly string[] = [];
   let sendable = 0;
   /** By column to be tokenized: values sent, those that look like tokens among them, and the first of these. */
   const tokenized = work.map(() => ({ all: 0, like: 0, firstRow: 0 }));
@@ -143,7 +146,13 @@ export async function runPreflight(
       requests,
       seconds: Math.ceil(Math.max(requests / rates.requestsPerSecond, counts.rows / rowsPerSecond)),
       dayShare: sent / rates.transfersPerDay,
-      notices: [...notices.values()],
+      notices: [
+        ...notices.values(),
+        ...unfit.flatMap(({ row, count }, w) => {
+          const column = names[work[w]?.plan.column ?? 0] ?? null;
+          return count === 0 ? [] : [{ kind: 'value-unfit' as const, row, column, count }];
+        }),
+      ],
     };
   };
 
@@ -185,6 +194,7 @@ export async function runPreflight(
     if (chunks === 0) {
       const rows = table.firstRows();
       const columns = describeColumns(format, rows);
+      names = columns.map(({ name }) => name.slice(0, 200));
       roundedNotices(rows, columns, opened.converted, format.header).forEach(addNotice);
       formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
     }
@@ -196,7 +206,7 @@ export async function runPreflight(
         continue;
       }
       let empty = 0;
-      for (const [index, { plan, kind, key }] of work.entries()) {
+      for (const [w, { plan, kind, key }] of work.entries()) {
         const value = table.value(r, plan.column);
         if (isBlank(value)) {
           empty += 1;
@@ -204,9 +214,11 @@ export async function runPreflight(
         }
         if (!fits(value, kind, plan.operation)) {
           counts.unfit += 1;
+          const found = unfit[w];
+          if (found !== undefined && ++found.count === 1) found.row = chunk.start.row + r;
           continue;
         }
-        const seen = plan.operation === 'tokenize' ? tokenized[index] : undefined;
+        const seen = plan.operation === 'tokenize' ? tokenized[w] : undefined;
         if (seen !== undefined) {
           seen.all += 1;
           if (looksTokenized(value, kind)) {

@@ -94,12 +94,19 @@ export const notice = z.strictObject({
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
     'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
+    'value-unfit', // does not fit the definition's kind, and is not sent
   ]),
   row: count,
   column: z.string().nullable(),
   count,
 });
 export type Notice = z.infer<typeof notice>;
+
+/** Rows of a source by their numbers, masked as a preview's are. */
+export const sourceRows = z
+  .array(z.strictObject({ row: z.int().positive(), cells: z.array(z.string()) }))
+  .max(50);
+export type SourceRows = z.infer<typeof sourceRows>;
 
 export const column = z.strictObject({
   /** Position from 0. */
@@ -108,7 +115,9 @@ export const column = z.strictObject({
   name: z.string(),
   /** What the first values look like, to suggest a definition. */
   looksLike: z.enum(['card', 'ssn', 'email', 'text']).nullable(),
-  /** Whether the preview shows local masks for it: name or values suggest cleartext, or it is mapped to Tokenize. */
+  /** What its values are taken for, or its name where they leave it open; null where neither says so. */
+  content: z.enum(['cleartext', 'tokens']).nullable(),
+  /** Whether the preview shows local masks for it: it is taken for cleartext, or mapped to Tokenize. */
   masked: z.boolean(),
 });
 export type Column = z.infer<typeof column>;
@@ -179,6 +188,10 @@ export type MatchReason = z.infer<typeof matchReason>;
 export const mapping = z.strictObject({
   id,
   name,
+  /** Of the file it was saved for, whole; absent where an earlier version saved it. */
+  header: z.array(z.string().max(1_000)).max(1_000).optional(),
+  /** Where it was saved; absent where an earlier version did. */
+  origin: z.strictObject({ connectionId: id, environment: z.string() }).optional(),
   columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
 });
 export type Mapping = z.infer<typeof mapping>;
@@ -415,8 +428,13 @@ export const exportChoice = z.strictObject({
   jobId: id,
   /** `tokens`: the mapped columns as they came in. */
   content: z.enum(['masked', 'cleartext', 'tokens']),
-  /** `matches`: the rows whose cleartext a pattern was found in; not those that failed or are blank. */
-  rows: z.enum(['all', 'matches', 'failed']),
+  /**
+   * `matches`: the rows whose cleartext a pattern was found in; not those that failed or are blank. `failed`: the list of
+   * failed rows with their reasons. `shown`: those of `shown`, in the order of the source.
+   */
+  rows: z.enum(['all', 'matches', 'failed', 'shown']),
+  /** With `rows: 'shown'`, what the table shows: a filter and conditions over what the window sees. */
+  shown: z.strictObject({ filter: rowFilter, where: rowsView.shape.where }).optional(),
   /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below have no effect. */
   format: z.enum(['csv', 'workbook']),
   /**
@@ -451,8 +469,12 @@ export const mendResult = z.strictObject({
 export type MendResult = z.infer<typeof mendResult>;
 
 export const exported = z.strictObject({
+  /** By which the window asks to show the file; main alone resolves it to a path. */
+  exportId: id,
   /** File name without its folder. */
   name: z.string(),
+  /** The folder it was written to, for a person to read. */
+  folder: z.string(),
   tally,
   rowsWritten: count,
   /** Cells that were escaped for spreadsheets. */

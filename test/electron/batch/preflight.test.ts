@@ -50,6 +50,7 @@ describe('preflight', () => {
       { kind: 'excel-rounded', row: 1_002, column: 'token', count: 1 },
       { kind: 'row-malformed', row: 1_003, column: null, count: 1 },
       { kind: 'header-repeated', row: 1_004, column: null, count: 1 },
+      { kind: 'value-unfit', row: 1_002, column: 'token', count: 1 },
     ]);
     expect(app.service.sent).toEqual([]);
   });

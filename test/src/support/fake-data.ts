@@ -154,6 +154,7 @@ export const preview: Preview = {
     index,
     name,
     looksLike: name === 'card_token' ? 'card' : name === 'ssn_token' ? 'ssn' : null,
+    content: name.endsWith('_token') ? 'tokens' : null,
     masked: false,
   })),
   rows: Array.from({ length: 50 }, (_, index) => sourceRow(index + 1)),
