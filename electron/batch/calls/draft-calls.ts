@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
-import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import { mapping as mappingSchema, type Mapping, type Plan } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
@@ -68,7 +68,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       call.operation === 'PatternMatch' ? [call.pattern] : [],
     );
     const checked = patterns.length === 0 ? done(null) : await parser.matchPatterns(patterns, []);
-    if (!checked.ok) return checked;
+    if (!checked.ok && !(await isLeftToService(checked.failure, connection.id))) return checked;
     return done({
       opened: opened.value,
       format: format.value,
@@ -76,6 +76,13 @@ export function createDrafts(options: BatchOptions): Drafts {
       connection,
       total: totals.get(format.value) ?? null,
     });
+  }
+
+  /** Whether the service checks expressions itself: its dialect may have what RE2 has not. */
+  async function isLeftToService({ code }: Failure, connectionId: string): Promise<boolean> {
+    if (code !== 'pattern.invalid' && code !== 'pattern.unsupported') return false;
+    const client = await clients.for(connectionId);
+    return client.ok && client.value.rules.expressions === 'service';
   }
 
   function activeConnection(): Connection | null {
@@ -95,7 +102,11 @@ export function createDrafts(options: BatchOptions): Drafts {
   }
 
   /** Counts the whole source; the window gets the counts as events. A second count of a source replaces the first. */
-  function count(sourceId: string, { opened, format, work, connection }: Draft, batchSize: number): void {
+  function count(
+    sourceId: string,
+    { opened, format, work, connection }: Draft,
+    { batchSize, rules }: Pick<ServiceClient, 'batchSize' | 'rules'>,
+  ): void {
     preflights.get(sourceId)?.abort();
     const abort = new AbortController();
     preflights.set(sourceId, abort);
@@ -104,7 +115,8 @@ export function createDrafts(options: BatchOptions): Drafts {
     };
     const { requestsPerSecond, transfersPerDay } = connection;
     const rates = { batchSize, requestsPerSecond, transfersPerDay };
-    void runPreflight({ opened, format, work, rates, report, signal: abort.signal }).then(
+    const maxLength = rules.valueLength;
+    void runPreflight({ opened, format, work, rates, maxLength, report, signal: abort.signal }).then(
       (counts) => {
         if (!counts.ok) return;
         if (counts.value.done) totals.set(format, counts.value.rows);
@@ -122,6 +134,8 @@ export function createDrafts(options: BatchOptions): Drafts {
       format,
       work,
       rates: { batchSize: 1, requestsPerSecond, transfersPerDay },
+      // Rows are counted, whatever their values.
+      maxLength: Infinity,
       report: () => undefined,
       signal: new AbortController().signal,
     });
@@ -159,13 +173,17 @@ export function createDrafts(options: BatchOptions): Drafts {
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
-      count(sourceId, draft, client.batchSize);
+      count(sourceId, draft, client);
       return done(uncounted(sourceId));
     },
     async 'batch.testPattern'({ pattern, samples, own }) {
       const texts = own === null ? samples : [...samples, restoreText(own)];
       const tried = await parser.matchPatterns([pattern], texts);
-      if (!tried.ok) return tried;
+      if (!tried.ok) {
+        const connection = activeConnection();
+        const isLeft = connection !== null && (await isLeftToService(tried.failure, connection.id));
+        return isLeft ? done({ matches: null, own: null }) : tried;
+      }
       const matches = tried.value[0] ?? [];
       return done({
         matches: matches.slice(0, samples.length),

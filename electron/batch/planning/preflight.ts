@@ -97,6 +97,8 @@ export interface PreflightOptions {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly rates: Rates;
+  /** Characters a value may have. */
+  readonly maxLength: number;
   /** Receives the counts so far, from time to time. */
   readonly report: (counts: Preflight) => void;
   readonly signal: AbortSignal;
@@ -107,7 +109,7 @@ export interface PreflightOptions {
  * Failures: file.*, row.field-too-long.
  */
 export async function runPreflight(options: PreflightOptions): Promise<Outcome<Preflight>> {
-  const { opened, format, work, rates, report, signal } = options;
+  const { opened, format, work, rates, maxLength, report, signal } = options;
   const { sourceId } = opened.source;
   const distinct = createDistinctCounter();
   const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
@@ -168,7 +170,7 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
       for (const { plan, kind, key } of work) {
         const value = table.value(r, plan.column);
         if (isBlank(value)) empty += 1;
-        else if (!fits(value, kind, plan.operation)) counts.unfit += 1;
+        else if (!fits(value, kind, { operation: plan.operation, maxLength })) counts.unfit += 1;
         else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
       }
       if (empty === work.length) counts.blank += 1;

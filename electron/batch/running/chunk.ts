@@ -44,12 +44,14 @@ export interface BeginChunkOptions {
   /** By column; columns with the same call share one. */
   readonly coalescers: readonly ValueCoalescer[];
   readonly batchSize: number;
+  /** Characters a value may have. */
+  readonly maxLength: number;
   readonly earlier: EarlierResults | null;
 }
 
 /** Gives each mapped cell of a chunk its slot, and sends the requests that are full. */
 export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChunk {
-  const { columns, coalescers, batchSize, earlier } = options;
+  const { columns, coalescers, batchSize, maxLength, earlier } = options;
   const { table, flaws } = chunk;
   const hasFlaws = flaws.size > 0;
   const requests = new Set<BatchRequest>();
@@ -66,7 +68,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (isBlank(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
-      else if (!fits(value, kind, plan.operation)) slots.push(unfit);
+      else if (!fits(value, kind, { operation: plan.operation, maxLength })) slots.push(unfit);
       else if (before !== undefined && earlier !== null && !isTriedAgain(earlier, before, r))
         slots.push(earlierSlot(before, r));
       else {

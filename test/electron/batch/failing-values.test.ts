@@ -86,7 +86,7 @@ it('does not end a long job so while the service is down', async () => {
   }
 });
 
-const members = { ref: ['RefId'], value: ['Value'], error: ['Error'] };
+const members = { ref: ['RefId'], value: ['Value'], error: ['Error'], refusesEcho: true };
 const answerOf = (value: string, emptyValues = false) =>
   matchElements([{ ref: '0', value: 'tok' }], [{ RefId: '0', Value: value }], { ...members, emptyValues });
 

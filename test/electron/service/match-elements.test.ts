@@ -7,6 +7,7 @@ const members = {
   value: ['Value', 'value'],
   error: ['Error', 'error'],
   emptyValues: false,
+  refusesEcho: true,
 };
 const sent = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, value: `v${n}` }));
 
