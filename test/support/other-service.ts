@@ -228,7 +228,8 @@ function valueOf(name: string, value: unknown): unknown {
       return { ...rest, ...(id !== undefined && { RefId: id }), ...(data !== undefined && { Value: data }) };
     });
   }
-  if (name === 'groupBy') return groupings[value as keyof typeof groupings] ?? value;
+  if (name === 'groupBy')
+    return Object.hasOwn(groupings, String(value)) ? groupings[value as keyof typeof groupings] : value;
   if (name === 'max') return /^\d+$/.test(String(value)) ? Number(value) : value;
   if (name === 'startDate' || name === 'endDate') {
     const [, month, day, year] = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(String(value)) ?? [];

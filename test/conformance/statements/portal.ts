@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { fetch as undiciFetch } from 'undici';
 import { NotTried, notShown, statement, type Statement } from '../statement.ts';
-import type { Answer, Target } from '../target.ts';
+import type { Target } from '../target.ts';
 
 const parameters: Readonly<Record<string, readonly string[]>> = {
   CreateSession: ['apiKey', 'policy', 'policyPassword'],
