@@ -8,15 +8,17 @@ import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
 import type { Platform } from './platform/platform.ts';
 import { builtInId, type BuiltInConnection } from './built-in-connection.ts';
-import { loadProfile, openTransport } from './clients.ts';
+import { openTransport } from './clients.ts';
 import { systemClock } from './privacy/clock.ts';
 import type { ReportedConnection } from './reports/portal.ts';
 import { openReports, type ReportsOptions } from './reports/reports.ts';
+import type { ConnectionProfiles } from './connection-profiles.ts';
 import type { Transport } from './service/http/transport.ts';
 
 export interface AppReportsOptions {
   readonly platform: Platform;
   readonly connections: Connections;
+  readonly profiles: Pick<ConnectionProfiles, 'read'>;
   /** The connection, ready to be used. */
   readonly ready: (connectionId: string) => Promise<Outcome<Connection>>;
   readonly builtIn: Pick<BuiltInConnection, 'portalUser'>;
@@ -33,18 +35,18 @@ export interface AppReports {
 }
 
 /** Reports over a transport of their own: one that takes long keeps no lookup waiting. */
-export async function openAppReports(options: AppReportsOptions): Promise<AppReports> {
-  const { platform, connections, builtIn } = options;
-  const profile = await loadProfile(platform);
+export function createAppReports(options: AppReportsOptions): AppReports {
+  const { platform, connections, profiles, builtIn } = options;
   let open: { connection: Connection; transport: Transport } | null = null;
   let stale = false;
 
   async function active(): Promise<Outcome<ReportedConnection>> {
     const chosen = connections.active();
     if (chosen === null) return failed('connection.none');
-    if (!profile.ok) return profile;
     const connection = await options.ready(chosen.connectionId);
     if (!connection.ok) return connection;
+    const profile = await profiles.read(connection.value);
+    if (!profile.ok) return profile;
     // Another address, certificate or proxy: the sockets opened before are of no use.
     if (open === null || stale || JSON.stringify(open.connection) !== JSON.stringify(connection.value)) {
       await open?.transport.close();

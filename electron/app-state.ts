@@ -7,10 +7,12 @@ import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
 import type { Log } from './log/log.ts';
 import type { Platform } from './platform/platform.ts';
+import type { ConnectionProfiles } from './connection-profiles.ts';
 
 export interface StateOptions {
   readonly platform: Pick<Platform, 'kind' | 'version' | 'send'>;
   readonly connections: Connections;
+  readonly profiles: Pick<ConnectionProfiles, 'view'>;
   readonly keychain: Keychain;
   readonly audit: Pick<Audit, 'state'>;
   readonly clients: () => Clients;
@@ -33,7 +35,8 @@ export interface CurrentState {
 }
 
 export function createState(options: StateOptions): CurrentState {
-  const { platform, connections, keychain, audit, clients, lock, settings, settingsDamage, log } = options;
+  const { platform, connections, profiles, keychain, audit, clients, lock, settings, settingsDamage, log } =
+    options;
   let timer: NodeJS.Timeout | undefined;
 
   async function read(): Promise<AppState | LockedAppState> {
@@ -52,7 +55,7 @@ export function createState(options: StateOptions): CurrentState {
     return {
       version: platform.version,
       platform: platform.kind,
-      connections: connections.views(),
+      connections: connections.views().map((view) => ({ ...view, profile: profiles.view(view.id) })),
       active,
       service: active !== null && client !== null ? client.status(active.policy) : null,
       keychain: keychain.state(),

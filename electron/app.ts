@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createAppBatch } from './app-batch.ts';
 import { createDiagnosticsHandlers } from './app-diagnostics.ts';
-import { openAppReports } from './app-reports.ts';
+import { createAppReports } from './app-reports.ts';
 import { readAbout, createState } from './app-state.ts';
 import { createAudit, type Audit } from './audit/audit.ts';
 import { describeChanges } from './audit/changes.ts';
@@ -25,6 +25,7 @@ import type { Log } from './log/log.ts';
 import { openLookup, type ActiveConnection } from './lookup/lookup.ts';
 import { createParser } from './parsing/parser.ts';
 import type { Platform } from './platform/platform.ts';
+import { createConnectionProfiles } from './connection-profiles.ts';
 import { createAutoClearClipboard } from './privacy/clipboard.ts';
 import { systemClock } from './privacy/clock.ts';
 import { createDisclosures } from './privacy/disclosures.ts';
@@ -155,15 +156,17 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     const started = connectionId === builtInId ? await builtIn.start() : done(null);
     return started.ok ? connections.find(connectionId) : started;
   }
+  const profiles = createConnectionProfiles({ platform, store });
   const clients = createClients({
     audit,
-    create: createClientFor({ platform, connections, store }),
+    create: createClientFor({ platform, profiles, connections, store }),
     ready,
     onStatus: () => state.changed(),
   });
   const state = createState({
     platform,
     connections,
+    profiles,
     keychain,
     audit,
     clients: () => clients,
@@ -197,7 +200,16 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     clock,
     clipboard,
   });
-  const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
+  const reports = createAppReports({
+    platform,
+    connections,
+    profiles,
+    ready,
+    builtIn,
+    audit,
+    keychain,
+    clipboard,
+  });
 
   async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const begun = await audit.begin({ action });
@@ -227,6 +239,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     ...createConnectionHandlers({
       platform,
       connections,
+      profiles,
       clients,
       builtIn,
       audit,
@@ -270,7 +283,11 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const stops = [
     watchAway({ platform, lock, reveals, clipboard }),
     platform.onAway((signal) => {
+      if (signal === 'suspend' || signal === 'resume') void clients.dropSessions();
       if (signal === 'resume') void clients.wake();
+    }),
+    lock.onChange(() => {
+      if (lock.state().locked) void clients.dropSessions();
     }),
     lock.onChange(() => state.changed()),
     recordLocking(lock, audit),

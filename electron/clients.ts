@@ -1,5 +1,3 @@
-import fs from 'node:fs/promises';
-import path from 'node:path';
 import type { Audit } from './audit/audit.ts';
 import { formatRefused } from './audit/entries.ts';
 import { type Outcome, done, failed } from './contract/errors.ts';
@@ -7,10 +5,11 @@ import type { Connection } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Platform } from './platform/platform.ts';
 import { systemClock } from './privacy/clock.ts';
+import type { ConnectionProfiles } from './connection-profiles.ts';
 import { type AuditRequest, createServiceClient, type ServiceClient } from './service/client.ts';
 import { trustedCertificates } from './service/http/certificates.ts';
 import { createTransport, type Transport, type TransportOptions } from './service/http/transport.ts';
-import { readProfile, type ServiceProfile } from './service/profile.ts';
+import type { ServiceProfile } from './service/profile.ts';
 import type { SettingsDocument } from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
 
@@ -27,6 +26,8 @@ export interface Clients {
   for(connectionId: string): Promise<Outcome<ServiceClient>>;
   /** The one there is already, for its status. */
   open(connectionId: string): Promise<ServiceClient | null>;
+  /** The app was locked, or the machine slept: no session outlives that. */
+  dropSessions(): Promise<void>;
   /** The machine slept: what was under way is tried again on new sockets. */
   wake(): Promise<void>;
   /** After a change of the connection or its secrets. */
@@ -72,6 +73,9 @@ export function createClients({ audit, create, ready, onStatus }: ClientsOptions
       return made;
     },
     open,
+    async dropSessions() {
+      for (const connectionId of clients.keys()) (await open(connectionId))?.dropSessions();
+    },
     async wake() {
       for (const connectionId of clients.keys()) (await open(connectionId))?.wake();
     },
@@ -83,29 +87,13 @@ export function createClients({ audit, create, ready, onStatus }: ClientsOptions
 }
 
 interface CreateClientOptions {
-  readonly platform: Pick<Platform, 'proxyFor' | 'resources' | 'site'>;
+  readonly platform: Pick<Platform, 'proxyFor'>;
+  readonly profiles: Pick<ConnectionProfiles, 'read' | 'noteUnread'>;
   readonly connections: Pick<Connections, 'secret' | 'certificate'>;
   readonly store: Store<SettingsDocument>;
 }
 
 type CreateClient = (connection: Connection, auditRequest: AuditRequest) => Promise<Outcome<ServiceClient>>;
-
-const profileName = 'service-profile.json';
-
-/** The site's service profile where it has one, else the one that is shipped. Failure: connection.invalid. */
-export async function loadProfile(
-  platform: Pick<Platform, 'resources' | 'site'>,
-): Promise<Outcome<ServiceProfile>> {
-  for (const folder of [platform.site, platform.resources]) {
-    try {
-      return readProfile(await fs.readFile(path.join(folder, profileName), 'utf8'));
-    } catch (error) {
-      // A file that is there and can't be read must not be passed over: the site meant it.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') break;
-    }
-  }
-  return failed('connection.invalid', { subject: profileName });
-}
 
 /**
  * A transport to a connection's address, with the platform's proxy and certificates, the sign-in to that proxy, the
@@ -177,10 +165,15 @@ async function signInTo(
 }
 
 /** Makes the client of a connection, with the service profile and what `openTransport` adds. */
-export function createClientFor({ platform, connections, store }: CreateClientOptions): CreateClient {
+export function createClientFor({
+  platform,
+  profiles,
+  connections,
+  store,
+}: CreateClientOptions): CreateClient {
   return async (connection, auditRequest) => {
     const { id } = connection;
-    const profile = await loadProfile(platform);
+    const profile = await profiles.read(connection);
     if (!profile.ok) return profile;
     const opened = await openTransport(connection, { platform, connections, profile: profile.value });
     if (!opened.ok) return opened;
@@ -202,6 +195,7 @@ export function createClientFor({ platform, connections, store }: CreateClientOp
           return Promise.resolve();
         },
       },
+      onUnreadable: (operation, json, submitted) => profiles.noteUnread(id, { operation, json, submitted }),
     });
     return done(client);
   };

@@ -7,14 +7,17 @@ import type { BuiltInConnection } from './built-in-connection.ts';
 import type { Clients } from './clients.ts';
 import type { CallInput, CallOutput, Handlers } from './contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from './contract/errors.ts';
+import type { Connection } from './contract/models/connection.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Platform } from './platform/platform.ts';
+import type { ConnectionProfiles } from './connection-profiles.ts';
 import { nonBlocking } from './storage/byte-source.ts';
 
 interface ConnectionHandlerOptions {
   readonly platform: Pick<Platform, 'chooseFile'>;
   readonly connections: Connections;
+  readonly profiles: ConnectionProfiles;
   readonly clients: Pick<Clients, 'for' | 'drop'>;
   readonly builtIn: Pick<BuiltInConnection, 'start'>;
   readonly audit: Pick<Audit, 'begin'>;
@@ -25,6 +28,7 @@ interface ConnectionHandlerOptions {
 export function createConnectionHandlers({
   platform,
   connections,
+  profiles,
   clients,
   builtIn,
   audit,
@@ -67,6 +71,12 @@ export function createConnectionHandlers({
     return chosen;
   }
 
+  /** A connection whose service profile is its own to change: the built-in service is always the shipped one's. */
+  function own(id: string): Outcome<Connection> {
+    const connection = connections.find(id);
+    return connection.ok && connection.value.builtIn ? failed('connection.built-in') : connection;
+  }
+
   const withoutValue = async (
     outcome: Promise<Outcome<unknown>>,
   ): Promise<Outcome<Record<string, never>>> => {
@@ -85,7 +95,12 @@ export function createConnectionHandlers({
       });
     },
     'connections.remove': ({ id }) =>
-      withoutValue(change('RemoveConnection', id, () => connections.remove(id))),
+      withoutValue(
+        change('RemoveConnection', id, async () => {
+          const removed = await connections.remove(id);
+          return removed.ok ? profiles.forget(id) : removed;
+        }),
+      ),
     'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
     'connections.storeSecret': ({ id, secret, value }) =>
       withoutValue(change('StoreSecret', id, () => connections.storeSecret(id, secret, restoreText(value)))),
@@ -102,6 +117,31 @@ export function createConnectionHandlers({
     },
     'connections.forgetCertificate': ({ id }) =>
       withoutValue(change('ForgetCertificate', id, () => connections.forgetCertificate(id))),
+    'connections.importProfile': async ({ id }) => {
+      const connection = own(id);
+      if (!connection.ok) return connection;
+      const file = await platform.chooseFile('profile');
+      if (file === null) return done(null);
+      const note = path.basename(file).slice(0, 200);
+      const imported = await change('ImportProfile', id, () => profiles.import(id, file), { note });
+      return imported.ok ? done(profiles.view(id)) : imported;
+    },
+    'connections.removeProfile': async ({ id, part }) => {
+      const connection = own(id);
+      if (!connection.ok) return connection;
+      const removed = await change('RemoveProfile', id, () => Promise.resolve(profiles.remove(id, part)), {
+        note: part,
+      });
+      return removed.ok ? done(profiles.view(id)) : removed;
+    },
+    'connections.unreadAnswers': ({ id }) => Promise.resolve(done(profiles.unread(id))),
+    'connections.fitProfile': async ({ id, ...fitting }) => {
+      const connection = own(id);
+      if (!connection.ok) return connection;
+      const note = `${fitting.operation}: ${fitting.answer.join('.')}`;
+      const fitted = await change('FitProfile', id, () => profiles.fit(connection.value, fitting), { note });
+      return fitted.ok ? done(profiles.view(id)) : fitted;
+    },
     'connections.check': async (input) => check(clients, input),
     'connections.startBuiltIn': async () => {
       const started = await builtIn.start();

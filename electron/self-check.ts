@@ -5,7 +5,7 @@ import { readPkcs12 } from './credentials/pkcs12.ts';
 import { createNativeCalls, type KeyringBackend } from './credentials/keytar.ts';
 import type { Clock } from './privacy/clock.ts';
 import { wrongFuses, damagedFiles, filesWithoutHash } from './platform/package-integrity.ts';
-import { loadProfile } from './clients.ts';
+import { loadProfile } from './connection-profiles.ts';
 
 export interface SelfCheckOptions {
   /** The program's own file, with the fuses in it. */

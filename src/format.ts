@@ -1,3 +1,5 @@
+import type { ServiceStatus } from '../electron/contract/models/app.ts';
+
 /** Numbers, durations and times as text; one format everywhere, so that columns line up. */
 
 const whole = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
@@ -51,3 +53,20 @@ export function formatDay(instant: string, now = new Date()): string {
   if (day.toDateString() === yesterday.toDateString()) return 'Yesterday';
   return day.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 }
+
+/** What the limit still allows; null where the service does not say. It names the number of its limit, or its period. */
+export function formatRequestsLeft({
+  remaining,
+  limit,
+  limitPeriodSeconds: period,
+}: Pick<ServiceStatus, 'remaining' | 'limit' | 'limitPeriodSeconds'>): string | null {
+  if (remaining === null) return null;
+  if (limit !== null) return `${formatCount(remaining)} of ${formatCount(limit)} requests left this second`;
+  if (period === null) return null;
+  const left = `${formatCount(remaining)} requests left`;
+  return period === 1 ? `${left} this second` : `${left}, counted over ${formatSpan(period)}`;
+}
+
+/** What this workstation used of the limit of a connection. */
+export const formatTransfers = (used: number, perDay: number): string =>
+  `${formatCount(used)} of ${formatCount(perDay)} transfers used from this workstation in the last 24 hours`;

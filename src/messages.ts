@@ -185,6 +185,13 @@ const messages: Record<FailureCode, Format> = {
       'The service answered this value with a character that is not whole, so the cell was left as it was.',
       'Contact the service’s support.',
     ),
+  'service.echoed-value': (f) =>
+    message(
+      f.operation === 'Detokenize' || f.operation === 'BatchDetokenize'
+        ? 'The service answered with the token that was sent, not with its cleartext.'
+        : 'The service answered with the value that was sent, not with a token or a mask. It is not used.',
+      'Ask the administrator: the service profile may name the wrong member of the answer.',
+    ),
   'service.cancelled': () =>
     message('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
 
@@ -210,6 +217,16 @@ const messages: Record<FailureCode, Format> = {
       'The system’s keychain is not responding.',
       'Try again. If the problem continues, sign out of this computer and in again.',
       'later',
+    ),
+  'profile.member': () =>
+    message(
+      'This member can’t be read as the answer.',
+      'Choose another one, or import a service profile that describes the answer.',
+    ),
+  'profile.cleartext': (f) =>
+    message(
+      `A member called ${f.subject ?? 'value'} is never read as a token or a mask: other services put cleartext there.`,
+      'Choose another member of the answer.',
     ),
   'connection.none': () =>
     message('No connection is chosen.', 'Choose one at the top or add one under Connections.'),

@@ -11,6 +11,7 @@ export interface ChromiumFiles {
 
 const accepted: Record<FileKind, string> = {
   table: '.csv,.tsv,.txt,.xlsx,.xlsm,text/csv,text/tab-separated-values,text/plain',
+  profile: '.json,application/json',
   certificate: '.p12,.pfx,application/x-pkcs12',
 };
 

@@ -56,7 +56,7 @@ export function createHttpServer({ state, identity, maxBodyBytes, onCall }: Http
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(state.limiter, error, socket),
     // Fastify runs no hooks for these errors.
     frameworkErrors: (error, request, reply) => {
       prepare(request, reply);
@@ -223,15 +223,25 @@ const failureOf = (error: unknown) =>
     ? refuse('BodyMalformed', 'body')
     : refuse(codeByErrorCode[(error as { code?: string }).code ?? ''] ?? 'Internal');
 
-/** Answers what Node's parser could not read as HTTP: there is no request, but the answer needs a request ID. */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+/**
+ * Answers what Node's parser could not read as HTTP: there is no request, but the answer has a request ID and counts
+ * against the address's strangers, as every answer does (spec §4, §8).
+ */
+function answerClientError(limiter: Limiter, error: Error & { code?: string }, socket: Socket): void {
   if (error.code !== 'ECONNRESET' && socket.writable) {
     const requestId = randomUUID();
-    const { failure } = refuse(codeByErrorCode[error.code ?? ''] ?? 'BodyMalformed');
+    const parties: Party[] = [`stranger:${socket.remoteAddress ?? ''}`];
+    const { failure } = refuse(
+      limiter.admit(parties) ? (codeByErrorCode[error.code ?? ''] ?? 'BodyMalformed') : 'TooManyRequests',
+    );
+    const headers = Object.entries(limitHeaders(limiter, parties)).map(
+      ([name, text]) => `${name}: ${text}\r\n`,
+    );
     const body = errorBody(failure, requestId);
     const text = JSON.stringify(body);
     socket.write(
-      `HTTP/1.1 ${statusOf(failure)} ${body.title}\r\nx-requestid: ${requestId}\r\nConnection: close\r\n` +
+      `HTTP/1.1 ${statusOf(failure)} ${body.title}\r\nx-requestid: ${requestId}\r\n` +
+        `${headers.join('')}Connection: close\r\n` +
         `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
     );
   }

@@ -196,10 +196,10 @@ function patternMatch(call: Call, input: OperationInput<'PatternMatch'>): Outcom
   if (pattern.value.programSize() * characters > maxRegexSteps) return refuse('RegexTooCostly', 'regex');
   if (!call.takeTransfers(input.elements.length)) return refuse('TooManyTransfers');
   const outcomes = detokenizeAll(definition.value.format, valuesOf(input));
+  // Only what matches comes back (spec §4): what is no token has no cleartext that could.
   const elements = input.elements.flatMap((element, index) => {
     const clear = outcomes[index] ?? bad('TokenInvalid');
-    // An element that is no token comes back with its Error: left out, it would pass for one that doesn't match.
-    return !clear.ok || pattern.value.matcher(clear.value).find() ? [toResult(element, clear)] : [];
+    return clear.ok && pattern.value.matcher(clear.value).find() ? [toResult(element, clear)] : [];
   });
   return done({ elements });
 }

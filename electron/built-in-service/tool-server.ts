@@ -59,7 +59,8 @@ const maxConnections = 100;
 /**
  * The tool server at /mcp (spec §4): HTTP with Server-Sent Events (GET opens the stream, messages are posted to
  * /mcp?sessionId=…) and Streamable HTTP (the mcp-session-id header) at one address. 404 until it is enabled.
- * Only a bearer token opens it: with a cookie any web page could act as the user.
+ * Opened by a bearer token or the portal's cookie (spec §5). No other page can act with the cookie: it is SameSite=Strict,
+ * a request with another Origin is refused before it gets here, and a message is JSON.
  */
 export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions): void {
   const { state, portal } = options;
@@ -137,9 +138,7 @@ export function addToolServerRoutes(app: HttpServer, options: ToolServerOptions)
         const isAdmitted = admitUser(portal, state.limiter, request, false);
         return answer(request, reply, refuse(isAdmitted ? 'NotFound' : 'TooManyRequests'));
       }
-      const authorization = request.headers.authorization;
-      const user =
-        authorization === undefined ? refuse('PortalTokenMissing') : await authenticate(portal, request);
+      const user = await authenticate(portal, request);
       if (!admitUser(portal, state.limiter, request, user.ok))
         return answer(request, reply, refuse('TooManyRequests'));
       if (!user.ok) return answer(request, reply.header('www-authenticate', 'Bearer'), user);

@@ -25,7 +25,14 @@ import {
   source,
   sourceRows,
 } from './models/batch.ts';
-import { clientCertificate, connectionDraft, secretName } from './models/connection.ts';
+import {
+  clientCertificate,
+  connectionDraft,
+  memberPath,
+  profileView,
+  secretName,
+  unreadAnswer,
+} from './models/connection.ts';
 import {
   obscuredPassphrase,
   obscuredText,
@@ -112,6 +119,29 @@ export const calls = {
     clientCertificate.nullable(),
   ),
   'connections.forgetCertificate': call(z.strictObject({ id }), nothing),
+  /**
+   * Asks for a service profile of at most 256 KiB and stores it with the connection; null when the person changed their
+   * mind. Failures: connection.invalid (`subject` is the place that is not valid), connection.built-in, file.unreadable.
+   */
+  'connections.importProfile': call(z.strictObject({ id }), profileView.nullable()),
+  /** Takes the imported profile, or what was fitted, away. */
+  'connections.removeProfile': call(
+    z.strictObject({ id, part: z.enum(['imported', 'fitted']) }),
+    profileView,
+  ),
+  /** Answers that the profile could not read, the latest of each operation: names of members, no values. */
+  'connections.unreadAnswers': call(z.strictObject({ id }), z.array(unreadAnswer).max(20)),
+  /** Says which member of such an answer is what; stored with the connection. Failures: profile.*, connection.*. */
+  'connections.fitProfile': call(
+    z.strictObject({
+      id,
+      operation: unreadAnswer.shape.operation,
+      answer: memberPath,
+      /** The RefId of a batch answer's elements. */
+      ref: memberPath.nullable(),
+    }),
+    profileView,
+  ),
   /** Opens a session, then masks the token if one is given: each step with its outcome. */
   'connections.check': call(
     z.strictObject({ id, policy: name, definition: name.nullable(), token: value.nullable() }),
@@ -187,7 +217,8 @@ export const calls = {
   'batch.preflight': call(z.strictObject({ sourceId: id, plan }), preflight),
   /**
    * Tries an expression on made-up samples, and on one of the person's own, which comes obscured since it may be a real
-   * value. Nothing is sent. Failures: pattern.invalid, pattern.unsupported.
+   * value. Nothing is sent. `matches` is null where the service alone knows the expression's dialect. Failures:
+   * pattern.invalid, pattern.unsupported.
    */
   'batch.testPattern': call(
     z.strictObject({
@@ -195,7 +226,7 @@ export const calls = {
       samples: z.array(z.string().max(300)).max(20),
       own: obscuredText.nullable(),
     }),
-    z.strictObject({ matches: z.array(z.boolean()).max(20), own: z.boolean().nullable() }),
+    z.strictObject({ matches: z.array(z.boolean()).max(20).nullable(), own: z.boolean().nullable() }),
   ),
   /**
    * Runs the first 20 rows against the service and stores nothing. An expression that tells more than the mask needs a

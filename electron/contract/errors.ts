@@ -29,6 +29,7 @@ export const failureCodes = [
   'service.token-invalid', // the same, since it is no token of the definition
   'service.empty-value', // it answered an element with an empty string, which the profile does not allow
   'service.broken-value', // it answered an element with half a character, which no file could hold
+  'service.echoed-value', // it answered with what it was sent: cleartext for a token or mask, the token for cleartext
   'service.cancelled',
   // credentials
   'credentials.missing', // never stored
@@ -36,6 +37,8 @@ export const failureCodes = [
   'keychain.locked',
   'keychain.unavailable', // no keyring on this machine
   'keychain.stalled', // the keyring does not answer
+  'profile.member', // not a member of the answer, or not one that can be read so
+  'profile.cleartext', // a member of this name is never read as a token or a mask
   'connection.none',
   'connection.unknown',
   'connection.invalid',

@@ -24,6 +24,7 @@ export const rowReasons: Partial<Record<FailureCode, string>> = {
   'service.failing': 'The service had trouble',
   'service.empty-value': 'The service answered with an empty value',
   'service.broken-value': 'The service answered with damaged text',
+  'service.echoed-value': 'The service answered with the value that was sent',
   'service.busy': 'The request limit was reached',
   'service.timeout': 'No answer in time',
   'service.mismatched-answer': 'The answer did not fit the question',

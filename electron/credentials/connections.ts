@@ -25,7 +25,7 @@ export interface Connections {
   list(): readonly Connection[];
   find(id: string): Outcome<Connection>;
   /** As the window may see them: of the secrets, only whether they are stored. */
-  views(): ConnectionView[];
+  views(): Omit<ConnectionView, 'profile'>[];
   /**
    * Adds a connection, or changes one when the draft has an id. HTTPS only; the extra CA must be PEM. When the
    * address moves to another origin, or policies are removed, the secrets that belonged there are removed first; if

@@ -38,6 +38,7 @@ export interface ElectronPlatformOptions {
 const allFiles = { name: 'All files', extensions: ['*'] };
 const tableExtensions = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
 const tableFilters = [{ name: 'Tables', extensions: tableExtensions }, allFiles];
+const profileFilters = [{ name: 'Service profiles', extensions: ['json'] }, allFiles];
 const certificateFilters = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles];
 
 /**
@@ -130,7 +131,7 @@ export async function createElectronPlatform(
     },
     async chooseFile(kind) {
       const options = {
-        filters: kind === 'table' ? tableFilters : certificateFilters,
+        filters: { table: tableFilters, certificate: certificateFilters, profile: profileFilters }[kind],
         properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
       };
       const { canceled, filePaths } = await (window === null

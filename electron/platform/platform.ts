@@ -8,7 +8,7 @@ export type AwaySignal = 'blur' | 'renderer-gone' | 'screen-locked' | 'suspend' 
 export type Router = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
 
 /** What a file that is asked for may be: delimited text or a workbook, or a PKCS #12 file. */
-export type FileKind = 'table' | 'certificate';
+export type FileKind = 'table' | 'certificate' | 'profile';
 
 export interface PlatformClipboard {
   /**

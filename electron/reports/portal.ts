@@ -5,20 +5,22 @@ import type { Connection } from '../contract/models/connection.ts';
 import { isObject } from '../service/answers.ts';
 import { readExchange, type ExchangeResult } from '../service/http/failures.ts';
 import type { Transport } from '../service/http/transport.ts';
-import type { ServiceProfile } from '../service/profile.ts';
+import type { DateForm, HttpMethod, ServiceProfile } from '../service/profile.ts';
 
 /** The connection in use, and the way to its portal. */
 export interface ReportedConnection {
   readonly connection: Connection;
   readonly profile: ServiceProfile;
-  readonly transport: Pick<Transport, 'post' | 'open'>;
+  readonly transport: Pick<Transport, 'send' | 'open'>;
 }
 
 export interface PortalQuestion {
   /** As it stands in the audit log and in failures. */
   readonly operation: string;
+  /** POST if absent. With GET the body's members stand in the query. */
+  readonly method?: HttpMethod;
   readonly path: string;
-  readonly body: Readonly<Record<string, string | number>>;
+  readonly body: Readonly<Record<string, string | number | boolean>>;
   /** Null where the question is how one is got. */
   readonly token: string | null;
   readonly note?: string;
@@ -31,7 +33,7 @@ export interface PortalQuestion {
 export async function askPortal(
   { connection, profile, transport }: ReportedConnection,
   audit: Pick<Audit, 'begin'>,
-  { operation, path, body, token, note }: PortalQuestion,
+  { operation, method = 'POST', path, body, token, note }: PortalQuestion,
 ): Promise<Outcome<{ json: unknown; requestId: string }>> {
   const begun = await audit.begin({
     action: operation,
@@ -40,9 +42,12 @@ export async function askPortal(
     ...(note !== undefined && { note }),
   });
   if (!begun.ok) return begun;
-  const exchange = await transport.post(
-    path,
-    JSON.stringify(body),
+  const query = new URLSearchParams(
+    Object.entries(body).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  const exchange = await transport.send(
+    { method, path: method === 'GET' ? `${path}?${query.toString()}` : path },
+    method === 'GET' ? null : JSON.stringify(body),
     token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
   );
   const submitted = () => Object.values(body).map(String);
@@ -61,6 +66,23 @@ export async function askPortal(
 function portalFailure({ kind, failure }: Exclude<ExchangeResult, { kind: 'answer' }>): Failure {
   if (kind !== 'denied') return failure;
   return { ...failure, code: failure.status === 401 ? 'portal.expired' : 'portal.refused' };
+}
+
+/** A UTC day as the service wants it; the last of a range is meant to its end. */
+export function formatDay(day: string, form: DateForm, edge: 'start' | 'end'): string | number {
+  const moment = `${day}T${edge === 'start' ? '00:00:00.000' : '23:59:59.999'}Z`;
+  switch (form) {
+    case 'instant':
+      return moment;
+    case 'epoch-milliseconds':
+      return Date.parse(moment);
+    case 'epoch-seconds':
+      return Math.floor(Date.parse(moment) / 1_000);
+    default: {
+      const [year = '', month = '', date = ''] = day.split('-');
+      return form.replace('YYYY', year).replace('MM', month).replace('DD', date);
+    }
+  }
 }
 
 type Members = Readonly<Record<string, unknown>>;

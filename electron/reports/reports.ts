@@ -9,9 +9,9 @@ import { writeEvidence } from '../evidence/evidence.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import { readFailedRequests, supportBundle } from './failed-requests.ts';
 import { readMetrics } from './metrics.ts';
-import { askPortal, type PortalQuestion, type ReportedConnection } from './portal.ts';
+import { askPortal, formatDay, type PortalQuestion, type ReportedConnection } from './portal.ts';
 import { exportChart, exportCsv } from './report-files.ts';
-import { createPortalTokens, signIn } from './sign-in.ts';
+import { addressOf, createPortalTokens, signIn } from './sign-in.ts';
 import { checkToolServer, clientConfiguration } from './tool-server.ts';
 import { countWorkstation } from './workstation.ts';
 
@@ -111,17 +111,18 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
     { from, to, grouping }: MetricsQuery,
   ): Promise<Outcome<{ rows: MetricsRow[]; requestId: string }>> {
     const { metrics } = reported.profile.reporting;
-    const { path, request, groupBy } = metrics;
+    const { method, path, request, groupBy, dates } = metrics;
     const { accountId, tenantId } = reported.connection;
     const operation = 'AggregateApiRequestMetrics';
     const answer = await ask(reported, {
       operation,
+      method,
       path,
       body: {
         [request.accountId]: accountId,
         [request.tenantId]: tenantId,
-        [request.startDate]: from,
-        [request.endDate]: to,
+        [request.startDate]: formatDay(from, dates, 'start'),
+        [request.endDate]: formatDay(to, dates, 'end'),
         [request.groupBy]: groupBy[grouping],
       },
       note: `${from} to ${to} by ${grouping}`,
@@ -144,7 +145,7 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
   return {
     'reports.portal': async () => {
       const reported = await options.active();
-      return reported.ok ? tokens.session(reported.value.connection) : reported;
+      return reported.ok ? tokens.session(addressOf(reported.value)) : reported;
     },
 
     'reports.signIn': async (input) => {
@@ -176,7 +177,7 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       const begun = await audit.begin({ action: 'UsePortalToken', connection: name, environment });
       if (!begun.ok) return begun;
       const stored = await tokens.store(
-        connection,
+        addressOf(reported.value),
         restoreText(token)
           .trim()
           .replace(/^Bearer\s+/i, ''),
@@ -190,7 +191,7 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       if (!reported.ok) return reported;
       const forgotten = await tokens.forget(reported.value.connection);
       recent.clear();
-      return forgotten.ok ? tokens.session(reported.value.connection) : forgotten;
+      return forgotten.ok ? tokens.session(addressOf(reported.value)) : forgotten;
     },
 
     'reports.metrics': async (query) => {
@@ -214,11 +215,11 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       const reported = await options.active();
       if (!reported.ok) return reported;
       const profile = reported.value.profile.reporting.failures;
-      const { path, request } = profile;
+      const { method, path, request } = profile;
       const { accountId, tenantId, name } = reported.value.connection;
       const operation = 'QueryLastFailedRequests';
       const body = { [request.accountId]: accountId, [request.tenantId]: tenantId, [request.max]: max };
-      const answer = await ask(reported.value, { operation, path, body, note: `last ${max}` });
+      const answer = await ask(reported.value, { operation, method, path, body, note: `last ${max}` });
       if (!answer.ok) return answer;
       const { json, requestId } = answer.value;
       const failures = readFailedRequests(json, profile);

@@ -15,22 +15,20 @@ interface TokenClaims {
   readonly expires: Date | null;
 }
 
-const userClaims = ['preferred_username', 'unique_name', 'name', 'email', 'sub'];
-const roleClaims = ['role', 'roles', 'http://schemas.microsoft.com/ws/2008/06/identity/claims/role'];
 const maxText = 200;
 
-/** Null where the text is not a JWT. The claims' names are not shown by the specification; these are the usual ones. */
-export function readClaims(token: string): TokenClaims | null {
+/** Null where the text is not a JWT. The claims' names are not shown by the specification: the profile lists them. */
+export function readClaims(token: string, names: ReportingProfile['claims']): TokenClaims | null {
   let claims: Record<string, unknown>;
   try {
     claims = decodeJwt(token);
   } catch {
     return null;
   }
-  const user = userClaims
+  const user = names.user
     .map((name) => claims[name])
     .find((claim) => typeof claim === 'string' && claim !== '');
-  const roles = roleClaims
+  const roles = names.roles
     .flatMap((name) => claims[name])
     .filter((role) => typeof role === 'string')
     .slice(0, 50);
@@ -41,6 +39,9 @@ export function readClaims(token: string): TokenClaims | null {
   };
 }
 
+/** The one claim that RFC 7519 names. */
+const expiryOf = (token: string): Date | null => readClaims(token, { user: [], roles: [] })?.expires ?? null;
+
 function instantOf(seconds: unknown): Date | null {
   if (typeof seconds !== 'number') return null;
   const date = new Date(seconds * 1_000);
@@ -48,6 +49,14 @@ function instantOf(seconds: unknown): Date | null {
 }
 
 type PortalAddress = Pick<Connection, 'id' | 'baseUrl'>;
+/** With the names that the claims of its JWT have. */
+type DescribedAddress = PortalAddress & { readonly claims: ReportingProfile['claims'] };
+
+export const addressOf = ({ connection, profile }: ReportedConnection): DescribedAddress => ({
+  id: connection.id,
+  baseUrl: connection.baseUrl,
+  claims: profile.reporting.claims,
+});
 
 interface PortalTokensOptions {
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
@@ -57,11 +66,11 @@ interface PortalTokensOptions {
 /** The portal JWTs (spec §5), one a connection and host: in the keychain, or for this run where that can't be. */
 export interface PortalTokens {
   /** How the sign-in stands. Failures: keychain.*. */
-  session(address: PortalAddress): Promise<Outcome<PortalSession>>;
+  session(address: DescribedAddress): Promise<Outcome<PortalSession>>;
   /** For an Authorization header, never for the window. Failures: portal.sign-in, portal.expired, keychain.*. */
   token(address: PortalAddress): Promise<Outcome<string>>;
   /** Replaces the one before. Failures: portal.not-a-token, portal.expired, keychain.*. */
-  store(address: PortalAddress, token: string): Promise<Outcome<PortalSession>>;
+  store(address: DescribedAddress, token: string): Promise<Outcome<PortalSession>>;
   /** Failures: keychain.*; the token may be there still. */
   forget(address: PortalAddress): Promise<Outcome<null>>;
   /** The service said 401 to this token. One that replaced it meanwhile stays. */
@@ -84,8 +93,8 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
     return !found.ok && found.failure.code === 'credentials.missing' ? done(null) : found;
   }
 
-  function describe(account: string, token: string): PortalSession {
-    const claims = readClaims(token);
+  function describe(account: string, token: string, names: ReportingProfile['claims']): PortalSession {
+    const claims = readClaims(token, names);
     return {
       state: isOver(claims?.expires ?? null) ? 'ended' : 'signed-in',
       user: claims?.user ?? null,
@@ -105,7 +114,7 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
       const account = portalAccount(address);
       const token = await read(account);
       if (!token.ok) return token;
-      if (token.value !== null) return done(describe(account, token.value));
+      if (token.value !== null) return done(describe(account, token.value, address.claims));
       const state = ended.has(account) ? 'ended' : 'signed-out';
       return done({ state, user: null, roles: [], expires: null, storedIn: null });
     },
@@ -115,11 +124,11 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
       const token = await read(account);
       if (!token.ok) return token;
       if (token.value === null) return failed(ended.has(account) ? 'portal.expired' : 'portal.sign-in');
-      return isOver(readClaims(token.value)?.expires ?? null) ? failed('portal.expired') : done(token.value);
+      return isOver(expiryOf(token.value)) ? failed('portal.expired') : done(token.value);
     },
 
     async store(address, token) {
-      const claims = readClaims(token);
+      const claims = readClaims(token, address.claims);
       if (claims === null) return failed('portal.not-a-token');
       if (isOver(claims.expires)) return failed('portal.expired');
       const account = portalAccount(address);
@@ -130,7 +139,7 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
       if (!stored.ok && stored.failure.code === 'credentials.too-long') inMemory.set(account, token);
       else if (!stored.ok) return stored;
       ended.delete(account);
-      return done(describe(account, token));
+      return done(describe(account, token, address.claims));
     },
 
     async forget(address) {
@@ -159,9 +168,24 @@ export async function signIn(
   { user, password }: { user: string; password: string },
 ): Promise<Outcome<PortalSession>> {
   const { authenticate } = reported.profile.reporting;
-  const { path, request } = authenticate;
-  const body = { [request.user]: user, [request.password]: password };
-  const answer = await askPortal(reported, audit, { operation: 'Authenticate', path, body, token: null });
+  const { method, path, request, extra } = authenticate;
+  const { accountId, tenantId } = reported.connection;
+  const fill = (value: string | number | boolean) =>
+    typeof value === 'string'
+      ? value.replaceAll('{accountId}', () => accountId).replaceAll('{tenantId}', () => tenantId)
+      : value;
+  const body = {
+    ...Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, fill(value)])),
+    [request.user]: user,
+    [request.password]: password,
+  };
+  const answer = await askPortal(reported, audit, {
+    operation: 'Authenticate',
+    method,
+    path,
+    body,
+    token: null,
+  });
   if (!answer.ok) {
     const { code, ...details } = answer.failure;
     const isAboutUser =
@@ -171,7 +195,7 @@ export async function signIn(
   const { json, requestId } = answer.value;
   const token = findToken(json, authenticate);
   if (token === null) return unexpectedAnswer(json, { operation: 'Authenticate', requestId });
-  const stored = await tokens.store(reported.connection, token);
+  const stored = await tokens.store(addressOf(reported), token);
   if (!stored.ok && stored.failure.code === 'portal.not-a-token') {
     return failed('service.unexpected-answer', { operation: 'Authenticate', requestId, members: [] });
   }

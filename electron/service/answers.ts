@@ -1,4 +1,5 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
+import type { UnreadAnswer } from '../contract/models/connection.ts';
 import type { OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 
@@ -8,13 +9,51 @@ const maxWrappers = 3;
 export const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
 
+/** Whether a member's name may be told: a service may answer with an object whose names are values. */
+const isName = (name: string): boolean => /^[A-Za-z_$@][\w.$-]{0,39}$/.test(name) && !/\d{4}/.test(name);
+
 /** The names of an answer's members, never what they hold. A name that looks like a value is left out too. */
 export function memberNames(json: unknown): string[] {
   if (Array.isArray(json)) return ['[]', ...memberNames(json[0]).slice(0, 30)];
   if (!isObject(json)) return [];
   return Object.keys(json)
     .slice(0, 40)
-    .map((name) => (/^[A-Za-z_$@][\w.$-]{0,63}$/.test(name) && !/\d{6}/.test(name) ? name : '(unreadable)'));
+    .map((name) => (isName(name) ? name : '(unreadable)'));
+}
+
+const maxMembers = 60;
+const maxDepth = 4;
+
+/**
+ * The members of an answer, each with its path from the root and the kind of what it holds, never what that is. `[]`
+ * stands for the elements of a list, of which the first is looked at. Members whose names look like values, or repeat
+ * what was sent, are left out.
+ */
+export function answerMembers(json: unknown, submitted: Iterable<string>): UnreadAnswer['members'] {
+  const sent = new Set([...submitted].map((value) => value.toLowerCase()));
+  const members: UnreadAnswer['members'] = [];
+  const visit = (inner: unknown, path: readonly string[]): void => {
+    if (path.length >= maxDepth || members.length >= maxMembers) return;
+    const entries = Array.isArray(inner)
+      ? [['[]', inner[0]] as const]
+      : isObject(inner)
+        ? Object.entries(inner).filter(([name]) => isName(name) && !sent.has(name.toLowerCase()))
+        : [];
+    for (const [name, value] of entries) {
+      if (members.length >= maxMembers) return;
+      if (name !== '[]') members.push({ path: [...path, name], kind: kindOf(value) });
+      visit(value, [...path, name]);
+    }
+  };
+  visit(json, []);
+  return members;
+}
+
+function kindOf(json: unknown): UnreadAnswer['members'][number]['kind'] {
+  if (typeof json === 'string') return 'text';
+  if (typeof json === 'number') return 'number';
+  if (Array.isArray(json)) return 'list';
+  return isObject(json) ? 'object' : 'other';
 }
 
 /** An answer whose members the profile does not list. */
@@ -50,6 +89,21 @@ export function readSingle(
   }
   return unexpectedAnswer(isObject(inner) ? inner : json);
 }
+
+/**
+ * Whether an answer repeats what was sent, as written or without its spaces and hyphens. A service that answers Tokenize
+ * or GetMasked so has answered with cleartext; one that answers Detokenize so, with the token. Translate may: a
+ * definition translated to itself gives the same token.
+ */
+export function isEcho(sent: string, answer: string): boolean {
+  if (sent === answer) return true;
+  if (!separators.test(sent) && !separators.test(answer)) return false;
+  const bare = sent.replace(allSeparators, '');
+  return bare !== '' && bare === answer.replace(allSeparators, '');
+}
+
+const separators = /[\s-]/;
+const allSeparators = /[\s-]/g;
 
 /** The array of a batch answer, at the root or under a member that the profile lists. */
 export function readList(

@@ -1,6 +1,6 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { Operation } from '../contract/models/fields.ts';
-import { readList, isObject, memberNames } from './answers.ts';
+import { isEcho, readList, isObject, memberNames } from './answers.ts';
 import type { BatchAnswer, Element, ElementAnswer } from './client.ts';
 import { operations } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
@@ -15,6 +15,8 @@ interface BatchOptions {
   readonly size: () => number;
   /** A request of so many elements was too large. */
   readonly shrink: (sent: number) => void;
+  /** An answer that the profile can't read. */
+  readonly onUnreadable: (json: unknown) => void;
 }
 
 /**
@@ -27,8 +29,13 @@ export async function callBatch(
 ): Promise<Outcome<BatchAnswer>> {
   const { profile, operation } = options;
   const { element, emptyValues, elementCodes } = profile;
-  const value = profile.operations[operation].answer;
-  const members: ElementMembers = { ...element, value, emptyValues, elementCodes };
+  const members: ElementMembers = {
+    ...element,
+    value: profile.operations[operation].answer,
+    emptyValues,
+    elementCodes,
+    refusesEcho: operation === 'BatchTokenize' || operation === 'BatchDetokenize',
+  };
   const answers: ElementAnswer[] = [];
   let requestId = '';
 
@@ -38,6 +45,7 @@ export async function callBatch(
     const list = readList(profile, sent.value.json);
     const matched = list.ok ? matchElements(part, list.value, members) : list;
     if (matched.ok) requestId = sent.value.requestId;
+    else if (matched.failure.members !== undefined) options.onUnreadable(sent.value.json);
     return matched.ok ? matched : withRequestId(matched.failure, sent.value.requestId);
   };
 
@@ -90,6 +98,8 @@ interface ElementMembers {
   readonly error: readonly string[];
   readonly emptyValues: boolean;
   readonly elementCodes: ServiceProfile['elementCodes'];
+  /** Whether an answer that repeats what was sent is a failure: see `isEcho`. */
+  readonly refusesEcho: boolean;
 }
 
 /** By position in what was sent; null where nothing came back. */
@@ -175,7 +185,10 @@ export function matchElements(
     }
     const value = stringIn(element, members.value);
     if (value === null) unreadable++;
-    answers[position] = answerOf(ref, value, members.emptyValues);
+    answers[position] =
+      value !== null && members.refusesEcho && isEcho(sent[position]?.value ?? '', value)
+        ? { ref, ok: false, code: 'service.echoed-value' }
+        : answerOf(ref, value, members.emptyValues);
   }
   if (unreadable > 0 && unreadable === received.length) {
     return failed('service.unexpected-answer', { members: memberNames(received[0]) });

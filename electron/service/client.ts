@@ -5,7 +5,7 @@ import type { Connection } from '../contract/models/connection.ts';
 import type { Operation } from '../contract/models/fields.ts';
 import { systemClock, type Clock } from '../privacy/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
-import { readSingle } from './answers.ts';
+import { isEcho, readSingle } from './answers.ts';
 import { callBatch, countRefused } from './call-batch.ts';
 import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
@@ -13,6 +13,7 @@ import { createHealth } from './limits/health.ts';
 import { createPacer } from './limits/pacing.ts';
 import { RetryBudget } from './limits/retries.ts';
 import { createTransfers, type QuotaStore } from './limits/transfers.ts';
+import type { OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import { createSender } from './send-request.ts';
 import { createSessionCaller } from './session/call-with-session.ts';
@@ -91,7 +92,8 @@ export type ElementAnswer =
         | 'service.mismatched-answer'
         | 'service.too-large'
         | 'service.empty-value'
-        | 'service.broken-value';
+        | 'service.broken-value'
+        | 'service.echoed-value';
       /** What the service itself says about it, where it says something. It may repeat the value. */
       readonly reason?: string;
     };
@@ -169,16 +171,19 @@ export interface ServiceClient {
   openSession(policy: string): Promise<Outcome<{ requestId: string }>>;
   /** Elements a batch request may hold now; shrinks when the service answers 413. */
   readonly batchSize: number;
+  /** Of the profile: characters a value may have, and who checks an expression. */
+  readonly rules: { readonly valueLength: number; readonly expressions: ServiceProfile['expressions'] };
   status(policy: string): ServiceStatus;
   /** Called when a status may have changed, at most a few times a second. Returns the function that stops it. */
   onStatus(listener: () => void): () => void;
   /** The machine slept: sockets are ended, what was under way is tried again, and one request goes ahead alone. */
   wake(): void;
+  /** Forgets all sessions: the app was locked, or the machine slept. The next call opens a new one. */
+  dropSessions(): void;
   /** Drops sessions, sockets and waits; calls under way end with `service.cancelled`. */
   close(): Promise<void>;
 }
 
-const firstBatchSize = 500;
 /** How long a call waits for pauses to end: a person's less than a job's. */
 const interactivePauseMs = 15_000;
 const batchPauseMs = 120_000;
@@ -193,11 +198,13 @@ export interface ServiceClientOptions {
   readonly profile: ServiceProfile;
   readonly secrets: Secrets;
   readonly auditRequest: AuditRequest;
-  readonly transport: Pick<Transport, 'post' | 'reset' | 'close'>;
+  readonly transport: Pick<Transport, 'send' | 'reset' | 'close'>;
   readonly quota: QuotaStore;
   readonly clock?: Clock;
   /** Between 0 and 1, for jitter only. */
   readonly random?: () => number;
+  /** Called with an answer that the profile can't read. It may hold values: only names of members may be taken from it. */
+  readonly onUnreadable?: (operation: OperationName, json: unknown, submitted: readonly string[]) => void;
 }
 
 interface SingleCall {
@@ -242,14 +249,19 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     send,
     clock,
     signal: closing.signal,
+    onUnreadable: (json) => options.onUnreadable?.('CreateSession', json, []),
   });
-  const sessions = createSessions(async (policy, generation, context) => {
-    const outcome = await openSession(policy, generation, context);
-    status.changed();
-    return outcome;
-  });
+  const sessions = createSessions(
+    async (policy, generation, context) => {
+      const outcome = await openSession(policy, generation, context);
+      status.changed();
+      return outcome;
+    },
+    { clock, maxAgeMs: profile.session.maxAgeSeconds * 1_000 },
+  );
   const callWithSession = createSessionCaller(sessions, send, clock);
-  let batchSize = firstBatchSize;
+  let batchSize = profile.limits.batchSize;
+  const transfersOf = (elements: number): number => (profile.transferUnit === 'request' ? 1 : elements);
 
   const signalOf = ({ signal }: CallContext): AbortSignal =>
     signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
@@ -274,6 +286,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const single = async (singleCall: SingleCall): Promise<Outcome<Answer>> => {
     const { operation, policy, definition, target, value, context } = singleCall;
     const names: Record<string, string> = profile.operations[operation].request;
+    if (value.length > profile.limits.valueLength)
+      return failed('value.unfit', detailsOf({ operation, policy, definition }));
     const parameter = operation === 'Tokenize' ? 'value' : 'tokenValue';
     const answer = await callWithSession({
       operation,
@@ -294,13 +308,17 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     if (!answer.ok) return answer;
     const { json, requestId } = answer.value;
     const read = readSingle(profile, operation, json);
-    if (read.ok) return done({ value: read.value, requestId });
-    const details = detailsOf({ operation, policy, definition });
-    return failed(read.failure.code, {
-      ...details,
+    const details = {
+      ...detailsOf({ operation, policy, definition }),
       ...(requestId !== '' && { requestId }),
-      ...read.failure,
-    });
+    };
+    if (!read.ok) {
+      options.onUnreadable?.(operation, json, [value]);
+      return failed(read.failure.code, { ...details, ...read.failure });
+    }
+    if (operation !== 'Translate' && isEcho(value, read.value))
+      return failed('service.echoed-value', details);
+    return done({ value: read.value, requestId });
   };
 
   const batch = async (
@@ -324,6 +342,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
         shrink(sent) {
           batchSize = Math.max(1, Math.min(batchSize, Math.ceil(sent / 2)));
         },
+        onUnreadable: (json) =>
+          options.onUnreadable?.(
+            operation,
+            json,
+            elements.map(({ value }) => value),
+          ),
         send(part) {
           // Serialized once however often the request is sent; only the session before it changes.
           const serialized = JSON.stringify(
@@ -335,7 +359,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
             definition,
             priority: 'batch',
             pauseLimit,
-            transfers: part.length,
+            transfers: transfersOf(part.length),
             context,
             signal: signalOf(context),
             countRefused: (json) => countRefused(profile, json),
@@ -378,6 +402,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     get batchSize() {
       return batchSize;
     },
+    rules: { valueLength: profile.limits.valueLength, expressions: profile.expressions },
     status(policy) {
       const session = sessions.current(policy);
       const pausedFor = Math.max(pacer.pausedFor, transfers.pausedFor);
@@ -387,12 +412,17 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
         sessionSince: session ? new Date(session.since).toISOString() : null,
         remaining: health.remaining,
         limit: health.limit,
+        limitPeriodSeconds: health.periodSeconds,
         pausedUntil: pausedFor > 0 ? new Date(clock.now() + pausedFor).toISOString() : null,
         pauseReason: pausedFor > 0 ? (transfers.pausedFor > 0 ? 'quota' : pacer.pauseReason) : null,
         transfersToday: transfers.today,
       };
     },
     onStatus: (listener) => status.on(listener),
+    dropSessions() {
+      sessions.clear();
+      status.changed();
+    },
     wake() {
       pacer.pause(0, 'offline');
       void transport.reset();

@@ -17,7 +17,7 @@ const maxDamagedRepeats = 2;
 export interface SenderOptions {
   readonly connectionId: string;
   readonly profile: ServiceProfile;
-  readonly transport: Pick<Transport, 'post'>;
+  readonly transport: Pick<Transport, 'send'>;
   readonly auditRequest: AuditRequest;
   readonly clock: Clock;
   readonly random: () => number;
@@ -130,7 +130,7 @@ async function sendOnce(
   const body = request.body();
   const sentAt = clock.monotonic();
   permit.sent();
-  const exchange = await options.transport.post(profile.operations[operation].path, body, { signal });
+  const exchange = await options.transport.send(profile.operations[operation], body, { signal });
   const result = readExchange(exchange, request, profile);
   health.note(exchange, result, sentAt);
   permit.end(result.kind === 'busy' ? 'busy' : health.isAlive(exchange) ? 'answered' : 'failed');

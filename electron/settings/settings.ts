@@ -59,6 +59,17 @@ export const settingsDocument = {
     ),
     {},
   ),
+  /** Service profiles that were imported into connections, and what was fitted to the answers that came. */
+  profiles: entry(
+    z.record(
+      id,
+      z.strictObject({
+        imported: z.strictObject({ name: z.string().max(300), text: z.string().max(300_000) }).nullable(),
+        fitted: z.record(z.string().max(100), z.unknown()),
+      }),
+    ),
+    {},
+  ),
   /** What was shown, copied, exported and matched in clear on the latest day; expressions by their HMACs. */
   disclosures: entry(
     disclosureCounts

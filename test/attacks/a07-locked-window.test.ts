@@ -45,6 +45,7 @@ function stateOf(lock: () => AppState['lock']) {
       views: () => [data.production],
       find: () => done({ ...data.production }),
     } as never,
+    profiles: { view: () => ({ name: null, fitted: [] }) },
     keychain: { state: () => 'ready' } as never,
     audit: { state: () => 'ready' },
     clients: () => ({ open: () => Promise.resolve(null) }) as never,

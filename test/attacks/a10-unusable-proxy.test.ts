@@ -132,6 +132,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
   const state = createState({
     platform: { kind: 'electron', version: '1.2.3', send: () => undefined },
     connections: { active: () => ({ connectionId: 'c1', policy: 'analyst' }) } as never,
+    profiles: { view: () => ({ name: null, fitted: [] }) },
     keychain: {} as never,
     audit: { state: () => 'ready' },
     clients: () => ({ open: () => Promise.reject(new TypeError('canary')) }) as never,

@@ -59,6 +59,7 @@ async function office(withSecret = true) {
   const calls = createConnectionHandlers({
     platform: { chooseFile: () => Promise.resolve(null) },
     connections,
+    profiles: {} as never,
     clients: { for: () => Promise.resolve(failed('connection.none')), drop: () => Promise.resolve() },
     builtIn: { start: () => Promise.resolve(done({ id: 'c1', policy: 'agent' })) },
     audit: { begin: (intent) => (lines.push(intent), Promise.resolve(done(() => undefined))) },

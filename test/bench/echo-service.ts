@@ -3,13 +3,21 @@ import type { AddressInfo } from 'node:net';
 import { createAuthority } from '../faults/certificates.ts';
 
 /**
- * A service in a process of its own that gives every element back as its result, as cheaply as it can: it must not
- * be what is measured. Prints its address and its authority as one line of JSON.
+ * A service in a process of its own that gives every element back as its result but for the first character, as cheaply
+ * as it can: it must not be what is measured. The same value again would be a failure. Prints its address and its authority as one line of JSON.
  */
 const authority = await createAuthority();
 const { cert, key } = await authority.sign();
 const before = Buffer.from('"elements":');
+const value = Buffer.from('"Value":"');
 let requests = 0;
+
+/** In place: each value begins with a character that no value of the benches begins with. */
+function changeValues(elements: Buffer): Buffer {
+  for (let at = elements.indexOf(value); at >= 0; at = elements.indexOf(value, at + value.length))
+    elements[at + value.length] = 0x7e;
+  return elements;
+}
 
 const server = createServer({ cert, key, keepAlive: true, noDelay: true }, (request, response) => {
   const parts: Buffer[] = [];
@@ -22,7 +30,7 @@ const server = createServer({ cert, key, keepAlive: true, noDelay: true }, (requ
         ? Buffer.from('{"sessionToken":"bench"}')
         : Buffer.concat([
             Buffer.from('{"elements":'),
-            body.subarray(from + before.length, body.lastIndexOf(']') + 1),
+            changeValues(body.subarray(from + before.length, body.lastIndexOf(']') + 1)),
             Buffer.from('}'),
           ]);
     requests += 1;

@@ -4,12 +4,14 @@ import type { Target } from './target.ts';
 export interface Statement {
   readonly section: string;
   readonly text: string;
-  /** Throws where the service does otherwise, NotShown where the specification doesn't say. May return a remark. */
+  /** Throws where the service does otherwise; NotShown, NotTried. May return a remark. */
   readonly check: (target: Target) => Promise<string | undefined>;
 }
 
-/** Thrown by a check where the specification doesn't say, or the seed has nothing to check it with. */
+/** Thrown by a check where the specification doesn't say. */
 export class NotShown extends Error {}
+/** Thrown by a check that the account, the profile or this run has nothing to make it with. */
+export class NotTried extends Error {}
 
 export const statement = (section: string, text: string, check: Statement['check']): Statement => ({
   section,
@@ -24,10 +26,13 @@ export const notShown = (section: string, text: string): Statement => ({
   check: () => Promise.reject(new NotShown('the specification does not show it')),
 });
 
+export const outcomes = ['pass', 'fail', 'not shown', 'not tried'] as const;
+export type Outcome = (typeof outcomes)[number];
+
 export interface Result {
   readonly section: string;
   readonly text: string;
-  readonly outcome: 'pass' | 'fail' | 'not shown';
+  readonly outcome: Outcome;
   readonly remark: string;
 }
 
@@ -37,6 +42,8 @@ export async function check(statement: Statement, target: Target): Promise<Resul
     return { section, text, outcome: 'pass', remark: (await statement.check(target)) ?? '' };
   } catch (error) {
     const remark = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
-    return { section, text, outcome: error instanceof NotShown ? 'not shown' : 'fail', remark };
+    const outcome =
+      error instanceof NotShown ? 'not shown' : error instanceof NotTried ? 'not tried' : 'fail';
+    return { section, text, outcome, remark };
   }
 }

@@ -1,13 +1,13 @@
 import type { Seed } from '../../electron/built-in-service/seed.ts';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
-import type { Statement } from './statement.ts';
+import { check, type Result, type Statement } from './statement.ts';
 import { conventions } from './statements/conventions.ts';
 import { errors } from './statements/errors.ts';
 import { limits } from './statements/limits.ts';
 import { operations } from './statements/operations.ts';
 import { portal } from './statements/portal.ts';
 import { resources } from './statements/resources.ts';
-import type { TargetOptions } from './target.ts';
+import { Target, type TargetOptions } from './target.ts';
 
 /** In the order of the specification, but limits last: they leave the window of a second full. */
 export const statements: readonly Statement[] = [
@@ -18,6 +18,18 @@ export const statements: readonly Statement[] = [
   ...errors,
   ...limits,
 ];
+
+/** Checks every statement against a service, in their order. */
+export async function run(options: TargetOptions): Promise<Result[]> {
+  const target = new Target(options);
+  const results: Result[] = [];
+  try {
+    for (const statement of statements) results.push(await check(statement, target));
+  } finally {
+    await target.close();
+  }
+  return results;
+}
 
 /** Starts the built-in service as a target of the suite: all enabled, short sessions, limits low enough to reach. */
 export async function startBuiltInTarget(
@@ -43,7 +55,7 @@ export async function startBuiltInTarget(
     portalUsers: [...portalUsers],
   };
   return {
-    options: { baseUrl, ca: caPem, sessionSeconds, seed: { ...seed, ...credentials } },
+    options: { baseUrl, ca: caPem, sessionSeconds, account: { ...seed, ...credentials } },
     stop: () => service.stop(),
   };
 }

@@ -1,13 +1,17 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { seedSchema, type ParsedSeed, type Seed } from '../../electron/built-in-service/seed.ts';
-import { NotShown } from './statement.ts';
+import { formatDay } from '../../electron/reports/portal.ts';
+import { readProfile, type ServiceProfile } from '../../electron/service/profile.ts';
+import { accountSchema, samples, type Account } from './account.ts';
+import { NotTried } from './statement.ts';
 
 export interface TargetOptions {
   readonly baseUrl: string;
   /** PEM of an authority to trust beside the system's. */
   readonly ca?: string | undefined;
-  /** The account with its credentials: key values and passwords included. */
-  readonly seed: Seed;
+  /** The account with its credentials, see `accountSchema`. */
+  readonly account: unknown;
+  /** Text of a service profile: paths, methods and names of members on the wire. The shipped one if absent. */
+  readonly profile?: string | undefined;
   /** The lifetime of a session where it is known. Expiry is checked if it is five seconds or less. */
   readonly sessionSeconds?: number | undefined;
 }
@@ -17,6 +21,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Null where it was not one of the operations that was asked. */
+  readonly operation: string | null;
 }
 
 interface SendOptions {
@@ -27,21 +33,21 @@ interface SendOptions {
   readonly retry429?: boolean;
 }
 
-type Operation = ParsedSeed['policies'][number]['grants'][number]['operations'][number];
-type Kind = ParsedSeed['definitions'][number]['kind'];
+type Operation = Account['policies'][number]['grants'][number]['operations'][number];
+type SessionOperation = keyof ServiceProfile['operations'];
 
-/** Two values of each kind, in the definition's own form. */
-const samples: Readonly<Record<Kind, readonly [string, string]>> = {
-  'card-number': ['4111111111111111', '5555555555554444'],
-  ssn: ['123-45-6789', '219-09-9999'],
-  email: ['jane.doe@example.com', 'max@example.org'],
-  'free-text': ['Jane Doe, 12 High Street', 'Grüße aus Köln'],
-};
+const reporting = { AggregateApiRequestMetrics: 'metrics', QueryLastFailedRequests: 'failures' } as const;
+const isReport = (operation: string): operation is keyof typeof reporting =>
+  Object.hasOwn(reporting, operation);
 
-/** The service under test: its address, the credentials of the seed, and the requests that checks send. */
+/**
+ * The service under test: its address, the account's credentials, and the requests that checks send. Checks name
+ * operations and parameters as the specification does; the profile says what they are called on the wire.
+ */
 export class Target {
   readonly options: TargetOptions;
-  readonly seed: ParsedSeed;
+  readonly account: Account;
+  readonly profile: ServiceProfile;
   readonly agent: Agent;
   /** How often each status was received, for the statements about the run as a whole. */
   readonly statuses = new Map<number, number>();
@@ -50,7 +56,10 @@ export class Target {
 
   constructor(options: TargetOptions) {
     this.options = options;
-    this.seed = seedSchema.parse(options.seed);
+    this.account = accountSchema.parse(options.account);
+    const profile = readProfile(options.profile ?? '{"version":1}');
+    if (!profile.ok) throw new Error(`Not valid: ${profile.failure.subject ?? ''}`);
+    this.profile = profile.value;
     this.agent = new Agent({ connect: options.ca === undefined ? {} : { ca: options.ca }, connections: 32 });
   }
 
@@ -75,7 +84,13 @@ export class Target {
         await new Promise((resolve) => setTimeout(resolve, 250));
         continue;
       }
-      return { status: response.statusCode, headers: response.headers, text, body: asObject(text) };
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        text,
+        body: asObject(text),
+        operation: null,
+      };
     }
   }
 
@@ -86,34 +101,118 @@ export class Target {
   }
 
   path(operation: string): string {
-    return `/api/services/evtservice/${operation.toLowerCase()}`;
+    return this.#wireOf(operation).path;
   }
 
-  call(operation: string, body: unknown, options: SendOptions = {}): Promise<Answer> {
-    return this.send(this.path(operation), { ...options, body: JSON.stringify(body) });
+  #wireOf(operation: string): {
+    method: Dispatcher.HttpMethod;
+    path: string;
+    request: Readonly<Record<string, string>>;
+  } {
+    const { operations, reporting: reports } = this.profile;
+    return isReport(operation) ? reports[reporting[operation]] : operations[operation as SessionOperation];
+  }
+
+  /** A parameter as it is called on the wire. */
+  member(operation: string, parameter: string): string {
+    return this.#wireOf(operation).request[parameter] ?? parameter;
+  }
+
+  /** A body with the members that it has on the wire; what is no parameter stays as it is. */
+  wireBody(operation: string, body: object): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(body).map(([name, value]) => [
+        this.member(operation, name),
+        this.#wireValue(name, value),
+      ]),
+    );
+  }
+
+  #wireValue(name: string, value: unknown): unknown {
+    const { element, reporting: reports } = this.profile;
+    if (name === 'elements' && Array.isArray(value)) {
+      const names: Record<string, string> = { RefId: element.request.ref, Value: element.request.value };
+      return value.map((one: object) =>
+        Object.fromEntries(Object.entries(one).map(([key, text]) => [names[key] ?? key, text as unknown])),
+      );
+    }
+    const { dates, groupBy } = reports.metrics;
+    if (name === 'startDate') return formatDay(String(value), dates, 'start');
+    if (name === 'endDate') return formatDay(String(value), dates, 'end');
+    return name === 'groupBy' ? groupBy[value as keyof typeof groupBy] : value;
+  }
+
+  async call(operation: string, body: unknown, options: SendOptions = {}): Promise<Answer> {
+    const { method, path } = this.#wireOf(operation);
+    const members = this.wireBody(operation, body as object);
+    const query = new URLSearchParams(
+      Object.entries(members).map(([name, value]) => [name, String(value)] as [string, string]),
+    );
+    const answer = await (method === 'GET'
+      ? this.send(`${path}?${query.toString()}`, { ...options, method })
+      : this.send(path, { ...options, method, body: JSON.stringify(members) }));
+    return { ...answer, operation };
+  }
+
+  /** The text that an operation answers with, under the names that the profile lists. */
+  textOf({ status, body, operation }: Answer): string {
+    const names = this.profile.operations[operation as SessionOperation].answer;
+    const found = textIn(body, names, this.profile.wrappers);
+    if (status !== 200 || found === null) {
+      const members = Object.keys(body).join(', ');
+      throw new Error(`Expected ${names.join(' or ')} in the answer, found ${members} and status ${status}.`);
+    }
+    return found;
+  }
+
+  /** The elements of a batch answer under the specification's names, in the order of their RefIds. */
+  elementsOf({ status, body, operation }: Answer): { RefId?: string; Value?: string }[] {
+    const { element, operations } = this.profile;
+    const list = this.listOf(body, this.profile.lists);
+    if (status !== 200) throw new Error(`Expected elements in the answer, status ${status}.`);
+    const values = operations[operation as SessionOperation].answer;
+    return list
+      .map((one) => {
+        const [ref, value] = [textIn(one, element.ref, []), textIn(one, values, [])];
+        return { ...(ref !== null && { RefId: ref }), ...(value !== null && { Value: value }) };
+      })
+      .sort((one, other) => String(one.RefId).localeCompare(String(other.RefId), 'en', { numeric: true }));
+  }
+
+  /** The list in an answer: itself, or under one of these members, wrapped or not. */
+  listOf(body: unknown, names: readonly string[]): readonly unknown[] {
+    for (const inner of [body, ...this.profile.wrappers.map((name) => memberOf(body, name))]) {
+      for (const found of [inner, ...names.map((name) => memberOf(inner, name))])
+        if (Array.isArray(found)) return found;
+    }
+    throw new Error(`Expected a list in the answer, under ${names.join(' or ')}.`);
   }
 
   get apiKey(): string {
-    const key = this.seed.apiKeys.find(({ expires, expiresInDays }) =>
-      expires === undefined ? expiresInDays !== undefined : Date.parse(expires) > Date.now(),
+    const key = this.account.apiKeys.find(
+      ({ value, expires }) =>
+        value !== undefined && (expires === undefined || Date.parse(expires) > Date.now()),
     );
-    if (key?.value === undefined) throw new Error('The seed file has no usable API key with a value.');
+    if (key?.value === undefined) throw new NotTried('the account has no usable API key');
     return key.value;
   }
 
-  get expiredApiKey(): string | undefined {
-    return this.seed.apiKeys.find(({ expires }) => expires !== undefined && Date.parse(expires) <= Date.now())
-      ?.value;
+  get expiredApiKey(): string {
+    const key = this.account.apiKeys.find(
+      ({ expires }) => expires !== undefined && Date.parse(expires) <= Date.now(),
+    );
+    if (key?.value === undefined) throw new NotTried('the account has no expired API key');
+    return key.value;
   }
 
   credentials(policy: string) {
-    const policyPassword = this.seed.policies.find(({ name }) => name === policy)?.password;
+    const policyPassword = this.account.policies.find(({ name }) => name === policy)?.password;
     if (policyPassword === undefined)
-      throw new Error(`The seed file has no password for the policy ${policy}.`);
+      throw new NotTried(`the account has no password for the policy ${policy}`);
     return { apiKey: this.apiKey, policy, policyPassword };
   }
 
-  grants(policy: ParsedSeed['policies'][number], operation: Operation, definition: string): boolean {
+  grants(policy: Account['policies'][number], operation: Operation, definition: string): boolean {
     return policy.grants.some(
       (one) => one.definitions.includes(definition) && one.operations.includes(operation),
     );
@@ -122,26 +221,28 @@ export class Target {
   /** A policy that grants all of the operations on a definition, and that definition. */
   grantee(...operations: readonly Operation[]): {
     policy: string;
-    definition: ParsedSeed['definitions'][number];
+    definition: Account['definitions'][number];
   } {
-    for (const policy of this.seed.policies) {
-      for (const definition of this.seed.definitions) {
+    for (const policy of this.account.policies) {
+      for (const definition of this.account.definitions) {
         const fits = operations.every((operation) => this.grants(policy, operation, definition.name));
         if (fits) return { policy: policy.name, definition };
       }
     }
-    throw new NotShown(`no policy of the seed grants ${operations.join(' and ')}`);
+    throw new NotTried(`no policy of the account grants ${operations.join(' and ')}`);
   }
 
   /** A session of its own each time: lifetimes may be short. */
   async session(policy: string): Promise<string> {
     const answer = await this.call('CreateSession', this.credentials(policy));
     if (answer.status !== 200) throw new Error(`CreateSession answered ${answer.status} for ${policy}.`);
-    return textOf(answer);
+    return this.textOf(answer);
   }
 
-  samples(kind: Kind): readonly [string, string] {
-    return samples[kind];
+  samples({ name, kind = '', samples: own }: Account['definitions'][number]): readonly [string, string] {
+    const found = own ?? (samples as Partial<Record<string, readonly [string, string]>>)[kind];
+    if (found === undefined) throw new NotTried(`the account has no samples for the definition ${name}`);
+    return found;
   }
 
   /** A session, a definition, and tokens of two values under it, granted all that is asked and Tokenize. */
@@ -149,22 +250,31 @@ export class Target {
     const { policy, definition } = this.grantee('Tokenize', ...operations);
     const sessionToken = await this.session(policy);
     const base = { sessionToken, tokenName: definition.name };
-    const values = this.samples(definition.kind);
-    const tokenOf = async (value: string) => textOf(await this.call('Tokenize', { ...base, value }));
+    const values = this.samples(definition);
+    const tokenOf = async (value: string) => this.textOf(await this.call('Tokenize', { ...base, value }));
     const tokens = [await tokenOf(values[0]), await tokenOf(values[1])] as const;
     return { policy, definition, base, sessionToken, values, tokens };
   }
 
-  /** The portal's sign-in under its default path; NotShown where the service has none there or no user is given. */
+  /** The portal's sign-in; NotTried where no such user is given. */
   async portalToken(role: 'AccountUser' | 'AccountAdmin'): Promise<string> {
-    const user = this.seed.portalUsers.find((one) => one.role === role && one.password !== undefined);
-    if (!user) throw new NotShown(`the seed has no portal user who is ${role}`);
-    const body = JSON.stringify({ userName: user.name, password: user.password });
-    const answer = await this.send('/api/services/portal/authenticate', { body });
-    if (answer.status === 404)
-      throw new NotShown('no Authenticate endpoint at /api/services/portal/authenticate');
-    if (answer.status !== 200) throw new Error(`Authenticate answered ${answer.status}.`);
-    return typeof answer.body.token === 'string' ? answer.body.token : textOf(answer);
+    const user = this.account.portalUsers.find((one) => one.role === role && one.password !== undefined);
+    if (!user) throw new NotTried(`the account has no portal user who is ${role}`);
+    const { method, path, request: names, extra, token, wrappers } = this.profile.reporting.authenticate;
+    const { accountId, tenantId } = this.account.account;
+    const more = JSON.stringify(extra)
+      .replaceAll('{accountId}', accountId)
+      .replaceAll('{tenantId}', tenantId);
+    const body = {
+      ...(JSON.parse(more) as object),
+      [names.user]: user.name,
+      [names.password]: user.password,
+    };
+    const answer = await this.send(path, { method, body: JSON.stringify(body) });
+    if (answer.status === 404) throw new NotTried(`no Authenticate endpoint at ${path}`);
+    const found = textIn(answer.body, token, wrappers);
+    if (answer.status !== 200 || found === null) throw new Error(`Authenticate answered ${answer.status}.`);
+    return found;
   }
 }
 
@@ -177,21 +287,16 @@ function asObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The one text in an answer whose member names are not shown. */
-export function textOf({ status, body }: Answer): string {
-  const texts = Object.values(body).filter((value) => typeof value === 'string');
-  if (status !== 200 || texts.length !== 1) {
-    throw new Error(`Expected one text in the answer, found ${texts.length} and status ${status}.`);
-  }
-  return texts[0] ?? '';
-}
+const memberOf = (json: unknown, name: string): unknown =>
+  typeof json === 'object' && json !== null ? (json as Record<string, unknown>)[name] : undefined;
 
-/** The elements in an answer whose member names are not shown. */
-export function elementsOf({ status, body }: Answer): readonly Readonly<Record<string, unknown>>[] {
-  const list = Array.isArray(body)
-    ? (body as unknown[])
-    : Object.values(body).find((value) => Array.isArray(value));
-  if (status !== 200 || !Array.isArray(list))
-    throw new Error(`Expected elements in the answer, status ${status}.`);
-  return list as Readonly<Record<string, unknown>>[];
+/** The first of these members that is a text, at the root or under one wrapper; other members do no harm. */
+function textIn(json: unknown, names: readonly string[], wrappers: readonly string[]): string | null {
+  for (const inner of [json, ...wrappers.map((name) => memberOf(json, name))]) {
+    for (const name of names) {
+      const found = memberOf(inner, name);
+      if (typeof found === 'string') return found;
+    }
+  }
+  return null;
 }

@@ -2,7 +2,7 @@ import type { Exchange, Transport } from '../../electron/service/http/transport.
 import type { FakeClock } from './fake-clock.ts';
 import type { ModelReply } from './model-service.ts';
 
-export interface FakeWire extends Pick<Transport, 'post' | 'reset' | 'close'> {
+export interface FakeWire extends Pick<Transport, 'send' | 'reset' | 'close'> {
   /** When requests left. */
   readonly left: number[];
 }
@@ -23,11 +23,11 @@ export function createFakeWire(
   const left: number[] = [];
   return {
     left,
-    async post(path, json, { signal } = {}): Promise<Exchange> {
+    async send({ path }, json, { signal } = {}): Promise<Exchange> {
       left.push(clock.monotonic());
       await delay();
       if (signal?.aborted) return { ok: false, fault: { kind: 'cancelled' } };
-      const body = JSON.parse(json) as Record<string, unknown>;
+      const body = JSON.parse(json ?? '{}') as Record<string, unknown>;
       const reply = service.answer(path.split('/').at(-1) ?? '', body);
       await delay();
       const headers = { date: new Date(clock.now()).toUTCString(), ...reply.headers };

@@ -8,6 +8,7 @@ import { ModelService, type ModelOptions } from './model-service.ts';
 export interface Hit {
   /** Last part of the path. */
   readonly operation: string;
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly text: string;
@@ -76,7 +77,17 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
       const json = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
       const nth = (counts.get(operation) ?? 0) + 1;
       counts.set(operation, nth);
-      const hit = { operation, path, headers: request.headers, text, json, nth, at: performance.now() };
+      const { method = '' } = request;
+      const hit = {
+        operation,
+        method,
+        path,
+        headers: request.headers,
+        text,
+        json,
+        nth,
+        at: performance.now(),
+      };
       hits.push(hit);
       const model = (): void => {
         const reply = service.answer(operation, json);

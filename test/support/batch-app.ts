@@ -82,6 +82,7 @@ export function fakeService(batchSize = 100): FakeService {
         sessionSince: null,
         remaining: null,
         limit: null,
+        limitPeriodSeconds: null,
         pausedUntil: null,
         pauseReason: null,
         transfersToday: 0,
@@ -90,6 +91,8 @@ export function fakeService(batchSize = 100): FakeService {
       onStatus: (listener) => (fake.onStatus.add(listener), () => fake.onStatus.delete(listener)),
       close: () => Promise.resolve(),
       batchSize,
+      rules: { valueLength: 8_192, expressions: 'RE2' },
+      dropSessions: none,
       async batch(call, elements, context) {
         fake.busy += 1;
         fake.mostBusy = Math.max(fake.mostBusy, fake.busy);

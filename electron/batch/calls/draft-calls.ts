@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventPayload, Handlers } from '../../contract/calls.ts';
-import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import { mapping as mappingSchema, type Mapping, type Plan } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
@@ -72,7 +72,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       call.operation === 'PatternMatch' ? [call.pattern] : [],
     );
     const checked = patterns.length === 0 ? done(null) : await parser.matchPatterns(patterns, []);
-    if (!checked.ok) return checked;
+    if (!checked.ok && !(await isLeftToService(checked.failure, connection.id))) return checked;
     return done({
       opened: opened.value,
       format: format.value,
@@ -81,6 +81,13 @@ export function createDrafts(options: BatchOptions): Drafts {
       counted: counted.get(format.value) ?? null,
       starts: spreads.get(format.value)?.positions ?? [],
     });
+  }
+
+  /** Whether the service checks expressions itself: its dialect may have what RE2 has not. */
+  async function isLeftToService({ code }: Failure, connectionId: string): Promise<boolean> {
+    if (code !== 'pattern.invalid' && code !== 'pattern.unsupported') return false;
+    const client = await clients.for(connectionId);
+    return client.ok && client.value.rules.expressions === 'service';
   }
 
   function activeConnection(): Connection | null {
@@ -103,7 +110,7 @@ export function createDrafts(options: BatchOptions): Drafts {
   function beginPreflight(
     sourceId: string,
     { opened, format, work, connection }: Draft,
-    batchSize: number,
+    { batchSize, rules }: Pick<ServiceClient, 'batchSize' | 'rules'>,
   ): void {
     preflights.get(sourceId)?.abort();
     const abort = new AbortController();
@@ -113,10 +120,12 @@ export function createDrafts(options: BatchOptions): Drafts {
     };
     const { requestsPerSecond, transfersPerDay } = connection;
     const rates = { batchSize, requestsPerSecond, transfersPerDay };
+    const maxLength = rules.valueLength;
     const spread = createSpread();
     spreads.set(format, spread);
     const onChunk = spread.add;
-    void runPreflight({ opened, format, work, rates, report, signal: abort.signal, onChunk }).then(
+    const { signal } = abort;
+    void runPreflight({ opened, format, work, rates, maxLength, report, signal, onChunk }).then(
       (found) => {
         if (!found.ok) return;
         const { counts, crc } = found.value;
@@ -136,6 +145,8 @@ export function createDrafts(options: BatchOptions): Drafts {
       format,
       work,
       rates: { batchSize: 1, requestsPerSecond, transfersPerDay },
+      // Rows are counted, whatever their values.
+      maxLength: Infinity,
       report: () => undefined,
       signal: new AbortController().signal,
     });
@@ -175,22 +186,32 @@ export function createDrafts(options: BatchOptions): Drafts {
       if (!opened.ok) return opened;
       const format = await sources.format(sourceId, reading);
       if (!format.ok) return format;
-      const checked = plan === null ? null : await check(sourceId, plan);
-      const work = checked?.ok === true ? checked.value.work : [];
-      const mapped = work.map(({ plan: { column, operation }, kind }) => ({ column, operation, kind }));
+      const checked = plan === null ? null : await checkWithClient(sourceId, plan);
+      const { draft, client } = checked?.ok === true ? checked.value : { draft: null, client: null };
+      const maxLength = client?.rules.valueLength ?? Infinity;
+      const mapped = (draft?.work ?? []).map(({ plan: { column, operation }, kind }) => ({
+        column,
+        operation,
+        kind,
+        maxLength,
+      }));
       return noticedRows(opened.value, format.value, { notice, masked, mapped });
     },
     async 'batch.preflight'({ sourceId, plan }) {
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
-      beginPreflight(sourceId, draft, client.batchSize);
+      beginPreflight(sourceId, draft, client);
       return done(uncounted(sourceId));
     },
     async 'batch.testPattern'({ pattern, samples, own }) {
       const texts = own === null ? samples : [...samples, restoreText(own)];
       const tried = await parser.matchPatterns([pattern], texts);
-      if (!tried.ok) return tried;
+      if (!tried.ok) {
+        const connection = activeConnection();
+        const isLeft = connection !== null && (await isLeftToService(tried.failure, connection.id));
+        return isLeft ? done({ matches: null, own: null }) : tried;
+      }
       const matches = tried.value[0] ?? [];
       return done({
         matches: matches.slice(0, samples.length),

@@ -100,6 +100,8 @@ export interface PreflightOptions {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly rates: Rates;
+  /** Characters a value may have. */
+  readonly maxLength: number;
   /** Receives the counts so far, from time to time. */
   readonly report: (counts: Preflight) => void;
   readonly signal: AbortSignal;
@@ -114,7 +116,7 @@ export interface PreflightOptions {
 export async function runPreflight(
   options: PreflightOptions,
 ): Promise<Outcome<{ counts: Preflight; crc: number }>> {
-  const { opened, format, work, rates, report, signal } = options;
+  const { opened, format, work, rates, maxLength, report, signal } = options;
   const { sourceId } = opened.source;
   const distinct = createDistinctCounter();
   const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
@@ -123,6 +125,7 @@ export async function runPreflight(
   /** By mapped column. */
   const unfit = work.map(() => ({ row: 0, count: 0 }));
   let names: readonly string[] = [];
+  const rules = work.map(({ plan: { operation } }) => ({ operation, maxLength }));
   let sendable = 0;
   /** By column to be tokenized: values sent, those that look like tokens among them, and the first of these. */
   const tokenized = work.map(() => ({ all: 0, like: 0, firstRow: 0 }));
@@ -212,7 +215,7 @@ export async function runPreflight(
           empty += 1;
           continue;
         }
-        if (!fits(value, kind, plan.operation)) {
+        if (!fits(value, kind, rules[w] ?? { operation: plan.operation, maxLength })) {
           counts.unfit += 1;
           const found = unfit[w];
           if (found !== undefined && ++found.count === 1) found.row = chunk.start.row + r;

@@ -3,9 +3,6 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import { mask } from '../../privacy/masking.ts';
 
-/** The service's own limit is not shown (spec §8); this is the router's for a single value. */
-const maxLength = 8_192;
-
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */
 export const isScientific = (text: string): boolean => /^[+-]?\d(?:[.,]\d+)?E\+\d{1,3}$/i.test(text.trim());
 
@@ -20,7 +17,11 @@ export const isBlank = (text: string): boolean => text.trim() === '';
  * Whether a value may be sent. Cleartext must look like its kind. What a token looks like is up to the
  * definition and unknown here, so only what can't be a token is refused.
  */
-export function fits(value: string, kind: DefinitionKind, operation: ColumnPlan['operation']): boolean {
+export function fits(
+  value: string,
+  kind: DefinitionKind,
+  { operation, maxLength }: { readonly operation: ColumnPlan['operation']; readonly maxLength: number },
+): boolean {
   if (value.length > maxLength) return false;
   if (kind === 'card' || kind === 'ssn') {
     const first = value.charCodeAt(0);

@@ -124,7 +124,10 @@ export async function noticedRows(
   }: {
     notice: Omit<Notice, 'count'>;
     masked: readonly number[] | null;
-    mapped: readonly (Pick<ColumnPlan, 'column' | 'operation'> & { kind: DefinitionKind })[];
+    mapped: readonly (Pick<ColumnPlan, 'column' | 'operation'> & {
+      kind: DefinitionKind;
+      maxLength: number;
+    })[];
   },
 ): Promise<Outcome<SourceRows>> {
   const found: SourceRows = [];
@@ -147,7 +150,7 @@ export async function noticedRows(
       if (notice.kind === 'excel-rounded') return isRounded(value, converted !== null);
       if (notice.kind === 'formula-unevaluated') return value === '' && start.row + index >= notice.row;
       if (notice.kind !== 'value-unfit' || planned === undefined || isBlank(value)) return false;
-      return !fits(value, planned.kind, planned.operation);
+      return !fits(value, planned.kind, planned);
     };
     for (let index = 0; index < table.count; index++) {
       if (!isNoticed(index)) continue;

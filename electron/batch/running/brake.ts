@@ -71,6 +71,8 @@ export interface ChooseCanaryOptions {
   readonly work: readonly ColumnWork[];
   /** Where rows begin, spread over the file; its beginning where none is known. */
   readonly starts: readonly Position[];
+  /** Of a value, in characters. */
+  readonly maxLength: number;
 }
 
 /**
@@ -78,7 +80,7 @@ export interface ChooseCanaryOptions {
  * has no more than those: there would be nothing left to hold back. Failures: file.*, row.field-too-long.
  */
 export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcome<CanaryCell[]>> {
-  const { source, format, work } = options;
+  const { source, format, work, maxLength } = options;
   const starts = options.starts.length === 0 ? [beginning(format)] : options.starts;
   const values = new Map(work.map(({ key }) => [key, new Set<string>()]));
   const perCall = Math.floor(canarySize / values.size);
@@ -101,7 +103,8 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
           const value = table.value(r, plan.column);
           const known = values.get(key);
           if (known === undefined || known.has(value) || known.size >= perStart * (place + 1)) return;
-          if (known.size >= perCall || isBlank(value) || !fits(value, kind, plan.operation)) return;
+          const { operation } = plan;
+          if (known.size >= perCall || isBlank(value) || !fits(value, kind, { operation, maxLength })) return;
           known.add(value);
           cells.push({ row: start.row + r, index, value });
         });

@@ -46,12 +46,14 @@ export interface BeginChunkOptions {
   /** By column; columns with the same call share one. */
   readonly coalescers: readonly ValueCoalescer[];
   readonly batchSize: number;
+  /** Characters a value may have. */
+  readonly maxLength: number;
   readonly earlier: EarlierResults | null;
 }
 
 /** Gives each mapped cell of a chunk its slot, and sends the requests that are full. */
 export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChunk {
-  const { columns, coalescers, batchSize, earlier } = options;
+  const { columns, coalescers, batchSize, maxLength, earlier } = options;
   const { table, flaws } = chunk;
   const hasFlaws = flaws.size > 0;
   const requests = new Set<BatchRequest>();
@@ -60,6 +62,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
     const coalescer = coalescers[c];
     const beforeAll = earlier?.results.columns[c];
     const requestedBefore = coalescer?.requested ?? 0;
+    const rule = { operation: plan.operation, maxLength };
     let last: BatchRequest | null = null;
     const slots: Slot[] = [];
     for (let r = 0; r < table.count; r++) {
@@ -69,7 +72,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       else if (isBlank(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
-      else if (!fits(value, kind, plan.operation)) slots.push(unfit);
+      else if (!fits(value, kind, rule)) slots.push(unfit);
       else if (
         before !== undefined &&
         earlier !== null &&

@@ -307,7 +307,7 @@ export class BatchJob {
     this.#stopRequest = null;
     this.#braked = null;
     if (mode.mode === 'remaining' && store.entries.length === 0 && !this.#stored.brakeOff)
-      this.#beginCanary(source.value);
+      this.#beginCanary(source.value, client.value.rules.valueLength);
     this.#progress = createProgress();
     // Who retries values that failed expects that many fail again.
     const hasBrake = !this.#stored.brakeOff && (mode.mode === 'remaining' || mode.code === 'refused');
@@ -344,12 +344,12 @@ export class BatchJob {
   }
 
   /** Those that were answered in an earlier run stay; others are chosen anew. */
-  #beginCanary(source: ByteSource): void {
+  #beginCanary(source: ByteSource, maxLength: number): void {
     if (this.#canary !== null && this.#canary.answered !== null) return;
     const { format } = this.#spec;
     const work = this.#work;
     const choose = (): ReturnType<typeof chooseCanary> =>
-      chooseCanary({ source, format, work, starts: this.#starts });
+      chooseCanary({ source, format, work, starts: this.#starts, maxLength });
     this.#canary = { choose, answered: null };
   }
 

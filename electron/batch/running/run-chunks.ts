@@ -13,7 +13,7 @@ import { createRequestSender } from './send-requests.ts';
 export interface RunOptions {
   readonly chunks: AsyncIterable<Outcome<Chunk>>;
   readonly columns: readonly ColumnWork[];
-  readonly client: Pick<ServiceClient, 'batch' | 'batchSize'>;
+  readonly client: Pick<ServiceClient, 'batch' | 'batchSize' | 'rules'>;
   readonly jobId: string;
   /** Requests in flight at once. */
   readonly maxInFlight: number;
@@ -56,6 +56,7 @@ const maxUnsyncedChunks = 256;
 export function runChunks(run: RunOptions): RunControl {
   const { columns, client, maxInFlight } = run;
   const { batchSize } = client;
+  const maxLength = client.rules.valueLength;
   const maxUnwrittenValues = batchSize * maxInFlight;
   const pending: PendingChunk[] = [];
   /** Values sent and not yet written: what has to be sent again when this process ends. */
@@ -146,7 +147,7 @@ export function runChunks(run: RunOptions): RunControl {
         if (!results.ok) return results.failure;
         earlier = { ...run.retry, results: results.value };
       }
-      const begun = beginChunk(chunk.value, { columns, coalescers, batchSize, earlier });
+      const begun = beginChunk(chunk.value, { columns, coalescers, batchSize, maxLength, earlier });
       pending.push(begun);
       begunValues += begun.values;
       committerSignal.notify();

@@ -11,6 +11,8 @@ export const serviceStatus = z.strictObject({
   /** From the latest rate headers (spec §8); null before the first answer. */
   remaining: count.nullable(),
   limit: count.nullable(),
+  /** Where the service names the period of its rule in place of the number. */
+  limitPeriodSeconds: count.nullable(),
   /** Requests wait until then: backing off, or the day's transfers are spent. */
   pausedUntil: instant.nullable(),
   pauseReason: z.enum(['busy', 'failing', 'quota', 'offline']).nullable(),

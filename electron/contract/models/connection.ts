@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, name } from './fields.ts';
+import { id, name, operation } from './fields.ts';
 
 export const environment = z.enum(['development', 'test', 'production']);
 export type Environment = z.infer<typeof environment>;
@@ -59,7 +59,29 @@ export type ConnectionDraft = z.infer<typeof connectionDraft>;
 export const secretState = z.enum(['stored', 'memory', 'missing', 'locked']);
 export type SecretState = z.infer<typeof secretState>;
 
+/** What a connection's service profile differs in from that of the others. */
+export const profileView = z.strictObject({
+  /** File name of the imported one; null where there is none. */
+  name: z.string().max(300).nullable(),
+  /** Operations whose answers were fitted by a person. */
+  fitted: z.array(z.string().max(60)).max(20),
+});
+export type ProfileView = z.infer<typeof profileView>;
+
+/** The way to a member of an answer; `[]` stands for the elements of a list. */
+export const memberPath = z.array(z.string().min(1).max(100)).min(1).max(4);
+
+/** An answer that the profile could not read: names of members, never what they held. */
+export const unreadAnswer = z.strictObject({
+  operation: z.enum(['CreateSession', ...operation.options]),
+  members: z
+    .array(z.strictObject({ path: memberPath, kind: z.enum(['text', 'number', 'list', 'object', 'other']) }))
+    .max(60),
+});
+export type UnreadAnswer = z.infer<typeof unreadAnswer>;
+
 export const connectionView = connection.extend({
+  profile: profileView,
   apiKey: secretState,
   /** A list: as the members of an object, policies called `__proto__` or `constructor` would be lost or found there. */
   policyPasswords: z.array(z.strictObject({ policy: name, state: secretState })).max(100),

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
 import type { Clock } from '../../privacy/clock.ts';
+import type { HttpMethod } from '../profile.ts';
 import { faultOf, type TransportFault } from './failures.ts';
 
 export interface TransportOptions {
@@ -69,10 +70,10 @@ export type Opened =
  * for what the network does.
  */
 export interface Transport {
-  /** POSTs JSON text to a path under {base_url} and reads the whole answer. */
-  post(
-    path: string,
-    json: string,
+  /** Sends JSON text to a path under {base_url}, none where it is null, and reads the whole answer. */
+  send(
+    to: { readonly method: HttpMethod; readonly path: string },
+    json: string | null,
     options?: { readonly signal?: AbortSignal; readonly headers?: Readonly<Record<string, string>> },
   ): Promise<Exchange>;
   /**
@@ -183,20 +184,20 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   return {
-    async post(path, json, { signal, headers } = {}) {
+    async send({ method, path }, json, { signal, headers } = {}) {
       const limit = limitTime(signal);
       try {
         if (limit.signal.aborted) return { ok: false, fault: { kind: 'cancelled' } };
         const begun = await begin({
           path: prefix + path,
-          method: 'POST',
+          method,
           headers: {
-            'content-type': 'application/json',
+            ...(json !== null && { 'content-type': 'application/json' }),
             accept: 'application/json',
             'accept-encoding': 'gzip, br',
             ...headers,
           },
-          body: Buffer.from(json),
+          body: json === null ? null : Buffer.from(json),
           signal: limit.signal,
         });
         if (!begun.ok) return begun;

@@ -94,6 +94,8 @@ export interface Health {
   /** Of the last answer's headers (spec §8). */
   readonly remaining: number | null;
   readonly limit: number | null;
+  /** Of a rule that tells its period and not its number: `1s`, `15m`, `12h`, `7d`. */
+  readonly periodSeconds: number | null;
   /** How far this machine's clock is ahead of the service's; null while that is less than a minute, or unknown. */
   readonly clockSkewMs: number | null;
 }
@@ -103,6 +105,8 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
   const serverClock = new ServerClock();
   let remaining: number | null = null;
   let limit: number | null = null;
+  let periodSeconds: number | null = null;
+  let seenLimit = 0;
   let busyInARow = 0;
   /** When the first of those in a row left. */
   let busySince = -Infinity;
@@ -112,11 +116,18 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
 
   const readHeaders = (headers: Headers): void => {
     serverClock.observe(headers.date, clock.monotonic());
-    const newLimit = countIn(headers['x-rate-limit-limit']);
+    const rule = limitIn(headers['x-rate-limit-limit']);
     const newRemaining = countIn(headers['x-rate-limit-remaining']);
-    if (newLimit !== limit || newRemaining !== remaining) changed();
-    limit = newLimit;
+    const isChanged =
+      rule.limit !== limit || rule.periodSeconds !== periodSeconds || newRemaining !== remaining;
+    if (isChanged) changed();
+    ({ limit, periodSeconds } = rule);
     remaining = newRemaining;
+    // A rule that tells its period only: it allows at least what was left, and the request that was answered.
+    if (limit === null && periodSeconds === 1 && remaining !== null) {
+      seenLimit = Math.max(seenLimit, remaining + 1);
+      pacer.learn(seenLimit);
+    }
     const reset = waitByHeader(headers['x-rate-limit-reset'], serverNow());
     if (limit !== null && limit > 0 && reset !== null && reset <= maxSecondResetMs) pacer.learn(limit);
   };
@@ -174,11 +185,27 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
     get limit() {
       return limit;
     },
+    get periodSeconds() {
+      return periodSeconds;
+    },
     get clockSkewMs() {
       const skew = serverClock.skew(clock.now(), clock.monotonic());
       return skew !== null && Math.abs(skew) > minSkewMs ? Math.round(skew) : null;
     },
   };
+}
+
+const secondsByUnit: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** The rule of x-rate-limit-limit, "the most restrictive rule being measured" (spec §8): its number, or its period. */
+export function limitIn(header: string | string[] | undefined): {
+  readonly limit: number | null;
+  readonly periodSeconds: number | null;
+} {
+  const [, number, unit = ''] =
+    typeof header === 'string' ? (/^(\d{1,6})\s?([smhd])$/i.exec(header.trim()) ?? []) : [];
+  const seconds = Number(number) * (secondsByUnit[unit.toLowerCase()] ?? 0);
+  return { limit: countIn(header), periodSeconds: seconds > 0 ? seconds : null };
 }
 
 function countIn(header: string | string[] | undefined): number | null {

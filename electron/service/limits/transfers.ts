@@ -33,7 +33,7 @@ export interface Transfers {
 
 /**
  * Counts the transfers of the last 24 hours (spec §8) by the hour, so that no 24 hours ever hold more than the limit,
- * at the price of releasing transfers up to an hour late. The specification does not show what counts as a transfer: an element is taken for one.
+ * at the price of releasing transfers up to an hour late. The specification does not show what counts as one: the profile says it.
  */
 export function createTransfers(limit: number, store: QuotaStore, clock: Clock): Transfers {
   const hours = new Map<number, number>();

@@ -28,14 +28,26 @@ export interface Sessions {
 
 /**
  * Sessions of one connection, one a policy, in memory only and never on disk (spec §3, §5). `create` asks the service
- * for one; a failure is given to all who wait for it and then forgotten.
+ * for one; a failure is given to all who wait for it and then forgotten. One older than `maxAgeMs` is not used again: a
+ * token must not be cached indefinitely (spec §3), however long the service accepts it.
  */
 export function createSessions(
   create: (policy: string, generation: number, context: CallContext) => Promise<Outcome<Session>>,
+  { clock, maxAgeMs }: { readonly clock: Pick<Clock, 'now' | 'monotonic'>; readonly maxAgeMs: number },
 ): Sessions {
   const current = new Map<string, Session>();
   const pending = new Map<string, Promise<Outcome<Session>>>();
   const generations = new Map<string, number>();
+
+  /** By both clocks: the monotonic one may stand still while the machine sleeps, and the wall clock may be set back. */
+  const usable = (policy: string): Session | null => {
+    const session = current.get(policy);
+    if (!session) return null;
+    const age = Math.max(clock.monotonic() - session.createdAt, clock.now() - session.since);
+    if (age < maxAgeMs) return session;
+    current.delete(policy);
+    return null;
+  };
 
   const make = (policy: string, context: CallContext): Promise<Outcome<Session>> => {
     const shared = pending.get(policy);
@@ -57,16 +69,16 @@ export function createSessions(
 
   return {
     async open(policy, context) {
-      const session = current.get(policy);
+      const session = usable(policy);
       return session ? { ok: true, value: session } : make(policy, context);
     },
     async renew(policy, generation, context) {
-      const session = current.get(policy);
+      const session = usable(policy);
       return session && session.generation !== generation
         ? { ok: true, value: session }
         : make(policy, context);
     },
-    current: (policy) => current.get(policy) ?? null,
+    current: usable,
     clear() {
       current.clear();
       pending.clear();
@@ -92,6 +104,8 @@ interface SessionOpenerOptions {
   readonly clock: Clock;
   /** Ends with the client, not with the call that happened to need the session. */
   readonly signal: AbortSignal;
+  /** An answer that the profile can't read. */
+  readonly onUnreadable: (json: unknown) => void;
 }
 
 /**
@@ -149,6 +163,7 @@ export function createSessionOpener(
     }
     const token = readSingle(profile, 'CreateSession', result.json);
     if (!token.ok || token.value === '') {
+      options.onUnreadable(result.json);
       const members = token.ok ? [] : (token.failure.members ?? []);
       return failed('service.unexpected-answer', {
         ...details,

@@ -140,6 +140,8 @@ export class PatternTest {
   own = $state<boolean | null>(null);
   /** Why the expression is refused. */
   failure = $state.raw<Failure | null>(null);
+  /** Only the service knows the dialect: nothing can be tried here. */
+  isLeftToService = $state(false);
   /** Reads the person's own value from its input: it is cleartext and stored nowhere else. */
   readOwn: () => string = () => '';
 
@@ -166,6 +168,7 @@ export class PatternTest {
     const turn = this.#turn;
     const pattern = this.#pattern;
     if (pattern === null) {
+      this.isLeftToService = false;
       this.#set(null, null, null);
       return true;
     }
@@ -174,6 +177,7 @@ export class PatternTest {
     const own = text === '' ? null : { xorKey, obscured: obscureText(text, xorKey) };
     const outcome = await this.#api.call('batch.testPattern', { pattern, samples: [...this.samples], own });
     if (turn !== this.#turn) return false;
+    this.isLeftToService = outcome.ok && outcome.value.matches === null;
     if (outcome.ok) this.#set(outcome.value.matches, outcome.value.own, null);
     else this.#set(null, null, outcome.failure);
     return true;

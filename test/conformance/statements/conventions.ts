@@ -4,7 +4,8 @@ import { statement, type Statement } from '../statement.ts';
 /** Section 4, general conventions. */
 export const conventions: readonly Statement[] = [
   statement('4', 'Requests carry Content-Type: application/json', async (target) => {
-    const body = JSON.stringify(target.credentials(target.grantee('Tokenize').policy));
+    const credentials = target.credentials(target.grantee('Tokenize').policy);
+    const body = JSON.stringify(target.wireBody('CreateSession', credentials));
     const path = target.path('CreateSession');
     assert.equal((await target.send(path, { body })).status, 200);
     const other = await target.send(path, { body, headers: { 'content-type': 'text/plain' } });
@@ -20,7 +21,8 @@ export const conventions: readonly Statement[] = [
     return undefined;
   }),
   statement('4', 'Indented output with the query parameter pretty, no value needed', async (target) => {
-    const body = JSON.stringify(target.credentials(target.grantee('Tokenize').policy));
+    const credentials = target.credentials(target.grantee('Tokenize').policy);
+    const body = JSON.stringify(target.wireBody('CreateSession', credentials));
     for (const query of ['?pretty', '?pretty=']) {
       const { text } = await target.send(target.path('CreateSession') + query, { body });
       assert.match(text, /^\{\r?\n\s+"/);
@@ -28,7 +30,8 @@ export const conventions: readonly Statement[] = [
     return undefined;
   }),
   statement('4', 'Indented output with the request header x-printpretty', async (target) => {
-    const body = JSON.stringify(target.credentials(target.grantee('Tokenize').policy));
+    const credentials = target.credentials(target.grantee('Tokenize').policy);
+    const body = JSON.stringify(target.wireBody('CreateSession', credentials));
     const headers = { 'x-printpretty': 'true' };
     const { text } = await target.send(target.path('CreateSession'), { body, headers });
     assert.match(text, /^\{\r?\n\s+"/);

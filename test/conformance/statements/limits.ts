@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import { NotTried, notShown, statement, type Statement } from '../statement.ts';
 import type { Answer } from '../target.ts';
 
 const maxTriedLimit = 1000;
 
+/** The rule is told by its number, or by its period, such as `1s`: it then allows one more than what is left. */
 function limitsIn({ headers }: Answer) {
-  const limit = Number(headers['x-rate-limit-limit']);
+  const rule = String(headers['x-rate-limit-limit']);
   const remaining = Number(headers['x-rate-limit-remaining']);
+  const limit = /^\d{1,6}[smhd]$/.test(rule) ? remaining + 1 : Number(rule);
   const reset = Date.parse(String(headers['x-rate-limit-reset']));
   return { limit, remaining, reset };
 }
@@ -20,7 +22,7 @@ export const limits: readonly Statement[] = [
       await target.send('/no-such-path', { body: '{}' }),
     ]) {
       const { limit, remaining, reset } = limitsIn(answer);
-      assert.ok(Number.isInteger(limit) && limit > 0, 'the limit is no number');
+      assert.ok(Number.isInteger(limit) && limit > 0, 'the limit is neither a number nor a period');
       assert.ok(
         Number.isInteger(remaining) && remaining >= 0 && remaining < limit,
         'the remainder is no number',
@@ -31,11 +33,17 @@ export const limits: readonly Statement[] = [
   }),
   statement('8', 'When a limit is exceeded the response is 429, Too Many Requests', async (target) => {
     const { limit } = limitsIn(await target.call('CreateSession', {}));
-    if (limit > maxTriedLimit) throw new NotShown(`a limit of ${limit} is too high to try`);
-    const burst = Array.from({ length: limit * 2 }, () =>
-      target.call('CreateSession', {}, { retry429: false }),
-    );
-    const refused = (await Promise.all(burst)).filter(({ status }) => status === 429);
+    if (limit > maxTriedLimit) throw new NotTried(`a limit of ${limit} is too high to try`);
+    // The first bursts may take longer than the second that is measured.
+    let refused: Answer[] = [];
+    let sent = 0;
+    for (let round = 0; round < 5 && refused.length === 0; round++) {
+      const burst = Array.from({ length: limit * 2 }, () =>
+        target.call('CreateSession', {}, { retry429: false }),
+      );
+      refused = (await Promise.all(burst)).filter(({ status }) => status === 429);
+      sent += burst.length;
+    }
     assert.ok(refused.length > 0, 'nothing was refused');
     for (const answer of refused) {
       assert.equal(answer.body.title, 'Too Many Requests');
@@ -43,7 +51,7 @@ export const limits: readonly Statement[] = [
       assert.equal(answer.body.traceId, answer.headers['x-requestid']);
       assert.equal(limitsIn(answer).remaining, 0);
     }
-    return `${refused.length} of ${limit * 2}`;
+    return `${refused.length} of ${sent}`;
   }),
   statement('8', 'After the reset, requests are allowed again', async (target) => {
     const { policy } = target.grantee('Tokenize');

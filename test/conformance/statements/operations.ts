@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { NotShown, notShown, statement, type Statement } from '../statement.ts';
-import { elementsOf, textOf, type Target } from '../target.ts';
+import { NotShown, NotTried, notShown, statement, type Statement } from '../statement.ts';
+import type { Target } from '../target.ts';
 
 /** A body that an operation accepts, for taking members away from. */
 async function bodyOf(target: Target, operation: string): Promise<Record<string, unknown>> {
@@ -60,7 +60,7 @@ const membersOf = (operation: string): Statement =>
 
 /** A policy that may translate between two definitions, the second of which takes any text. */
 function twoDefinitions(target: Target) {
-  const { definitions, policies } = target.seed;
+  const { definitions, policies } = target.account;
   for (const policy of policies) {
     const may = definitions.filter(({ name }) =>
       (['Tokenize', 'Translate', 'Detokenize'] as const).every((one) => target.grants(policy, one, name)),
@@ -69,7 +69,7 @@ function twoDefinitions(target: Target) {
     const source = may.find((one) => one !== goal);
     if (source && goal) return { policy: policy.name, source, goal };
   }
-  throw new NotShown('no policy of the seed may translate to free text');
+  throw new NotTried('no policy of the account may translate to a definition that takes any text');
 }
 
 /** Section 4, the operations with sessions. */
@@ -100,12 +100,16 @@ export const operations: readonly Statement[] = [
   ),
   parameters('PatternMatch', 'sessionToken', 'tokenName', 'regex', 'elements'),
   statement('4', 'Tokenize: a token for a value, of each definition', async (target) => {
-    for (const { name: tokenName, kind } of target.seed.definitions) {
-      const policy = target.seed.policies.find((one) => target.grants(one, 'Tokenize', tokenName));
+    for (const definition of target.account.definitions) {
+      const { name: tokenName } = definition;
+      const policy = target.account.policies.find((one) => target.grants(one, 'Tokenize', tokenName));
       if (!policy) continue;
       const sessionToken = await target.session(policy.name);
-      for (const value of target.samples(kind)) {
-        assert.notEqual(textOf(await target.call('Tokenize', { sessionToken, tokenName, value })), value);
+      for (const value of target.samples(definition)) {
+        assert.notEqual(
+          target.textOf(await target.call('Tokenize', { sessionToken, tokenName, value })),
+          value,
+        );
       }
     }
     return undefined;
@@ -113,42 +117,42 @@ export const operations: readonly Statement[] = [
   statement('4', 'Detokenize: token back to plaintext', async (target) => {
     const { base, tokens, values } = await target.tokens('Detokenize');
     for (const [i, tokenValue] of tokens.entries()) {
-      assert.equal(textOf(await target.call('Detokenize', { ...base, tokenValue })), values[i]);
+      assert.equal(target.textOf(await target.call('Detokenize', { ...base, tokenValue })), values[i]);
     }
     return undefined;
   }),
   statement('4', 'GetMasked: the masked form of a token', async (target) => {
     const { base, tokens, values } = await target.tokens('GetMasked');
-    const mask = textOf(await target.call('GetMasked', { ...base, tokenValue: tokens[0] }));
+    const mask = target.textOf(await target.call('GetMasked', { ...base, tokenValue: tokens[0] }));
     assert.ok(!mask.includes(values[0]));
     return undefined;
   }),
   statement('4', 'Translate: from one definition to another, without exposing cleartext', async (target) => {
     const { policy, source, goal } = twoDefinitions(target);
     const sessionToken = await target.session(policy);
-    const value = target.samples(source.kind)[0];
+    const value = target.samples(source)[0];
     const tokenized = await target.call('Tokenize', { sessionToken, tokenName: source.name, value });
     const answer = await target.call('Translate', {
       sourceSessionToken: sessionToken,
       targetSessionToken: await target.session(policy),
       sourceTokenName: source.name,
       targetTokenName: goal.name,
-      tokenValue: textOf(tokenized),
+      tokenValue: target.textOf(tokenized),
     });
     assert.ok(!answer.text.includes(value), 'the cleartext is in the answer');
-    const back = { sessionToken, tokenName: goal.name, tokenValue: textOf(answer) };
-    assert.equal(textOf(await target.call('Detokenize', back)), value);
+    const back = { sessionToken, tokenName: goal.name, tokenValue: target.textOf(answer) };
+    assert.equal(target.textOf(await target.call('Detokenize', back)), value);
     return `${source.name} to ${goal.name}`;
   }),
   statement('4', 'BatchTokenize and BatchDetokenize: many values with one definition', async (target) => {
     const { base, tokens, values } = await target.tokens('BatchTokenize', 'BatchDetokenize');
     const clear = values.map((value, i) => ({ RefId: `r${i}`, Value: value }));
-    const done = elementsOf(await target.call('BatchTokenize', { ...base, elements: clear }));
+    const done = target.elementsOf(await target.call('BatchTokenize', { ...base, elements: clear }));
     assert.deepEqual(
       done.map(({ Value }) => Value),
       tokens,
     );
-    const back = elementsOf(await target.call('BatchDetokenize', { ...base, elements: done }));
+    const back = target.elementsOf(await target.call('BatchDetokenize', { ...base, elements: done }));
     assert.deepEqual(
       back.map(({ RefId, Value }) => ({ RefId, Value })),
       clear,
@@ -165,7 +169,7 @@ export const operations: readonly Statement[] = [
       elements: tokens.map((value, i) => ({ RefId: `r${i}`, Value: value })),
     });
     assert.deepEqual(
-      elementsOf(answer).map(({ RefId, Value }) => [RefId, Value]),
+      target.elementsOf(answer).map(({ RefId, Value }) => [RefId, Value]),
       tokens.map((value, i) => [`r${i}`, value]),
     );
     return undefined;
@@ -174,12 +178,14 @@ export const operations: readonly Statement[] = [
     const { base, tokens, values } = await target.tokens('PatternMatch');
     const elements = tokens.map((value, i) => ({ RefId: `r${i}`, Value: value }));
     const escaped = values[1].replace(/[^\w ]/g, '\\$&');
-    const found = elementsOf(await target.call('PatternMatch', { ...base, regex: `^${escaped}$`, elements }));
+    const found = target.elementsOf(
+      await target.call('PatternMatch', { ...base, regex: `^${escaped}$`, elements }),
+    );
     assert.deepEqual(
       found.map(({ RefId }) => RefId),
       ['r1'],
     );
-    const none = elementsOf(
+    const none = target.elementsOf(
       await target.call('PatternMatch', { ...base, regex: '^no such thing$', elements }),
     );
     assert.deepEqual(none, []);
@@ -188,7 +194,7 @@ export const operations: readonly Statement[] = [
   statement('4', 'Batch: RefId is the correlation identifier', async (target) => {
     const { base, values } = await target.tokens('BatchTokenize');
     const elements = Array.from({ length: 20 }, (_, i) => ({ RefId: `ref ${i} ü`, Value: values[i % 2] }));
-    const done = elementsOf(await target.call('BatchTokenize', { ...base, elements }));
+    const done = target.elementsOf(await target.call('BatchTokenize', { ...base, elements }));
     assert.deepEqual(new Set(done.map(({ RefId }) => RefId)), new Set(elements.map(({ RefId }) => RefId)));
     return undefined;
   }),

@@ -34,6 +34,7 @@ function app(chosen: string | null, builtIn = false) {
         return Promise.resolve(done(named));
       },
     } as never,
+    profiles: {} as never,
     clients: { drop: (id: string) => Promise.resolve(dropped.push(id)) } as never,
     builtIn: {} as never,
     audit: {

@@ -8,6 +8,7 @@ import { done, failed, type Outcome } from '../../../electron/contract/errors.ts
 import type { Connection } from '../../../electron/contract/models/connection.ts';
 import type { Connections } from '../../../electron/credentials/connections.ts';
 import { createClientFor } from '../../../electron/clients.ts';
+import { createConnectionProfiles } from '../../../electron/connection-profiles.ts';
 import { createAuthority } from '../../faults/certificates.ts';
 import { modelApiKey, modelPassword } from '../../faults/model-service.ts';
 import { startFaultProxy } from '../../faults/fault-proxy.ts';
@@ -64,11 +65,14 @@ async function open(options: Options) {
     transfersPerDay: 10_000_000,
   };
   const create = createClientFor({
-    platform: {
-      resources: path.resolve('resources'),
-      site: options.site ?? path.resolve('resources/none'),
-      proxyFor: () => Promise.resolve(options.proxy ?? null),
-    },
+    platform: { proxyFor: () => Promise.resolve(options.proxy ?? null) },
+    profiles: createConnectionProfiles({
+      platform: {
+        resources: path.resolve('resources'),
+        site: options.site ?? path.resolve('resources/none'),
+      },
+      store: { read: () => ({}) as never, write: () => done(null) },
+    }),
     connections: {
       certificate: () => Promise.resolve(options.certificate ?? done(null)),
       secret: (_, { kind }) => {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadProfile } from '../../../electron/clients.ts';
+import { loadProfile } from '../../../electron/connection-profiles.ts';
 
 const resources = path.resolve('resources');
 let site: string;

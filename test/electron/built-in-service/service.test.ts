@@ -121,7 +121,7 @@ describe('operations', () => {
     });
   });
 
-  it('PatternMatch keeps what matches, in linear time, and says what it could not read', async () => {
+  it('PatternMatch answers only what matches, in linear time', async () => {
     const sessionToken = await client.signIn('analyst');
     const values = ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', 'b', 'ab'];
     const batch = await client.call('BatchTokenize', {
@@ -139,10 +139,9 @@ describe('operations', () => {
       elements: [
         { RefId: '0', Value: values[0] },
         { RefId: '2', Value: 'ab' },
-        { RefId: 'bad', Error: 'TokenInvalid' },
       ],
     });
-    expect((await match('(a+)+$')).body).toEqual({ elements: [{ RefId: 'bad', Error: 'TokenInvalid' }] });
+    expect((await match('(a+)+$')).body).toEqual({ elements: [] });
     for (const regex of ['(?=a)', '(a)\\1', '(', 'a{1001}', '((a{1000}){1000}){1000}', 'x'.repeat(1001)]) {
       expect(await match(regex)).toMatchObject({
         status: 400,

@@ -203,9 +203,12 @@ describe('the tool server', () => {
     expect((await client.send('GET', '/mcp', null, {})).body).toMatchObject({ errors: 'PortalTokenMissing' });
     expect((await client.send('PUT', '/mcp', null, {})).headers.allow).toBe('GET, POST, DELETE');
     const cookie = `portal_session=${await jwt()}`;
-    expect((await client.send('POST', '/mcp', JSON.stringify(initialize), { ...json, cookie })).status).toBe(
-      401,
-    );
+    const withCookie = (headers: Record<string, string>) =>
+      client.send('POST', '/mcp', JSON.stringify(initialize), { ...headers, cookie });
+    expect((await withCookie(json)).status).toBe(200);
+    // Another page can't use it: its Origin is refused, and so is what a form can send.
+    expect((await withCookie({ ...json, origin: 'https://evil.example' })).status).toBe(403);
+    expect((await withCookie({ ...json, 'content-type': 'text/plain' })).status).toBe(415);
   });
 
   it('does not keep the service from stopping while streams are open', async () => {

@@ -107,7 +107,7 @@ async function withSecrets() {
 test('a connection is stored, its secrets are in the keychain only, and the window sees whether they are stored', async () => {
   const { connections, settings, keyring } = await withSecrets();
   const [view] = connections.views();
-  expect(connectionView.parse(view)).toEqual({
+  expect(connectionView.omit({ profile: true }).parse(view)).toEqual({
     ...draft,
     id: 'c1',
     builtIn: false,
@@ -297,7 +297,7 @@ async function withCertificate() {
 test('a client certificate is stored encrypted, and the window sees its subject and expiry only', async () => {
   const { connections, settings, keyring } = await withCertificate();
   const [view] = connections.views();
-  expect(connectionView.parse(view)).toMatchObject({
+  expect(connectionView.omit({ profile: true }).parse(view)).toMatchObject({
     clientCertificate: {
       subject: expect.stringMatching(/^CN=/) as string,
       expires: expect.stringMatching(/^20\d\d-/) as string,

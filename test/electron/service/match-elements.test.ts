@@ -9,6 +9,7 @@ const members = {
   error: ['Error', 'error'],
   emptyValues: false,
   elementCodes: shippedProfile().elementCodes,
+  refusesEcho: true,
 };
 const sent = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, value: `v${n}` }));
 

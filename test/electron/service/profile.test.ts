@@ -45,20 +45,38 @@ describe('the service profile', () => {
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = 'https://evil.example/x')],
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '/a/../b')],
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '//evil.example/x')],
-    ['operations.GetMasked.request.tokenValue', (json) => delete at(json, 'GetMasked').request.tokenValue],
     ['operations.GetMasked.request', (json) => (at(json, 'GetMasked').request.tokenValue = 'tokenName')],
     ['operations.PatternMatch.answer', (json) => (at(json, 'PatternMatch').answer = [])],
     ['version', (json) => (json.version = 2)],
     ['element', (json) => (json.element.surprise = 1)],
-    ['operations', (json) => delete json.operations.Translate],
+    ['operations.Detokenize.method', (json) => Object.assign(at(json, 'Detokenize'), { method: 'GET' })],
+    ['operations.Tokenize.method', (json) => Object.assign(at(json, 'Tokenize'), { method: 'PUT' })],
+    ['operations', (json) => Object.assign(json.operations, { Shred: {} })],
+    ['version', (json) => Reflect.deleteProperty(json, 'version')],
   ])('is refused by the place that does not hold: %s', (place, change) => {
     const outcome = readProfile(changed(change));
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
     expect(!outcome.ok && outcome.failure.subject).toContain(place);
   });
 
-  it('is refused when it is no JSON', () => {
-    expect(readProfile('{')).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
+  it.each(['{', '[]', 'null', '"x"', '7', '{"version":1,"__proto__":{"version":1}}'])(
+    'is refused when it is no profile: %s',
+    (json) => {
+      expect(readProfile(json)).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
+    },
+  );
+
+  it('is that of the shipped file but for what a file says differently', () => {
+    const { operations: shipped, ...rest } = profile;
+    const own = { version: 1, operations: { Detokenize: { answer: ['clearText'] } }, lists: ['rows'] };
+    expect(readProfile(JSON.stringify(own))).toEqual({
+      ok: true,
+      value: {
+        ...rest,
+        lists: ['rows'],
+        operations: { ...shipped, Detokenize: { ...shipped.Detokenize, answer: ['clearText'] } },
+      },
+    });
   });
 
   it('knows what error codes mean', () => {

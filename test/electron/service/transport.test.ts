@@ -24,7 +24,7 @@ describe('the transport', () => {
       clock: systemClock,
     });
     const path = '/api/services/evtservice/tokenize';
-    const exchange = await transport.post(path, '{"value":"é"}');
+    const exchange = await transport.send({ method: 'POST', path }, '{"value":"é"}');
     expect(exchange).toMatchObject({ ok: true, reply: { status: 200 } });
     expect(server.hits[0]).toMatchObject({
       path: `/tenant/a${path}`,
@@ -83,7 +83,7 @@ describe('the transport', () => {
         password: 'p',
       },
     });
-    const exchange = await transport.post('/x', '{}');
+    const exchange = await transport.send({ method: 'POST', path: '/x' }, '{}');
     expect(exchange).toEqual({ ok: false, fault });
     expect(asked).toEqual([]);
     await transport.close();

@@ -11,6 +11,7 @@ import {
 } from '../../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Mapping } from '../../../electron/contract/models/batch.ts';
+import type { ProfileView } from '../../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
@@ -163,6 +164,17 @@ function defaultAnswers(
     notices: data.preview.notices,
   });
 
+  const profileOf = (id: string) =>
+    fake.state.connections.find((connection) => connection.id === id)?.profile;
+  const setProfile = (id: string, profile: ProfileView) => {
+    fake.change({
+      connections: fake.state.connections.map((connection) =>
+        connection.id === id ? { ...connection, profile } : connection,
+      ),
+    });
+    return done(profile);
+  };
+
   return {
     'app.state': () => done(toldOf(fake.state)),
     'app.about': () =>
@@ -200,6 +212,7 @@ function defaultAnswers(
         certificateKey: before?.certificateKey ?? ('missing' as const),
         proxyPassword:
           draft.proxyUser === '' ? ('missing' as const) : (before?.proxyPassword ?? ('missing' as const)),
+        profile: before?.profile ?? { name: null, fitted: [] },
         apiKey: before?.apiKey ?? ('missing' as const),
         policyPasswords: draft.policies.map(
           (policy) =>
@@ -258,6 +271,15 @@ function defaultAnswers(
       });
       return done({});
     },
+    'connections.importProfile': ({ id }) => setProfile(id, { name: 'other.json', fitted: [] }),
+    'connections.removeProfile': ({ id, part }) =>
+      setProfile(id, {
+        name: part === 'imported' ? null : (profileOf(id)?.name ?? null),
+        fitted: [],
+      }),
+    'connections.unreadAnswers': () => done([]),
+    'connections.fitProfile': ({ id, operation }) =>
+      setProfile(id, { name: profileOf(id)?.name ?? null, fitted: [operation] }),
     'connections.check': ({ token }) =>
       done({
         steps: [

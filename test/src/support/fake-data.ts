@@ -48,6 +48,7 @@ export const builtIn: ConnectionView = {
   ],
   certificateKey: 'missing',
   proxyPassword: 'missing',
+  profile: { name: null, fitted: [] },
 };
 
 export const production: ConnectionView = {
@@ -89,6 +90,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
       sessionSince: new Date(Date.now() - 125_000).toISOString(),
       remaining: 598,
       limit: 600,
+      limitPeriodSeconds: null,
       pausedUntil: null,
       pauseReason: null,
       transfersToday: 1_204,

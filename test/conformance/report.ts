@@ -1,0 +1,28 @@
+import { type Outcome, outcomes, type Result } from './statement.ts';
+
+export const countOutcomes = (results: readonly Result[]): Record<Outcome, number> =>
+  Object.fromEntries(
+    outcomes.map((outcome) => [outcome, results.filter((result) => result.outcome === outcome).length]),
+  ) as Record<Outcome, number>;
+
+/** A table with a line for each statement, what could not be tried after it with the reason, and the sums. */
+export function formatText(results: readonly Result[]): string {
+  const lines = results.map(
+    ({ section, text, outcome, remark }) =>
+      `§${section}  ${outcome.padEnd(9)}  ${remark === '' ? text : `${text}  [${remark}]`}`,
+  );
+  const untried = results.filter(({ outcome }) => outcome === 'not tried');
+  const sums = Object.entries(countOutcomes(results)).map(([outcome, count]) => `${count} ${outcome}`);
+  return [
+    ...lines,
+    '',
+    ...(untried.length === 0 ? [] : ['Could not be tried:']),
+    ...untried.map(({ section, text, remark }) => `§${section}  ${text}: ${remark}`),
+    ...(untried.length === 0 ? [] : ['']),
+    sums.join(', '),
+  ].join('\n');
+}
+
+/** The same for programs. */
+export const formatJson = (results: readonly Result[], baseUrl: string): string =>
+  `${JSON.stringify({ baseUrl, counts: countOutcomes(results), statements: results }, null, 2)}\n`;
