@@ -27,6 +27,8 @@ export interface AppReportsOptions {
 
 export interface AppReports {
   readonly handlers: Handlers<'reports'>;
+  /** The connection in use and the way to its portal. */
+  active(): Promise<Outcome<ReportedConnection>>;
   /** A connection or its secrets changed: the next report is asked for over new sockets. */
   reopen(): void;
   close(): Promise<void>;
@@ -62,13 +64,14 @@ export async function openAppReports(options: AppReportsOptions): Promise<AppRep
   }
 
   return {
+    active,
     handlers: openReports({
       active,
       keychain: options.keychain,
       audit: options.audit,
       auditFolder: path.join(platform.home, 'audit'),
       builtInUser: (id) =>
-        id === builtInId ? builtIn.portalUser() : Promise.resolve(failed('portal.credentials')),
+        id === builtInId ? builtIn.portalUser('AccountUser') : Promise.resolve(failed('portal.credentials')),
       version: platform.version,
       clipboard: options.clipboard,
       chooseTarget: (suggestion) => platform.chooseTarget(suggestion),

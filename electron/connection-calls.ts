@@ -9,6 +9,7 @@ import type { CallInput, CallOutput, Handlers } from './contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { Connections } from './credentials/connections.ts';
+import type { KeyRotation } from './key-rotation.ts';
 import type { Platform } from './platform/platform.ts';
 import { nonBlocking } from './storage/byte-source.ts';
 
@@ -17,6 +18,7 @@ interface ConnectionHandlerOptions {
   readonly connections: Connections;
   readonly clients: Pick<Clients, 'for' | 'drop'>;
   readonly builtIn: Pick<BuiltInConnection, 'start'>;
+  readonly rotation: KeyRotation;
   readonly audit: Pick<Audit, 'begin'>;
   readonly changed: () => void;
 }
@@ -27,6 +29,7 @@ export function createConnectionHandlers({
   connections,
   clients,
   builtIn,
+  rotation,
   audit,
   changed,
 }: ConnectionHandlerOptions): Handlers<'connections'> {
@@ -74,6 +77,17 @@ export function createConnectionHandlers({
     return answer.ok ? done({}) : answer;
   };
 
+  /** The rotation records itself. The client signs in with the other key from now on. */
+  async function rotated(
+    id: string,
+    rotation: Promise<Outcome<null>>,
+  ): Promise<Outcome<Record<string, never>>> {
+    const outcome = await rotation;
+    if (outcome.ok) await clients.drop(id);
+    changed();
+    return outcome.ok ? done({}) : outcome;
+  }
+
   return {
     'connections.save': (draft) => {
       const { id, ...next } = draft;
@@ -89,6 +103,10 @@ export function createConnectionHandlers({
     'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
     'connections.storeSecret': ({ id, secret, value }) =>
       withoutValue(change('StoreSecret', id, () => connections.storeSecret(id, secret, restoreText(value)))),
+    'connections.rotateKey': ({ id, value, expires }) =>
+      rotated(id, rotation.rotate(id, restoreText(value), expires)),
+    'connections.tryNextKey': ({ id }) => rotated(id, rotation.retry(id)),
+    'connections.forgetNextKey': ({ id }) => rotated(id, rotation.forget(id)),
     'connections.chooseCertificate': async ({ id, passphrase }) => {
       const connection = connections.find(id);
       if (!connection.ok) return connection;

@@ -86,6 +86,9 @@ const changes = new Set([
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
   'SaveDiagnostics',
+  ...['CreateTokenDefinition', 'UpdateTokenDefinition', 'CreateSecurityPolicy', 'UpdateSecurityPolicy'],
+  ...['RevokeSecurityPolicy', 'CreateApiKey', 'RotateApiKey', 'RevokeApiKey', 'EnableToolServer'],
+  ...['CopySecret', 'RotateKey', 'ForgetNextKey'],
   ...['ChainBroken', 'TailSetAside'],
 ]);
 

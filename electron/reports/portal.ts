@@ -18,9 +18,11 @@ export interface PortalQuestion {
   /** As it stands in the audit log and in failures. */
   readonly operation: string;
   readonly path: string;
-  readonly body: Readonly<Record<string, string | number>>;
+  readonly body: Readonly<Record<string, unknown>>;
   /** Null where the question is how one is got. */
   readonly token: string | null;
+  readonly policy?: string;
+  readonly definition?: string;
   readonly note?: string;
 }
 
@@ -31,13 +33,13 @@ export interface PortalQuestion {
 export async function askPortal(
   { connection, profile, transport }: ReportedConnection,
   audit: Pick<Audit, 'begin'>,
-  { operation, path, body, token, note }: PortalQuestion,
+  { operation, path, body, token, ...named }: PortalQuestion,
 ): Promise<Outcome<{ json: unknown; requestId: string }>> {
   const begun = await audit.begin({
     action: operation,
     connection: connection.name,
     environment: connection.environment,
-    ...(note !== undefined && { note }),
+    ...named,
   });
   if (!begun.ok) return begun;
   const exchange = await transport.post(
@@ -45,7 +47,10 @@ export async function askPortal(
     JSON.stringify(body),
     token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
   );
-  const submitted = () => Object.values(body).map(String);
+  const submitted = () =>
+    Object.values(body)
+      .filter((value) => typeof value !== 'object')
+      .map(String);
   const result = readExchange(exchange, { operation, policy: null, definition: null, submitted }, profile);
   if (result.kind === 'answer') {
     begun.value({ ok: true, requestId: result.requestId });

@@ -150,16 +150,16 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
 }
 
 /**
- * Signs a portal user in through Authenticate (spec §4). The password goes out once and is not kept; the JWT goes to
- * the keychain. A 400, 401 or 403 is portal.credentials.
+ * Asks Authenticate (spec §4) for a portal user's JWT. The password goes out once and is not kept. A 400, 401 or 403 is
+ * portal.credentials.
  */
-export async function signIn(
+export async function authenticate(
   reported: ReportedConnection,
-  { audit, tokens }: { audit: Pick<Audit, 'begin'>; tokens: PortalTokens },
+  audit: Pick<Audit, 'begin'>,
   { user, password }: { user: string; password: string },
-): Promise<Outcome<PortalSession>> {
-  const { authenticate } = reported.profile.reporting;
-  const { path, request } = authenticate;
+): Promise<Outcome<string>> {
+  const { authenticate: shape } = reported.profile.reporting;
+  const { path, request } = shape;
   const body = { [request.user]: user, [request.password]: password };
   const answer = await askPortal(reported, audit, { operation: 'Authenticate', path, body, token: null });
   if (!answer.ok) {
@@ -169,13 +169,21 @@ export async function signIn(
     return isAboutUser ? failed('portal.credentials', details) : answer;
   }
   const { json, requestId } = answer.value;
-  const token = findToken(json, authenticate);
+  const token = findToken(json, shape);
   if (token === null) return unexpectedAnswer(json, { operation: 'Authenticate', requestId });
-  const stored = await tokens.store(reported.connection, token);
-  if (!stored.ok && stored.failure.code === 'portal.not-a-token') {
-    return failed('service.unexpected-answer', { operation: 'Authenticate', requestId, members: [] });
-  }
-  return stored;
+  return readClaims(token) === null
+    ? failed('service.unexpected-answer', { operation: 'Authenticate', requestId, members: [] })
+    : done(token);
+}
+
+/** Signs a portal user in, as `authenticate`; the JWT goes to the keychain. */
+export async function signIn(
+  reported: ReportedConnection,
+  { audit, tokens }: { audit: Pick<Audit, 'begin'>; tokens: PortalTokens },
+  credentials: { user: string; password: string },
+): Promise<Outcome<PortalSession>> {
+  const token = await authenticate(reported, audit, credentials);
+  return token.ok ? tokens.store(reported.connection, token.value) : token;
 }
 
 function findToken(json: unknown, { token, wrappers }: ReportingProfile['authenticate']): string | null {

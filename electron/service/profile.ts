@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import shippedProfile from '../../resources/service-profile.json' with { type: 'json' };
 import { type Outcome, done, failed } from '../contract/errors.ts';
+import { administrationProfile } from './administration-profile.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
-
-const member = z.string().min(1).max(100);
-const members = z.array(member).min(1).max(40);
-/** Joined to {base_url}: no host, no query, no way up. */
-const path = z
-  .string()
-  .max(500)
-  .regex(/^(?:\/[A-Za-z0-9._~-]+)+$/)
-  .refine((text) => !text.split('/').includes('..'));
+import { member, members, path } from './profile-fields.ts';
 
 /**
  * The part of a service profile that tells where the portal's Authenticate and the two reporting operations live and
@@ -112,9 +105,14 @@ const serviceProfile = z.strictObject({
     session: codes,
     notGranted: codes,
     quota: codes,
+    /** The policy, or the API key, was revoked in the portal. */
+    policyRevoked: codes.default([]),
+    keyRevoked: codes.default([]),
   }),
   /** The portal and the reporting operations; those of the shipped profile where a site's has none. */
   reporting: reportingProfile.default(shippedProfile.reporting),
+  /** The portal operations of administrators; absent where the service has none. */
+  administration: administrationProfile.optional(),
   /**
    * Host name of a connection → SHA-256 of the public keys (SPKI, base64) that its certificate may have. With a spare
    * one: else the day the key changes is the day nobody can work.
