@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Audit } from '../audit/audit.ts';
 import type { CallInput, Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import {
-  exampleValues,
-  type AdministrationChange,
-  type AdministrationState,
-  type MadeSecret,
-  type PortalConfiguration,
+import { exampleValues } from '../contract/example-values.ts';
+import type {
+  AdministrationChange,
+  AdministrationState,
+  MadeSecret,
+  PortalConfiguration,
 } from '../contract/models/administration.ts';
 import type { TokenDefinition } from '../contract/models/connection.ts';
 import { restoreText } from '../contract/obscured.ts';

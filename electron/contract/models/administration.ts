@@ -41,14 +41,6 @@ export const definitionDraft = z.strictObject({
 });
 export type DefinitionDraft = z.infer<typeof definitionDraft>;
 
-/** Made-up values, one of each kind, that definitions are previewed with. None is anybody's. */
-export const exampleValues = {
-  card: '4111 1111 1111 1111',
-  ssn: '123-45-6789',
-  email: 'jane.doe@example.com',
-  text: 'A note on the order',
-} as const satisfies Record<z.infer<typeof definitionKind>, string>;
-
 export const policyGrant = z.strictObject({
   definition: portalText,
   operations: z.array(operation).max(8),
