@@ -78,8 +78,11 @@ export function createAdministration(options: AdministrationOptions): Administra
   let session: AdministratorSession | null = null;
   let configuration = nothing;
   let held: HeldSecret[] = [];
+  /** Counts the times it was forgotten: a sign-in that was under way then comes too late. */
+  let epoch = 0;
 
   function forget(): void {
+    epoch += 1;
     session = null;
     configuration = nothing;
     held = [];
@@ -108,10 +111,12 @@ export function createAdministration(options: AdministrationOptions): Administra
 
   async function signIn(
     reported: ReportedConnection,
+    begun: number,
     credentials: { user: string; password: string },
   ): Promise<Outcome<AdministrationState>> {
     const token = await authenticate(reported, audit, credentials);
     if (!token.ok) return token;
+    if (begun !== epoch) return failed('portal.sign-in');
     const claims = readClaims(token.value);
     forget();
     session = {
@@ -152,7 +157,8 @@ export function createAdministration(options: AdministrationOptions): Administra
       token: own.token,
       ...named,
     });
-    if (answer.ok) return done(answer.value.json);
+    // An answer that comes after the lock leaves nothing behind: neither lists nor a key that was made.
+    if (answer.ok) return session === own ? done(answer.value.json) : failed('portal.sign-in');
     const { code, ...details } = answer.failure;
     if (code === 'portal.expired' && session === own) forget();
     return code === 'portal.refused' ? failed('portal.role', details) : answer;
@@ -309,15 +315,19 @@ export function createAdministration(options: AdministrationOptions): Administra
       const reported = await options.active();
       return reported.ok ? done(describe(reported.value)) : reported;
     },
-    'administration.signIn': ({ user, password }) =>
-      withProfile((reported) => signIn(reported, { user, password: restoreText(password) })),
-    'administration.signInBuiltIn': ({ passphrase }) =>
-      withProfile(async (reported) => {
+    'administration.signIn': ({ user, password }) => {
+      const begun = epoch;
+      return withProfile((reported) => signIn(reported, begun, { user, password: restoreText(password) }));
+    },
+    'administration.signInBuiltIn': ({ passphrase }) => {
+      const begun = epoch;
+      return withProfile(async (reported) => {
         const user = await options.builtInAdministrator(reported.connection.id);
         if (!user.ok) return user;
         const checked = await options.passphrase.check(restoreText(passphrase));
-        return checked.ok ? signIn(reported, user.value) : checked;
-      }),
+        return checked.ok ? signIn(reported, begun, user.value) : checked;
+      });
+    },
     'administration.signOut': async () => {
       forget();
       const reported = await options.active();

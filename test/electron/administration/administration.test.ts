@@ -189,6 +189,23 @@ describe('signing in as administrator', () => {
     expect(await isSignedIn()).toBe(false);
   });
 
+  it('does not come back through an answer that arrives after the lock', async () => {
+    const { handlers, signIn, forget } = await open();
+    const signingIn = signIn();
+    forget();
+    expect(code(await signingIn)).toBe('portal.sign-in');
+    expect(value(await handlers['administration.state']({})).signedIn).toBe(false);
+    value(await signIn());
+    const creating = handlers['administration.createKey']({ title: 'k', expires: '2027-01-01' });
+    // Once the request has left.
+    await new Promise((resolve) => setImmediate(resolve));
+    forget();
+    expect(code(await creating)).toBe('portal.sign-in');
+    expect(code(await handlers['administration.copySecret']({ secretId: 'secret-1' }))).toBe(
+      'portal.secret-gone',
+    );
+  });
+
   it('is not offered where the service profile names no operations', async () => {
     const { handlers, signIn } = await open({
       profile: ({ administration: _, ...rest }) => rest,
