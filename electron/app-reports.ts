@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Audit } from './audit/audit.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
+import type { ManagedSettings } from './contract/models/app.ts';
 import type { Connection } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
@@ -17,6 +18,7 @@ import type { Transport } from './service/http/transport.ts';
 export interface AppReportsOptions {
   readonly platform: Platform;
   readonly connections: Connections;
+  readonly managed: Pick<ManagedSettings, 'allowedHosts'>;
   /** The connection, ready to be used. */
   readonly ready: (connectionId: string) => Promise<Outcome<Connection>>;
   readonly builtIn: Pick<BuiltInConnection, 'portalUser'>;
@@ -53,6 +55,7 @@ export async function openAppReports(options: AppReportsOptions): Promise<AppRep
       const transport = await openTransport(connection.value, {
         platform,
         connections,
+        managed: options.managed,
         profile: profile.value,
       });
       if (!transport.ok) return transport;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createAppBatch } from './app-batch.ts';
 import { createDiagnosticsHandlers } from './app-diagnostics.ts';
 import { openAppReports } from './app-reports.ts';
@@ -15,6 +16,7 @@ import { createConnectionHandlers } from './connection-calls.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
+import type { ManagedSettings, Settings } from './contract/models/app.ts';
 import type { Connection } from './contract/models/connection.ts';
 import { createClientCertificates } from './credentials/client-certificates.ts';
 import { type Connections, createConnections } from './credentials/connections.ts';
@@ -31,6 +33,13 @@ import { createDisclosures } from './privacy/disclosures.ts';
 import { type Lock, openLock } from './privacy/lock.ts';
 import { createReveals } from './privacy/reveals.ts';
 import { watchAway } from './privacy/watch-away.ts';
+import {
+  describeManaged,
+  fixedSettings,
+  isAllowedHost,
+  managedLimits,
+  withManagedSettings,
+} from './settings/managed-settings.ts';
 import { settingsDocument, documentMigrations, documentVersion } from './settings/settings.ts';
 import { createStore, type ConfLike, type ConfOptions } from './settings/store.ts';
 
@@ -47,6 +56,8 @@ export interface AppOptions {
   /** The one origin that may call. */
   readonly origin: string;
   readonly log: Log;
+  /** What an administrator has fixed. */
+  readonly managed: ManagedSettings;
 }
 
 export interface App {
@@ -59,7 +70,7 @@ const builtInDelayMs = 1_000;
 
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
-  const { log } = options;
+  const { log, managed } = options;
   const clock = systemClock;
   const now = (): Date => new Date(clock.now());
   const platform: Platform = {
@@ -71,15 +82,18 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   };
 
   // Settings and secrets
-  const store = createStore({
-    folder: platform.home,
-    name: 'desk',
-    shape: settingsDocument,
-    version: documentVersion,
-    migrations: documentMigrations,
-    conf: options.conf,
-    now,
-  });
+  const store = withManagedSettings(
+    createStore({
+      folder: platform.home,
+      name: 'desk',
+      shape: settingsDocument,
+      version: documentVersion,
+      migrations: documentMigrations,
+      conf: options.conf,
+      now,
+    }),
+    managed,
+  );
   const settings = () => store.read('settings');
   const keychain = createKeychain({
     load: options.loadKeytar,
@@ -96,6 +110,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     certificates: createClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
     parser,
     newId: randomUUID,
+    isAllowedHost: (baseUrl) => isAllowedHost(baseUrl, managed),
   });
 
   // Audit and privacy
@@ -132,6 +147,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     },
     key: () => keychain.key('disclosures'),
     clock,
+    limits: managedLimits(managed),
   });
   const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,
@@ -149,6 +165,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
         worker: options.builtInServiceWorker,
         dataFolder: path.join(platform.home, 'built-in'),
       }),
+    isAllowed: managed.builtInService !== false,
     onStarted: () => clients.drop(builtInId),
   });
   async function ready(connectionId: string): Promise<Outcome<Connection>> {
@@ -157,7 +174,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   }
   const clients = createClients({
     audit,
-    create: createClientFor({ platform, connections, store }),
+    create: createClientFor({ platform, connections, managed, store }),
     ready,
     onStatus: () => state.changed(),
   });
@@ -169,6 +186,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     clients: () => clients,
     lock: () => lock.state(),
     settings,
+    managed,
+    passphraseMissing,
     settingsDamage: store.damage,
     log,
   });
@@ -181,6 +200,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     clipboard,
     disclosures,
     caseRequired: () => settings().caseRequired,
+    onlyReasons: managed.reasons,
     now,
     newId: randomUUID,
   });
@@ -193,11 +213,26 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     parser,
     reveals,
     disclosures,
+    managed,
     store,
     clock,
     clipboard,
   });
-  const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
+  const reports = await openAppReports({
+    platform,
+    connections,
+    managed,
+    ready,
+    builtIn,
+    audit,
+    keychain,
+    clipboard,
+  });
+
+  /** A passphrase that can't be checked any more counts as set: unlocking asks for it. */
+  function passphraseMissing(): boolean {
+    return managed.passphraseRequired === true && !lock.state().passphraseSet;
+  }
 
   async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const begun = await audit.begin({ action });
@@ -221,7 +256,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       audit,
       settingsDamage: store.damage,
       log,
-      managed: () => [],
+      managed: () => describeManaged(managed),
       now,
     }),
     ...createConnectionHandlers({
@@ -241,6 +276,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     'activity.list': async (query) => done(await audit.list(query)),
     'activity.cases': async ({ limit }) => done(await audit.cases(limit)),
     'settings.save': async (next) => {
+      const fixed = changedFixed(settings(), next, managed);
+      if (fixed !== null) return failed('settings.managed', { subject: fixed });
       const begun = await audit.begin({ action: 'SaveSettings', note: describeChanges(settings(), next) });
       if (!begun.ok) return begun;
       const saved = store.write('settings', next);
@@ -257,10 +294,13 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       return unlocked;
     },
     'lock.reset': () => recorded('ResetLock', () => lock.reset()),
-    'lock.setPassphrase': ({ current, next }) =>
-      recorded(next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase', () =>
+    'lock.setPassphrase': ({ current, next }) => {
+      if (managed.passphraseRequired === true && next.obscured === '')
+        return Promise.resolve(failed('settings.managed', { subject: 'passphraseRequired' }));
+      return recorded(next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase', () =>
         lock.setPassphrase(restoreText(current), restoreText(next)),
-      ),
+      );
+    },
     'lock.active': () => {
       lock.active();
       return Promise.resolve(done({}));
@@ -279,7 +319,15 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   ];
   await batch.start();
   // Last: a window that is there already would ask for jobs that are not.
-  platform.serve(createRouter({ handlers, origin: options.origin, locked: () => lock.state().locked, log }));
+  platform.serve(
+    createRouter({
+      handlers,
+      origin: options.origin,
+      locked: () => lock.state().locked,
+      passphraseMissing,
+      log,
+    }),
+  );
   log.info('app opened');
   // Whoever used the built-in service last time finds it running.
   if (connections.active()?.connectionId === builtInId)
@@ -304,6 +352,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       log.info('app closed');
     },
   };
+}
+
+/** The first setting that a change would take from what the administrator has fixed; null where there is none. */
+function changedFixed(before: Settings, next: Settings, managed: ManagedSettings): string | null {
+  const names = Object.keys(fixedSettings(managed)) as (keyof Settings)[];
+  return names.find((name) => !isDeepStrictEqual(before[name], next[name])) ?? null;
 }
 
 /** Runs each step, whatever became of those before it: none may keep the clipboard full or the audit log open. */

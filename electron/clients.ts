@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Audit } from './audit/audit.ts';
 import { type Outcome, done, failed } from './contract/errors.ts';
+import type { ManagedSettings } from './contract/models/app.ts';
 import type { Connection } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Platform } from './platform/platform.ts';
@@ -10,6 +11,7 @@ import { type AuditRequest, createServiceClient, type ServiceClient } from './se
 import { trustedCertificates } from './service/http/certificates.ts';
 import { createTransport, type Transport, type TransportOptions } from './service/http/transport.ts';
 import { readProfile, type ServiceProfile } from './service/profile.ts';
+import { isAllowedHost } from './settings/managed-settings.ts';
 import type { SettingsDocument } from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
 
@@ -84,6 +86,7 @@ export function createClients({ audit, create, ready, onStatus }: ClientsOptions
 interface CreateClientOptions {
   readonly platform: Pick<Platform, 'proxyFor' | 'resources' | 'site'>;
   readonly connections: Pick<Connections, 'secret' | 'certificate'>;
+  readonly managed: Pick<ManagedSettings, 'allowedHosts'>;
   readonly store: Store<SettingsDocument>;
 }
 
@@ -107,8 +110,8 @@ export async function loadProfile(
 }
 
 /**
- * A transport to a connection's address, with the platform's proxy and certificates, the sign-in to that proxy, the
- * client certificate and the profile's pins. Failures: service.proxy (`subject` is the scheme of a proxy that can't be
+ * A transport to a connection's address, where the administrator allows its host, with the platform's proxy and certificates, the sign-in to that proxy, the
+ * client certificate and the profile's pins. Failures: connection.host, service.proxy (`subject` is the scheme of a proxy that can't be
  * used, such as `socks4://`; the rest may hold a password), certificate.invalid, credentials.missing (the proxy's password, `subject` is
  * its user), keychain.*.
  */
@@ -117,14 +120,20 @@ export async function openTransport(
   {
     platform,
     connections,
+    managed,
     profile,
   }: {
     platform: Pick<Platform, 'proxyFor'>;
     connections: Pick<Connections, 'secret' | 'certificate'>;
+    managed: Pick<ManagedSettings, 'allowedHosts'>;
     profile: Pick<ServiceProfile, 'pins'>;
   },
 ): Promise<Outcome<Transport>> {
   const { id, baseUrl, extraCa, builtIn } = connection;
+  const { hostname } = new URL(baseUrl);
+  // The flag alone stands in a file that the person can write.
+  const isOwn = builtIn && hostname === '127.0.0.1';
+  if (!isOwn && !isAllowedHost(baseUrl, managed)) return failed('connection.host', { subject: hostname });
   const ca = trustedCertificates(extraCa, builtIn);
   if (!ca.ok) return ca;
   // The built-in service is on this machine: a proxy could only be in the way.
@@ -176,12 +185,22 @@ async function signInTo(
 }
 
 /** Makes the client of a connection, with the service profile and what `openTransport` adds. */
-export function createClientFor({ platform, connections, store }: CreateClientOptions): CreateClient {
+export function createClientFor({
+  platform,
+  connections,
+  managed,
+  store,
+}: CreateClientOptions): CreateClient {
   return async (connection, auditRequest) => {
     const { id } = connection;
     const profile = await loadProfile(platform);
     if (!profile.ok) return profile;
-    const opened = await openTransport(connection, { platform, connections, profile: profile.value });
+    const opened = await openTransport(connection, {
+      platform,
+      connections,
+      managed,
+      profile: profile.value,
+    });
     if (!opened.ok) return opened;
     const transport = opened.value;
     const client = createServiceClient({

@@ -31,6 +31,7 @@ import { denyEverything, refusedSwitch } from './platform/denials.ts';
 import { createElectronPlatform, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
+import { readManagedSettings, systemOptions } from './settings/managed-settings.ts';
 import { wipe } from './wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
@@ -78,6 +79,7 @@ async function runSelfCheck(): Promise<void> {
     preload: path.join(import.meta.dirname, 'preload.cjs'),
     site: siteFolder(app.getPath('exe'), process.platform),
     os: process.platform,
+    managed: systemOptions(process.platform),
     loadKeytar,
     clock: systemClock,
     node: { options: process.execArgv, inspector: inspector.url() },
@@ -188,6 +190,12 @@ function start(): void {
 }
 
 async function open(log: Log): Promise<void> {
+  const managed = await readManagedSettings(systemOptions(process.platform));
+  if (!managed.ok) {
+    log.info('managed settings refused');
+    fail('Tokendesk does not start', managed.sentence);
+    return;
+  }
   const platform = await createElectronPlatform(
     { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session, shell },
     {
@@ -209,6 +217,7 @@ async function open(log: Log): Promise<void> {
     ],
     origin: electronOrigin,
     log,
+    managed: managed.managed,
   });
   // electron-store offers its folder to any window that asks; the app's window must not learn it.
   ipcMain.removeAllListeners('electron-store-get-data');

@@ -228,6 +228,13 @@ const messages: Record<FailureCode, Format> = {
     ),
   'connection.built-in': () =>
     message('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
+  'connection.built-in-off': () =>
+    message('Your administrator does not allow the built-in service.', 'Use another connection.'),
+  'connection.host': (f) =>
+    message(
+      `Your administrator does not allow connections to ${host(f)}.`,
+      'Use a host that is allowed, or ask your administrator.',
+    ),
   'certificate.invalid': (f) =>
     f.subject === undefined
       ? message(
@@ -261,6 +268,8 @@ const messages: Record<FailureCode, Format> = {
   'unlock.wrong': () => message('Wrong passphrase.', 'Try again.', 'now'),
   'unlock.too-short': (f) =>
     message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),
+  'unlock.passphrase-required': () =>
+    message('Your administrator asks for a passphrase.', 'Set one first.', 'now'),
   'unlock.verifier-lost': () =>
     message(
       'The keychain no longer has what the passphrase is checked with.',
@@ -269,6 +278,10 @@ const messages: Record<FailureCode, Format> = {
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
     message('A reason and a case are needed before anything is told in clear.', 'Fill them in.', 'now'),
+  'reveal.reason-refused': () =>
+    message('Your administrator does not accept this reason.', 'Choose one of the list.', 'now'),
+  'settings.managed': () =>
+    message('This setting is managed by your administrator.', 'Ask your administrator to change it.'),
   'reveal.throttled': (f) =>
     message('You’ve revealed too many values in a short time.', formatWait(f), 'later'),
   'reveal.gone': () =>
@@ -376,6 +389,8 @@ const messages: Record<FailureCode, Format> = {
       `This connection has no policy ${f.policy ?? 'of that name'}.`,
       'Choose another or add it under Connections.',
     ),
+  'pattern.forbidden': () =>
+    message('Your administrator does not allow batches to match values.', 'Ask your administrator.'),
   'pattern.invalid': () =>
     message('The pattern is not a regular expression.', 'Check brackets and backslashes.'),
   'pattern.unsupported': () =>
@@ -414,6 +429,15 @@ const messages: Record<FailureCode, Format> = {
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+
+  'export.unencrypted': () =>
+    message(
+      'Your administrator allows cleartext in encrypted files only.',
+      'Encrypt the file with a passphrase, or export masked values.',
+      'now',
+    ),
+  'export.forbidden': () =>
+    message('Your administrator allows no cleartext in files.', 'Export masked values or tokens.'),
 
   'portal.sign-in': () => message('Nobody is signed in to the portal.', 'Sign in first.'),
   'portal.expired': () =>

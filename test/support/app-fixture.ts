@@ -82,6 +82,8 @@ async function openChromium(home: string): Promise<OpenApp> {
   const app = await startApp({
     ...places,
     headless: true,
+    // A test may leave settings of an administrator there.
+    managed: { folder: path.join(home, 'administrator'), uid: process.getuid?.() ?? 0 },
     tap: (message) => outward.push(message),
   });
   app.page.setDefaultTimeout(15_000);

@@ -1,0 +1,97 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import Conf from 'conf';
+import { openApp, type AppOptions } from '../../electron/app.ts';
+import type { CallInput, CallName, CallOutput } from '../../electron/contract/calls.ts';
+import type { Outcome } from '../../electron/contract/errors.ts';
+import type { Settings, ManagedSettings } from '../../electron/contract/models/app.ts';
+import { createLog } from '../../electron/log/log.ts';
+import type { AwaySignal, Platform, Router } from '../../electron/platform/platform.ts';
+import { fakeKeyring, type FakeKeyring } from './fake-keyring.ts';
+
+const origin = 'app://tokendesk';
+
+/** Everything of the main process but the platform and the keyring. Asked as the window asks, through the router. */
+export interface WholeApp {
+  readonly home: string;
+  readonly keyring: FakeKeyring;
+  readonly platform: Platform;
+  ask<N extends CallName>(call: N, input: CallInput<N>): Promise<Outcome<CallOutput<N>>>;
+  /** The person will choose this file when next asked. */
+  choose(file: string): void;
+  close(): Promise<void>;
+}
+
+export interface WholeAppOptions {
+  /** Made anew, and removed at the end, if absent. */
+  readonly home?: string;
+  readonly keyring?: FakeKeyring;
+  readonly managed?: ManagedSettings;
+  /** What a person has in the settings file. */
+  readonly settings?: Partial<Settings>;
+  readonly platform?: Partial<Platform>;
+  readonly options?: Partial<AppOptions>;
+}
+
+export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeApp> {
+  const home = given.home ?? fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-app-'));
+  const keyring = given.keyring ?? fakeKeyring();
+  let router: Router | null = null;
+  let chosen: string | null = null;
+  let clipboard = '';
+  let targets = 0;
+  const away = new Set<(signal: AwaySignal) => void>();
+  const platform: Platform = {
+    kind: 'electron',
+    version: '1.2.3',
+    home,
+    resources: path.resolve('resources'),
+    site: path.join(home, 'site'),
+    clipboard: {
+      write: (text) => ((clipboard = text), Promise.resolve()),
+      read: () => Promise.resolve(clipboard),
+      clear: () => ((clipboard = ''), Promise.resolve()),
+    },
+    serve: (given) => (router = given),
+    openWindow: () => Promise.resolve(),
+    send: () => undefined,
+    chooseFile: () => Promise.resolve(chosen),
+    chooseTarget: ({ name }) => Promise.resolve(path.join(home, `${++targets}-${name}`)),
+    droppedFile: (reference) => Promise.resolve(reference),
+    openFolder: () => Promise.resolve(false),
+    protectContent: () => undefined,
+    endRenderer: () => undefined,
+    onAway: (listener) => (away.add(listener), () => away.delete(listener)),
+    proxyFor: () => Promise.resolve(null),
+    ...given.platform,
+  };
+  const app = await openApp(platform, {
+    conf: (options) => new Conf(options),
+    loadKeytar: () => Promise.resolve(keyring),
+    builtInServiceWorker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
+    parserWorker: new URL('../../electron/parsing/worker.ts', import.meta.url),
+    licences: [],
+    origin,
+    log: createLog({
+      folder: path.join(home, 'logs'),
+      codeFolder: home,
+      version: '1',
+      now: () => new Date(),
+    }),
+    managed: given.managed ?? {},
+    ...given.options,
+  });
+  return {
+    home,
+    keyring,
+    platform,
+    ask: async (call, input) =>
+      (await router?.({ origin, isMainFrame: true }, call, input)) as Outcome<never>,
+    choose: (file) => void (chosen = file),
+    async close() {
+      await app.close();
+      if (given.home === undefined) fs.rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
