@@ -282,6 +282,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       if (!begun.ok) return begun;
       const saved = store.write('settings', next);
       begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
+      platform.setTheme(settings().theme);
       state.changed();
       return saved.ok ? done(settings()) : saved;
     },
@@ -307,7 +308,9 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     },
   };
 
+  platform.setTheme(settings().theme);
   const stops = [
+    platform.onCommand((command) => platform.send('app.command', { command })),
     watchAway({ platform, lock, reveals, clipboard }),
     platform.onAway((signal) => {
       if (signal === 'resume') void clients.wake();

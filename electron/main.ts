@@ -13,8 +13,10 @@ import {
   dialog,
   ipcMain,
   Menu,
+  nativeTheme,
   powerMonitor,
   protocol,
+  screen,
   session,
   shell,
 } from 'electron';
@@ -197,7 +199,20 @@ async function open(log: Log): Promise<void> {
     return;
   }
   const platform = await createElectronPlatform(
-    { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session, shell },
+    {
+      app,
+      BrowserWindow,
+      clipboard,
+      ClipboardItem,
+      dialog,
+      ipcMain,
+      Menu,
+      nativeTheme,
+      powerMonitor,
+      screen,
+      session,
+      shell,
+    },
     {
       renderer: path.join(import.meta.dirname, '../renderer'),
       preload: path.join(import.meta.dirname, 'preload.cjs'),

@@ -129,6 +129,9 @@ async function openWith(
     },
     droppedFile: (reference) => files.dropped(reference),
     openFolder: () => Promise.resolve(false),
+    // The window is the page alone: without a menu, and a title bar that follows the system.
+    setTheme: () => undefined,
+    onCommand: () => () => undefined,
     protectContent: () => undefined,
     endRenderer() {
       void endPage(page).then(

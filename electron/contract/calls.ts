@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
-import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
+import {
+  about,
+  appCommand,
+  appState,
+  disclosureFigures,
+  lockState,
+  lockedAppState,
+  settings,
+} from './models/app.ts';
 import {
   columnProfile,
   damagedJob,
@@ -312,6 +320,8 @@ export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N
 /** What main sends to the window unasked. Parsed before it leaves, like every answer. */
 export const events = {
   'app.state': z.union([appState, lockedAppState]),
+  /** Chosen in the application's menu. */
+  'app.command': z.strictObject({ command: appCommand }),
   /** The cleartext of this reveal must leave the screen now. */
   'reveal.ended': z.strictObject({
     revealId: id,

@@ -4,11 +4,14 @@ import type * as Electron from 'electron';
 import type { BrowserWindow, IpcMainInvokeEvent } from 'electron';
 import { callChannel, eventChannel } from '../contract/bridge.ts';
 import { calls, type CallName } from '../contract/calls.ts';
+import type { AppCommand } from '../contract/models/app.ts';
 import type { Sender } from '../ipc/router.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { AwaySignal, Platform, PlatformClipboard } from './platform.ts';
 import { serveBundle } from './protocol.ts';
-import { setMenu, reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
+import { setMenu, showContextMenus } from './menu.ts';
+import { reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
+import { readWindowPlace, rememberWindow } from './window-state.ts';
 
 /** The modules of Electron that are used. Handed in, so that each use can be tested on a fake of the same types. */
 export type ElectronModules = Pick<
@@ -20,7 +23,9 @@ export type ElectronModules = Pick<
   | 'dialog'
   | 'ipcMain'
   | 'Menu'
+  | 'nativeTheme'
   | 'powerMonitor'
+  | 'screen'
   | 'session'
   | 'shell'
 >;
@@ -61,7 +66,6 @@ export async function createElectronPlatform(
   const session = electron.session.fromPartition('tokendesk', { cache: false });
   await session.setProxy(deadProxy);
   await serveBundle(session, renderer);
-  setMenu(electron, os);
 
   const home = app.getPath('userData');
   fs.mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -78,6 +82,8 @@ export async function createElectronPlatform(
   app.on('before-quit', () => away.emit('quit'));
 
   let window: BrowserWindow | null = null;
+  const commands = createEmitter<AppCommand>();
+  setMenu(electron, os, (command) => commands.emit(command));
   app.on('second-instance', () => {
     if (window === null) return;
     if (window.isMinimized()) window.restore();
@@ -104,8 +110,11 @@ export async function createElectronPlatform(
         );
     },
     async openWindow() {
-      const made = createWindow(electron, { preload, session });
+      const place = readWindowPlace(home, electron);
+      const made = createWindow(electron, { preload, session, place });
       window = made;
+      rememberWindow(made, home, place);
+      showContextMenus(electron, made.webContents);
       reloadCrashedWindow(made, {
         load: () => loadWindow(made),
         onGone: () => away.emit('renderer-gone'),
@@ -157,6 +166,10 @@ export async function createElectronPlatform(
       // Answers with an error message, which may hold the path.
       return (await shell.openPath(folder)) === '';
     },
+    setTheme(theme) {
+      electron.nativeTheme.themeSource = theme;
+    },
+    onCommand: (listener) => commands.on(listener),
     protectContent(on) {
       window?.setContentProtection(on);
     },

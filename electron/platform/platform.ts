@@ -1,3 +1,4 @@
+import type { AppCommand, Settings } from '../contract/models/app.ts';
 import type { EventName, EventPayload } from '../contract/calls.ts';
 import type { Sender } from '../ipc/router.ts';
 
@@ -52,6 +53,10 @@ export interface Platform {
   /** Opens one of the app's own folders in the system's file manager. False where that can't be done. */
   openFolder(folder: string): Promise<boolean>;
 
+  /** Of the title bar, menus and dialogs; the page has its own. */
+  setTheme(theme: Settings['theme']): void;
+  /** Something was chosen in the application's menu. Returns the function that stops listening. */
+  onCommand(listener: (command: AppCommand) => void): () => void;
   /** Best effort: keeps the window out of screenshots and screen sharing while cleartext shows. */
   protectContent(on: boolean): void;
   /** Ends the process of the window's page, whatever that does; `renderer-gone` follows, then the page is loaded again. */

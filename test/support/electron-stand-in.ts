@@ -14,7 +14,9 @@ export const {
   dialog,
   ipcMain,
   Menu,
+  nativeTheme,
   powerMonitor,
+  screen,
   session,
   shell,
 } = fake.modules;

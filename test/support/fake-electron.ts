@@ -80,10 +80,15 @@ export function createFakeContents(handlers: Map<string, Handler>) {
   const asked = {
     windowOpen: null as Parameters<Electron.WebContents['setWindowOpenHandler']>[0] | null,
     webRtc: '',
+    zoom: 0,
   };
   const methods = {
     setWindowOpenHandler(handler) {
       asked.windowOpen = handler;
+    },
+    getZoomLevel: () => asked.zoom,
+    setZoomLevel(level) {
+      asked.zoom = level;
     },
     setWebRTCIPHandlingPolicy(policy) {
       asked.webRtc = policy;
@@ -127,6 +132,12 @@ export function createFakeElectron(options: FakeOptions) {
     exit: null as number | null,
     clipboard: null as Record<string, string | Blob> | null,
     dialogs: [] as unknown[],
+    /** Menus that were shown at the pointer. */
+    popups: [] as Electron.MenuItemConstructorOptions[][],
+    displays: [{ workArea: { x: 0, y: 0, width: 1920, height: 1040 } }] as Pick<
+      Electron.Display,
+      'workArea'
+    >[],
     openAnswer: { canceled: true, filePaths: [] } as Electron.OpenDialogReturnValue,
     openPathError: '',
     saveAnswer: { canceled: true, filePath: '' } as Electron.SaveDialogReturnValue,
@@ -240,11 +251,25 @@ export function createFakeElectron(options: FakeOptions) {
     },
     buildFromTemplate(template: Electron.MenuItemConstructorOptions[]) {
       said.template = template;
-      return { items: template } as unknown as Electron.Menu;
+      return {
+        items: template,
+        popup: () => void said.popups.push(template),
+      } as unknown as Electron.Menu;
     },
   } satisfies Partial<typeof Electron.Menu>;
 
-  type Used = 'loadURL' | 'show' | 'focus' | 'isMinimized' | 'restore' | 'setContentProtection' | 'close';
+  type Used =
+    | 'loadURL'
+    | 'show'
+    | 'focus'
+    | 'isMinimized'
+    | 'restore'
+    | 'setContentProtection'
+    | 'close'
+    | 'maximize'
+    | 'isMaximized'
+    | 'isDestroyed'
+    | 'getNormalBounds';
   class FakeWindow extends EventEmitter implements Pick<Electron.BrowserWindow, Used> {
     readonly options: Electron.BrowserWindowConstructorOptions;
     readonly webContents: FakeContents;
@@ -256,6 +281,8 @@ export function createFakeElectron(options: FakeOptions) {
     isProtected = false;
     isFront = false;
     isSmall = false;
+    isLarge = false;
+    bounds: Electron.Rectangle;
 
     static getAllWindows(): FakeWindow[] {
       return windows;
@@ -263,6 +290,8 @@ export function createFakeElectron(options: FakeOptions) {
     constructor(given: Electron.BrowserWindowConstructorOptions = {}) {
       super();
       this.options = given;
+      const { x = 0, y = 0, width = 800, height = 600 } = given;
+      this.bounds = { x, y, width, height };
       this.webContents = createFakeContents(handlers);
       app.emit('web-contents-created', {}, this.webContents);
       windows.push(this);
@@ -276,6 +305,7 @@ export function createFakeElectron(options: FakeOptions) {
       this.url = url;
       this.body = await answer.text();
       if (preload !== undefined) this.runPreload(preload);
+      this.webContents.emit('did-finish-load');
       this.emit('ready-to-show');
     }
     show(): void {
@@ -287,6 +317,18 @@ export function createFakeElectron(options: FakeOptions) {
     isMinimized(): boolean {
       return this.isSmall;
     }
+    maximize(): void {
+      this.isLarge = true;
+    }
+    isMaximized(): boolean {
+      return this.isLarge;
+    }
+    isDestroyed(): boolean {
+      return !windows.includes(this);
+    }
+    getNormalBounds(): Electron.Rectangle {
+      return this.bounds;
+    }
     restore(): void {
       this.isSmall = false;
     }
@@ -294,6 +336,7 @@ export function createFakeElectron(options: FakeOptions) {
       this.isProtected = on;
     }
     close(): void {
+      this.emit('close');
       this.emit('closed');
       windows.splice(windows.indexOf(this), 1);
       if (windows.length === 0) app.emit('window-all-closed');
@@ -311,6 +354,10 @@ export function createFakeElectron(options: FakeOptions) {
     }
   }
 
+  const nativeTheme = { themeSource: 'system' } satisfies Partial<Electron.NativeTheme>;
+  const screen = {
+    getAllDisplays: () => said.displays as Electron.Display[],
+  } satisfies Partial<Electron.Screen>;
   const powerMonitor = new EventEmitter();
   const modules = {
     app,
@@ -320,7 +367,9 @@ export function createFakeElectron(options: FakeOptions) {
     dialog,
     ipcMain,
     Menu,
+    nativeTheme,
     powerMonitor,
+    screen,
     session,
     shell,
   } as unknown as ElectronModules;

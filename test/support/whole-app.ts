@@ -60,6 +60,8 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     chooseTarget: ({ name }) => Promise.resolve(path.join(home, `${++targets}-${name}`)),
     droppedFile: (reference) => Promise.resolve(reference),
     openFolder: () => Promise.resolve(false),
+    setTheme: () => undefined,
+    onCommand: () => () => undefined,
     protectContent: () => undefined,
     endRenderer: () => undefined,
     onAway: (listener) => (away.add(listener), () => away.delete(listener)),

@@ -136,6 +136,20 @@ export const appState = z.strictObject({
 });
 export type AppState = z.infer<typeof appState>;
 
+/** What the application's menu may ask of the window: a page, the lock, the commands, the list of shortcuts. */
+export const appCommand = z.enum([
+  'lookup',
+  'batch',
+  'reports',
+  'activity',
+  'connections',
+  'settings',
+  'lock',
+  'palette',
+  'help',
+]);
+export type AppCommand = z.infer<typeof appCommand>;
+
 /** What left the main process in clear on one day. */
 export const disclosureCounts = z.strictObject({
   reveals: count,
