@@ -5,6 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { createAppBatch } from './app-batch.ts';
 import { createDiagnosticsHandlers } from './app-diagnostics.ts';
 import { openAppReports } from './app-reports.ts';
+import { createOpenings } from './openings.ts';
+import { createRunningBatches } from './running-batches.ts';
 import { readAbout, createState } from './app-state.ts';
 import { createAudit, type Audit } from './audit/audit.ts';
 import { describeChanges } from './audit/changes.ts';
@@ -13,7 +15,7 @@ import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
 import { type Clients, createClients, createClientFor } from './clients.ts';
 import { createConnectionHandlers } from './connection-calls.ts';
-import type { Handlers } from './contract/calls.ts';
+import type { EventPayload, Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { ManagedSettings, Settings } from './contract/models/app.ts';
@@ -61,6 +63,8 @@ export interface AppOptions {
 }
 
 export interface App {
+  /** How many batches run. */
+  running(): number;
   /** Clears the clipboard, pauses jobs at a chunk's edge, closes sessions and the built-in service. Never rejects. */
   close(): Promise<void>;
 }
@@ -75,11 +79,17 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const now = (): Date => new Date(clock.now());
   const platform: Platform = {
     ...given,
-    send: createEventSender((event, payload) => given.send(event, payload), {
-      locked: () => lock.state().locked,
-      log,
-    }),
+    send(event, payload) {
+      // While the app is locked, batches go on.
+      if (event === 'batch.job') batches.update(payload as EventPayload<'batch.job'>);
+      sendToWindow(event, payload);
+    },
   };
+  const sendToWindow = createEventSender((event, payload) => given.send(event, payload), {
+    locked: () => lock.state().locked,
+    log,
+  });
+  const batches = createRunningBatches({ platform: given, now: () => clock.monotonic() });
 
   // Settings and secrets
   const store = withManagedSettings(
@@ -242,6 +252,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     return outcome;
   }
 
+  const openings = createOpenings({
+    platform,
+    openFile: (reference) => batch['batch.drop']({ reference }),
+  });
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
     'app.about': async () => done(await readAbout(platform, options.licences)),
@@ -270,6 +284,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
         state.changed();
       },
     }),
+    'app.takeOpened': () => openings.take(),
     ...lookup,
     ...batch,
     ...reports.handlers,
@@ -310,6 +325,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
 
   platform.setTheme(settings().theme);
   const stops = [
+    openings.close,
     platform.onCommand((command) => platform.send('app.command', { command })),
     watchAway({ platform, lock, reveals, clipboard }),
     platform.onAway((signal) => {
@@ -337,6 +353,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     stops.push(clock.after(builtInDelayMs, () => void builtIn.start()));
 
   return {
+    running: () => batches.count(),
     async close() {
       const steps = {
         clear: () => clipboard.clear(),

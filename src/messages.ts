@@ -264,6 +264,11 @@ const messages: Record<FailureCode, Format> = {
         : `The audit log has been changed at entry ${f.row}.`,
       'Tell the administrator; do not delete it.',
     ),
+  'link.refused': () =>
+    message(
+      'The link could not be used: it is not one that opens a case or a token.',
+      'Enter the case or the token by hand.',
+    ),
   'app.locked': () => message('The app is locked.', 'Unlock it first.'),
   'unlock.wrong': () => message('Wrong passphrase.', 'Try again.', 'now'),
   'unlock.too-short': (f) =>

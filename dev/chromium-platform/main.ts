@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly home?: string;
   /** True where there is no display, if absent. */
   readonly headless?: boolean;
+  /** A file or a `tokendesk://` link to open. */
+  readonly open?: readonly string[];
   /** Folder for results that belong to no file, and for all of them when given. */
   readonly downloads?: string;
   /** Where the administrator's settings are; the system's place if absent. */
@@ -82,6 +84,7 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     headless: options.headless ?? !hasDisplay(env),
     env,
     ...(options.downloads !== undefined && { downloads: options.downloads }),
+    ...(options.open !== undefined && { open: options.open }),
     ...(options.tap !== undefined && { tap: options.tap }),
   });
   const loading = pause(browserHeadStartMs).then(() =>

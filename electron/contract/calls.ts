@@ -18,6 +18,7 @@ import {
   job,
   mapping,
   matchReason,
+  opened,
   plan,
   preflight,
   foundCell,
@@ -100,6 +101,8 @@ export const calls = {
   'app.disclosures': call(nothing, disclosureFigures),
   /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
   'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
+  /** What the system asked to open and nobody took yet: a file, or the case or token of a link. Nothing is sent. */
+  'app.takeOpened': call(nothing, opened.nullable()),
   /** A text for whoever helps; it names no host, user, value, secret or file. */
   'app.diagnostics': call(nothing, z.strictObject({ text: z.string().max(400_000) })),
   /** Writes the text that was shown last; null when the person changed their mind. */
@@ -320,6 +323,8 @@ export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N
 /** What main sends to the window unasked. Parsed before it leaves, like every answer. */
 export const events = {
   'app.state': z.union([appState, lockedAppState]),
+  /** The system asked to open something: `app.takeOpened` gives it. */
+  'app.opened': nothing,
   /** Chosen in the application's menu. */
   'app.command': z.strictObject({ command: appCommand }),
   /** The cleartext of this reveal must leave the screen now. */

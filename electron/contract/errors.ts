@@ -46,6 +46,7 @@ export const failureCodes = [
   'audit.unwritable', // nothing is sent that can't be recorded first
   'audit.broken', // the chain does not verify
   'app.locked',
+  'link.refused', // a tokendesk:// link that is not one of ours
   'unlock.wrong',
   'unlock.wait',
   'unlock.too-short',

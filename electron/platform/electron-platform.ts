@@ -7,6 +7,7 @@ import { calls, type CallName } from '../contract/calls.ts';
 import type { AppCommand } from '../contract/models/app.ts';
 import type { Sender } from '../ipc/router.ts';
 import { createEmitter } from '../util/emitter.ts';
+import type { Openings } from './openings.ts';
 import type { AwaySignal, Platform, PlatformClipboard } from './platform.ts';
 import { serveBundle } from './protocol.ts';
 import { setMenu, showContextMenus } from './menu.ts';
@@ -24,7 +25,9 @@ export type ElectronModules = Pick<
   | 'ipcMain'
   | 'Menu'
   | 'nativeTheme'
+  | 'Notification'
   | 'powerMonitor'
+  | 'powerSaveBlocker'
   | 'screen'
   | 'session'
   | 'shell'
@@ -36,6 +39,9 @@ export interface ElectronPlatformOptions {
   /** Absolute path of the preload. */
   readonly preload: string;
   readonly os: NodeJS.Platform;
+  readonly openings?: Openings;
+  /** Whether the window may be closed now; where not, it is closed later or not at all. */
+  readonly mayClose?: () => boolean;
   /** Used on Linux, where Electron does not tell that the screen is locked. */
   readonly watchScreenLock?: (onLocked: () => void) => unknown;
 }
@@ -59,7 +65,7 @@ export const deadProxy: Electron.ProxyConfig = {
 /** The platform of the product. Called once, after Electron is ready. */
 export async function createElectronPlatform(
   electron: ElectronModules,
-  { renderer, preload, os, watchScreenLock }: ElectronPlatformOptions,
+  { renderer, preload, os, openings, mayClose, watchScreenLock }: ElectronPlatformOptions,
 ): Promise<Platform> {
   const { app, dialog, ipcMain, powerMonitor, shell } = electron;
   // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
@@ -84,11 +90,13 @@ export async function createElectronPlatform(
   let window: BrowserWindow | null = null;
   const commands = createEmitter<AppCommand>();
   setMenu(electron, os, (command) => commands.emit(command));
-  app.on('second-instance', () => {
+  function bringToFront(): void {
     if (window === null) return;
     if (window.isMinimized()) window.restore();
     window.focus();
-  });
+  }
+  app.on('second-instance', bringToFront);
+  let sleepBlocker: number | null = null;
 
   function senderOf(event: IpcMainInvokeEvent): Sender | null {
     const frame = event.senderFrame;
@@ -129,6 +137,9 @@ export async function createElectronPlatform(
       window.on('blur', () => away.emit('blur'));
       window.on('hide', () => away.emit('blur'));
       window.on('minimize', () => away.emit('blur'));
+      window.on('close', (event) => {
+        if (mayClose?.() === false) event.preventDefault();
+      });
       window.on('closed', () => {
         window = null;
       });
@@ -170,6 +181,23 @@ export async function createElectronPlatform(
       electron.nativeTheme.themeSource = theme;
     },
     onCommand: (listener) => commands.on(listener),
+    onOpen: (listener) => openings?.on(listener) ?? (() => undefined),
+    showProgress(share) {
+      // Negative is none, more than 1 is of unknown length.
+      window?.setProgressBar(share === null ? -1 : share === 'unknown' ? 2 : share);
+      const { powerSaveBlocker } = electron;
+      if (share !== null) sleepBlocker ??= powerSaveBlocker.start('prevent-app-suspension');
+      else if (sleepBlocker !== null) {
+        powerSaveBlocker.stop(sleepBlocker);
+        sleepBlocker = null;
+      }
+    },
+    notify({ title, body }) {
+      if (window?.isFocused() === true || !electron.Notification.isSupported()) return;
+      const notification = new electron.Notification({ title, body });
+      notification.on('click', bringToFront);
+      notification.show();
+    },
     protectContent(on) {
       window?.setContentProtection(on);
     },

@@ -140,6 +140,12 @@ export function createFakeElectron(options: FakeOptions) {
     >[],
     openAnswer: { canceled: true, filePaths: [] } as Electron.OpenDialogReturnValue,
     openPathError: '',
+    /** Which button the person will press. */
+    messageAnswer: 0,
+    messages: [] as Electron.MessageBoxOptions[],
+    notifications: [] as (Electron.NotificationConstructorOptions & { click: () => void })[],
+    blockers: new Set<number>(),
+    protocols: [] as string[],
     saveAnswer: { canceled: true, filePath: '' } as Electron.SaveDialogReturnValue,
   };
   let becomeReady: () => void = () => undefined;
@@ -164,6 +170,10 @@ export function createFakeElectron(options: FakeOptions) {
     },
     getAppPath: () => options.appPath,
     getVersion: () => '1.2.3',
+    setAsDefaultProtocolClient(protocol) {
+      said.protocols.push(protocol);
+      return true;
+    },
     quit() {
       const event = { prevented: false, preventDefault: () => (event.prevented = true) };
       app.emit('before-quit', event);
@@ -206,6 +216,10 @@ export function createFakeElectron(options: FakeOptions) {
     showSaveDialog(...args: unknown[]) {
       said.dialogs.push(args.at(-1));
       return Promise.resolve(said.saveAnswer);
+    },
+    showMessageBox(...args: unknown[]) {
+      said.messages.push(args.at(-1) as Electron.MessageBoxOptions);
+      return Promise.resolve({ response: said.messageAnswer, checkboxChecked: false });
     },
     showErrorBox(title, content) {
       said.dialogs.push(`${title}: ${content}`);
@@ -267,6 +281,8 @@ export function createFakeElectron(options: FakeOptions) {
     | 'setContentProtection'
     | 'close'
     | 'maximize'
+    | 'isFocused'
+    | 'setProgressBar'
     | 'isMaximized'
     | 'isDestroyed'
     | 'getNormalBounds';
@@ -282,6 +298,7 @@ export function createFakeElectron(options: FakeOptions) {
     isFront = false;
     isSmall = false;
     isLarge = false;
+    progress = -1;
     bounds: Electron.Rectangle;
 
     static getAllWindows(): FakeWindow[] {
@@ -317,6 +334,12 @@ export function createFakeElectron(options: FakeOptions) {
     isMinimized(): boolean {
       return this.isSmall;
     }
+    isFocused(): boolean {
+      return this.isFront;
+    }
+    setProgressBar(progress: number): void {
+      this.progress = progress;
+    }
     maximize(): void {
       this.isLarge = true;
     }
@@ -336,7 +359,9 @@ export function createFakeElectron(options: FakeOptions) {
       this.isProtected = on;
     }
     close(): void {
-      this.emit('close');
+      const event = { prevented: false, preventDefault: () => (event.prevented = true) };
+      this.emit('close', event);
+      if (event.prevented) return;
       this.emit('closed');
       windows.splice(windows.indexOf(this), 1);
       if (windows.length === 0) app.emit('window-all-closed');
@@ -354,6 +379,27 @@ export function createFakeElectron(options: FakeOptions) {
     }
   }
 
+  let lastBlocker = 0;
+  const powerSaveBlocker = {
+    start() {
+      said.blockers.add(++lastBlocker);
+      return lastBlocker;
+    },
+    stop: (id) => said.blockers.delete(id),
+  } satisfies Partial<Electron.PowerSaveBlocker>;
+  class FakeNotification extends EventEmitter implements Pick<Electron.Notification, 'show'> {
+    readonly options: Electron.NotificationConstructorOptions;
+    static isSupported(): boolean {
+      return true;
+    }
+    constructor(given: Electron.NotificationConstructorOptions = {}) {
+      super();
+      this.options = given;
+    }
+    show(): void {
+      said.notifications.push({ ...this.options, click: () => this.emit('click') });
+    }
+  }
   const nativeTheme = { themeSource: 'system' } satisfies Partial<Electron.NativeTheme>;
   const screen = {
     getAllDisplays: () => said.displays as Electron.Display[],
@@ -368,7 +414,9 @@ export function createFakeElectron(options: FakeOptions) {
     ipcMain,
     Menu,
     nativeTheme,
+    Notification: FakeNotification,
     powerMonitor,
+    powerSaveBlocker,
     screen,
     session,
     shell,

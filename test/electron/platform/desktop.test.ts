@@ -3,12 +3,22 @@ import path from 'node:path';
 import type * as Electron from 'electron';
 import { describe, expect, test, vi } from 'vitest';
 import { appCommand, type AppCommand } from '../../../electron/contract/models/app.ts';
-import { createElectronPlatform } from '../../../electron/platform/electron-platform.ts';
+import {
+  createElectronPlatform,
+  type ElectronPlatformOptions,
+} from '../../../electron/platform/electron-platform.ts';
+import { watchOpenings } from '../../../electron/platform/openings.ts';
+import type { Opening } from '../../../electron/platform/platform.ts';
+import { closeBeforeQuitting } from '../../../electron/platform/quit.ts';
 import { createFakeElectron } from '../../support/fake-electron.ts';
 import { tempFolder, tinyBundle } from '../../support/temp-folder.ts';
 
 /** What every good desktop application does: on the typed fake, as no test has a screen. */
-async function opened(os: NodeJS.Platform = 'linux', stored?: object | string) {
+async function opened(
+  os: NodeJS.Platform = 'linux',
+  stored?: object | string,
+  more: Partial<ElectronPlatformOptions> = {},
+) {
   const userData = path.join(tempFolder(), 'data');
   const fake = createFakeElectron({ userData, appPath: '/the/app' });
   const preload = path.join(tempFolder(), 'preload.cjs');
@@ -18,7 +28,12 @@ async function opened(os: NodeJS.Platform = 'linux', stored?: object | string) {
     fs.mkdirSync(userData);
     fs.writeFileSync(file, typeof stored === 'string' ? stored : JSON.stringify(stored));
   }
-  const platform = await createElectronPlatform(fake.modules, { renderer: tinyBundle(), preload, os });
+  const platform = await createElectronPlatform(fake.modules, {
+    renderer: tinyBundle(),
+    preload,
+    os,
+    ...more,
+  });
   const open = async () => {
     await platform.openWindow();
     const window = fake.windows.at(-1);
@@ -171,4 +186,152 @@ test('the title bar and dialogs follow the theme', async () => {
     platform.setTheme(theme);
     expect(fake.modules.nativeTheme.themeSource).toBe(theme);
   }
+});
+
+describe('while batches run', () => {
+  test('their progress is in the taskbar, and the computer does not sleep by itself', async () => {
+    const { platform, open, fake } = await opened();
+    const window = await open();
+    platform.showProgress('unknown');
+    expect([window.progress, fake.said.blockers.size]).toEqual([2, 1]);
+    platform.showProgress(0.25);
+    expect([window.progress, fake.said.blockers.size]).toEqual([0.25, 1]);
+    platform.showProgress(null);
+    expect([window.progress, fake.said.blockers.size]).toEqual([-1, 0]);
+    platform.showProgress(0);
+    expect([window.progress, fake.said.blockers.size]).toEqual([0, 1]);
+  });
+
+  test('a notification is shown unless the window is in front, and brings it there', async () => {
+    const { platform, open, fake } = await opened();
+    const window = await open();
+    window.isFront = true;
+    platform.notify({ title: 'A batch is finished', body: '12 rows' });
+    expect(fake.said.notifications).toEqual([]);
+    window.isFront = false;
+    window.isSmall = true;
+    platform.notify({ title: 'A batch is finished', body: '12 rows' });
+    expect(fake.said.notifications).toMatchObject([{ title: 'A batch is finished', body: '12 rows' }]);
+    fake.said.notifications[0]?.click();
+    expect([window.isFront, window.isSmall]).toEqual([true, false]);
+  });
+});
+
+describe('quitting', () => {
+  function quitting(count: number) {
+    const fake = createFakeElectron({ userData: '/nowhere', appPath: '/nowhere' });
+    const state = { running: count, closed: 0 };
+    const quit = closeBeforeQuitting(fake.modules, {
+      running: () => state.running,
+      close: () => Promise.resolve((state.closed += 1)),
+      closingMs: 10_000,
+    });
+    return { fake, state, quit };
+  }
+
+  test('without a batch closes the app first and asks nothing', async () => {
+    const { fake, state, quit } = quitting(0);
+    expect(quit.mayClose()).toBe(true);
+    fake.modules.app.quit();
+    await vi.waitFor(() => {
+      expect(fake.said.exit).toBe(0);
+    });
+    expect([state.closed, fake.said.messages]).toEqual([1, []]);
+  });
+
+  test('asks while a batch runs; whoever keeps it running can quit later', async () => {
+    const { fake, state, quit } = quitting(2);
+    fake.said.messageAnswer = 1;
+    expect(quit.mayClose()).toBe(false);
+    // Asking again while the question is open shows no second one.
+    fake.modules.app.quit();
+    expect(fake.said.messages).toHaveLength(1);
+    expect(fake.said.messages[0]).toMatchObject({
+      message: '2 batches are running.',
+      buttons: ['Quit', 'Keep running'],
+      defaultId: 1,
+      cancelId: 1,
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([state.closed, fake.said.exit]).toEqual([0, null]);
+
+    fake.said.messageAnswer = 0;
+    fake.modules.app.quit();
+    await vi.waitFor(() => {
+      expect(fake.said.exit).toBe(0);
+    });
+    expect([state.closed, fake.said.messages.length]).toEqual([1, 2]);
+    expect(quit.mayClose()).toBe(true);
+  });
+
+  test('that the system wants asks nothing', async () => {
+    const { fake, state, quit } = quitting(1);
+    quit.force();
+    await vi.waitFor(() => {
+      expect(fake.said.exit).toBe(0);
+    });
+    expect([state.closed, fake.said.messages]).toEqual([1, []]);
+  });
+
+  test('the window stays open until it may be closed', async () => {
+    let mayClose = false;
+    const { fake, open } = await opened('linux', undefined, { mayClose: () => mayClose });
+    const window = await open();
+    window.close();
+    expect(fake.windows).toHaveLength(1);
+    mayClose = true;
+    window.close();
+    expect(fake.windows).toHaveLength(0);
+  });
+});
+
+describe('what the system asks to open', () => {
+  function watched(argv: readonly string[] = [], os: NodeJS.Platform = 'linux', isPackaged = true) {
+    const fake = createFakeElectron({ userData: '/nowhere', appPath: '/nowhere', isPackaged });
+    const openings = watchOpenings(fake.modules.app, ['tokendesk', ...argv], os);
+    const heard: Opening[] = [];
+    openings.on((opening) => heard.push(opening));
+    return { fake, heard };
+  }
+  const file = (reference: string): Opening => ({ kind: 'file', reference });
+
+  test.each([
+    ['linux', ['/home/ada/Disputes Q3.csv'], file('/home/ada/Disputes Q3.csv')],
+    ['linux', ['--ozone-platform=x11', '/home/ada/a.XLSX'], file('/home/ada/a.XLSX')],
+    ['linux', ['file:///home/ada/Disputes%20Q3.csv'], file('/home/ada/Disputes Q3.csv')],
+    ['win32', ['C:\\Users\\ada\\a.csv'], file('C:\\Users\\ada\\a.csv')],
+    ['win32', ['tokendesk://case/D-1'], { kind: 'link', address: 'tokendesk://case/D-1' }],
+    ['linux', ['file://other.example/a.csv'], null],
+    ['linux', ['/home/ada/notes.md'], null],
+    ['linux', ['--user-data-dir=/tmp/a.csv'], null],
+    ['linux', ['https://a.example/a.csv?x'], null],
+  ] as const)('on %s started with %j', (os, argv, opening) => {
+    expect(watched(argv, os).heard).toEqual(opening === null ? [] : [opening]);
+  });
+
+  test('a second instance hands over its file, relative to where it was started', () => {
+    const { fake, heard } = watched();
+    fake.app.emit('second-instance', {}, ['tokendesk', 'disputes.csv'], '/home/ada');
+    fake.app.emit('second-instance', {}, ['tokendesk'], '/home/ada');
+    expect(heard).toEqual([file('/home/ada/disputes.csv')]);
+  });
+
+  test('macOS may ask before anybody listens; the latest is kept', () => {
+    const fake = createFakeElectron({ userData: '/nowhere', appPath: '/nowhere' });
+    const openings = watchOpenings(fake.modules.app, ['tokendesk'], 'darwin');
+    const event = { prevented: 0, preventDefault: () => (event.prevented += 1) };
+    fake.app.emit('open-file', event, '/Users/ada/a.csv');
+    fake.app.emit('open-url', event, 'tokendesk://case/D-1');
+    const heard: Opening[] = [];
+    openings.on((opening) => heard.push(opening));
+    fake.app.emit('open-file', event, '/Users/ada/b.csv');
+    expect(heard).toEqual([{ kind: 'link', address: 'tokendesk://case/D-1' }, file('/Users/ada/b.csv')]);
+    expect(event.prevented).toBe(3);
+  });
+
+  test('links are registered on Windows by the installed app alone', () => {
+    expect(watched([], 'win32').fake.said.protocols).toEqual(['tokendesk']);
+    expect(watched([], 'win32', false).fake.said.protocols).toEqual([]);
+    expect(watched([], 'linux').fake.said.protocols).toEqual([]);
+  });
 });
