@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Audit } from './audit/audit.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
+import type { ManagedSettings } from './contract/models/app.ts';
 import type { Connection } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
@@ -19,6 +20,7 @@ export interface AppReportsOptions {
   readonly platform: Platform;
   readonly connections: Connections;
   readonly profiles: Pick<ConnectionProfiles, 'read'>;
+  readonly managed: Pick<ManagedSettings, 'allowedHosts'>;
   /** The connection, ready to be used. */
   readonly ready: (connectionId: string) => Promise<Outcome<Connection>>;
   readonly builtIn: Pick<BuiltInConnection, 'portalUser'>;
@@ -57,6 +59,7 @@ export function createAppReports(options: AppReportsOptions): AppReports {
       const transport = await openTransport(connection.value, {
         platform,
         connections,
+        managed: options.managed,
         profile: profile.value,
       });
       if (!transport.ok) return transport;

@@ -2,7 +2,14 @@ import fs from 'node:fs/promises';
 import { z } from 'zod';
 import type { Audit } from './audit/audit.ts';
 import type { Clients } from './clients.ts';
-import type { AppState, LockedAppState, LockState, Settings, About } from './contract/models/app.ts';
+import type {
+  AppState,
+  LockedAppState,
+  LockState,
+  ManagedSettings,
+  Settings,
+  About,
+} from './contract/models/app.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
 import type { Log } from './log/log.ts';
@@ -18,6 +25,8 @@ export interface StateOptions {
   readonly clients: () => Clients;
   readonly lock: () => LockState;
   readonly settings: () => Settings;
+  readonly managed: ManagedSettings;
+  readonly passphraseMissing: () => boolean;
   readonly settingsDamage: AppState['settingsDamage'];
   readonly log: Pick<Log, 'bug'>;
 }
@@ -62,6 +71,8 @@ export function createState(options: StateOptions): CurrentState {
       audit: audit.state(),
       lock: { ...rest, locked },
       settings: settings(),
+      managed: options.managed,
+      passphraseMissing: options.passphraseMissing(),
       settingsDamage,
     };
   }

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createAdministration } from './administration/administration.ts';
 import { createAppBatch } from './app-batch.ts';
 import { createDiagnosticsHandlers } from './app-diagnostics.ts';
 import { createAppReports } from './app-reports.ts';
+import { createOpenings } from './openings.ts';
+import { createRunningBatches } from './running-batches.ts';
 import { readAbout, createState } from './app-state.ts';
 import { createAudit, type Audit } from './audit/audit.ts';
 import { describeChanges } from './audit/changes.ts';
@@ -13,9 +16,10 @@ import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
 import { type Clients, createClients, createClientFor, createRequestAudit } from './clients.ts';
 import { createConnectionHandlers } from './connection-calls.ts';
-import type { Handlers } from './contract/calls.ts';
+import type { EventPayload, Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
+import type { ManagedSettings, Settings } from './contract/models/app.ts';
 import type { Connection } from './contract/models/connection.ts';
 import { createClientCertificates } from './credentials/client-certificates.ts';
 import { type Connections, createConnections } from './credentials/connections.ts';
@@ -34,6 +38,13 @@ import { createDisclosures } from './privacy/disclosures.ts';
 import { type Lock, openLock } from './privacy/lock.ts';
 import { createReveals } from './privacy/reveals.ts';
 import { watchAway } from './privacy/watch-away.ts';
+import {
+  describeManaged,
+  fixedSettings,
+  isAllowedHost,
+  managedLimits,
+  withManagedSettings,
+} from './settings/managed-settings.ts';
 import { settingsDocument, documentMigrations, documentVersion } from './settings/settings.ts';
 import { createStore, type ConfLike, type ConfOptions } from './settings/store.ts';
 
@@ -50,9 +61,13 @@ export interface AppOptions {
   /** The one origin that may call. */
   readonly origin: string;
   readonly log: Log;
+  /** What an administrator has fixed. */
+  readonly managed: ManagedSettings;
 }
 
 export interface App {
+  /** How many batches run. */
+  running(): number;
   /** Clears the clipboard, pauses jobs at a chunk's edge, closes sessions and the built-in service. Never rejects. */
   close(): Promise<void>;
 }
@@ -62,27 +77,36 @@ const builtInDelayMs = 1_000;
 
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
-  const { log } = options;
+  const { log, managed } = options;
   const clock = systemClock;
   const now = (): Date => new Date(clock.now());
   const platform: Platform = {
     ...given,
-    send: createEventSender((event, payload) => given.send(event, payload), {
-      locked: () => lock.state().locked,
-      log,
-    }),
+    send(event, payload) {
+      // While the app is locked, batches go on.
+      if (event === 'batch.job') batches.update(payload as EventPayload<'batch.job'>);
+      sendToWindow(event, payload);
+    },
   };
+  const sendToWindow = createEventSender((event, payload) => given.send(event, payload), {
+    locked: () => lock.state().locked,
+    log,
+  });
+  const batches = createRunningBatches({ platform: given, now: () => clock.monotonic() });
 
   // Settings and secrets
-  const store = createStore({
-    folder: platform.home,
-    name: 'desk',
-    shape: settingsDocument,
-    version: documentVersion,
-    migrations: documentMigrations,
-    conf: options.conf,
-    now,
-  });
+  const store = withManagedSettings(
+    createStore({
+      folder: platform.home,
+      name: 'desk',
+      shape: settingsDocument,
+      version: documentVersion,
+      migrations: documentMigrations,
+      conf: options.conf,
+      now,
+    }),
+    managed,
+  );
   const settings = () => store.read('settings');
   const keychain = createKeychain({
     load: options.loadKeytar,
@@ -99,6 +123,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     certificates: createClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
     parser,
     newId: randomUUID,
+    isAllowedHost: (baseUrl) => isAllowedHost(baseUrl, managed),
   });
 
   // Audit and privacy
@@ -135,6 +160,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     },
     key: () => keychain.key('disclosures'),
     clock,
+    limits: managedLimits(managed),
   });
   const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,
@@ -152,6 +178,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
         worker: options.builtInServiceWorker,
         dataFolder: path.join(platform.home, 'built-in'),
       }),
+    isAllowed: managed.builtInService !== false,
     onStarted: () => clients.drop(builtInId),
   });
   async function ready(connectionId: string): Promise<Outcome<Connection>> {
@@ -161,7 +188,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const profiles = createConnectionProfiles({ platform, store });
   const clients = createClients({
     audit,
-    create: createClientFor({ platform, profiles, connections, store }),
+    create: createClientFor({ platform, profiles, connections, managed, store }),
     ready,
     onStatus: () => state.changed(),
   });
@@ -174,6 +201,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     clients: () => clients,
     lock: () => lock.state(),
     settings,
+    managed,
+    passphraseMissing,
     settingsDamage: store.damage,
     log,
   });
@@ -186,6 +215,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     clipboard,
     disclosures,
     caseRequired: () => settings().caseRequired,
+    onlyReasons: managed.reasons,
     now,
     newId: randomUUID,
   });
@@ -198,6 +228,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     parser,
     reveals,
     disclosures,
+    managed,
     store,
     clock,
     clipboard,
@@ -206,6 +237,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     platform,
     connections,
     profiles,
+    managed,
     ready,
     builtIn,
     audit,
@@ -217,7 +249,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     audit,
     ready,
     openClient: (connection, apiKey) =>
-      createClientFor({ platform, profiles, connections: withApiKey(connections, apiKey), store })(
+      createClientFor({ platform, profiles, connections: withApiKey(connections, apiKey), managed, store })(
         connection,
         createRequestAudit(audit, connection),
       ),
@@ -243,6 +275,11 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     newId: randomUUID,
   });
 
+  /** A passphrase that can't be checked any more counts as set: unlocking asks for it. */
+  function passphraseMissing(): boolean {
+    return managed.passphraseRequired === true && !lock.state().passphraseSet;
+  }
+
   async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const begun = await audit.begin({ action });
     if (!begun.ok) return begun;
@@ -251,6 +288,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     return outcome;
   }
 
+  const openings = createOpenings({
+    platform,
+    openFile: (reference) => batch['batch.drop']({ reference }),
+  });
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
     'app.about': async () => done(await readAbout(platform, options.licences)),
@@ -265,7 +306,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       audit,
       settingsDamage: store.damage,
       log,
-      managed: () => [],
+      managed: () => describeManaged(managed),
       now,
     }),
     ...createConnectionHandlers({
@@ -281,6 +322,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
         state.changed();
       },
     }),
+    'app.takeOpened': () => openings.take(),
     ...lookup,
     ...batch,
     ...reports.handlers,
@@ -288,10 +330,13 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     'activity.list': async (query) => done(await audit.list(query)),
     'activity.cases': async ({ limit }) => done(await audit.cases(limit)),
     'settings.save': async (next) => {
+      const fixed = changedFixed(settings(), next, managed);
+      if (fixed !== null) return failed('settings.managed', { subject: fixed });
       const begun = await audit.begin({ action: 'SaveSettings', note: describeChanges(settings(), next) });
       if (!begun.ok) return begun;
       const saved = store.write('settings', next);
       begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
+      platform.setTheme(settings().theme);
       state.changed();
       return saved.ok ? done(settings()) : saved;
     },
@@ -304,17 +349,23 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       return unlocked;
     },
     'lock.reset': () => recorded('ResetLock', () => lock.reset()),
-    'lock.setPassphrase': ({ current, next }) =>
-      recorded(next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase', () =>
+    'lock.setPassphrase': ({ current, next }) => {
+      if (managed.passphraseRequired === true && next.obscured === '')
+        return Promise.resolve(failed('settings.managed', { subject: 'passphraseRequired' }));
+      return recorded(next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase', () =>
         lock.setPassphrase(restoreText(current), restoreText(next)),
-      ),
+      );
+    },
     'lock.active': () => {
       lock.active();
       return Promise.resolve(done({}));
     },
   };
 
+  platform.setTheme(settings().theme);
   const stops = [
+    openings.close,
+    platform.onCommand((command) => platform.send('app.command', { command })),
     watchAway({ platform, lock, reveals, clipboard }),
     platform.onAway((signal) => {
       if (signal === 'suspend' || signal === 'resume') void clients.dropSessions();
@@ -333,13 +384,22 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   ];
   await batch.start();
   // Last: a window that is there already would ask for jobs that are not.
-  platform.serve(createRouter({ handlers, origin: options.origin, locked: () => lock.state().locked, log }));
+  platform.serve(
+    createRouter({
+      handlers,
+      origin: options.origin,
+      locked: () => lock.state().locked,
+      passphraseMissing,
+      log,
+    }),
+  );
   log.info('app opened');
   // Whoever used the built-in service last time finds it running.
   if (connections.active()?.connectionId === builtInId)
     stops.push(clock.after(builtInDelayMs, () => void builtIn.start()));
 
   return {
+    running: () => batches.count(),
     async close() {
       const steps = {
         clear: () => clipboard.clear(),
@@ -358,6 +418,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       log.info('app closed');
     },
   };
+}
+
+/** The first setting that a change would take from what the administrator has fixed; null where there is none. */
+function changedFixed(before: Settings, next: Settings, managed: ManagedSettings): string | null {
+  const names = Object.keys(fixedSettings(managed)) as (keyof Settings)[];
+  return names.find((name) => !isDeepStrictEqual(before[name], next[name])) ?? null;
 }
 
 /** Runs each step, whatever became of those before it: none may keep the clipboard full or the audit log open. */

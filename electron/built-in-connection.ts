@@ -39,6 +39,8 @@ interface BuiltInConnectionOptions {
   readonly start: (
     options: Pick<Parameters<typeof startBuiltInService>[0], 'secret'>,
   ) => Promise<RunningBuiltInService>;
+  /** Whether the administrator allows it. */
+  readonly isAllowed?: boolean;
   /** The address and certificate are new: clients of the one before are of no use. */
   readonly onStarted: () => Promise<void>;
 }
@@ -56,6 +58,7 @@ export function createBuiltInConnection({
   connections,
   keychain,
   start,
+  isAllowed = true,
   onStarted,
 }: BuiltInConnectionOptions): BuiltInConnection {
   let running: Promise<Outcome<RunningBuiltInService>> | undefined;
@@ -82,6 +85,7 @@ export function createBuiltInConnection({
   }
 
   async function ensureRunning(): Promise<Outcome<RunningBuiltInService>> {
+    if (!isAllowed) return failed('connection.built-in-off');
     running ??= launch().catch(() => failed('service.unreachable', { subject: 'Built-in service' }));
     const service = await running;
     if (!service.ok) running = undefined;

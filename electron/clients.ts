@@ -1,6 +1,7 @@
 import type { Audit } from './audit/audit.ts';
 import { formatRefused } from './audit/entries.ts';
 import { type Outcome, done, failed } from './contract/errors.ts';
+import type { ManagedSettings } from './contract/models/app.ts';
 import type { Connection } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Platform } from './platform/platform.ts';
@@ -10,6 +11,7 @@ import { type AuditRequest, createServiceClient, type ServiceClient } from './se
 import { trustedCertificates } from './service/http/certificates.ts';
 import { createTransport, type Transport, type TransportOptions } from './service/http/transport.ts';
 import type { ServiceProfile } from './service/profile.ts';
+import { isAllowedHost } from './settings/managed-settings.ts';
 import type { SettingsDocument } from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
 
@@ -90,14 +92,15 @@ interface CreateClientOptions {
   readonly platform: Pick<Platform, 'proxyFor'>;
   readonly profiles: Pick<ConnectionProfiles, 'read' | 'noteUnread'>;
   readonly connections: Pick<Connections, 'secret' | 'certificate'>;
+  readonly managed: Pick<ManagedSettings, 'allowedHosts'>;
   readonly store: Store<SettingsDocument>;
 }
 
 type CreateClient = (connection: Connection, auditRequest: AuditRequest) => Promise<Outcome<ServiceClient>>;
 
 /**
- * A transport to a connection's address, with the platform's proxy and certificates, the sign-in to that proxy, the
- * client certificate and the profile's pins. Failures: service.proxy (`subject` is the scheme of a proxy that can't be
+ * A transport to a connection's address, where the administrator allows its host, with the platform's proxy and certificates, the sign-in to that proxy, the
+ * client certificate and the profile's pins. Failures: connection.host, service.proxy (`subject` is the scheme of a proxy that can't be
  * used, such as `socks4://`; the rest may hold a password), certificate.invalid, credentials.missing (the proxy's password, `subject` is
  * its user), keychain.*.
  */
@@ -106,14 +109,20 @@ export async function openTransport(
   {
     platform,
     connections,
+    managed,
     profile,
   }: {
     platform: Pick<Platform, 'proxyFor'>;
     connections: Pick<Connections, 'secret' | 'certificate'>;
+    managed: Pick<ManagedSettings, 'allowedHosts'>;
     profile: Pick<ServiceProfile, 'pins'>;
   },
 ): Promise<Outcome<Transport>> {
   const { id, baseUrl, extraCa, builtIn } = connection;
+  const { hostname } = new URL(baseUrl);
+  // The flag alone stands in a file that the person can write.
+  const isOwn = builtIn && hostname === '127.0.0.1';
+  if (!isOwn && !isAllowedHost(baseUrl, managed)) return failed('connection.host', { subject: hostname });
   const ca = trustedCertificates(extraCa, builtIn);
   if (!ca.ok) return ca;
   // The built-in service is on this machine: a proxy could only be in the way.
@@ -169,13 +178,19 @@ export function createClientFor({
   platform,
   profiles,
   connections,
+  managed,
   store,
 }: CreateClientOptions): CreateClient {
   return async (connection, auditRequest) => {
     const { id } = connection;
     const profile = await profiles.read(connection);
     if (!profile.ok) return profile;
-    const opened = await openTransport(connection, { platform, connections, profile: profile.value });
+    const opened = await openTransport(connection, {
+      platform,
+      connections,
+      managed,
+      profile: profile.value,
+    });
     if (!opened.ok) return opened;
     const transport = opened.value;
     const client = createServiceClient({

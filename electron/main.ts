@@ -13,24 +13,31 @@ import {
   dialog,
   ipcMain,
   Menu,
+  nativeTheme,
+  Notification,
   powerMonitor,
+  powerSaveBlocker,
   protocol,
+  screen,
   session,
   shell,
 } from 'electron';
 import ElectronStore from 'electron-store';
 import { loadKeytar } from './credentials/keytar.ts';
-import { openApp, type App } from './app.ts';
+import { openApp } from './app.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
 import { systemClock } from './privacy/clock.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
+import { watchOpenings, type Openings } from './platform/openings.ts';
+import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
 import { createElectronPlatform, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
+import { readManagedSettings, systemOptions } from './settings/managed-settings.ts';
 import { wipe } from './wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
@@ -44,9 +51,11 @@ app.on('window-all-closed', () => {
   app.quit();
 });
 // `on`, not `once`: the settings library has a handler that raises the signal again, which would then end the process.
+let quitting: Quitting | null = null;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
-    app.quit();
+    if (quitting === null) app.quit();
+    else quitting.force();
   });
 const refused = refusedSwitch(app, process.argv, process.platform);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
@@ -78,6 +87,7 @@ async function runSelfCheck(): Promise<void> {
     preload: path.join(import.meta.dirname, 'preload.cjs'),
     site: siteFolder(app.getPath('exe'), process.platform),
     os: process.platform,
+    managed: systemOptions(process.platform),
     loadKeytar,
     clock: systemClock,
     node: { options: process.execArgv, inspector: inspector.url() },
@@ -163,6 +173,8 @@ function useScratchFolder(): void {
 }
 
 function start(): void {
+  // Before Electron is ready: macOS asks for files as early as that.
+  const openings = watchOpenings(app, process.argv, process.platform);
   const log = createLog({
     folder: path.join(app.getPath('userData'), 'logs'),
     codeFolder: import.meta.dirname,
@@ -180,20 +192,43 @@ function start(): void {
     .whenReady()
     // Before anything secret is read.
     .then(() => limited)
-    .then(() => open(log))
+    .then(() => open(log, openings))
     .catch((error: unknown) => {
       log.bug('start', error);
       fail('Tokendesk could not start', 'Something it needs is missing or damaged. The log says what kind.');
     });
 }
 
-async function open(log: Log): Promise<void> {
+async function open(log: Log, openings: Openings): Promise<void> {
+  const managed = await readManagedSettings(systemOptions(process.platform));
+  if (!managed.ok) {
+    log.info('managed settings refused');
+    fail('Tokendesk does not start', managed.sentence);
+    return;
+  }
   const platform = await createElectronPlatform(
-    { app, BrowserWindow, clipboard, ClipboardItem, dialog, ipcMain, Menu, powerMonitor, session, shell },
+    {
+      app,
+      BrowserWindow,
+      clipboard,
+      ClipboardItem,
+      dialog,
+      ipcMain,
+      Menu,
+      nativeTheme,
+      Notification,
+      powerMonitor,
+      powerSaveBlocker,
+      screen,
+      session,
+      shell,
+    },
     {
       renderer: path.join(import.meta.dirname, '../renderer'),
       preload: path.join(import.meta.dirname, 'preload.cjs'),
       os: process.platform,
+      openings,
+      mayClose: () => quitting?.mayClose() ?? true,
       watchScreenLock: (onLocked) =>
         watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
     },
@@ -209,28 +244,14 @@ async function open(log: Log): Promise<void> {
     ],
     origin: electronOrigin,
     log,
+    managed: managed.managed,
   });
   // electron-store offers its folder to any window that asks; the app's window must not learn it.
   ipcMain.removeAllListeners('electron-store-get-data');
-  closeBeforeQuitting(tokendesk);
+  quitting = closeBeforeQuitting({ app, dialog }, { ...tokendesk, closingMs });
+  // The system shuts down: it waits for no answer.
+  powerMonitor.on('shutdown', () => quitting?.force());
   await platform.openWindow();
-}
-
-function closeBeforeQuitting(tokendesk: App): void {
-  let state: 'open' | 'closing' | 'closed' = 'open';
-  app.on('before-quit', (event) => {
-    if (state === 'closed') return;
-    event.preventDefault();
-    if (state === 'closing') return;
-    state = 'closing';
-    const quit = (): void => {
-      clearTimeout(limit);
-      state = 'closed';
-      app.quit();
-    };
-    const limit = setTimeout(quit, closingMs);
-    void tokendesk.close().then(quit, quit);
-  });
 }
 
 /** Says so in a plain sentence, without the error: its message could quote what was being read. */

@@ -6,6 +6,7 @@ import { createNativeCalls, type KeyringBackend } from './credentials/keytar.ts'
 import type { Clock } from './privacy/clock.ts';
 import { wrongFuses, damagedFiles, filesWithoutHash } from './platform/package-integrity.ts';
 import { loadProfile } from './connection-profiles.ts';
+import { describeManaged, readManagedSettings, type ManagedOptions } from './settings/managed-settings.ts';
 
 export interface SelfCheckOptions {
   /** The program's own file, with the fuses in it. */
@@ -20,6 +21,8 @@ export interface SelfCheckOptions {
   /** Folder beside the program for the administrator's own files. */
   readonly site: string;
   readonly os: NodeJS.Platform;
+  /** Where the administrator's settings are. */
+  readonly managed: ManagedOptions;
   readonly loadKeytar: () => Promise<KeyringBackend>;
   readonly clock: Clock;
   /** The certificates the system trusts, as PEM. */
@@ -52,6 +55,7 @@ export async function selfCheck(options: SelfCheckOptions): Promise<readonly Che
     ['system certificates', () => systemCertificates(options)],
     ['client certificates', clientCertificates],
     ['service profile', () => profile(options)],
+    ['managed settings', () => managedSettings(options)],
   ];
   const results: CheckResult[] = [];
   for (const [name, check] of checks) {
@@ -162,6 +166,13 @@ const samplePfx: readonly string[] = [
   'uGctgo9SaTE4MBEGCSqGSIb3DQEJFDEEHgIAeDAjBgkqhkiG9w0BCRUxFgQUKoldDv5sxaa9YPerk/wXCvJ3nEAwQTAxMA0GCWCG',
   'SAFlAwQCAQUABCDw7Eq+2RUZmZKJdY+AVJ4mEbCvC55WivqMyyN92xYPTQQIBaReVG5DhegCAggA',
 ];
+
+async function managedSettings({ managed }: SelfCheckOptions): Promise<Verdict> {
+  const read = await readManagedSettings(managed);
+  if (!read.ok) return bad(read.sentence);
+  const fixed = describeManaged(read.managed);
+  return good(fixed.length === 0 ? 'none' : `${fixed.join(', ')}, of ${read.sources.join(' and ')}`);
+}
 
 async function profile({ site, root }: SelfCheckOptions): Promise<Verdict> {
   const loaded = await loadProfile({ site, resources: path.join(root, 'resources') });

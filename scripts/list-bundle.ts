@@ -8,7 +8,7 @@ const packed = [
   /^dist\/main\/(preload\.cjs|licences\.json)$/,
   /^dist\/renderer\//,
   /^dist\/verify\//,
-  /^resources\/(?!icons\/)/,
+  /^resources\/(?!(icons|policy)\/)/,
 ];
 
 /** Every packed file under `root` with its SHA-256: what `--self-check` compares with. */

@@ -31,6 +31,8 @@ export class AppStore {
   locked = $derived(this.lockedState !== null);
   lock = $derived(this.lockedState?.lock ?? this.state?.lock ?? null);
   reasons = $derived(this.state?.settings.reasons ?? []);
+  /** Whether a reason that is not in the list may be given. */
+  otherReasons = $derived(this.state?.managed.reasons === undefined);
   running = $derived([...this.jobs.values()].filter(({ state }) => state === 'running'));
 
   constructor(api: Api) {
@@ -105,6 +107,6 @@ export class AppStore {
     }
     this.lockedState = null;
     this.state = state;
-    if (this.reason === '') this.reason = state.settings.reasons[0] ?? '';
+    if (this.reason === '' || !(this.otherReasons || this.reasons.includes(this.reason))) this.reason = state.settings.reasons[0] ?? '';
   }
 }

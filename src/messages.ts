@@ -261,6 +261,13 @@ const messages: Record<FailureCode, Format> = {
     ),
   'connection.built-in': () =>
     message('The built-in connection can’t be changed that way.', 'Add a connection of your own.'),
+  'connection.built-in-off': () =>
+    message('Your administrator does not allow the built-in service.', 'Use another connection.'),
+  'connection.host': (f) =>
+    message(
+      `Your administrator does not allow connections to ${host(f)}.`,
+      'Use a host that is allowed, or ask your administrator.',
+    ),
   'certificate.invalid': (f) =>
     f.subject === undefined
       ? message(
@@ -290,10 +297,17 @@ const messages: Record<FailureCode, Format> = {
         : `The audit log has been changed at entry ${f.row}.`,
       'Tell the administrator; do not delete it.',
     ),
+  'link.refused': () =>
+    message(
+      'The link could not be used: it is not one that opens a case or a token.',
+      'Enter the case or the token by hand.',
+    ),
   'app.locked': () => message('The app is locked.', 'Unlock it first.'),
   'unlock.wrong': () => message('Wrong passphrase.', 'Try again.', 'now'),
   'unlock.too-short': (f) =>
     message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),
+  'unlock.passphrase-required': () =>
+    message('Your administrator asks for a passphrase.', 'Set one first.', 'now'),
   'unlock.verifier-lost': () =>
     message(
       'The keychain no longer has what the passphrase is checked with.',
@@ -302,6 +316,10 @@ const messages: Record<FailureCode, Format> = {
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
     message('A reason and a case are needed before anything is told in clear.', 'Fill them in.', 'now'),
+  'reveal.reason-refused': () =>
+    message('Your administrator does not accept this reason.', 'Choose one of the list.', 'now'),
+  'settings.managed': () =>
+    message('This setting is managed by your administrator.', 'Ask your administrator to change it.'),
   'reveal.throttled': (f) =>
     message('You’ve revealed too many values in a short time.', formatWait(f), 'later'),
   'reveal.gone': () =>
@@ -415,6 +433,8 @@ const messages: Record<FailureCode, Format> = {
       `This connection has no policy ${f.policy ?? 'of that name'}.`,
       'Choose another or add it under Connections.',
     ),
+  'pattern.forbidden': () =>
+    message('Your administrator does not allow batches to match values.', 'Ask your administrator.'),
   'pattern.invalid': () =>
     message('The pattern is not a regular expression.', 'Check brackets and backslashes.'),
   'pattern.unsupported': () =>
@@ -473,6 +493,15 @@ const messages: Record<FailureCode, Format> = {
       'Choose UTF-8, which has every character.',
       'now',
     ),
+
+  'export.unencrypted': () =>
+    message(
+      'Your administrator allows cleartext in encrypted files only.',
+      'Encrypt the file with a passphrase, or export masked values.',
+      'now',
+    ),
+  'export.forbidden': () =>
+    message('Your administrator allows no cleartext in files.', 'Export masked values or tokens.'),
 
   'portal.sign-in': () => message('Nobody is signed in to the portal.', 'Sign in first.'),
   'portal.expired': () =>

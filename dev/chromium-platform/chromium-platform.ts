@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
-import type { AwaySignal, Platform } from '../../electron/platform/platform.ts';
+import type { AwaySignal, Opening, Platform } from '../../electron/platform/platform.ts';
 import { openBundle, type Bundle } from '../../electron/platform/protocol.ts';
 import { acquireProcessLock, type ProcessLock } from '../../electron/storage/process-lock.ts';
 import { createEmitter } from '../../electron/util/emitter.ts';
@@ -25,6 +25,8 @@ export interface ChromiumOptions {
   /** Settings, audit and jobs; made if missing. */
   readonly home: string;
   readonly headless: boolean;
+  /** A file or a `tokendesk://` link to open. */
+  readonly open?: readonly string[];
   /** Where results go when there is no file they belong to; the person's Downloads folder if absent. */
   readonly downloads?: string;
   readonly env?: NodeJS.ProcessEnv;
@@ -127,9 +129,21 @@ async function openWith(
         options.downloads ?? (beside === null ? path.join(os.homedir(), 'Downloads') : path.dirname(beside));
       return Promise.resolve(freeName(folder, name));
     },
-    droppedFile: (reference) => files.dropped(reference),
+    droppedFile: (reference) =>
+      options.open?.some((given) => referenceOf(given) === reference) === true
+        ? Promise.resolve(reference.slice(fromStart.length))
+        : files.dropped(reference),
     openFolder: () => Promise.resolve(false),
     showInFolder: () => false,
+    // The window is the page alone: without a menu, and a title bar that follows the system.
+    setTheme: () => undefined,
+    onCommand: () => () => undefined,
+    onOpen(listener) {
+      options.open?.forEach((address) => listener(openingOf(address)));
+      return () => undefined;
+    },
+    showProgress: () => undefined,
+    notify: () => undefined,
     protectContent: () => undefined,
     endRenderer() {
       void endPage(page).then(
@@ -142,6 +156,15 @@ async function openWith(
   };
   return { platform, page, away: (signal) => away.emit(signal), closed, close: () => (closing ??= close()) };
 }
+
+/** Begins the reference of a file that the app was started with. */
+const fromStart = 'start:';
+const referenceOf = (given: string): string => fromStart + path.resolve(given);
+
+const openingOf = (given: string): Opening =>
+  given.startsWith('tokendesk:')
+    ? { kind: 'link', address: given }
+    : { kind: 'file', reference: referenceOf(given) };
 
 /** Ends what the page's script does, a loop included, and loads the page anew. Rejects where it still hangs. */
 async function endPage(page: Page): Promise<void> {

@@ -7,6 +7,11 @@ import type { Page } from 'playwright-core';
 import { createLog, type Log } from '../../electron/log/log.ts';
 import { watchProcess } from '../../electron/log/watch-process.ts';
 import { limitCoreDumps } from '../../electron/platform/core-dumps.ts';
+import {
+  readManagedSettings,
+  systemOptions,
+  type ManagedOptions,
+} from '../../electron/settings/managed-settings.ts';
 import type { AwaySignal, Platform } from '../../electron/platform/platform.ts';
 import { watchScreenLock } from '../../electron/platform/screen-lock.ts';
 import { chromiumOrigin, openChromium } from './chromium-platform.ts';
@@ -18,8 +23,12 @@ export interface StartOptions {
   readonly home?: string;
   /** True where there is no display, if absent. */
   readonly headless?: boolean;
+  /** A file or a `tokendesk://` link to open. */
+  readonly open?: readonly string[];
   /** Folder for results that belong to no file, and for all of them when given. */
   readonly downloads?: string;
+  /** Where the administrator's settings are; the system's place if absent. */
+  readonly managed?: Pick<ManagedOptions, 'folder' | 'uid'>;
   /** Where the display, proxies and the keyring are looked for; the process's own if absent. */
   readonly env?: NodeJS.ProcessEnv;
   /** Called with everything that is sent to the window, as JSON: for proving what is never in it. */
@@ -63,6 +72,8 @@ function openLog(options: StartOptions): Log {
 
 async function start(options: StartOptions, log: Log): Promise<StartedApp> {
   const env = options.env ?? process.env;
+  const managed = await readManagedSettings({ ...systemOptions(process.platform), ...options.managed });
+  if (!managed.ok) throw new Error(managed.sentence);
   const limiting = limitCoreDumps({ log, os: process.platform });
   const opening = openChromium({
     renderer: fileURLToPath(beside('../renderer')),
@@ -73,6 +84,7 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     headless: options.headless ?? !hasDisplay(env),
     env,
     ...(options.downloads !== undefined && { downloads: options.downloads }),
+    ...(options.open !== undefined && { open: options.open }),
     ...(options.tap !== undefined && { tap: options.tap }),
   });
   const loading = pause(browserHeadStartMs).then(() =>
@@ -93,6 +105,7 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     licences: [beside('./licences.json'), beside('../renderer/licences.json')],
     origin: chromiumOrigin,
     log,
+    managed: managed.managed,
   });
   await showing;
   const onLocked = (): void => chromium.away('screen-locked');

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Audit } from '../audit/audit.ts';
 import type { Handlers } from '../contract/calls.ts';
 import type { Outcome } from '../contract/errors.ts';
+import type { ManagedSettings } from '../contract/models/app.ts';
 import type { Connections } from '../credentials/connections.ts';
 import type { Keychain } from '../credentials/keychain.ts';
 import type { Parser } from '../parsing/parser.ts';
@@ -29,6 +30,8 @@ export interface BatchOptions {
   readonly parser: Pick<Parser, 'convertSheet' | 'matchPatterns'>;
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'>;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
+  /** What an administrator has fixed. */
+  readonly managed: Pick<ManagedSettings, 'reasons' | 'cleartextExport' | 'bulkMatch'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   readonly disclosures: Pick<Disclosures, 'count' | 'countMatch' | 'fingerprint'>;

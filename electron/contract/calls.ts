@@ -8,7 +8,15 @@ import {
   portalConfiguration,
 } from './models/administration.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
-import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
+import {
+  about,
+  appCommand,
+  appState,
+  disclosureFigures,
+  lockState,
+  lockedAppState,
+  settings,
+} from './models/app.ts';
 import {
   canaryCell,
   columnProfile,
@@ -20,6 +28,7 @@ import {
   mapping,
   matchReason,
   notice,
+  opened,
   plan,
   preflight,
   foundCell,
@@ -115,6 +124,8 @@ export const calls = {
   'app.disclosures': call(nothing, disclosureFigures),
   /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
   'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
+  /** What the system asked to open and nobody took yet: a file, or the case or token of a link. Nothing is sent. */
+  'app.takeOpened': call(nothing, opened.nullable()),
   /** A text for whoever helps; it names no host, user, value, secret or file. */
   'app.diagnostics': call(nothing, z.strictObject({ text: z.string().max(400_000) })),
   /** Writes the text that was shown last; null when the person changed their mind. */
@@ -446,6 +457,10 @@ export type FileCall = { [N in CallName]: Calls[N]['takesFile'] extends true ? N
 /** What main sends to the window unasked. Parsed before it leaves, like every answer. */
 export const events = {
   'app.state': z.union([appState, lockedAppState]),
+  /** The system asked to open something: `app.takeOpened` gives it. */
+  'app.opened': nothing,
+  /** Chosen in the application's menu. */
+  'app.command': z.strictObject({ command: appCommand }),
   /** The cleartext of this reveal must leave the screen now. */
   'reveal.ended': z.strictObject({
     revealId: id,

@@ -46,19 +46,25 @@ export const failureCodes = [
   'connection.invalid',
   'connection.environment', // not lowered while secrets are stored
   'connection.built-in', // the built-in connection can't be changed that way
+  'connection.built-in-off', // the administrator does not allow it
+  'connection.host', // not one of the hosts the administrator allows; `subject` is the host
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
   'certificate.slow', // its file asks for so many rounds that opening it takes too long
   // the app
   'audit.unwritable', // nothing is sent that can't be recorded first
   'audit.broken', // the chain does not verify
   'app.locked',
+  'link.refused', // a tokendesk:// link that is not one of ours
   'unlock.wrong',
   'unlock.wait',
   'unlock.too-short',
+  'unlock.passphrase-required', // the administrator asks for a passphrase, and none is set yet
   'unlock.verifier-lost', // the keychain no longer has what the passphrase is checked with
   'reveal.reason-required',
+  'reveal.reason-refused', // not one of the administrator's
   'reveal.throttled',
   'reveal.gone', // hidden meanwhile
+  'settings.managed', // the administrator has fixed it; `subject` is its name
   'disclosure.limit', // as much was disclosed today as may be; `subject` is the count that is full
   'lookup.unknown',
   'clipboard.unavailable',
@@ -97,6 +103,7 @@ export const failureCodes = [
   'plan.column-unknown',
   'plan.definition-unknown',
   'plan.policy-unknown',
+  'pattern.forbidden', // the administrator does not allow batches to match
   'pattern.invalid',
   'pattern.unsupported', // lookaround, backreference
   'pattern.slow', // takes too long to compile or to try
@@ -116,6 +123,8 @@ export const failureCodes = [
   'mend.masked',
   'mend.not-failed',
   'export.encoding', // the header has characters that the chosen encoding has not
+  'export.unencrypted', // the administrator allows cleartext in encrypted files only
+  'export.forbidden', // the administrator allows no cleartext in files
   // reports
   'portal.sign-in', // nobody is signed in
   'portal.expired', // the sign-in has ended (401)

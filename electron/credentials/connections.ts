@@ -30,7 +30,7 @@ export interface Connections {
    * Adds a connection, or changes one when the draft has an id. HTTPS only; the extra CA must be PEM. When the
    * address moves to another origin, or policies are removed, the secrets that belonged there are removed first; if
    * they can't be, nothing is changed. The environment is not lowered while a secret stays stored, since colour, typed
-   * row count and audit lines follow it. Failures: connection.environment, connection.invalid (`subject` names the field),
+   * row count and audit lines follow it. Failures: connection.environment, connection.host, connection.invalid (`subject` names the field),
    * certificate.invalid, connection.unknown, connection.built-in, keychain.*, file.*.
    */
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
@@ -73,6 +73,8 @@ export interface ConnectionsOptions {
   readonly certificates: ClientCertificates;
   readonly parser: Pick<Parser, 'readPkcs12'>;
   readonly newId: () => string;
+  /** Whether a connection may name this address. */
+  readonly isAllowedHost?: (baseUrl: string) => boolean;
 }
 
 const environmentRank: Record<Environment, number> = { development: 0, test: 1, production: 2 };
@@ -83,6 +85,7 @@ export function createConnections({
   certificates,
   parser,
   newId,
+  isAllowedHost = () => true,
 }: ConnectionsOptions): Connections {
   const list = () => store.read('connections');
 
@@ -188,6 +191,8 @@ export function createConnections({
         list().filter(({ id }) => id !== draft.id),
       );
       if (!checked.ok) return checked;
+      if (!isAllowedHost(checked.value.baseUrl))
+        return failed('connection.host', { subject: new URL(checked.value.baseUrl).hostname });
       const next = { ...checked.value, id: draft.id ?? newId(), builtIn: false };
       return isLoweredWithSecrets(next) ? failed('connection.environment') : put(next);
     },

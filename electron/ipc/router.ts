@@ -21,18 +21,23 @@ export interface RouterOptions {
   /** The one origin that may call. */
   readonly origin: string;
   readonly locked: () => boolean;
+  /** Whether a passphrase has to be set before anything else is answered. */
+  readonly passphraseMissing?: () => boolean;
   /** A handler that throws or answers outside of its contract is a bug of ours. */
   readonly log: Pick<Log, 'bug'>;
 }
 
+/** What is answered before a passphrase is set, besides what is answered while the app is locked. */
+const beforePassphrase: readonly CallName[] = ['lock.setPassphrase', 'settings.save', 'app.about'];
+
 const isCallName = (call: string): call is CallName => Object.hasOwn(calls, call);
 
 /**
- * The only way in: sender check → lock check → parse input → run → lock check → parse output → coded error. The
+ * The only way in: sender check → lock check → passphrase check → parse input → run → lock check → parse output → coded error. The
  * answer is always an Outcome and never carries a message, stack or cause. The lock is checked twice, since the app
  * may be locked while a request is under way, and its answer must not reach a locked window.
  */
-export function createRouter({ handlers, origin, locked, log }: RouterOptions) {
+export function createRouter({ handlers, origin, locked, passphraseMissing, log }: RouterOptions) {
   return async function handle(
     sender: Sender | null,
     call: string,
@@ -42,6 +47,8 @@ export function createRouter({ handlers, origin, locked, log }: RouterOptions) {
     if (!isCallName(call)) return failed('call.refused');
     const contract = calls[call];
     if (locked() && contract.whileLocked === null) return failed('app.locked');
+    if (passphraseMissing?.() === true && contract.whileLocked === null && !beforePassphrase.includes(call))
+      return failed('unlock.passphrase-required');
     const input = contract.input.safeParse(payload);
     if (!input.success) return failed('call.invalid', { operation: call });
     try {

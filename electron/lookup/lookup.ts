@@ -24,6 +24,8 @@ export interface LookupOptions {
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;
   readonly disclosures: Pick<Disclosures, 'count'>;
   readonly caseRequired: () => boolean;
+  /** The only reasons that are accepted, where an administrator has fixed them. */
+  readonly onlyReasons?: readonly string[] | undefined;
   readonly now: () => Date;
   readonly newId: () => string;
 }
@@ -119,7 +121,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
    * Fetches cleartext for an act that needs a reason, and hands it to `use`, whose outcome is the act's. The act is
    * in the audit log and synced before anything leaves; its line is the line of the request too. The keychain learns
    * of the line while the service is asked, and before `use` gets the value. Failures:
-   * reveal.reason-required, reveal.throttled, disclosure.limit, audit.unwritable, those of the service and of `use`.
+   * reveal.reason-required, reveal.reason-refused, reveal.throttled, disclosure.limit, audit.unwritable, those of the service and of `use`.
    */
   async function withReason<T>(
     action: 'Reveal' | 'Copy',
@@ -128,6 +130,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     use: (answer: Answer) => Outcome<T> | Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     if (options.caseRequired() && caseReference === '') return failed('reveal.reason-required');
+    if (options.onlyReasons?.includes(reason) === false) return failed('reveal.reason-refused');
     const allowed = reveals.allow();
     if (!allowed.ok) return allowed;
     const { policy, definition, token } = lookup;

@@ -4,11 +4,15 @@ import type * as Electron from 'electron';
 import type { BrowserWindow, IpcMainInvokeEvent } from 'electron';
 import { callChannel, eventChannel } from '../contract/bridge.ts';
 import { calls, type CallName } from '../contract/calls.ts';
+import type { AppCommand } from '../contract/models/app.ts';
 import type { Sender } from '../ipc/router.ts';
 import { createEmitter } from '../util/emitter.ts';
+import type { Openings } from './openings.ts';
 import type { AwaySignal, Platform, PlatformClipboard } from './platform.ts';
 import { serveBundle } from './protocol.ts';
-import { setMenu, reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
+import { setMenu, showContextMenus } from './menu.ts';
+import { reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
+import { readWindowPlace, rememberWindow } from './window-state.ts';
 
 /** The modules of Electron that are used. Handed in, so that each use can be tested on a fake of the same types. */
 export type ElectronModules = Pick<
@@ -20,7 +24,11 @@ export type ElectronModules = Pick<
   | 'dialog'
   | 'ipcMain'
   | 'Menu'
+  | 'nativeTheme'
+  | 'Notification'
   | 'powerMonitor'
+  | 'powerSaveBlocker'
+  | 'screen'
   | 'session'
   | 'shell'
 >;
@@ -31,6 +39,9 @@ export interface ElectronPlatformOptions {
   /** Absolute path of the preload. */
   readonly preload: string;
   readonly os: NodeJS.Platform;
+  readonly openings?: Openings;
+  /** Whether the window may be closed now; where not, it is closed later or not at all. */
+  readonly mayClose?: () => boolean;
   /** Used on Linux, where Electron does not tell that the screen is locked. */
   readonly watchScreenLock?: (onLocked: () => void) => unknown;
 }
@@ -55,14 +66,13 @@ export const deadProxy: Electron.ProxyConfig = {
 /** The platform of the product. Called once, after Electron is ready. */
 export async function createElectronPlatform(
   electron: ElectronModules,
-  { renderer, preload, os, watchScreenLock }: ElectronPlatformOptions,
+  { renderer, preload, os, openings, mayClose, watchScreenLock }: ElectronPlatformOptions,
 ): Promise<Platform> {
   const { app, dialog, ipcMain, powerMonitor, shell } = electron;
   // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
   const session = electron.session.fromPartition('tokendesk', { cache: false });
   await session.setProxy(deadProxy);
   await serveBundle(session, renderer);
-  setMenu(electron, os);
 
   const home = app.getPath('userData');
   fs.mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -79,11 +89,15 @@ export async function createElectronPlatform(
   app.on('before-quit', () => away.emit('quit'));
 
   let window: BrowserWindow | null = null;
-  app.on('second-instance', () => {
+  const commands = createEmitter<AppCommand>();
+  setMenu(electron, os, (command) => commands.emit(command));
+  function bringToFront(): void {
     if (window === null) return;
     if (window.isMinimized()) window.restore();
     window.focus();
-  });
+  }
+  app.on('second-instance', bringToFront);
+  let sleepBlocker: number | null = null;
 
   function senderOf(event: IpcMainInvokeEvent): Sender | null {
     const frame = event.senderFrame;
@@ -105,8 +119,11 @@ export async function createElectronPlatform(
         );
     },
     async openWindow() {
-      const made = createWindow(electron, { preload, session });
+      const place = readWindowPlace(home, electron);
+      const made = createWindow(electron, { preload, session, place });
       window = made;
+      rememberWindow(made, home, place);
+      showContextMenus(electron, made.webContents);
       reloadCrashedWindow(made, {
         load: () => loadWindow(made),
         onGone: () => away.emit('renderer-gone'),
@@ -121,6 +138,9 @@ export async function createElectronPlatform(
       window.on('blur', () => away.emit('blur'));
       window.on('hide', () => away.emit('blur'));
       window.on('minimize', () => away.emit('blur'));
+      window.on('close', (event) => {
+        if (mayClose?.() === false) event.preventDefault();
+      });
       window.on('closed', () => {
         window = null;
       });
@@ -162,6 +182,27 @@ export async function createElectronPlatform(
       // Answers nothing: whether a file manager opened can't be known.
       shell.showItemInFolder(file);
       return true;
+    },
+    setTheme(theme) {
+      electron.nativeTheme.themeSource = theme;
+    },
+    onCommand: (listener) => commands.on(listener),
+    onOpen: (listener) => openings?.on(listener) ?? (() => undefined),
+    showProgress(share) {
+      // Negative is none, more than 1 is of unknown length.
+      window?.setProgressBar(share === null ? -1 : share === 'unknown' ? 2 : share);
+      const { powerSaveBlocker } = electron;
+      if (share !== null) sleepBlocker ??= powerSaveBlocker.start('prevent-app-suspension');
+      else if (sleepBlocker !== null) {
+        powerSaveBlocker.stop(sleepBlocker);
+        sleepBlocker = null;
+      }
+    },
+    notify({ title, body }) {
+      if (window?.isFocused() === true || !electron.Notification.isSupported()) return;
+      const notification = new electron.Notification({ title, body });
+      notification.on('click', bringToFront);
+      notification.show();
     },
     protectContent(on) {
       window?.setContentProtection(on);

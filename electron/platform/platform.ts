@@ -1,3 +1,4 @@
+import type { AppCommand, Settings } from '../contract/models/app.ts';
 import type { EventName, EventPayload } from '../contract/calls.ts';
 import type { Sender } from '../ipc/router.ts';
 
@@ -6,6 +7,10 @@ export type AwaySignal = 'blur' | 'renderer-gone' | 'screen-locked' | 'suspend' 
 
 /** Answers one call of the window. `sender` is null when the platform can't tell who asked. */
 export type Router = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
+
+/** What the system asks the app to open. A file is one for `droppedFile`. */
+export type Opening =
+  { readonly kind: 'file'; readonly reference: string } | { readonly kind: 'link'; readonly address: string };
 
 /** What a file that is asked for may be: delimited text or a workbook, or a PKCS #12 file. */
 export type FileKind = 'table' | 'certificate' | 'profile';
@@ -54,6 +59,19 @@ export interface Platform {
   /** Shows a file that was written where the person said in the system's file manager. False where that can't be done. */
   showInFolder(file: string): boolean;
 
+  /** Of the title bar, menus and dialogs; the page has its own. */
+  setTheme(theme: Settings['theme']): void;
+  /** Something was chosen in the application's menu. Returns the function that stops listening. */
+  onCommand(listener: (command: AppCommand) => void): () => void;
+  /** Hears of what the system asks to open, what came before included. Returns the function that stops listening. */
+  onOpen(listener: (opening: Opening) => void): () => void;
+  /**
+   * How far the batches are, 0 to 1, in the taskbar or dock; null while none runs. While one does, the computer does not
+   * sleep by itself; its screen may.
+   */
+  showProgress(share: number | 'unknown' | null): void;
+  /** Shown by the system while the window is not in front; a click brings it there. */
+  notify(notification: { readonly title: string; readonly body: string }): void;
   /** Best effort: keeps the window out of screenshots and screen sharing while cleartext shows. */
   protectContent(on: boolean): void;
   /** Ends the process of the window's page, whatever that does; `renderer-gone` follows, then the page is loaded again. */

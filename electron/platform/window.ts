@@ -1,16 +1,21 @@
 import type { BrowserWindow as ElectronWindow, Session, RenderProcessGoneDetails } from 'electron';
 import type { ElectronModules } from './electron-platform.ts';
 import { electronOrigin } from './protocol.ts';
+import type { WindowPlace } from './window-state.ts';
 
 /** The only place where a window is made. All preferences are listed, defaults included, so that each can be checked. */
 export function createWindow(
   { BrowserWindow }: Pick<ElectronModules, 'BrowserWindow'>,
-  { preload, session }: { readonly preload: string; readonly session: Session },
+  {
+    preload,
+    session,
+    place,
+  }: { readonly preload: string; readonly session: Session; readonly place: WindowPlace },
 ): ElectronWindow {
   const window = new BrowserWindow({
     title: 'Tokendesk',
-    width: 1280,
-    height: 800,
+    ...place.bounds,
+    autoHideMenuBar: true,
     minWidth: 900,
     minHeight: 600,
     show: false,
@@ -41,18 +46,6 @@ export function createWindow(
 
 export async function loadWindow(window: ElectronWindow): Promise<void> {
   await window.loadURL(`${electronOrigin}/index.html`);
-}
-
-/**
- * Electron's own menu has Reload, Toggle Developer Tools and links to the web. macOS needs a menu for the shortcuts
- * of copying and quitting; elsewhere the window has none.
- */
-export function setMenu({ Menu }: Pick<ElectronModules, 'Menu'>, os: NodeJS.Platform): void {
-  Menu.setApplicationMenu(
-    os === 'darwin'
-      ? Menu.buildFromTemplate([{ role: 'appMenu' }, { role: 'editMenu' }, { role: 'windowMenu' }])
-      : null,
-  );
 }
 
 /** A page that crashed more often than that within this time would crash again. */

@@ -51,6 +51,8 @@ function stateOf(lock: () => AppState['lock']) {
     clients: () => ({ open: () => Promise.resolve(null) }) as never,
     lock,
     settings: () => data.settings,
+    managed: {},
+    passphraseMissing: () => false,
     settingsDamage: { reason: 'unfit', keptAs: canary },
     log: { bug: () => undefined },
   });

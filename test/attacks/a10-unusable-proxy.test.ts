@@ -40,6 +40,7 @@ const openThrough = (proxy: string, proxyUser = '') =>
         secret: () => Promise.resolve(done('canary')),
         certificate: () => Promise.resolve(done(null)),
       },
+      managed: {},
       profile: { pins: {} },
     },
   );
@@ -138,6 +139,8 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
     clients: () => ({ open: () => Promise.reject(new TypeError('canary')) }) as never,
     lock: () => ({ locked: false, passphraseSet: false, waitMs: 0 }),
     settings: () => data.settings,
+    managed: {},
+    passphraseMissing: () => false,
     settingsDamage: null,
     log: {
       bug(place) {

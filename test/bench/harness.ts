@@ -85,6 +85,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     },
     store: memoryStore(),
     clipboard: { epoch: () => 0, write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
+    managed: {},
     reveals: { allow: () => done(null), open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
     disclosures: {
       count: () => done(null),

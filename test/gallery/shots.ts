@@ -744,6 +744,16 @@ export const shots: Shot[] = [
       await page.getByRole('alert').waitFor();
     },
   },
+  { name: 'managed-settings', scene: 'managed', steps: (page) => go(page, 'Settings') },
+  {
+    name: 'managed-list',
+    scene: 'managed',
+    steps: async (page) => {
+      await go(page, 'Settings');
+      await page.getByRole('region', { name: 'Managed by your administrator' }).scrollIntoViewIfNeeded();
+    },
+  },
+  { name: 'passphrase-missing', scene: 'passphrase-missing' },
   { name: 'locked', scene: 'locked' },
   { name: 'locked-waiting', scene: 'locked-waiting' },
   { name: 'administration-signed-out', scene: 'administration-signed-out', steps: administer },

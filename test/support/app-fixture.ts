@@ -70,18 +70,24 @@ async function forgetHome(): Promise<void> {
     await keyring.deletePassword('Tokendesk', account).catch(() => false);
 }
 
-/** Opens a app on a home that was prepared, in the host that this project is for. Whoever opens it closes it. */
-export function openApp(home: string): Promise<OpenApp> {
-  return base.info().project.name === 'electron' ? openElectron(home) : openChromium(home);
+/**
+ * Opens an app on a home that was prepared, in the host that this project is for. Whoever opens it closes it. `open`
+ * is what the system asks it to open, in Chromium alone.
+ */
+export function openApp(home: string, open: readonly string[] = []): Promise<OpenApp> {
+  return base.info().project.name === 'electron' ? openElectron(home) : openChromium(home, open);
 }
 
-async function openChromium(home: string): Promise<OpenApp> {
+async function openChromium(home: string, open: readonly string[]): Promise<OpenApp> {
   const { startApp } = (await import(built.href)) as typeof Built;
   const outward: string[] = [];
   const places = { home: path.join(home, 'desk'), downloads: path.join(home, 'downloads') };
   const app = await startApp({
     ...places,
+    open,
     headless: true,
+    // A test may leave settings of an administrator there.
+    managed: { folder: path.join(home, 'administrator'), uid: process.getuid?.() ?? 0 },
     tap: (message) => outward.push(message),
   });
   app.page.setDefaultTimeout(15_000);

@@ -241,6 +241,7 @@ export async function openApp(
       epoch: () => 0,
       write: (text) => (app.copied.push(text), Promise.resolve(done({ clearAfterMs: 30_000 }))),
     },
+    managed: {},
     reveals: { allow: () => done(null), open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }) },
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),

@@ -14,7 +14,11 @@ export const {
   dialog,
   ipcMain,
   Menu,
+  nativeTheme,
+  Notification,
   powerMonitor,
+  powerSaveBlocker,
+  screen,
   session,
   shell,
 } = fake.modules;

@@ -80,10 +80,15 @@ export function createFakeContents(handlers: Map<string, Handler>) {
   const asked = {
     windowOpen: null as Parameters<Electron.WebContents['setWindowOpenHandler']>[0] | null,
     webRtc: '',
+    zoom: 0,
   };
   const methods = {
     setWindowOpenHandler(handler) {
       asked.windowOpen = handler;
+    },
+    getZoomLevel: () => asked.zoom,
+    setZoomLevel(level) {
+      asked.zoom = level;
     },
     setWebRTCIPHandlingPolicy(policy) {
       asked.webRtc = policy;
@@ -127,8 +132,20 @@ export function createFakeElectron(options: FakeOptions) {
     exit: null as number | null,
     clipboard: null as Record<string, string | Blob> | null,
     dialogs: [] as unknown[],
+    /** Menus that were shown at the pointer. */
+    popups: [] as Electron.MenuItemConstructorOptions[][],
+    displays: [{ workArea: { x: 0, y: 0, width: 1920, height: 1040 } }] as Pick<
+      Electron.Display,
+      'workArea'
+    >[],
     openAnswer: { canceled: true, filePaths: [] } as Electron.OpenDialogReturnValue,
     openPathError: '',
+    /** Which button the person will press. */
+    messageAnswer: 0,
+    messages: [] as Electron.MessageBoxOptions[],
+    notifications: [] as (Electron.NotificationConstructorOptions & { click: () => void })[],
+    blockers: new Set<number>(),
+    protocols: [] as string[],
     saveAnswer: { canceled: true, filePath: '' } as Electron.SaveDialogReturnValue,
   };
   let becomeReady: () => void = () => undefined;
@@ -153,6 +170,10 @@ export function createFakeElectron(options: FakeOptions) {
     },
     getAppPath: () => options.appPath,
     getVersion: () => '1.2.3',
+    setAsDefaultProtocolClient(protocol) {
+      said.protocols.push(protocol);
+      return true;
+    },
     quit() {
       const event = { prevented: false, preventDefault: () => (event.prevented = true) };
       app.emit('before-quit', event);
@@ -195,6 +216,10 @@ export function createFakeElectron(options: FakeOptions) {
     showSaveDialog(...args: unknown[]) {
       said.dialogs.push(args.at(-1));
       return Promise.resolve(said.saveAnswer);
+    },
+    showMessageBox(...args: unknown[]) {
+      said.messages.push(args.at(-1) as Electron.MessageBoxOptions);
+      return Promise.resolve({ response: said.messageAnswer, checkboxChecked: false });
     },
     showErrorBox(title, content) {
       said.dialogs.push(`${title}: ${content}`);
@@ -243,11 +268,27 @@ export function createFakeElectron(options: FakeOptions) {
     },
     buildFromTemplate(template: Electron.MenuItemConstructorOptions[]) {
       said.template = template;
-      return { items: template } as unknown as Electron.Menu;
+      return {
+        items: template,
+        popup: () => void said.popups.push(template),
+      } as unknown as Electron.Menu;
     },
   } satisfies Partial<typeof Electron.Menu>;
 
-  type Used = 'loadURL' | 'show' | 'focus' | 'isMinimized' | 'restore' | 'setContentProtection' | 'close';
+  type Used =
+    | 'loadURL'
+    | 'show'
+    | 'focus'
+    | 'isMinimized'
+    | 'restore'
+    | 'setContentProtection'
+    | 'close'
+    | 'maximize'
+    | 'isFocused'
+    | 'setProgressBar'
+    | 'isMaximized'
+    | 'isDestroyed'
+    | 'getNormalBounds';
   class FakeWindow extends EventEmitter implements Pick<Electron.BrowserWindow, Used> {
     readonly options: Electron.BrowserWindowConstructorOptions;
     readonly webContents: FakeContents;
@@ -259,6 +300,9 @@ export function createFakeElectron(options: FakeOptions) {
     isProtected = false;
     isFront = false;
     isSmall = false;
+    isLarge = false;
+    progress = -1;
+    bounds: Electron.Rectangle;
 
     static getAllWindows(): FakeWindow[] {
       return windows;
@@ -266,6 +310,8 @@ export function createFakeElectron(options: FakeOptions) {
     constructor(given: Electron.BrowserWindowConstructorOptions = {}) {
       super();
       this.options = given;
+      const { x = 0, y = 0, width = 800, height = 600 } = given;
+      this.bounds = { x, y, width, height };
       this.webContents = createFakeContents(handlers);
       app.emit('web-contents-created', {}, this.webContents);
       windows.push(this);
@@ -279,6 +325,7 @@ export function createFakeElectron(options: FakeOptions) {
       this.url = url;
       this.body = await answer.text();
       if (preload !== undefined) this.runPreload(preload);
+      this.webContents.emit('did-finish-load');
       this.emit('ready-to-show');
     }
     show(): void {
@@ -290,6 +337,24 @@ export function createFakeElectron(options: FakeOptions) {
     isMinimized(): boolean {
       return this.isSmall;
     }
+    isFocused(): boolean {
+      return this.isFront;
+    }
+    setProgressBar(progress: number): void {
+      this.progress = progress;
+    }
+    maximize(): void {
+      this.isLarge = true;
+    }
+    isMaximized(): boolean {
+      return this.isLarge;
+    }
+    isDestroyed(): boolean {
+      return !windows.includes(this);
+    }
+    getNormalBounds(): Electron.Rectangle {
+      return this.bounds;
+    }
     restore(): void {
       this.isSmall = false;
     }
@@ -297,6 +362,9 @@ export function createFakeElectron(options: FakeOptions) {
       this.isProtected = on;
     }
     close(): void {
+      const event = { prevented: false, preventDefault: () => (event.prevented = true) };
+      this.emit('close', event);
+      if (event.prevented) return;
       this.emit('closed');
       windows.splice(windows.indexOf(this), 1);
       if (windows.length === 0) app.emit('window-all-closed');
@@ -314,6 +382,31 @@ export function createFakeElectron(options: FakeOptions) {
     }
   }
 
+  let lastBlocker = 0;
+  const powerSaveBlocker = {
+    start() {
+      said.blockers.add(++lastBlocker);
+      return lastBlocker;
+    },
+    stop: (id) => said.blockers.delete(id),
+  } satisfies Partial<Electron.PowerSaveBlocker>;
+  class FakeNotification extends EventEmitter implements Pick<Electron.Notification, 'show'> {
+    readonly options: Electron.NotificationConstructorOptions;
+    static isSupported(): boolean {
+      return true;
+    }
+    constructor(given: Electron.NotificationConstructorOptions = {}) {
+      super();
+      this.options = given;
+    }
+    show(): void {
+      said.notifications.push({ ...this.options, click: () => this.emit('click') });
+    }
+  }
+  const nativeTheme = { themeSource: 'system' } satisfies Partial<Electron.NativeTheme>;
+  const screen = {
+    getAllDisplays: () => said.displays as Electron.Display[],
+  } satisfies Partial<Electron.Screen>;
   const powerMonitor = new EventEmitter();
   const modules = {
     app,
@@ -323,7 +416,11 @@ export function createFakeElectron(options: FakeOptions) {
     dialog,
     ipcMain,
     Menu,
+    nativeTheme,
+    Notification: FakeNotification,
     powerMonitor,
+    powerSaveBlocker,
+    screen,
     session,
     shell,
   } as unknown as ElectronModules;

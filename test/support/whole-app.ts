@@ -2,101 +2,121 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import Conf from 'conf';
-import { onTestFinished } from 'vitest';
-import { openApp, type App } from '../../electron/app.ts';
+import { openApp, type AppOptions } from '../../electron/app.ts';
 import type { CallInput, CallName, CallOutput, EventName } from '../../electron/contract/calls.ts';
 import type { Outcome } from '../../electron/contract/errors.ts';
+import type { Settings, ManagedSettings } from '../../electron/contract/models/app.ts';
 import { newXorKey, obscureText, type ObscuredText } from '../../electron/contract/obscured.ts';
+import { createLog } from '../../electron/log/log.ts';
 import type { AwaySignal, Platform, Router } from '../../electron/platform/platform.ts';
-import { fakeKeyring } from './fake-keyring.ts';
+import { fakeKeyring, type FakeKeyring } from './fake-keyring.ts';
 
+const origin = 'app://tokendesk';
+
+/** Everything of the main process but the platform and the keyring. Asked as the window asks, through the router. */
 export interface WholeApp {
   readonly home: string;
-  /** A call of the window, through the router. */
-  call<N extends CallName>(name: N, input: CallInput<N>): Promise<Outcome<CallOutput<N>>>;
+  readonly keyring: FakeKeyring;
+  readonly platform: Platform;
   /** All events that were sent to the window. */
   readonly events: { readonly name: EventName; readonly payload: unknown }[];
-  /** Files that the next dialogs answer with. */
-  readonly chosen: string[];
-  away(signal: AwaySignal): void;
+  /** What the log calls faults of ours. */
   readonly bugs: string[];
+  ask<N extends CallName>(call: N, input: CallInput<N>): Promise<Outcome<CallOutput<N>>>;
+  /** The person will choose this file when next asked. */
+  choose(file: string): void;
+  away(signal: AwaySignal): void;
   close(): Promise<void>;
 }
 
-const origin = 'app://test';
+export interface WholeAppOptions {
+  /** Made anew, and removed at the end, if absent. */
+  readonly home?: string;
+  readonly keyring?: FakeKeyring;
+  readonly managed?: ManagedSettings;
+  /** What a person has in the settings file. */
+  readonly settings?: Partial<Settings>;
+  readonly platform?: Partial<Platform>;
+  readonly options?: Partial<AppOptions>;
+}
+
+export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeApp> {
+  const home = given.home ?? fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-app-'));
+  const keyring = given.keyring ?? fakeKeyring();
+  let router: Router | null = null;
+  let chosen: string | null = null;
+  let clipboard = '';
+  let targets = 0;
+  const events: WholeApp['events'] = [];
+  const bugs: string[] = [];
+  const away = new Set<(signal: AwaySignal) => void>();
+  const platform: Platform = {
+    kind: 'electron',
+    version: '1.2.3',
+    home,
+    resources: path.resolve('resources'),
+    site: path.join(home, 'site'),
+    clipboard: {
+      write: (text) => ((clipboard = text), Promise.resolve()),
+      read: () => Promise.resolve(clipboard),
+      clear: () => ((clipboard = ''), Promise.resolve()),
+    },
+    serve: (given) => (router = given),
+    openWindow: () => Promise.resolve(),
+    send: (name, payload) => void events.push({ name, payload }),
+    chooseFile: () => Promise.resolve(chosen),
+    chooseTarget: ({ name }) => Promise.resolve(path.join(home, `${++targets}-${name}`)),
+    droppedFile: (reference) => Promise.resolve(reference),
+    openFolder: () => Promise.resolve(false),
+    showInFolder: () => false,
+    setTheme: () => undefined,
+    onCommand: () => () => undefined,
+    onOpen: () => () => undefined,
+    showProgress: () => undefined,
+    notify: () => undefined,
+    protectContent: () => undefined,
+    endRenderer: () => undefined,
+    onAway: (listener) => (away.add(listener), () => away.delete(listener)),
+    proxyFor: () => Promise.resolve(null),
+    ...given.platform,
+  };
+  const log = createLog({
+    folder: path.join(home, 'logs'),
+    codeFolder: home,
+    version: '1',
+    now: () => new Date(),
+  });
+  const app = await openApp(platform, {
+    conf: (options) => new Conf(options),
+    loadKeytar: () => Promise.resolve(keyring),
+    builtInServiceWorker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
+    parserWorker: new URL('../../electron/parsing/worker.ts', import.meta.url),
+    licences: [],
+    origin,
+    log: { ...log, bug: (place, error) => (bugs.push(`${place}: ${String(error)}`), log.bug(place, error)) },
+    managed: given.managed ?? {},
+    ...given.options,
+  });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closing ??= app.close().finally(() => {
+      if (given.home === undefined) fs.rmSync(home, { recursive: true, force: true });
+    }));
+  return {
+    home,
+    keyring,
+    platform,
+    ask: async (call, input) =>
+      (await router?.({ origin, isMainFrame: true }, call, input)) as Outcome<never>,
+    events,
+    bugs,
+    choose: (file) => void (chosen = file),
+    away: (signal) => away.forEach((listener) => listener(signal)),
+    close,
+  };
+}
 
 export const obscured = (text: string): ObscuredText => {
   const xorKey = newXorKey();
   return { xorKey, obscured: obscureText(text, xorKey) };
 };
-
-/** Everything behind the window: real modules, threads, settings and services; the system's dialogs and keyring are the test's. */
-export async function openWholeApp(): Promise<WholeApp> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'whole-'));
-  const home = path.join(folder, 'home');
-  fs.mkdirSync(home);
-  const events: WholeApp['events'] = [];
-  const chosen: string[] = [];
-  const bugs: string[] = [];
-  const listeners = new Set<(signal: AwaySignal) => void>();
-  let router: Router | null = null;
-  let clipboard = '';
-  const next = (): Promise<string | null> => Promise.resolve(chosen.shift() ?? null);
-  const platform: Platform = {
-    kind: 'electron',
-    version: '0.0.0',
-    home,
-    resources: path.resolve('resources'),
-    site: path.join(folder, 'site'),
-    clipboard: {
-      write: (text) => Promise.resolve(void (clipboard = text)),
-      read: () => Promise.resolve(clipboard),
-      clear: () => Promise.resolve(void (clipboard = '')),
-    },
-    serve: (served) => void (router = served),
-    openWindow: () => Promise.resolve(),
-    send: (name, payload) => void events.push({ name, payload }),
-    chooseFile: next,
-    chooseTarget: next,
-    droppedFile: () => Promise.resolve(null),
-    openFolder: () => Promise.resolve(false),
-    showInFolder: () => false,
-    protectContent: () => undefined,
-    endRenderer: () => undefined,
-    onAway(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    proxyFor: () => Promise.resolve(null),
-  };
-  const app: App = await openApp(platform, {
-    conf: (options) => new Conf(options),
-    loadKeytar: () => Promise.resolve(fakeKeyring()),
-    builtInServiceWorker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
-    parserWorker: new URL('../../electron/parsing/worker.ts', import.meta.url),
-    licences: [],
-    origin,
-    log: {
-      folder: home,
-      info: () => undefined,
-      bug: (place, error) => void bugs.push(`${place}: ${String(error)}`),
-      tail: () => [],
-    },
-  });
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    (closing ??= app.close().finally(() => fs.rmSync(folder, { recursive: true, force: true })));
-  onTestFinished(close);
-  return {
-    home,
-    events,
-    chosen,
-    bugs,
-    call: (name, input) =>
-      (router as Router)({ origin, isMainFrame: true }, name, input) as Promise<
-        Outcome<CallOutput<typeof name>>
-      >,
-    away: (signal) => listeners.forEach((listener) => listener(signal)),
-    close,
-  };
-}

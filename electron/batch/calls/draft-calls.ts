@@ -71,6 +71,7 @@ export function createDrafts(options: BatchOptions): Drafts {
     const patterns = work.value.flatMap(({ call }) =>
       call.operation === 'PatternMatch' ? [call.pattern] : [],
     );
+    if (patterns.length > 0 && options.managed.bulkMatch === false) return failed('pattern.forbidden');
     const checked = patterns.length === 0 ? done(null) : await parser.matchPatterns(patterns, []);
     if (!checked.ok && !(await isLeftToService(checked.failure, connection.id))) return checked;
     return done({

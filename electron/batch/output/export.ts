@@ -30,10 +30,10 @@ const minPassphraseLength = 8;
  * One export: asks for the target, records the export in the audit log, writes the file whole or not at all, and
  * records the sum. Null when the person chose no target. The system's dialog asks before a file is replaced; the
  * source never is.
- * Failures: job.*, reveal.reason-required, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
+ * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
-  options: Pick<BatchOptions, 'audit' | 'disclosures' | 'platform' | 'store'>,
+  options: Pick<BatchOptions, 'audit' | 'disclosures' | 'managed' | 'platform' | 'store'>,
   job: BatchJob,
   choice: ExportRequest,
 ): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
@@ -50,6 +50,7 @@ export async function exportJob(
     environment: spec.environment,
     tally: store.tally,
     holdsCleartext,
+    managed: options.managed,
   });
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
@@ -86,12 +87,14 @@ function checkChoice({
   environment,
   tally,
   holdsCleartext,
+  managed,
 }: {
   choice: ExportRequest;
   isCaseRequired: boolean;
   environment: string;
   tally: Tally;
   holdsCleartext: boolean;
+  managed: BatchOptions['managed'];
 }): ReturnType<typeof failed> | null {
   // One row is the header's.
   if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
@@ -99,8 +102,12 @@ function checkChoice({
   if (choice.passphrase !== null && restoreText(choice.passphrase).length < minPassphraseLength)
     return failed('export.passphrase');
   if (!holdsCleartext) return null;
+  if (managed.cleartextExport === 'forbidden') return failed('export.forbidden');
+  if (managed.cleartextExport === 'encrypted' && choice.passphrase === null)
+    return failed('export.unencrypted');
   if (choice.reason === '') return failed('reveal.reason-required');
   if (isCaseRequired && choice.caseReference === '') return failed('reveal.reason-required');
+  if (managed.reasons?.includes(choice.reason) === false) return failed('reveal.reason-refused');
   if (environment === 'production' && choice.confirmRows !== maxRows(choice, tally))
     return failed('export.confirm');
   return null;

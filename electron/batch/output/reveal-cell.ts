@@ -14,7 +14,10 @@ export interface CellPosition extends LoadedChunk {
   readonly column: number;
 }
 
-export interface RevealCellOptions extends Pick<BatchOptions, 'audit' | 'disclosures' | 'reveals' | 'store'> {
+export interface RevealCellOptions extends Pick<
+  BatchOptions,
+  'audit' | 'disclosures' | 'managed' | 'reveals' | 'store'
+> {
   readonly spec: JobSpec;
   readonly view: View;
   readonly cell: CellPosition;
@@ -22,14 +25,15 @@ export interface RevealCellOptions extends Pick<BatchOptions, 'audit' | 'disclos
 
 /**
  * One cell's cleartext, obscured, for a limited time. The audit log has it before it is answered.
- * Failures: reveal.reason-required, reveal.throttled, reveal.gone where there is no cleartext,
+ * Failures: reveal.reason-required, reveal.reason-refused, reveal.throttled, reveal.gone where there is no cleartext,
  * disclosure.limit, audit.*.
  */
 export async function revealCell(
-  { audit, disclosures, reveals, store, spec, view, cell }: RevealCellOptions,
+  { audit, disclosures, managed, reveals, store, spec, view, cell }: RevealCellOptions,
   { reason, caseReference, xorKey }: RevealInput,
 ): Promise<Outcome<Reveal>> {
   if (store.read('settings').caseRequired && caseReference === '') return failed('reveal.reason-required');
+  if (managed.reasons?.includes(reason) === false) return failed('reveal.reason-refused');
   const found = cleartextOf(view, cell);
   if (found === null) return failed('reveal.gone');
   const allowed = reveals.allow();

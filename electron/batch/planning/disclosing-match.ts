@@ -21,10 +21,10 @@ export const hasDisclosingMatch = (work: readonly ColumnWork[]): boolean =>
  * Called before anything of a plan is sent. An answer to an expression that tells more than the mask is treated as
  * cleartext: it needs a reason, one line in the audit log with the fingerprint of each expression, and is counted.
  * Answers how the line is ended. A plan without such an expression passes unrecorded.
- * Failures: reveal.reason-required, export.confirm, disclosure.limit, audit.unwritable, keychain.*, file.*.
+ * Failures: reveal.reason-required, reveal.reason-refused, export.confirm, disclosure.limit, audit.unwritable, keychain.*, file.*.
  */
 export async function beginDisclosingMatch(
-  { audit, disclosures, store }: Pick<BatchOptions, 'audit' | 'disclosures' | 'store'>,
+  { audit, disclosures, managed, store }: Pick<BatchOptions, 'audit' | 'disclosures' | 'managed' | 'store'>,
   { draft, revealReason, jobId, rows, confirmsRows }: MatchOptions,
 ): Promise<Outcome<AuditClose>> {
   const matches = draft.work.filter(({ isDisclosing }) => isDisclosing);
@@ -33,6 +33,7 @@ export async function beginDisclosingMatch(
   if (revealReason === null || (caseRequired && revealReason.caseReference === '')) {
     return failed('reveal.reason-required');
   }
+  if (managed.reasons?.includes(revealReason.reason) === false) return failed('reveal.reason-refused');
   const { name, environment } = draft.connection;
   if (confirmsRows && environment === 'production' && revealReason.confirmRows !== rows) {
     return failed('export.confirm');

@@ -50,7 +50,7 @@ export interface JobList {
 
 export type JobListOptions = Pick<
   BatchOptions,
-  'folder' | 'clients' | 'clock' | 'keychain' | 'platform' | 'inFlight'
+  'folder' | 'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'
 >;
 
 export function createJobList(options: JobListOptions): JobList {

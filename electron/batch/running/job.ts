@@ -37,7 +37,10 @@ export class BatchJob {
   #spec: JobSpec;
   #work: readonly ColumnWork[];
   readonly #folder: string;
-  readonly #options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'platform' | 'inFlight'>;
+  readonly #options: Pick<
+    BatchOptions,
+    'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'
+  >;
   #stored: StoredState;
   /** Null while it is closed. */
   #store: ResultStore | null = null;
@@ -68,7 +71,7 @@ export class BatchJob {
   #isClosed = false;
 
   constructor(
-    options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'platform' | 'inFlight'>,
+    options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'>,
     folder: string,
     spec: JobSpec,
     stored: StoredState,
@@ -276,6 +279,10 @@ export class BatchJob {
 
   async #startRun(mode: RunMode): Promise<Outcome<null>> {
     const { spec } = this;
+    // Also a batch of earlier, which may be resumed or retried.
+    const isForbidden = this.#options.managed.bulkMatch === false;
+    if (isForbidden && this.work.some(({ call }) => call.operation === 'PatternMatch'))
+      return failed('pattern.forbidden');
     const client = await this.#options.clients.for(spec.connectionId);
     if (!client.ok) {
       return client.failure.code === 'connection.unknown'

@@ -58,6 +58,58 @@ export const defaultSettings: Settings = {
   theme: 'system',
 };
 
+const { caseRequired, reasons, revealSeconds, clipboardSeconds, lockAfterMinutes } = settings.shape;
+const limit = z.int().min(0).max(1_000_000_000);
+
+/** `example.com`, or `*.example.com` for all that is below it; without scheme, port and path. */
+export const allowedHost = z
+  .string()
+  .max(253)
+  .regex(/^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^\[[0-9a-f:.]+\]$/);
+
+/**
+ * What an administrator may fix, all of it optional. Each member is one value or a list of texts, so that a file, the
+ * registry and a property list can all hold it. What is described here is what the templates for administrators say.
+ */
+export const managedSettings = z
+  .strictObject({
+    caseRequired: caseRequired.describe('A case must be given for every reveal, copy and export in clear.'),
+    reasons: reasons.describe('The only reasons that are accepted for a reveal, copy, export or match.'),
+    revealSeconds: revealSeconds.describe('Seconds after which a revealed value is hidden.'),
+    clipboardSeconds: clipboardSeconds.describe('Seconds after which a copied value is cleared.'),
+    lockAfterMinutes: lockAfterMinutes.describe('Minutes without use after which the app locks.'),
+    passphraseRequired: z
+      .boolean()
+      .describe('The app does nothing until a passphrase is set, and the passphrase can’t be removed.'),
+    cleartextExport: z
+      .enum(['allowed', 'encrypted', 'forbidden'])
+      .describe('Whether exports may hold cleartext: any, only those encrypted with a passphrase, or none.'),
+    bulkMatch: z.boolean().describe('Whether batches may match values with expressions.'),
+    maxRevealsPerDay: limit.describe('Values a person may reveal in a day.'),
+    maxCopiesPerDay: limit.describe('Values a person may copy in clear in a day.'),
+    maxExportedRowsPerDay: limit.describe('Rows a person may export in clear in a day.'),
+    maxMatchAnswersPerDay: limit.describe(
+      'Values a person may match with expressions of their own in a day.',
+    ),
+    maxExpressionsPerDay: limit.describe('Different expressions of their own a person may match in a day.'),
+    allowedHosts: z
+      .array(allowedHost)
+      .max(200)
+      .describe(
+        'The only hosts a connection may name. *.example.com stands for all hosts below example.com.',
+      ),
+    builtInService: z.boolean().describe('Whether the built-in service may be started.'),
+    updateNotice: z
+      .string()
+      .trim()
+      .min(1)
+      .max(500)
+      .describe('A sentence shown at the top of the window, such as where a new version is to be had.'),
+  })
+  .partial();
+export type ManagedSettings = z.infer<typeof managedSettings>;
+export type ManagedName = keyof ManagedSettings;
+
 /** What of the settings file could not be used at this start; defaults are in use for it. */
 export const settingsDamage = z.strictObject({
   /** `unreadable`: all of it. `unfit`: parts of it. `newer`: it was written by a newer version. */
@@ -78,9 +130,27 @@ export const appState = z.strictObject({
   audit: z.enum(['ready', 'unwritable', 'broken']),
   lock: lockState,
   settings,
+  /** What of the settings, and of what else may be done, an administrator has fixed. */
+  managed: managedSettings,
+  /** The administrator asks for a passphrase, and none is set: nothing else is answered until it is. */
+  passphraseMissing: z.boolean(),
   settingsDamage: settingsDamage.nullable(),
 });
 export type AppState = z.infer<typeof appState>;
+
+/** What the application's menu may ask of the window: a page, the lock, the commands, the list of shortcuts. */
+export const appCommand = z.enum([
+  'lookup',
+  'batch',
+  'reports',
+  'activity',
+  'connections',
+  'settings',
+  'lock',
+  'palette',
+  'help',
+]);
+export type AppCommand = z.infer<typeof appCommand>;
 
 /** What left the main process in clear on one day. */
 export const disclosureCounts = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
-import { count, id, obscuredPassphrase, instant, name } from './fields.ts';
+import { count, id, obscuredPassphrase, instant, name, caseReference, value } from './fields.ts';
 import { revealReason } from './lookup.ts';
 
 /** A file (or pasted rows) opened for a batch. The window has this handle; only main knows the path. */
@@ -15,6 +15,14 @@ export const source = z.strictObject({
     .nullable(),
 });
 export type Source = z.infer<typeof source>;
+
+/** What the system asked to open: a file, or the case or the token of a `tokendesk://` link. */
+export const opened = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('file'), source }),
+  z.strictObject({ kind: z.literal('case'), caseReference: caseReference.min(1) }),
+  z.strictObject({ kind: z.literal('token'), token: value }),
+]);
+export type Opened = z.infer<typeof opened>;
 
 /**
  * By their names in the Encoding Standard, where iso-8859-1 is windows-1252 (here it is Latin-1) and three code pages of

@@ -14,6 +14,8 @@ export class SettingsController {
   notice = $state('');
 
   settings = $derived.by(() => this.app.state?.settings ?? null);
+  /** What an administrator has fixed. */
+  managed = $derived.by(() => this.app.state?.managed ?? {});
   passphraseSet = $derived.by(() => this.app.lock?.passphraseSet ?? false);
 
   constructor(app: AppStore, api: Api) {

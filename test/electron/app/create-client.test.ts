@@ -81,6 +81,7 @@ async function open(options: Options) {
         return Promise.resolve(done(kind === 'apiKey' ? modelApiKey : modelPassword));
       },
     },
+    managed: {},
     store: { read: () => ({}) as never, write: () => done(null), damage: null },
   });
   const made = await create(connection, () => Promise.resolve(done(() => undefined)));

@@ -8,6 +8,7 @@ import { listBundle } from '../../../scripts/list-bundle.ts';
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { standInDistribution } from '../../../scripts/stand-in-distribution.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
+import { systemOptions } from '../../../electron/settings/managed-settings.ts';
 
 const shippedProfile = path.resolve('resources/service-profile.json');
 
@@ -45,6 +46,7 @@ async function installed(): Promise<SelfCheckOptions & { clock: FakeClock }> {
     preload: path.join(root, 'dist/main/preload.cjs'),
     site: path.join(folder, 'site'),
     os: 'linux',
+    managed: { ...systemOptions('linux'), folder: path.join(folder, 'managed') },
     loadKeytar: () => Promise.resolve(keyring(() => Promise.resolve(null))),
     clock: fakeClock(),
     systemCertificates: () => ['one', 'two'],
@@ -78,6 +80,7 @@ test('a whole app: a line for each check, all ok', async () => {
       'ok      system certificates: 2 trusted besides those that come with the program',
       'ok      client certificates: a PKCS #12 file opens',
       'ok      service profile: valid, the one that is shipped',
+      'ok      managed settings: none',
       '',
     ].join('\n'),
   );
@@ -89,7 +92,7 @@ test('one failed check is enough, and the others are still reported', async () =
   fs.rmSync(parts.preload);
   const { text, code } = report(await selfCheck(parts));
   expect(code).toBe(1);
-  expect(text.trim().split('\n')).toHaveLength(10);
+  expect(text.trim().split('\n')).toHaveLength(11);
   expect(text).toContain('not ok  preload: missing');
   expect(text).toContain('not ok  files: 1 of 4 missing or changed, first dist/main/preload.cjs');
 });

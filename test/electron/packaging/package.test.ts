@@ -9,6 +9,7 @@ import { systemClock } from '../../../electron/privacy/clock.ts';
 import pkg from '../../../package.json' with { type: 'json' };
 import { createIcns, createIco } from '../../../scripts/icons.ts';
 import { hasWindowsProgram, packageApp, type PackagedApp } from '../../support/package-app.ts';
+import { systemOptions } from '../../../electron/settings/managed-settings.ts';
 
 const systems = [
   { system: 'linux', native: 'linux-x64', skip: false },
@@ -66,7 +67,7 @@ for (const { system, native, skip } of systems)
 
     test('beside the archive are verifiers and licences, and not the program Electron brings', () => {
       const names = fs.readdirSync(app.resources).filter((name) => !name.endsWith('.icns'));
-      expect(names.sort()).toEqual(['app.asar', 'app.asar.unpacked', 'licences.txt', 'verify']);
+      expect(names.sort()).toEqual(['app.asar', 'app.asar.unpacked', 'licences.txt', 'policy', 'verify']);
       expect(fs.readdirSync(path.join(app.resources, 'verify')).sort()).toEqual([
         'verify-audit.mjs',
         'verify-evidence.mjs',
@@ -126,6 +127,7 @@ for (const { system, native, skip } of systems)
         preload: path.join(root, 'dist/main/preload.cjs'),
         site: path.join(app.packed, 'site'),
         os: 'linux',
+        managed: systemOptions('linux'),
         loadKeytar: () => Promise.reject(new Error('not what is asked here')),
         clock: systemClock,
         node: { options: [], inspector: undefined },

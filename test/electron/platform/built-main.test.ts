@@ -143,6 +143,7 @@ test('--self-check prints a line each and ends, with no window, no call to answe
     'ok      system certificates',
     'ok      client certificates',
     'not ok  service profile',
+    'ok      managed settings',
   ]);
   expect(last).toMatchObject({ windows: 0, handlers: 0, dialogs: [] });
   expect(last.home).not.toBe(home);

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CallInput } from '../../../electron/contract/calls.ts';
 import type { Outcome } from '../../../electron/contract/errors.ts';
 import { restoreText } from '../../../electron/contract/obscured.ts';
@@ -16,6 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+async function openApp(): Promise<WholeApp> {
+  const app = await openWholeApp();
+  onTestFinished(app.close);
+  return app;
+}
+
 function value<T>(outcome: Outcome<T>): T {
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.failure));
   return outcome.value;
@@ -25,7 +31,7 @@ function value<T>(outcome: Outcome<T>): T {
 async function connect(app: WholeApp, name: string): Promise<string> {
   const { facts, baseUrl, caPem } = service;
   const { id } = value(
-    await app.call('connections.save', {
+    await app.ask('connections.save', {
       id: null,
       name,
       environment: 'test',
@@ -46,7 +52,7 @@ async function connect(app: WholeApp, name: string): Promise<string> {
     }),
   );
   const store = (secret: CallInput<'connections.storeSecret'>['secret'], text: string) =>
-    app.call('connections.storeSecret', { id, secret, value: obscured(text) });
+    app.ask('connections.storeSecret', { id, secret, value: obscured(text) });
   value(await store({ kind: 'apiKey' }, facts.apiKey.value));
   for (const { name: policy, password } of facts.policies)
     value(await store({ kind: 'policyPassword', policy }, password));
@@ -54,20 +60,20 @@ async function connect(app: WholeApp, name: string): Promise<string> {
 }
 
 function profileFile(app: WholeApp, profile: object = service.profile, name = 'other.json'): string {
-  const file = path.join(path.dirname(app.home), name);
+  const file = path.join(app.home, name);
   fs.writeFileSync(file, JSON.stringify(profile));
   return file;
 }
 
 async function importProfile(app: WholeApp, id: string, profile?: object) {
-  app.chosen.push(profileFile(app, profile));
-  return app.call('connections.importProfile', { id });
+  app.choose(profileFile(app, profile));
+  return app.ask('connections.importProfile', { id });
 }
 
 /** All that a person does with one value: tokenize, mask, reveal. Answers the token and the revealed cleartext. */
 async function workWithOne(app: WholeApp, policy: string) {
   const tokenized = value(
-    await app.call('lookup.tokenize', {
+    await app.ask('lookup.tokenize', {
       policy,
       definition: 'card-number',
       cleartext: obscured(card),
@@ -75,7 +81,7 @@ async function workWithOne(app: WholeApp, policy: string) {
     }),
   );
   const masked = value(
-    await app.call('lookup.mask', {
+    await app.ask('lookup.mask', {
       policy,
       definition: 'card-number',
       token: tokenized.token,
@@ -84,19 +90,19 @@ async function workWithOne(app: WholeApp, policy: string) {
   );
   const { xorKey } = obscured('x');
   const revealed = value(
-    await app.call('lookup.reveal', { lookupId: masked.id, reason: 'Refund', caseReference: 'C-1', xorKey }),
+    await app.ask('lookup.reveal', { lookupId: masked.id, reason: 'Refund', caseReference: 'C-1', xorKey }),
   );
   const cleartext = restoreText({ xorKey, obscured: revealed.obscured });
-  value(await app.call('lookup.hide', { revealId: revealed.revealId }));
-  value(await app.call('lookup.hidden', { revealId: revealed.revealId }));
+  value(await app.ask('lookup.hide', { revealId: revealed.revealId }));
+  value(await app.ask('lookup.hidden', { revealId: revealed.revealId }));
   return { token: tokenized.token, masked: masked.masked, cleartext };
 }
 
 /** A batch over pasted rows, run to its end; answers the lines of its export. */
-async function workWithMany(app: WholeApp, policy: string, name: string): Promise<string[]> {
-  const source = value(await app.call('batch.paste', { text: ['card', ...cards].join('\n') }));
+async function workWithMany(app: WholeApp, policy: string): Promise<string[]> {
+  const source = value(await app.ask('batch.paste', { text: ['card', ...cards].join('\n') }));
   const { jobId } = value(
-    await app.call('batch.start', {
+    await app.ask('batch.start', {
       sourceId: source.sourceId,
       revealReason: null,
       plan: {
@@ -117,14 +123,12 @@ async function workWithMany(app: WholeApp, policy: string, name: string): Promis
     }),
   );
   await expect
-    .poll(async () => value(await app.call('batch.jobs', {})).find((job) => job.jobId === jobId)?.state, {
+    .poll(async () => value(await app.ask('batch.jobs', {})).find((job) => job.jobId === jobId)?.state, {
       timeout: 20_000,
     })
     .toBe('finished');
-  const target = path.join(path.dirname(app.home), `${name}.csv`);
-  app.chosen.push(target);
-  value(
-    await app.call('batch.export', {
+  const exported = value(
+    await app.ask('batch.export', {
       jobId,
       content: 'tokens',
       rows: 'all',
@@ -140,23 +144,27 @@ async function workWithMany(app: WholeApp, policy: string, name: string): Promis
       passphrase: null,
     }),
   );
-  return fs.readFileSync(target, 'utf8').trim().split('\n').slice(1);
+  return fs
+    .readFileSync(path.join(app.home, exported?.name ?? ''), 'utf8')
+    .trim()
+    .split('\n')
+    .slice(1);
 }
 
 describe('4.17 a profile for each connection', () => {
   test('two services of different profiles and the built-in one work in one run of the app', async () => {
-    const app = await openWholeApp();
+    const app = await openApp();
     const other = await connect(app, 'Other');
     const { name } = value(await importProfile(app, other)) ?? {};
     expect(name).toBe('other.json');
     // The same service once more, called as it is where the profile leaves out a part of it.
     const third = await connect(app, 'Third');
     value(await importProfile(app, third, { ...service.profile, limits: { batchSize: 2 } }));
-    const builtIn = value(await app.call('connections.startBuiltIn', {})).id;
+    const builtIn = value(await app.ask('connections.startBuiltIn', {})).id;
 
     const seen: Record<string, string[]> = {};
     for (const id of [builtIn, other, third, builtIn, other]) {
-      value(await app.call('connections.choose', { id, policy: 'analyst' }));
+      value(await app.ask('connections.choose', { id, policy: 'analyst' }));
       const one = await workWithOne(app, 'analyst');
       expect(one).toEqual({
         token: expect.stringMatching(/^411111\d{6}1111$/) as string,
@@ -164,7 +172,7 @@ describe('4.17 a profile for each connection', () => {
         cleartext: card,
       });
       expect(one.token).not.toBe(card);
-      const tokens = await workWithMany(app, 'analyst', id);
+      const tokens = await workWithMany(app, 'analyst');
       expect(tokens).toHaveLength(cards.length);
       expect(tokens[0]).toBe(one.token);
       for (const token of tokens) expect(cards).not.toContain(token);
@@ -178,24 +186,24 @@ describe('4.17 a profile for each connection', () => {
   }, 60_000);
 
   test('without its profile the other service can’t be read, and the names of its members are remembered', async () => {
-    const app = await openWholeApp();
+    const app = await openApp();
     const id = await connect(app, 'Unknown');
     const check = () =>
-      app.call('connections.check', { id, policy: 'analyst', definition: null, token: null });
+      app.ask('connections.check', { id, policy: 'analyst', definition: null, token: null });
     const { steps } = value(await check());
     expect(steps.at(-1)).toMatchObject({ step: 'session', failure: { code: 'service.unexpected-answer' } });
-    const unread = value(await app.call('connections.unreadAnswers', { id }));
+    const unread = value(await app.ask('connections.unreadAnswers', { id }));
     expect(unread).toMatchObject([{ operation: 'CreateSession' }]);
     expect(unread[0]?.members).toContainEqual({ path: ['result', 'ticket'], kind: 'text' });
     expect(unread[0]?.members).toContainEqual({ path: ['result', 'expiresIn'], kind: 'number' });
 
     const fit = (answer: string[]) =>
-      app.call('connections.fitProfile', { id, operation: 'CreateSession', answer, ref: null });
+      app.ask('connections.fitProfile', { id, operation: 'CreateSession', answer, ref: null });
     expect(await fit(['result', 'nothing'])).toMatchObject({ failure: { code: 'profile.member' } });
     expect(await fit(['result', 'expiresIn'])).toMatchObject({ failure: { code: 'profile.member' } });
     expect(value(await fit(['result', 'ticket']))).toEqual({ name: null, fitted: ['CreateSession'] });
     expect(value(await check()).steps.at(-1)).toMatchObject({ step: 'session', ok: true });
-    value(await app.call('connections.removeProfile', { id, part: 'fitted' }));
+    value(await app.ask('connections.removeProfile', { id, part: 'fitted' }));
     expect(value(await check()).steps.at(-1)).toMatchObject({ step: 'session', ok: false });
   }, 30_000);
 
@@ -214,44 +222,44 @@ describe('4.17 a profile for each connection', () => {
     ],
     ['too large', `{"version":1${' '.repeat(300_000)}}`, 'own.json'],
   ])('a file that is %s is refused, and the profile before stays', async (_, content, subject) => {
-    const app = await openWholeApp();
+    const app = await openApp();
     const id = await connect(app, 'Other');
     value(await importProfile(app, id));
-    const file = path.join(path.dirname(app.home), 'own.json');
+    const file = path.join(app.home, 'own.json');
     fs.writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
-    app.chosen.push(file);
-    expect(await app.call('connections.importProfile', { id })).toMatchObject({
+    app.choose(file);
+    expect(await app.ask('connections.importProfile', { id })).toMatchObject({
       failure: { code: 'connection.invalid', subject: expect.stringContaining(subject) as string },
     });
-    const state = value(await app.call('app.state', {}));
+    const state = value(await app.ask('app.state', {}));
     expect('connections' in state && state.connections.find((view) => view.id === id)?.profile.name).toBe(
       'other.json',
     );
   });
 
   test('the profile goes with its connection, and the built-in service takes none', async () => {
-    const app = await openWholeApp();
+    const app = await openApp();
     const id = await connect(app, 'Other');
     value(await importProfile(app, id));
     const settings = () => fs.readFileSync(path.join(app.home, 'desk.json'), 'utf8');
     expect(settings()).toContain('/v2/reveal');
-    value(await app.call('connections.remove', { id }));
+    value(await app.ask('connections.remove', { id }));
     expect(settings()).not.toContain('/v2/reveal');
-    const builtIn = value(await app.call('connections.startBuiltIn', {})).id;
+    const builtIn = value(await app.ask('connections.startBuiltIn', {})).id;
     expect(await importProfile(app, builtIn)).toMatchObject({ failure: { code: 'connection.built-in' } });
   });
 });
 
 describe('5 and 4: the portal through a profile', () => {
   test('signs in with members of its own, reads the claims, and asks by GET with dates of another form', async () => {
-    const app = await openWholeApp();
+    const app = await openApp();
     const id = await connect(app, 'Other');
     value(await importProfile(app, id));
-    value(await app.call('connections.choose', { id, policy: 'analyst' }));
+    value(await app.ask('connections.choose', { id, policy: 'analyst' }));
     await workWithOne(app, 'analyst');
     const user = service.facts.portalUsers.find(({ role }) => role === 'AccountUser');
     const session = value(
-      await app.call('reports.signIn', { user: user?.name ?? '', password: obscured(user?.password ?? '') }),
+      await app.ask('reports.signIn', { user: user?.name ?? '', password: obscured(user?.password ?? '') }),
     );
     expect(session).toMatchObject({
       state: 'signed-in',
@@ -260,12 +268,12 @@ describe('5 and 4: the portal through a profile', () => {
     });
     const today = new Date().toISOString().slice(0, 10);
     const metrics = value(
-      await app.call('reports.metrics', { from: today, to: today, grouping: 'operation' }),
+      await app.ask('reports.metrics', { from: today, to: today, grouping: 'operation' }),
     );
     expect(metrics.rows.map(({ operation }) => operation)).toContain('Tokenize');
-    expect(value(await app.call('reports.failures', { max: 100 })).failures.length).toBeLessThanOrEqual(100);
+    expect(value(await app.ask('reports.failures', { max: 100 })).failures.length).toBeLessThanOrEqual(100);
     for (const max of [0, 101])
-      expect(await app.call('reports.failures', { max })).toMatchObject({
+      expect(await app.ask('reports.failures', { max })).toMatchObject({
         failure: { code: 'call.invalid' },
       });
   }, 30_000);
@@ -273,20 +281,19 @@ describe('5 and 4: the portal through a profile', () => {
 
 describe('3.4 sessions end with the lock and with sleep', () => {
   test.each(['lock', 'suspend', 'resume'] as const)('%s', async (signal) => {
-    const app = await openWholeApp();
-    const id = value(await app.call('connections.startBuiltIn', {})).id;
-    const open = () =>
-      app.call('connections.check', { id, policy: 'analyst', definition: null, token: null });
+    const app = await openApp();
+    const id = value(await app.ask('connections.startBuiltIn', {})).id;
+    const open = () => app.ask('connections.check', { id, policy: 'analyst', definition: null, token: null });
     value(await open());
     const since = async () => {
-      const state = value(await app.call('app.state', {}));
+      const state = value(await app.ask('app.state', {}));
       return 'service' in state ? (state.service?.sessionSince ?? null) : 'locked';
     };
-    value(await app.call('connections.choose', { id, policy: 'analyst' }));
+    value(await app.ask('connections.choose', { id, policy: 'analyst' }));
     expect(await since()).not.toBeNull();
-    if (signal === 'lock') value(await app.call('lock.now', {}));
+    if (signal === 'lock') value(await app.ask('lock.now', {}));
     else app.away(signal);
-    value(await app.call('lock.unlock', { passphrase: { xorKey: obscured('x').xorKey, obscured: '' } }));
+    value(await app.ask('lock.unlock', { passphrase: { xorKey: obscured('x').xorKey, obscured: '' } }));
     await expect.poll(since).toBeNull();
   });
 });

@@ -178,6 +178,7 @@ function defaultAnswers(
 
   return {
     'app.state': () => done(toldOf(fake.state)),
+    'app.takeOpened': () => done(null),
     'app.about': () =>
       done({
         version: fake.state.version,

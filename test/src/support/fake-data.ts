@@ -97,6 +97,8 @@ export function appState(over: Partial<AppState> = {}): AppState {
     },
     keychain: 'ready',
     audit: 'ready',
+    managed: {},
+    passphraseMissing: false,
     settingsDamage: null,
     lock: { locked: false, passphraseSet: false, waitMs: 0 },
     settings,

@@ -268,6 +268,32 @@ export const scenes: Record<string, FakeOptions> = {
       'batch.export': { code: 'file.disk-full' },
     },
   },
+  managed: {
+    state: data.appState({
+      managed: {
+        caseRequired: true,
+        reasons: ['Chargeback response', 'Refund'],
+        revealSeconds: 10,
+        lockAfterMinutes: 5,
+        passphraseRequired: true,
+        cleartextExport: 'encrypted',
+        bulkMatch: false,
+        maxRevealsPerDay: 40,
+        allowedHosts: ['tokens.acme.example', '*.eu.acme.example'],
+        builtInService: false,
+        updateNotice: 'Tokendesk 0.3 is in the Software Centre since Monday.',
+      },
+      settings: {
+        ...data.settings,
+        revealSeconds: 10,
+        lockAfterMinutes: 5,
+        reasons: ['Chargeback response', 'Refund'],
+      },
+    }),
+  },
+  'passphrase-missing': {
+    state: data.appState({ managed: { passphraseRequired: true }, passphraseMissing: true }),
+  },
   eight: {
     state: inProduction,
     jobs: eight,

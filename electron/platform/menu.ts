@@ -1,0 +1,85 @@
+import type { MenuItemConstructorOptions, WebContents } from 'electron';
+import type { AppCommand } from '../contract/models/app.ts';
+import type { ElectronModules } from './electron-platform.ts';
+
+const pages: readonly (readonly [AppCommand, string])[] = [
+  ['lookup', 'Lookup'],
+  ['batch', 'Batch'],
+  ['reports', 'Reports'],
+  ['activity', 'Activity'],
+  ['connections', 'Connections'],
+  ['settings', 'Settings'],
+];
+
+/**
+ * The application's menu. Electron's own has Reload, Toggle Developer Tools and links to the web. On Windows and Linux it
+ * is hidden until Alt is pressed. `command` is called for what the window itself does; there its keys are only shown,
+ * since the page handles them. On macOS the menu takes them.
+ */
+export function setMenu(
+  { Menu }: Pick<ElectronModules, 'Menu'>,
+  os: NodeJS.Platform,
+  command: (command: AppCommand) => void,
+): void {
+  const isMac = os === 'darwin';
+  const item = (name: AppCommand, label: string, key: string): MenuItemConstructorOptions => ({
+    label,
+    accelerator: `CommandOrControl+${key}`,
+    registerAccelerator: false,
+    click: () => {
+      command(name);
+    },
+  });
+  const app: MenuItemConstructorOptions[] = [
+    item('palette', 'Commands…', 'K'),
+    item('lock', 'Lock', 'L'),
+    { type: 'separator' },
+    isMac ? { role: 'close' } : { role: 'quit' },
+  ];
+  const template: MenuItemConstructorOptions[] = [
+    ...(isMac ? [{ role: 'appMenu' } as const] : []),
+    { label: 'File', submenu: app },
+    { role: 'editMenu' },
+    {
+      label: 'View',
+      submenu: [
+        ...pages.map(([name, label], index) => item(name, label, `${index + 1}`)),
+        { type: 'separator' },
+        { role: 'resetZoom' },
+        { role: 'zoomIn' },
+        // The key without Shift, which on many keyboards is not the one above.
+        {
+          role: 'zoomIn',
+          accelerator: 'CommandOrControl+=',
+          visible: false,
+          acceleratorWorksWhenHidden: true,
+        },
+        { role: 'zoomOut' },
+        { type: 'separator' },
+        { role: 'togglefullscreen' },
+      ],
+    },
+    { role: 'windowMenu' },
+    { role: 'help', submenu: [item('help', 'Keyboard shortcuts', '/')] },
+  ];
+  Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+}
+
+/** In fields: cut, copy, paste, select all; elsewhere copy, where text is chosen. Chromium's own has more, Electron none. */
+export function showContextMenus({ Menu }: Pick<ElectronModules, 'Menu'>, contents: WebContents): void {
+  contents.on('context-menu', (_event, { isEditable, selectionText, editFlags }) => {
+    const { canCut, canCopy, canPaste, canSelectAll } = editFlags;
+    const template: MenuItemConstructorOptions[] = isEditable
+      ? [
+          { role: 'cut', enabled: canCut },
+          { role: 'copy', enabled: canCopy },
+          { role: 'paste', enabled: canPaste },
+          { type: 'separator' },
+          { role: 'selectAll', enabled: canSelectAll },
+        ]
+      : selectionText.trim() === ''
+        ? []
+        : [{ role: 'copy', enabled: canCopy }];
+    if (template.length > 0) Menu.buildFromTemplate(template).popup();
+  });
+}

@@ -1,0 +1,275 @@
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { z } from 'zod';
+import { defaultLimits } from '../privacy/disclosures.ts';
+import {
+  managedSettings,
+  type DisclosureLimits,
+  type ManagedName,
+  type ManagedSettings,
+  type Settings,
+} from '../contract/models/app.ts';
+import type { SettingsDocument } from './settings.ts';
+import type { Store } from './store.ts';
+import { readTrustedFile, type Administrator } from './trusted-file.ts';
+
+/** A sentence to stop with: what an administrator fixed is never left out because it can't be read. */
+export type ManagedResult =
+  | { readonly ok: true; readonly managed: ManagedSettings; readonly sources: readonly string[] }
+  | { readonly ok: false; readonly sentence: string };
+
+export interface ManagedOptions extends Administrator {
+  /** Folder of the administrator's files. */
+  readonly folder: string;
+  /** Runs one of the system's programs. Rejects where it is missing or fails. */
+  readonly run: (file: string, args: readonly string[]) => Promise<string>;
+  /** The account's name, by which macOS keeps what is managed for one person. */
+  readonly user: string;
+  /** Where macOS keeps managed preferences. */
+  readonly managedPreferences?: string;
+}
+
+export const policyFile = 'policy.json';
+const bundleId = 'app.tokendesk';
+const registryParent = 'HKLM\\Software\\Policies';
+
+/** Where the administrator's files are. Empty on Windows, where anybody may make folders in %ProgramData%. */
+export function administratorFolder(system: NodeJS.Platform): string {
+  switch (system) {
+    case 'win32':
+      return '';
+    case 'darwin':
+      return '/Library/Application Support/Tokendesk';
+    default:
+      return '/etc/tokendesk';
+  }
+}
+
+/** As this machine has them. */
+export function systemOptions(system: NodeJS.Platform): ManagedOptions {
+  return {
+    os: system,
+    uid: 0,
+    folder: administratorFolder(system),
+    run: async (file, args) => (await promisify(execFile)(file, [...args], { timeout: 20_000 })).stdout,
+    user: os.userInfo().username,
+  };
+}
+
+/**
+ * Reads what the administrator has fixed. Linux: policy.json. macOS: policy.json, then the managed preferences, whose
+ * members go before. Windows: the registry under HKLM, which only administrators can write; its files need no check of
+ * ours. A source that is there and can't be read, belongs to somebody else or has an unknown member is a failure.
+ */
+export async function readManagedSettings(options: ManagedOptions): Promise<ManagedResult> {
+  const sources =
+    options.os === 'win32'
+      ? [await readRegistry(options)]
+      : options.os === 'darwin'
+        ? [readPolicyFile(options), ...(await readPreferences(options))]
+        : [readPolicyFile(options)];
+  let managed: ManagedSettings = {};
+  const names: string[] = [];
+  for (const source of sources) {
+    if (source === null) continue;
+    if ('reason' in source) return stop(source.name, source.reason);
+    const checked = managedSettings.safeParse(source.value);
+    if (!checked.success) return stop(source.name, firstFlaw(checked.error));
+    managed = { ...managed, ...checked.data };
+    names.push(source.name);
+  }
+  return { ok: true, managed, sources: names };
+}
+
+type Source = { readonly name: string; readonly value: unknown } | { name: string; reason: string } | null;
+
+const stop = (name: string, reason: string): ManagedResult => ({
+  ok: false,
+  sentence: `The settings of your administrator can’t be used: ${name}: ${reason}. Tell the administrator.`,
+});
+
+/** The first thing that is wrong, by its member's name. Of an enum and a number the message says what may be. */
+function firstFlaw(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue?.code === 'unrecognized_keys') return `unknown member ${issue.keys[0] ?? ''}`;
+  const place = issue?.path.join('.') ?? '';
+  return place === '' ? 'not an object' : `${place}: ${issue?.message ?? 'wrong'}`;
+}
+
+function readPolicyFile(options: ManagedOptions): Source {
+  const name = path.join(options.folder, policyFile);
+  const file = readTrustedFile(name, options);
+  if (file.kind === 'missing') return null;
+  if (file.kind === 'refused') return { name, reason: file.reason };
+  try {
+    return {
+      name,
+      value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file.bytes)) as unknown,
+    };
+  } catch {
+    return { name, reason: 'it is not JSON' };
+  }
+}
+
+/**
+ * The files that a device management system writes. `getUserDefault` would give what a person wrote with `defaults`
+ * just the same, so the files are read, which only root can write.
+ */
+async function readPreferences(options: ManagedOptions): Promise<Source[]> {
+  const { managedPreferences = '/Library/Managed Preferences', user, run } = options;
+  const folders = [managedPreferences, path.join(managedPreferences, user)];
+  return Promise.all(
+    folders.map(async (folder): Promise<Source> => {
+      const name = path.join(folder, `${bundleId}.plist`);
+      const file = readTrustedFile(name, options);
+      if (file.kind === 'missing') return null;
+      if (file.kind === 'refused') return { name, reason: file.reason };
+      try {
+        const json = await run('/usr/bin/plutil', ['-convert', 'json', '-o', '-', name]);
+        return { name, value: withoutSystemKeys(JSON.parse(json)) };
+      } catch {
+        return { name, reason: 'it is no property list' };
+      }
+    }),
+  );
+}
+
+/** The system adds members of its own, such as PayloadUUID. */
+function withoutSystemKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('Payload')));
+}
+
+/**
+ * The values below HKLM\Software\Policies\Tokendesk. Exported into a file, since what `reg query` prints has lost every
+ * letter that the console's code page lacks. A machine without the key has no policy; one whose registry can't be asked
+ * is a failure.
+ */
+async function readRegistry({ run }: ManagedOptions): Promise<Source> {
+  const name = `${registryParent}\\Tokendesk`;
+  const program = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'reg.exe');
+  let scratch: string | null = null;
+  try {
+    const keys = await run(program, ['query', registryParent, '/reg:64']);
+    if (!/\\Tokendesk\r?$/im.test(keys)) return null;
+    scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-policy-'));
+    const file = path.join(scratch, 'policy.reg');
+    await run(program, ['export', name, file, '/y', '/reg:64']);
+    return { name, value: parseRegistry(fs.readFileSync(file, 'utf16le')) };
+  } catch {
+    return { name, reason: 'the registry can’t be read' };
+  } finally {
+    if (scratch !== null) fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Numbers that are yes or no here; the registry has no type for that. */
+const isFlag = (name: string): boolean =>
+  Object.hasOwn(managedSettings.shape, name) &&
+  managedSettings.shape[name as ManagedName].safeParse(true).success;
+
+/**
+ * The values of an exported key: texts, numbers (REG_DWORD) and lists of texts (REG_MULTI_SZ). Throws at any line it
+ * does not understand, or a value would be left out.
+ */
+export function parseRegistry(text: string): Record<string, unknown> {
+  // A long list goes on in the next line after a backslash.
+  const joined = text.replace(/^\ufeff/, '').replaceAll(/\\\r?\n\s*/g, '');
+  const [head, key, ...lines] = joined.split(/\r?\n/).filter((line) => line !== '');
+  if (head !== 'Windows Registry Editor Version 5.00' || !/^\[.*\\Tokendesk\]$/i.test(key ?? ''))
+    throw new TypeError('Not an exported key');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, raw] = /^"((?:[^"\\]|\\.)*)"=(.*)$/.exec(line) ?? [];
+      if (name === undefined || raw === undefined) throw new TypeError('Not a value');
+      return [name, registryValue(name, raw)];
+    }),
+  );
+}
+
+function registryValue(name: string, raw: string): unknown {
+  const number = /^dword:([0-9a-f]{1,8})$/i.exec(raw)?.[1];
+  if (number !== undefined) {
+    const value = Number.parseInt(number, 16);
+    return isFlag(name) && value <= 1 ? value === 1 : value;
+  }
+  const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(raw)?.[1];
+  if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1');
+  const bytes = /^hex\(7\):([0-9a-f,]*)$/i.exec(raw)?.[1];
+  if (bytes === undefined) return null;
+  const text = Buffer.from(bytes.replaceAll(',', ''), 'hex').toString('utf16le');
+  return text.split('\0').filter((part) => part !== '');
+}
+
+const settingNames = [
+  'caseRequired',
+  'reasons',
+  'revealSeconds',
+  'clipboardSeconds',
+  'lockAfterMinutes',
+] as const;
+
+/** Of the settings a person has: which the administrator has fixed. */
+export function fixedSettings(managed: ManagedSettings): Partial<Settings> {
+  return Object.fromEntries(
+    settingNames.flatMap((name) => (managed[name] === undefined ? [] : [[name, managed[name]]])),
+  );
+}
+
+/**
+ * A store whose settings are what is in force: the administrator's, then the person's, then the default. What the person
+ * chose before stays in the file, and is in force again when the administrator's goes.
+ */
+export function withManagedSettings(
+  store: Store<SettingsDocument>,
+  managed: ManagedSettings,
+): Store<SettingsDocument> {
+  const fixed = fixedSettings(managed);
+  const inForce = (own: Settings): Settings => ({ ...own, ...structuredClone(fixed) });
+  return {
+    damage: store.damage,
+    read: (key) =>
+      key === 'settings'
+        ? (inForce(store.read('settings')) as ReturnType<typeof store.read<typeof key>>)
+        : store.read(key),
+    write(key, value) {
+      if (key !== 'settings') return store.write(key, value);
+      const own = store.read('settings');
+      const names = Object.keys(fixed) as (keyof Settings)[];
+      const kept = Object.fromEntries(names.map((name) => [name, own[name]]));
+      return store.write(key, Object.assign({}, value, kept));
+    },
+  };
+}
+
+/** The day's limits: the administrator's where there is one. */
+export function managedLimits(managed: ManagedSettings): DisclosureLimits {
+  return {
+    reveals: managed.maxRevealsPerDay ?? defaultLimits.reveals,
+    copies: managed.maxCopiesPerDay ?? defaultLimits.copies,
+    exportedRows: managed.maxExportedRowsPerDay ?? defaultLimits.exportedRows,
+    matchAnswers: managed.maxMatchAnswersPerDay ?? defaultLimits.matchAnswers,
+    expressions: managed.maxExpressionsPerDay ?? defaultLimits.expressions,
+  };
+}
+
+/** Whether a connection may name this address. */
+export function isAllowedHost(baseUrl: string, { allowedHosts }: ManagedSettings): boolean {
+  if (allowedHosts === undefined) return true;
+  const host = new URL(baseUrl).hostname;
+  return allowedHosts.some((allowed) =>
+    allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed,
+  );
+}
+
+/** Names for diagnostics, with the values that name nobody and no host. */
+export function describeManaged(managed: ManagedSettings): string[] {
+  return Object.entries(managed).map(([name, value]) =>
+    typeof value === 'number' || typeof value === 'boolean' || name === 'cleartextExport'
+      ? `${name}=${String(value)}`
+      : name,
+  );
+}

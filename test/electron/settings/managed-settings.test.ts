@@ -1,0 +1,275 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  isAllowedHost,
+  parseRegistry,
+  readManagedSettings,
+  type ManagedOptions,
+} from '../../../electron/settings/managed-settings.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const me = process.getuid?.() ?? 0;
+const isRoot = me === 0;
+
+function policy(text: string | object, over: Partial<ManagedOptions> = {}) {
+  const folder = path.join(tempFolder(), 'tokendesk');
+  fs.mkdirSync(folder);
+  const file = path.join(folder, 'policy.json');
+  fs.writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+  const options: ManagedOptions = {
+    os: 'linux',
+    uid: me,
+    folder,
+    user: 'ada',
+    run: () => Promise.reject(new Error('nothing is run on Linux')),
+    ...over,
+  };
+  return { folder, file, options };
+}
+
+const sentenceOf = async (options: ManagedOptions): Promise<string> => {
+  const read = await readManagedSettings(options);
+  return read.ok ? `read: ${JSON.stringify(read.managed)}` : read.sentence;
+};
+
+describe('the policy file', () => {
+  test('is read, and says what is fixed', async () => {
+    const { options, file } = policy({ caseRequired: true, revealSeconds: 5, allowedHosts: ['a.example'] });
+    expect(await readManagedSettings(options)).toEqual({
+      ok: true,
+      managed: { caseRequired: true, revealSeconds: 5, allowedHosts: ['a.example'] },
+      sources: [file],
+    });
+  });
+
+  test('that is not there fixes nothing', async () => {
+    const { options, file, folder } = policy({});
+    fs.rmSync(file);
+    expect(await readManagedSettings(options)).toEqual({ ok: true, managed: {}, sources: [] });
+    fs.rmdirSync(folder);
+    expect(await readManagedSettings(options)).toEqual({ ok: true, managed: {}, sources: [] });
+  });
+
+  test.each([
+    ['{"caseRequired": true', 'it is not JSON'],
+    ['[]', 'not an object'],
+    ['"caseRequired"', 'not an object'],
+    ['{"caseRequired": "yes"}', 'caseRequired: '],
+    ['{"lockAfterMinutes": 60}', 'lockAfterMinutes: '],
+    ['{"revealSeconds": 1}', 'revealSeconds: '],
+    ['{"cleartextExport": "sometimes"}', 'cleartextExport: '],
+    ['{"allowedHosts": ["https://a.example"]}', 'allowedHosts.0: '],
+    ['{"allowedHosts": ["*"]}', 'allowedHosts.0: '],
+    ['{"caseRequried": true}', 'unknown member caseRequried'],
+    ['{"maxRevealsPerDay": -1}', 'maxRevealsPerDay: '],
+    ['\ufffe{}', 'it is not JSON'],
+  ])('with %s stops the app', async (text, reason) => {
+    const sentence = await sentenceOf(policy(text).options);
+    expect(sentence).toContain('The settings of your administrator can’t be used: ');
+    expect(sentence).toContain(`policy.json: ${reason}`);
+  });
+
+  test('with bytes that are no text stops the app', async () => {
+    const { options, file } = policy({});
+    fs.writeFileSync(file, Buffer.from('{"updateNotice":"\xff"}', 'latin1'));
+    expect(await sentenceOf(options)).toContain('it is not JSON');
+  });
+});
+
+describe('whose file it is', () => {
+  test('somebody else’s stops the app', async () => {
+    const { options, file } = policy({});
+    if (isRoot) fs.chownSync(file, 12345, 0);
+    expect(await sentenceOf(isRoot ? options : { ...options, uid: me + 1 })).toContain(
+      'belongs to somebody else than the administrator',
+    );
+  });
+
+  test.each([
+    ['a file that everybody may write', 'file', 0o666],
+    ['a folder that everybody may write', 'folder', 0o777],
+  ] as const)('%s stops the app', async (_, what, mode) => {
+    const made = policy({});
+    fs.chmodSync(made[what], mode);
+    expect(await sentenceOf(made.options)).toContain('can be written by others than the administrator');
+  });
+
+  test.skipIf(!isRoot)('a file that another group may write stops the app; root’s group may', async () => {
+    const { options, file } = policy({});
+    fs.chmodSync(file, 0o664);
+    fs.chownSync(file, 0, 12345);
+    expect(await sentenceOf(options)).toContain('can be written by others');
+    fs.chownSync(file, 0, 0);
+    expect(await sentenceOf(options)).toBe('read: {}');
+    // The group whose members may become root on macOS.
+    fs.chownSync(file, 0, 80);
+    expect(await sentenceOf(options)).toContain('can be written by others');
+    const mac = { ...options, os: 'darwin' as const, managedPreferences: path.join(options.folder, 'none') };
+    expect(await sentenceOf(mac)).toBe('read: {}');
+  });
+
+  test('a folder further up that everybody may write stops the app, unless its sticky bit guards it', async () => {
+    const { options, folder } = policy({});
+    const above = path.dirname(folder);
+    fs.chmodSync(above, 0o777);
+    expect(await sentenceOf(options)).toContain(`its folder ${above} can be written by others`);
+    fs.chmodSync(above, 0o1777);
+    expect(await sentenceOf(options)).toBe('read: {}');
+  });
+
+  test('a link stops the app, as the file, its folder or one above', async () => {
+    const { options, file, folder } = policy({});
+    const elsewhere = path.join(tempFolder(), 'policy.json');
+    fs.writeFileSync(elsewhere, '{}');
+    fs.rmSync(file);
+    fs.symlinkSync(elsewhere, file);
+    expect(await sentenceOf(options)).toContain('it is a link');
+    fs.rmSync(file);
+    fs.rmdirSync(folder);
+    fs.symlinkSync(path.dirname(elsewhere), folder);
+    expect(await sentenceOf(options)).toContain(`its folder ${folder} is a link`);
+    expect(await sentenceOf({ ...options, folder: path.join(folder, 'deeper') })).toContain('is a link');
+  });
+
+  test('what can’t be opened, or is no file, stops the app', async () => {
+    const { options, file } = policy({});
+    fs.rmSync(file);
+    fs.mkdirSync(file);
+    expect(await sentenceOf(options)).toContain('it is no file');
+    fs.rmdirSync(file);
+    fs.writeFileSync(file, ' '.repeat(5 * 1024 * 1024));
+    expect(await sentenceOf(options)).toContain('it is too large');
+  });
+});
+
+describe('macOS', () => {
+  function mac(preferences: Record<string, string>) {
+    const { options, folder } = policy({ revealSeconds: 10, clipboardSeconds: 10 });
+    const managedPreferences = path.join(folder, 'Managed Preferences');
+    fs.mkdirSync(path.join(managedPreferences, 'ada'), { recursive: true });
+    for (const [name, text] of Object.entries(preferences))
+      fs.writeFileSync(path.join(managedPreferences, name), text);
+    const run = (file: string, args: readonly string[]): Promise<string> => {
+      expect([file, ...args.slice(0, 4)]).toEqual(['/usr/bin/plutil', '-convert', 'json', '-o', '-']);
+      const text = fs.readFileSync(args[4] ?? '', 'utf8');
+      return text === 'torn' ? Promise.reject(new Error('plutil')) : Promise.resolve(text);
+    };
+    return { ...options, os: 'darwin' as const, managedPreferences, run };
+  }
+
+  test('managed preferences go before the file, those of the person before those of the computer', async () => {
+    const options = mac({
+      'app.tokendesk.plist': '{"revealSeconds":20,"lockAfterMinutes":5,"PayloadUUID":"1-2"}',
+      'ada/app.tokendesk.plist': '{"lockAfterMinutes":2}',
+    });
+    const read = await readManagedSettings(options);
+    expect(read).toMatchObject({
+      ok: true,
+      managed: { revealSeconds: 20, clipboardSeconds: 10, lockAfterMinutes: 2 },
+    });
+  });
+
+  test('preferences that can’t be read or have an unknown member stop the app', async () => {
+    expect(await sentenceOf(mac({ 'app.tokendesk.plist': 'torn' }))).toContain('it is no property list');
+    expect(await sentenceOf(mac({ 'app.tokendesk.plist': '{"other":1}' }))).toContain('unknown member other');
+    const options = mac({ 'app.tokendesk.plist': '{}' });
+    fs.chmodSync(path.join(options.managedPreferences, 'app.tokendesk.plist'), 0o666);
+    expect(await sentenceOf(options)).toContain('can be written by others');
+  });
+});
+
+/** What `reg export` writes (regedit's format, version 5). */
+const head =
+  'Windows Registry Editor Version 5.00\r\n\r\n[HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk]\r\n';
+const exported = [
+  '"caseRequired"=dword:00000001',
+  '"builtInService"=dword:00000000',
+  '"maxRevealsPerDay"=dword:00000032',
+  '"cleartextExport"="encrypted"',
+  '"updateNotice"="Version 2: \\"C:\\\\neu\\" für alle"',
+  `"reasons"=hex(7):${hex('Chargeback\0Rückfrage\0\0')}`,
+  '',
+  '',
+].join('\r\n');
+
+function hex(text: string): string {
+  const all = [...Buffer.from(text, 'utf16le')].map((byte) => byte.toString(16).padStart(2, '0'));
+  // Continued in a second line, as it is where there are many.
+  return `${all.slice(0, 10).join(',')},\\\r\n  ${all.slice(10).join(',')}`;
+}
+
+describe('Windows', () => {
+  function windows(text: string | null, keys = 'HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk\r\n') {
+    const asked: string[][] = [];
+    const options: ManagedOptions = {
+      os: 'win32',
+      uid: 0,
+      folder: '',
+      user: 'ada',
+      run: (file, args) => {
+        asked.push([file, ...args]);
+        if (args[0] === 'query') return Promise.resolve(keys);
+        if (text === null) return Promise.reject(new Error('reg'));
+        fs.writeFileSync(args[2] ?? '', `\ufeff${text}`, 'utf16le');
+        return Promise.resolve('');
+      },
+    };
+    return { options, asked };
+  }
+
+  test('the registry is read: numbers as yes and no, texts and lists with every letter', async () => {
+    const { options, asked } = windows(head + exported);
+    expect(await readManagedSettings(options)).toEqual({
+      ok: true,
+      managed: {
+        caseRequired: true,
+        builtInService: false,
+        maxRevealsPerDay: 50,
+        cleartextExport: 'encrypted',
+        updateNotice: 'Version 2: "C:\\neu" für alle',
+        reasons: ['Chargeback', 'Rückfrage'],
+      },
+      sources: ['HKLM\\Software\\Policies\\Tokendesk'],
+    });
+    expect(asked[0]?.slice(1)).toEqual(['query', 'HKLM\\Software\\Policies', '/reg:64']);
+    // What was exported does not stay.
+    expect(fs.existsSync(asked[1]?.[3] ?? '')).toBe(false);
+  });
+
+  test('no key fixes nothing; one that can’t be read, or has an unknown value, stops the app', async () => {
+    const { options } = windows(null, 'HKEY_LOCAL_MACHINE\\Software\\Policies\\Microsoft\r\n');
+    expect(await readManagedSettings(options)).toEqual({ ok: true, managed: {}, sources: [] });
+    expect(await sentenceOf(windows(null).options)).toContain('the registry can’t be read');
+    const broken = { ...options, run: () => Promise.reject(new Error('no reg.exe')) };
+    expect(await sentenceOf(broken)).toContain('the registry can’t be read');
+    const sentence = (values: string): Promise<string> => sentenceOf(windows(`${head}${values}\r\n`).options);
+    expect(await sentence('"other"=dword:00000001')).toContain('unknown member other');
+    expect(await sentence('"caseRequired"=hex(b):01')).toContain('caseRequired: ');
+    expect(await sentence('"caseRequired"=dword:00000002')).toContain('caseRequired: ');
+    for (const line of [
+      '@="x"',
+      '[HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk\\More]',
+      'caseRequired=1',
+    ])
+      expect(await sentence(line)).toContain('the registry can’t be read');
+    expect(await sentenceOf(windows('"caseRequired"=dword:00000001').options)).toContain('can’t be read');
+  });
+
+  test('a number that is no flag stays a number', () => {
+    expect(parseRegistry(`${head}"maxCopiesPerDay"=dword:00000001`)).toEqual({ maxCopiesPerDay: 1 });
+  });
+});
+
+test.each([
+  ['https://tokens.example/api', ['tokens.example'], true],
+  ['https://TOKENS.example:8443', ['tokens.example'], true],
+  ['https://eu.tokens.example', ['*.tokens.example'], true],
+  ['https://tokens.example', ['*.tokens.example'], false],
+  ['https://eviltokens.example', ['*.tokens.example', 'tokens.example'], false],
+  ['https://tokens.example.evil.example', ['tokens.example', '*.tokens.example'], false],
+  ['https://[::1]:8443', ['[::1]'], true],
+  ['https://tokens.example', [], false],
+])('whether %s is one of %j: %s', (baseUrl, allowedHosts, expected) => {
+  expect(isAllowedHost(baseUrl, { allowedHosts })).toBe(expected);
+});
