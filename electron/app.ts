@@ -234,6 +234,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
         reports.reopen();
         state.changed();
       },
+      now,
     }),
     ...lookup,
     ...batch,

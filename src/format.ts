@@ -4,6 +4,24 @@ const whole = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
 
 export const formatCount = (value: number): string => whole.format(value);
 
+/** `1 request`, `96 requests`. */
+export const formatUnits = (value: number, one: string, many = `${one}s`): string =>
+  `${whole.format(value)} ${value === 1 ? one : many}`;
+
+const digitZeros = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
+
+/** A whole number as a person types it, in groups or not, in the digits of any script; null where it is none. */
+export function parseCount(text: string): number | null {
+  const digits = text.trim().replace(/\p{Nd}/gu, (digit) => {
+    const zero = digitZeros.find(
+      (code) => digit.charCodeAt(0) - code >= 0 && digit.charCodeAt(0) - code <= 9,
+    );
+    return zero === undefined ? digit : String(digit.charCodeAt(0) - zero);
+  });
+  if (!/^(?:\d+|\d{1,3}(?:[.,'’٬\s]\d{2,3})+)$/u.test(digits)) return null;
+  return Number(digits.replace(/\D/g, ''));
+}
+
 export const formatRows = (value: number): string => `${whole.format(value)} ${value === 1 ? 'row' : 'rows'}`;
 
 export function formatBytes(bytes: number): string {
@@ -41,6 +59,17 @@ export function formatTime(instant: string): string {
 /** Local time in ISO order. */
 export function formatDateTime(instant: string): string {
   return new Date(instant).toLocaleString('sv-SE');
+}
+
+/** A day, YYYY-MM-DD, wherever it is: `12 Nov 2026`. Text that is no day is returned unchanged. */
+export function formatDate(day: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) return day;
+  return new Date(day).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 }
 
 /** The local day as a person says it: `Today`, `Yesterday`, `12 Nov 2026`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { failureCodes, failureSchema, type Outcome } from './errors.ts';
+import { failureCodes, type Outcome } from './errors.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
@@ -20,7 +20,7 @@ import {
   reading,
   source,
 } from './models/batch.ts';
-import { clientCertificate, connectionDraft, secretName } from './models/connection.ts';
+import { clientCertificate, connectionDraft, policyGrants, secretName } from './models/connection.ts';
 import {
   obscuredPassphrase,
   obscuredText,
@@ -107,19 +107,13 @@ export const calls = {
     clientCertificate.nullable(),
   ),
   'connections.forgetCertificate': call(z.strictObject({ id }), nothing),
-  /** Opens a session, then masks the token if one is given: each step with its outcome. */
-  'connections.check': call(
-    z.strictObject({ id, policy: name, definition: name.nullable(), token: value.nullable() }),
-    z.strictObject({
-      steps: z.array(
-        z.strictObject({
-          step: z.enum(['reach', 'session', 'mask']),
-          ok: z.boolean(),
-          failure: failureSchema.nullable(),
-        }),
-      ),
-    }),
-  ),
+  /**
+   * Opens a session with the policy and asks for every operation on every definition, with an empty value each time:
+   * what is refused is told from what is not. The answer is stored. Sends one request for each operation on each
+   * definition, none of which holds a value. Failures: those of a session, and
+   * whatever else kept a request from being answered.
+   */
+  'connections.test': call(z.strictObject({ id, policy: name }), policyGrants),
   /** Starts the built-in service and makes its connection the active one. */
   'connections.startBuiltIn': call(nothing, z.strictObject({ id })),
 

@@ -687,7 +687,36 @@ export const shots: Shot[] = [
     scene: 'production',
     steps: async (page) => {
       await go(page, 'Connections');
-      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByRole('button', { name: 'Run test' }).click();
+      await page.getByText('Tested 2 policies').waitFor();
+    },
+  },
+  {
+    name: 'connections-access',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Access', exact: true }).click();
+      await page.getByLabel('Password for dispute-desk').fill('not a password');
+    },
+  },
+  {
+    name: 'connections-date',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Access', exact: true }).click();
+      await page.getByRole('button', { name: 'Choose The API key expires on' }).click();
+    },
+  },
+  {
+    name: 'connections-invalid',
+    scene: 'first-run',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Add a connection' }).click();
+      await page.getByLabel('Transfers per day').fill('ten');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Enter a name.').waitFor();
     },
   },
   {

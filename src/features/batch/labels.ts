@@ -18,6 +18,14 @@ export const operationLabels: Record<ColumnPlan['operation'], string> = {
   match: 'Match pattern',
 };
 
+/** The operation of the service that a column's operation is done with. */
+export const batchOperations = {
+  detokenize: 'BatchDetokenize',
+  tokenize: 'BatchTokenize',
+  translate: 'BatchTranslate',
+  match: 'PatternMatch',
+} as const;
+
 const jobStates: Record<JobState, JobStateLabel> = {
   running: { variant: 'quiet', label: 'Running' },
   paused: { variant: 'warn', label: 'Paused' },
