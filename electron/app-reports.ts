@@ -23,6 +23,7 @@ export interface AppReportsOptions {
   readonly audit: Audit;
   readonly keychain: Keychain;
   readonly clipboard: ReportsOptions['clipboard'];
+  readonly transfers: ReportsOptions['transfers'];
 }
 
 export interface AppReports {
@@ -72,6 +73,7 @@ export async function openAppReports(options: AppReportsOptions): Promise<AppRep
       version: platform.version,
       clipboard: options.clipboard,
       chooseTarget: (suggestion) => platform.chooseTarget(suggestion),
+      transfers: options.transfers,
       now: () => new Date(systemClock.now()),
       newId: randomUUID,
     }),

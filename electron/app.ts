@@ -197,7 +197,16 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     clock,
     clipboard,
   });
-  const reports = await openAppReports({ platform, connections, ready, builtIn, audit, keychain, clipboard });
+  const reports = await openAppReports({
+    platform,
+    connections,
+    ready,
+    builtIn,
+    audit,
+    keychain,
+    clipboard,
+    transfers: (id) => store.read('quota')[id]?.hours ?? [],
+  });
 
   async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const begun = await audit.begin({ action });

@@ -72,6 +72,15 @@ export function formatDate(day: string): string {
   });
 }
 
+/** A month, YYYY-MM: `November 2026`. */
+export function formatMonth(month: string): string {
+  return new Date(`${month}-01`).toLocaleDateString('en-GB', {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+}
+
 /** The local day as a person says it: `Today`, `Yesterday`, `12 Nov 2026`. */
 export function formatDay(instant: string, now = new Date()): string {
   const day = new Date(instant);

@@ -42,6 +42,8 @@ import {
   translateInput,
 } from './models/lookup.ts';
 import {
+  access,
+  usage,
   evidence,
   failedRequests,
   metrics,
@@ -251,6 +253,10 @@ export const calls = {
   'reports.metrics': call(metricsQuery, metrics),
   'reports.failures': call(z.strictObject({ max: z.int().min(1).max(100) }), failedRequests),
   'reports.workstation': call(metricsQuery, workstation),
+  /** Cleartext access of one month, from the audit log. */
+  'reports.access': call(z.strictObject({ month: z.string().regex(/^\d{4}-(?:0[1-9]|1[0-2])$/) }), access),
+  /** Today's transfers of the active connection; sends nothing. */
+  'reports.usage': call(nothing, usage),
   'reports.toolServer': call(nothing, toolServer),
   /** What is copied holds no secret and no value: a failed request's names and numbers, or the client configuration. */
   'reports.copy': call(

@@ -595,7 +595,7 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: /^Dates/ }).click();
       await page.getByRole('button', { name: 'Last 365 days' }).click();
       await page.getByText('Day', { exact: true }).first().click();
-      await page.getByRole('region', { name: 'Requests by day' }).waitFor();
+      await page.getByRole('slider', { name: 'Requests by day' }).waitFor();
     },
   },
   {
@@ -615,6 +615,35 @@ export const shots: Shot[] = [
       await go(page, 'Reports');
       await page.getByRole('button', { name: /^Dates/ }).click();
       await page.getByRole('dialog', { name: 'Dates' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-access',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('tab', { name: 'Cleartext access' }).click();
+      await page.getByText(/people saw cleartext/).waitFor();
+    },
+  },
+  {
+    name: 'reports-part',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByText('Operation', { exact: true }).first().click();
+      await page.getByRole('button', { name: /^Detokenize: .* Show failures/ }).click();
+      await page.getByText('Failures of Detokenize').waitFor();
+    },
+  },
+  {
+    name: 'reports-day-picked',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates:/ }).click();
+      await page.getByRole('button', { name: 'Choose First day' }).click();
+      await page.getByRole('button', { name: 'Previous month' }).click();
     },
   },
   {

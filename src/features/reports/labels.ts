@@ -1,6 +1,9 @@
 import type { Grouping, MetricsRow } from '../../../electron/contract/models/report.ts';
 import { isFailureCode, reasonFor } from '../../messages.ts';
 
+/** In the figures of requests that concern none, such as a sign-in. */
+export const noDefinition = '(none)';
+
 export const groupings: { value: Grouping; label: string }[] = [
   { value: 'day', label: 'Day' },
   { value: 'definition', label: 'Definition' },
