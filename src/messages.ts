@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from '../electron/contract/errors.ts';
+import { formatCount } from './format.ts';
 import { rowReasons } from '../electron/contract/row-reasons.ts';
 import type { SettingsDamage } from '../electron/contract/models/app.ts';
 
@@ -33,7 +34,7 @@ const operationLabels: Record<string, string> = {
 };
 
 const policyOf = (f: Failure): string => (f.policy === undefined ? 'The policy' : `Policy ${f.policy}`);
-const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${f.row.toLocaleString('en-GB')}`);
+const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${formatCount(f.row)}`);
 const host = (f: Failure): string => f.subject ?? 'the service';
 const file = (f: Failure): string => f.subject ?? 'The file';
 

@@ -149,6 +149,7 @@ export function isFoundBy(search: string, job: Job): boolean {
     formatPlan(job),
     describeState(job).label,
     ...job.plan.columns.map(({ definition }) => definition),
+    job.startedAt,
     formatDateTime(job.startedAt),
   ]
     .join(' ')

@@ -1,3 +1,5 @@
+import { locale } from '../../locale.ts';
+
 const day = 86_400_000;
 
 export interface Range {
@@ -63,13 +65,13 @@ export function rangeProblem({ from, to }: Range, now: number): string | null {
   return null;
 }
 
-const long = new Intl.DateTimeFormat('en-GB', {
+const long = new Intl.DateTimeFormat(locale, {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
   timeZone: 'UTC',
 });
-const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 const dateOf = (text: string): Date | null => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(text) : null);
 
