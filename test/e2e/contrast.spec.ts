@@ -5,16 +5,24 @@ import { go, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 const places = ['Lookup', 'Batch', 'Reports', 'Activity', 'Connections', 'Settings'];
 
+interface Look {
+  background: string;
+  outline: number;
+  border: number;
+  borderColor: string;
+}
+
 /** What a person can see of a part: its colours and its edge. */
-const look = (part: Locator): Promise<{ background: string; outline: number; border: number }> =>
-  part.evaluate((element) => {
+const look = (part: Locator): Promise<Look> =>
+  part.evaluate(`(element) => {
     const style = getComputedStyle(element);
     return {
       background: style.backgroundColor,
-      outline: style.outlineStyle === 'none' ? 0 : Number.parseFloat(style.outlineWidth),
-      border: Number.parseFloat(style.borderTopWidth),
+      outline: style.outlineStyle === 'none' ? 0 : parseFloat(style.outlineWidth),
+      border: parseFloat(style.borderTopWidth),
+      borderColor: style.borderTopColor,
     };
-  });
+  }`) as Promise<Look>;
 
 async function axe(page: Page, place: string): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
@@ -50,8 +58,7 @@ test('high contrast keeps every signal of safety', async ({ page }) => {
     const frame = page.locator('.window');
     expect((await look(block)).background, name).not.toBe(canvas);
     expect((await look(frame)).border, name).toBeGreaterThanOrEqual(6);
-    const color = await frame.evaluate((element) => getComputedStyle(element).borderTopColor);
-    expect(color, name).toBe((await look(block)).background);
+    expect((await look(frame)).borderColor, name).toBe((await look(block)).background);
 
     // What is chosen, and what failed.
     expect(
@@ -85,15 +92,10 @@ test('at 200 % nothing is lost: no page is wider than the window, and every cont
   test.setTimeout(120_000);
   await page.setViewportSize({ width: 720, height: 450 });
   const lost = (): Promise<string[]> =>
-    page.evaluate(() =>
-      [
-        ...document.querySelectorAll(
-          'main, header, footer, nav[aria-label="Places"], main .scroll, main .main',
-        ),
-      ]
+    page.evaluate<string[]>(`
+      [...document.querySelectorAll('main, header, footer, nav[aria-label="Places"], main .scroll, main .main')]
         .filter((part) => part.scrollWidth > part.clientWidth + 1)
-        .map((part) => `${part.tagName} ${part.className} ${part.scrollWidth} of ${part.clientWidth}`),
-    );
+        .map((part) => part.tagName + ' ' + part.className + ' ' + part.scrollWidth + ' of ' + part.clientWidth)`);
   expect(await lost()).toEqual([]);
   await startBuiltIn(page);
   await tokenize(page, '4111111111111111');
@@ -118,13 +120,10 @@ test('with reduced motion nothing moves but the ring, which shows the time that 
   await startBuiltIn(page);
   await tokenize(page, '4111111111111111');
   await reveal(page, 'D-1');
-  const moving = await page.evaluate(() =>
+  const moving = await page.evaluate<string[]>(`
     document
       .getAnimations()
-      .filter((one) => Number(one.effect?.getComputedTiming().duration ?? 0) > 1)
-      .map(
-        (one) => (one.effect as KeyframeEffect | null)?.target?.getAttribute('class')?.split(' ')[0] ?? '',
-      ),
-  );
+      .filter((one) => Number(one.effect.getComputedTiming().duration) > 1)
+      .map((one) => one.effect.target.getAttribute('class').split(' ')[0])`);
   expect(moving).toEqual(['ring-shrinks']);
 });

@@ -48,7 +48,7 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   expect(Object.keys(byDefinition).sort()).toEqual(['Card number', 'No definition']);
 
   // From a bar of the chart to the failures it is made of.
-  await page.getByRole('button', { name: /^Card number: .* Show failures$/ }).click();
+  await page.getByRole('button', { name: /^Card number: .* show failures$/ }).click();
   await expect(page.getByText('Failures of Card number')).toBeVisible();
   await expect(page.getByRole('listbox', { name: 'Failed requests' }).getByRole('option')).toHaveCount(1);
   await page.getByRole('button', { name: 'Show all failures' }).click();

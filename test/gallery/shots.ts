@@ -632,7 +632,7 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Reports');
       await page.getByText('Operation', { exact: true }).first().click();
-      await page.getByRole('button', { name: /^Detokenize: .* Show failures/ }).click();
+      await page.getByRole('button', { name: /^Detokenize: .* show failures/ }).click();
       await page.getByText('Failures of Detokenize').waitFor();
     },
   },

@@ -173,7 +173,7 @@ export function formatWaiting({ failure, until }: NonNullable<Job['waiting']>, n
   const reason = waitingReasons[failure.code] ?? 'Waiting';
   if (until === null) return reason;
   const seconds = (Date.parse(until) - now) / 1_000;
-  if (seconds <= 0) return `${reason}. Retrying now`;
+  if (seconds <= 0) return `${reason}. Retrying now.`;
   return seconds < 600
     ? `${reason}. Retrying in ${formatSpan(seconds)}`
     : `${reason}. Resumes at ${formatTime(until)}`;
@@ -222,7 +222,7 @@ export function formatTrial(rows: readonly ResultRow[], matching: boolean): stri
     count('failed') > 0 ? `${count('failed')} failed` : '',
     count('blank') > 0 ? `${count('blank')} blank` : '',
   ].filter((part) => part !== '');
-  return `Tried ${formatRows(rows.length)}: ${parts.join(', ')}. Nothing was kept.`;
+  return `Tried ${formatRows(rows.length)}: ${parts.join(', ')}. Nothing was saved.`;
 }
 
 export function formatNotice({ kind, row, column, count }: Notice): string {

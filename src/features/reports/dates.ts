@@ -58,10 +58,10 @@ const maxDays = 400;
 
 /** Why a typed range can't be asked for, or null. A day that is not complete is ''. */
 export function rangeProblem({ from, to }: Range, now: number): string | null {
-  if (from === '' || to === '') return 'Fill in both days.';
+  if (from === '' || to === '') return 'Enter both days.';
   if (from > to) return 'The first day is after the last.';
   if (to > dayText(now)) return 'The last day is in the future.';
-  if (daysIn({ from, to }) > maxDays) return `Choose ${maxDays} days at most.`;
+  if (daysIn({ from, to }) > maxDays) return `Choose at most ${maxDays} days.`;
   return null;
 }
 

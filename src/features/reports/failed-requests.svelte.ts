@@ -188,17 +188,17 @@ export function failureHelp({ status, operation }: Pick<FailedRequest, 'status' 
           'Nothing to do for Tokendesk’s own requests: it slows down by itself. Other users of the account count towards the same limit.',
       };
     case null:
-      return { meaning: 'No status was told.', advice: 'Quote the request ID to support.' };
+      return { meaning: 'The service reported no status.', advice: 'Give support the request ID.' };
     default:
       if (status >= 500) {
         return {
           meaning: `${status}: an error on the service’s side; rare.`,
-          advice: 'Try again later. If it stays, quote the request ID to support.',
+          advice: 'Try again later. If the problem continues, give support the request ID.',
         };
       }
       return {
         meaning: `${status}: an error caused by the information provided.`,
-        advice: 'Quote the request ID to support if the code does not say what is wrong.',
+        advice: 'If the code does not say what is wrong, give support the request ID.',
       };
   }
 }
