@@ -27,6 +27,7 @@ export interface AppReportsOptions {
   readonly audit: Audit;
   readonly keychain: Keychain;
   readonly clipboard: ReportsOptions['clipboard'];
+  readonly transfers: ReportsOptions['transfers'];
 }
 
 export interface AppReports {
@@ -80,6 +81,7 @@ export function createAppReports(options: AppReportsOptions): AppReports {
       version: platform.version,
       clipboard: options.clipboard,
       chooseTarget: (suggestion) => platform.chooseTarget(suggestion),
+      transfers: options.transfers,
       now: () => new Date(systemClock.now()),
       newId: randomUUID,
     }),

@@ -243,6 +243,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     audit,
     keychain,
     clipboard,
+    transfers: (id) => store.read('quota')[id]?.hours ?? [],
   });
   const rotation = createKeyRotation({
     connections,
@@ -321,6 +322,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
         reports.reopen();
         state.changed();
       },
+      now,
     }),
     'app.takeOpened': () => openings.take(),
     ...lookup,

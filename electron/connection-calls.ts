@@ -5,14 +5,15 @@ import type { Audit, AuditIntent } from './audit/audit.ts';
 import { describeChanges } from './audit/changes.ts';
 import type { BuiltInConnection } from './built-in-connection.ts';
 import type { Clients } from './clients.ts';
-import type { CallInput, CallOutput, Handlers } from './contract/calls.ts';
-import { done, failed, type Failure, type Outcome } from './contract/errors.ts';
+import type { Handlers } from './contract/calls.ts';
+import { done, failed, type Outcome } from './contract/errors.ts';
 import type { Connection } from './contract/models/connection.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { KeyRotation } from './key-rotation.ts';
 import type { Platform } from './platform/platform.ts';
 import type { ConnectionProfiles } from './connection-profiles.ts';
+import { testPolicy } from './service/test-policy.ts';
 import { nonBlocking } from './storage/byte-source.ts';
 
 interface ConnectionHandlerOptions {
@@ -24,6 +25,7 @@ interface ConnectionHandlerOptions {
   readonly rotation: KeyRotation;
   readonly audit: Pick<Audit, 'begin'>;
   readonly changed: () => void;
+  readonly now: () => Date;
 }
 
 /** The `connections.*` calls. Changes of a connection, its secrets or its certificate are recorded in the audit log. */
@@ -36,6 +38,7 @@ export function createConnectionHandlers({
   rotation,
   audit,
   changed,
+  now,
 }: ConnectionHandlerOptions): Handlers<'connections'> {
   /** Records the change, makes it, and drops the connection's client, so that the next call uses a new one. */
   async function change<T>(
@@ -160,7 +163,34 @@ export function createConnectionHandlers({
       const fitted = await change('FitProfile', id, () => profiles.fit(connection.value, fitting), { note });
       return fitted.ok ? done(profiles.view(id)) : fitted;
     },
-    'connections.check': async (input) => check(clients, input),
+    'connections.test': async ({ id, policy }) => {
+      const connection = connections.find(id);
+      if (!connection.ok) return connection;
+      if (!connection.value.policies.includes(policy))
+        return failed('connection.invalid', { subject: 'policy' });
+      const client = await clients.for(id);
+      if (!client.ok) return client;
+      const { name, environment, definitions } = connection.value;
+      const tested = await testPolicy({
+        client: client.value,
+        policy,
+        definitions: definitions.map((definition) => definition.name),
+        begin: (definition, operation) =>
+          audit.begin({
+            action: 'TestPolicy',
+            connection: name,
+            environment,
+            policy,
+            definition,
+            note: operation,
+          }),
+        now,
+      });
+      if (!tested.ok) return tested;
+      const saved = connections.saveGrants(id, tested.value);
+      changed();
+      return saved.ok ? tested : saved;
+    },
     'connections.startBuiltIn': async () => {
       const started = await builtIn.start();
       if (!started.ok) return started;
@@ -169,37 +199,6 @@ export function createConnectionHandlers({
       return chosen.ok ? done({ id }) : chosen;
     },
   };
-}
-
-type Steps = CallOutput<'connections.check'>['steps'];
-
-/** A session, and the mask of a token that the person gave. Stops at the first step that fails. */
-async function check(
-  clients: Pick<Clients, 'for'>,
-  { id, policy, definition, token }: CallInput<'connections.check'>,
-): Promise<Outcome<CallOutput<'connections.check'>>> {
-  const client = await clients.for(id);
-  if (!client.ok) return client;
-  const passedStep = (step: Steps[number]['step']): Steps[number] => ({ step, ok: true, failure: null });
-  const failedStep = (step: Steps[number]['step'], failure: Failure): Steps[number] => ({
-    step,
-    ok: false,
-    failure,
-  });
-
-  const session = await client.value.openSession(policy);
-  if (!session.ok) {
-    const { failure } = session;
-    // An answer with a status or a request ID means that the service was reached.
-    const reached = failure.requestId !== undefined || failure.status !== undefined;
-    if (reached) return done({ steps: [passedStep('reach'), failedStep('session', failure)] });
-    // A missing secret says nothing about the service: no request was sent.
-    return done({ steps: [failedStep(failure.code.startsWith('service.') ? 'reach' : 'session', failure)] });
-  }
-  const steps = [passedStep('reach'), passedStep('session')];
-  if (definition === null || token === null) return done({ steps });
-  const masked = await client.value.getMasked(policy, definition, token, { rows: 1 });
-  return done({ steps: [...steps, masked.ok ? passedStep('mask') : failedStep('mask', masked.failure)] });
 }
 
 /** A PKCS #12 file has a few kilobytes. */

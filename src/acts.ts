@@ -50,6 +50,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   RemoveConnection: ['Connection removed', 'Removal of a connection'],
   ChooseConnection: ['Connection chosen', 'Choice of a connection'],
   StartBuiltIn: ['Built-in service started', 'Start of the built-in service'],
+  TestPolicy: ['Permission tested', 'Permission test'],
   StoreSecret: ['Secret stored', 'Secret'],
   StoreCertificate: ['Certificate stored', 'Certificate'],
   ForgetCertificate: ['Certificate removed', 'Removal of a certificate'],

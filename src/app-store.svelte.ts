@@ -1,10 +1,18 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../electron/contract/errors.ts';
 import type { Job } from '../electron/contract/models/batch.ts';
+import type { Operation } from '../electron/contract/models/fields.ts';
 import type { ConnectionView, TokenDefinition } from '../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState, LockState } from '../electron/contract/models/app.ts';
 import type { Api } from './api.ts';
 import { RevealedValueStore } from './revealed.svelte.ts';
+
+export interface PolicyOption {
+  value: string;
+  label: string;
+  note?: string;
+  disabled?: boolean;
+}
 
 /** The app's state as main last reported it, and what is derived from it. Pages read it; only main changes it. */
 export class AppStore {
@@ -71,6 +79,29 @@ export class AppStore {
     );
   }
 
+  /** Whether a test found that the policy may not do this. What was not tested is not refused. */
+  isRefused(operation: Operation, definition: string, policy = this.policy): boolean {
+    const tested = this.connection?.grants.find((grants) => grants.policy === policy);
+    const found = tested?.definitions.find((one) => one.definition === definition);
+    return found?.refused.includes(operation) === true;
+  }
+
+  /** The policies for a menu: one that a test found refused can't be chosen. */
+  policyOptions(operation: Operation, definition: string): PolicyOption[] {
+    return (this.connection?.policies ?? []).map((policy) => ({
+      value: policy,
+      label: policy,
+      ...(this.isRefused(operation, definition, policy) && { note: 'not granted', disabled: true }),
+    }));
+  }
+
+  /** The policy in use, or the first that may do it where a test found that this one may not. */
+  policyFor(operation: Operation, definition: string): string {
+    if (!this.isRefused(operation, definition)) return this.policy;
+    const others = this.connection?.policies ?? [];
+    return others.find((policy) => !this.isRefused(operation, definition, policy)) ?? this.policy;
+  }
+
   async choose(id: string, policy: string): Promise<void> {
     this.revealed.hide();
     const outcome = await this.api.call('connections.choose', { id, policy });
@@ -107,6 +138,7 @@ export class AppStore {
     }
     this.lockedState = null;
     this.state = state;
-    if (this.reason === '' || !(this.otherReasons || this.reasons.includes(this.reason))) this.reason = state.settings.reasons[0] ?? '';
+    if (this.reason === '' || !(this.otherReasons || this.reasons.includes(this.reason)))
+      this.reason = state.settings.reasons[0] ?? '';
   }
 }

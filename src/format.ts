@@ -1,15 +1,40 @@
 import type { ServiceStatus } from '../electron/contract/models/app.ts';
+import { locale } from './locale.ts';
 
-/** Numbers, durations and times as text; one format everywhere, so that columns line up. */
+/**
+ * Numbers, durations and times as text in the person's own locale; one format everywhere, so that columns line up. Never
+ * for tokens and card numbers, whose digits are their own.
+ */
 
-const whole = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
+const percentTenths = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
 
 export const formatCount = (value: number): string => whole.format(value);
+
+/** `1 request`, `96 requests`. */
+export const formatUnits = (value: number, one: string, many = `${one}s`): string =>
+  `${whole.format(value)} ${value === 1 ? one : many}`;
+
+const digitZeros = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
+
+/** A whole number as a person types it, in groups or not, in the digits of any script; null where it is none. */
+export function parseCount(text: string): number | null {
+  const digits = text.trim().replace(/\p{Nd}/gu, (digit) => {
+    const zero = digitZeros.find(
+      (code) => digit.charCodeAt(0) - code >= 0 && digit.charCodeAt(0) - code <= 9,
+    );
+    return zero === undefined ? digit : String(digit.charCodeAt(0) - zero);
+  });
+  if (!/^(?:\d+|\d{1,3}(?:[.,'’٬\s]\d{2,3})+)$/u.test(digits)) return null;
+  return Number(digits.replace(/\D/g, ''));
+}
 
 export const formatRows = (value: number): string => `${whole.format(value)} ${value === 1 ? 'row' : 'rows'}`;
 
 export function formatBytes(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
+  if (bytes < 1_000) return `${whole.format(bytes)} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
   let size = bytes;
   let unit = 'B';
@@ -18,31 +43,60 @@ export function formatBytes(bytes: number): string {
     size /= 1_000;
     unit = larger;
   }
-  return `${size < 100 ? size.toFixed(1) : size.toFixed(0)} ${unit}`;
+  return `${(size < 100 ? tenths : whole).format(size)} ${unit}`;
 }
 
 /** A duration: `40 s`, `2 min`, `1 h 20 min`. */
 export function formatSpan(seconds: number): string {
   const s = Math.max(0, Math.round(seconds));
-  if (s < 90) return `${s} s`;
+  if (s < 90) return `${whole.format(s)} s`;
   const minutes = Math.round(s / 60);
-  if (minutes < 90) return `${minutes} min`;
+  if (minutes < 90) return `${whole.format(minutes)} min`;
   const rest = minutes % 60;
-  return rest === 0 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 60)} h ${rest} min`;
+  const hours = `${whole.format(Math.floor(minutes / 60))} h`;
+  return rest === 0 ? hours : `${hours} ${whole.format(rest)} min`;
 }
 
 export function formatShare(share: number): string {
-  if (share > 0 && share < 0.01) return 'under 1%';
-  return `${whole.format(share * 100)}%`;
+  if (share > 0 && share < 0.01) return `under ${percent.format(0.01)}`;
+  return percent.format(share);
 }
+
+/** With one decimal where there is one: `99.3%`. */
+export const formatPercent = (share: number): string => percentTenths.format(share);
 
 export function formatTime(instant: string): string {
-  return new Date(instant).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return new Date(instant).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' });
 }
 
-/** Local time in ISO order. */
+/** Local day and time, to the second. */
 export function formatDateTime(instant: string): string {
-  return new Date(instant).toLocaleString('sv-SE');
+  return new Date(instant).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+/** The same to the minute. */
+export function formatMinute(instant: string): string {
+  return new Date(instant).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/** A day, YYYY-MM-DD, wherever it is: `12 Nov 2026`. Text that is no day is returned unchanged. */
+export function formatDate(day: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) return day;
+  return new Date(day).toLocaleDateString(locale, {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+}
+
+/** A month, YYYY-MM: `November 2026`. */
+export function formatMonth(month: string): string {
+  return new Date(`${month}-01`).toLocaleDateString(locale, {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 }
 
 /** The local day as a person says it: `Today`, `Yesterday`, `12 Nov 2026`. */
@@ -51,7 +105,7 @@ export function formatDay(instant: string, now = new Date()): string {
   const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1);
   if (day.toDateString() === now.toDateString()) return 'Today';
   if (day.toDateString() === yesterday.toDateString()) return 'Yesterday';
-  return day.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+  return day.toLocaleDateString(locale, { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
 /** What the limit still allows; null where the service does not say. It names the number of its limit, or its period. */

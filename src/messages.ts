@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from '../electron/contract/errors.ts';
+import { formatCount } from './format.ts';
 import { rowReasons } from '../electron/contract/row-reasons.ts';
 import type { SettingsDamage } from '../electron/contract/models/app.ts';
 
@@ -33,7 +34,7 @@ const operationLabels: Record<string, string> = {
 };
 
 const policyOf = (f: Failure): string => (f.policy === undefined ? 'The policy' : `Policy ${f.policy}`);
-const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${f.row.toLocaleString('en-GB')}`);
+const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${formatCount(f.row)}`);
 const host = (f: Failure): string => f.subject ?? 'the service';
 const file = (f: Failure): string => f.subject ?? 'The file';
 
@@ -203,7 +204,7 @@ const messages: Record<FailureCode, Format> = {
       'Ask the administrator: the service profile may name the wrong member of the answer.',
     ),
   'service.cancelled': () =>
-    message('Cancelled. Nothing more was sent.', 'Start again when you want.', 'now'),
+    message('Cancelled. Nothing more was sent.', 'Start again when you are ready.', 'now'),
 
   'credentials.missing': (f) =>
     message(
@@ -219,7 +220,7 @@ const messages: Record<FailureCode, Format> = {
   'keychain.locked': () => message('The system’s keychain is locked.', 'Unlock it, then try again.', 'later'),
   'keychain.unavailable': () =>
     message(
-      'This computer has no keychain. Secrets are kept in memory and forgotten when the app closes.',
+      'This computer has no keychain. Secrets stay in memory and are forgotten when the app closes.',
       'Ask the administrator to install one.',
     ),
   'keychain.stalled': () =>
@@ -245,7 +246,7 @@ const messages: Record<FailureCode, Format> = {
       ? message('This connection no longer exists.', 'Choose another one.')
       : message(
           `The connection ${f.subject} no longer exists, so this batch can’t go on.`,
-          'What was done is kept: cancel a paused batch, then export it. Start a new one for the rest.',
+          'Finished rows are saved. Cancel the batch to export them, and start a new one for the rest.',
         ),
   'connection.invalid': (f) =>
     message(
@@ -315,7 +316,11 @@ const messages: Record<FailureCode, Format> = {
     ),
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>
-    message('A reason and a case are needed before anything is told in clear.', 'Fill them in.', 'now'),
+    message(
+      'A reason and a case are needed before anything is shown in clear.',
+      'Enter them and try again.',
+      'now',
+    ),
   'reveal.reason-refused': () =>
     message('Your administrator does not accept this reason.', 'Choose one of the list.', 'now'),
   'settings.managed': () =>
@@ -327,16 +332,16 @@ const messages: Record<FailureCode, Format> = {
   'disclosure.limit': (f) =>
     f.subject === 'expressions'
       ? message(
-          'Today’s different expressions are used up: each one tells something that the masks hide.',
-          'Use one of today’s again, ask for BIN, last four, length or mail domain, or go on tomorrow.',
+          'You have reached today’s limit of different expressions. Each one reveals something that the masks hide.',
+          'Use one of today’s expressions again, match by BIN, last four, length or mail domain, or continue tomorrow.',
           'later',
         )
       : message(
-          'As much as one person may see in clear on one day was seen today.',
-          'Go on tomorrow, or ask your administrator.',
+          'You have reached today’s limit for cleartext.',
+          'Continue tomorrow, or ask your administrator.',
           'later',
         ),
-  'lookup.unknown': () => message('This lookup is no longer kept.', 'Look the token up again.', 'now'),
+  'lookup.unknown': () => message('This lookup is no longer in the list.', 'Look the token up again.', 'now'),
   'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
 
   'file.unknown': () => message('This file is no longer open.', 'Drop it again.', 'now'),
@@ -353,13 +358,16 @@ const messages: Record<FailureCode, Format> = {
     ),
   'file.unreadable': (f) => message(`${file(f)} can’t be read.`, 'Check that you may open it.'),
   'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
-  'file.too-many-columns': () =>
-    message('This file has more columns than can be handled.', 'Check the delimiter.'),
+  'file.too-many-columns': () => message('This file has too many columns.', 'Check the delimiter.'),
   'file.exists': (f) => message(`${file(f)} is already there and was left as it is.`, 'Choose another name.'),
   'file.unwritable': (f) =>
     message(`${file(f)} can’t be written.`, 'Close it elsewhere or choose another folder.', 'now'),
   'file.disk-full': () =>
-    message('The disk is full. What was there before is untouched.', 'Free some space, then go on.', 'later'),
+    message(
+      'The disk is full. What was there before is untouched.',
+      'Free some space, then continue.',
+      'later',
+    ),
   'file.no-room': (f) =>
     message(
       `${file(f)} would take more than half of the disk’s free space, so it was not read.`,
@@ -367,7 +375,7 @@ const messages: Record<FailureCode, Format> = {
       'later',
     ),
   'file.paste-empty': () =>
-    message('There was nothing in what was pasted.', 'Copy a column of tokens and paste again.', 'now'),
+    message('The pasted text is empty.', 'Copy a column of tokens and paste again.', 'now'),
   'file.not-a-table': (f) =>
     message(
       `This is ${/^[aeio]/i.test(f.subject ?? 'a') ? 'an' : 'a'} ${f.subject ?? 'other kind of file'}, which can’t be read here.`,
@@ -385,7 +393,7 @@ const messages: Record<FailureCode, Format> = {
     ),
   'file.workbook-slow': (f) =>
     message(
-      `${file(f)} took longer to read than any workbook should, so it was left.`,
+      `${file(f)} took too long to read, so it was not opened.`,
       'If you trust it, save it as CSV UTF-8 and drop that.',
     ),
   'file.workbook-cell': (f) =>
@@ -421,7 +429,7 @@ const messages: Record<FailureCode, Format> = {
       'Check the column or choose another definition.',
     ),
 
-  'plan.empty': () => message('No column has been chosen yet.', 'Choose what to do in the head of a column.'),
+  'plan.empty': () => message('No column has been chosen yet.', 'Choose an action in a column header.'),
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
   'plan.definition-unknown': (f) =>
     message(
@@ -457,7 +465,7 @@ const messages: Record<FailureCode, Format> = {
       'later',
     ),
   'job.elsewhere': () =>
-    message('Another window of Tokendesk is running this batch.', 'Go on there, or close it first.'),
+    message('Another window of Tokendesk is running this batch.', 'Continue there, or close it first.'),
   'job.source-gone': (f) =>
     message(
       `${file(f)} is no longer where it was. The counts and the reasons for failures are still here, but the rows can’t be shown, exported or sent: their other columns are only in that file.`,
@@ -472,7 +480,7 @@ const messages: Record<FailureCode, Format> = {
     ),
   'job.sum': () =>
     message(
-      'The counts do not agree, so the batch is not called done.',
+      'The counts do not add up, so the batch does not count as finished.',
       'Run it again; if it happens again, contact support.',
     ),
   'export.confirm': () =>
@@ -534,11 +542,11 @@ const messages: Record<FailureCode, Format> = {
   'portal.not-a-token': () =>
     message(
       'This is not a portal JWT.',
-      'A JWT has three parts with dots between. Copy it whole and paste again.',
+      'A JWT has three parts separated by dots. Copy it whole and paste again.',
     ),
   'portal.account-missing': () =>
     message('This connection has no account ID or no tenant ID.', 'Enter both under Connections.'),
-  'report.unknown': () => message('This report is no longer kept.', 'Load it again.', 'now'),
+  'report.unknown': () => message('This report is no longer loaded.', 'Load it again.', 'now'),
   'report.too-many-rows': () =>
     message('The answer has more rows than can be shown.', 'Choose a shorter range or another grouping.'),
   'report.not-a-chart': () => message('The chart could not be written.', 'Load the report again.', 'now'),
@@ -596,5 +604,5 @@ export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
     newer:
       'The settings were saved by a newer version of Tokendesk. What this version does not know is not used.',
   };
-  return `${lost[reason]} The file as it was is kept as ${keptAs}.`;
+  return `${lost[reason]} The file as it was is saved as ${keptAs}.`;
 }

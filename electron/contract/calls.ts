@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { failureCodes, failureSchema, type Outcome } from './errors.ts';
+import { failureCodes, type Outcome } from './errors.ts';
 import {
   administrationChange,
   administrationState,
@@ -45,6 +45,7 @@ import {
   clientCertificate,
   connectionDraft,
   memberPath,
+  policyGrants,
   profileView,
   secretName,
   unreadAnswer,
@@ -70,6 +71,8 @@ import {
   translateInput,
 } from './models/lookup.ts';
 import {
+  access,
+  usage,
   evidence,
   failedRequests,
   metrics,
@@ -137,7 +140,7 @@ export const calls = {
   'connections.storeSecret': call(z.strictObject({ id, secret: secretName, value: obscuredText }), nothing),
   /**
    * A new API key beside the one in use: it takes over once it has opened a session, and is stored until it does or is
-   * dropped. Failures: those of `connections.check` and of storing it; the key in use stays then.
+   * dropped. Failures: those of `connections.test` and of storing it; the key in use stays then.
    */
   'connections.rotateKey': call(
     z.strictObject({ id, value: obscuredText, expires: z.iso.date().nullable() }),
@@ -153,7 +156,7 @@ export const calls = {
   ),
   'connections.forgetCertificate': call(z.strictObject({ id }), nothing),
   /**
-   * Asks for a service profile of at most 256 KiB and stores it with the connection; null when the person changed their
+   * Asksks for a service profile of at most 256 KiB and stores it with the connection; null when the person changed their
    * mind. Failures: connection.invalid (`subject` is the place that is not valid), connection.built-in, file.unreadable.
    */
   'connections.importProfile': call(z.strictObject({ id }), profileView.nullable()),
@@ -175,19 +178,13 @@ export const calls = {
     }),
     profileView,
   ),
-  /** Opens a session, then masks the token if one is given: each step with its outcome. */
-  'connections.check': call(
-    z.strictObject({ id, policy: name, definition: name.nullable(), token: value.nullable() }),
-    z.strictObject({
-      steps: z.array(
-        z.strictObject({
-          step: z.enum(['reach', 'session', 'mask']),
-          ok: z.boolean(),
-          failure: failureSchema.nullable(),
-        }),
-      ),
-    }),
-  ),
+  /**
+   * Opens a session with the policy and asks for every operation on every definition, with an empty value each time:
+   * what is refused is told from what is not. The answer is stored. Sends one request for each operation on each
+   * definition, none of which holds a value. Failures: those of a session, and
+   * whatever else kept a request from being answered.
+   */
+  'connections.test': call(z.strictObject({ id, policy: name }), policyGrants),
   /** Starts the built-in service and makes its connection the active one. */
   'connections.startBuiltIn': call(nothing, z.strictObject({ id })),
 
@@ -352,6 +349,10 @@ export const calls = {
   'reports.metrics': call(metricsQuery, metrics),
   'reports.failures': call(z.strictObject({ max: z.int().min(1).max(100) }), failedRequests),
   'reports.workstation': call(metricsQuery, workstation),
+  /** Cleartext access of one month, from the audit log. */
+  'reports.access': call(z.strictObject({ month: z.string().regex(/^\d{4}-(?:0[1-9]|1[0-2])$/) }), access),
+  /** Today's transfers of the active connection; sends nothing. */
+  'reports.usage': call(nothing, usage),
   'reports.toolServer': call(nothing, toolServer),
   /** What is copied holds no secret and no value: a failed request's names and numbers, or the client configuration. */
   'reports.copy': call(

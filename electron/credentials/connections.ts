@@ -8,6 +8,7 @@ import {
   type ConnectionDraft,
   type ConnectionView,
   type Environment,
+  type PolicyGrants,
   type SecretName,
   type SecretState,
   connectionDraft,
@@ -34,6 +35,8 @@ export interface Connections {
    * certificate.invalid, connection.unknown, connection.built-in, keychain.*, file.*.
    */
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
+  /** Stores what a test of a policy found, in place of what was found before. Failures: connection.unknown, file.*. */
+  saveGrants(id: string, grants: PolicyGrants): Outcome<null>;
   /** Replaces the built-in connection; its port differs at every start. Its secrets follow with `storeSecret`. */
   saveBuiltIn(
     connection: Omit<Connection, 'builtIn' | 'clientCertificate'>,
@@ -68,7 +71,7 @@ export interface Connections {
 }
 
 export interface ConnectionsOptions {
-  readonly store: Pick<Store<Pick<SettingsDocument, 'connections' | 'active'>>, 'read' | 'write'>;
+  readonly store: Pick<Store<Pick<SettingsDocument, 'connections' | 'active' | 'grants'>>, 'read' | 'write'>;
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
   readonly certificates: ClientCertificates;
   readonly parser: Pick<Parser, 'readPkcs12'>;
@@ -132,6 +135,11 @@ export function createConnections({
     );
   }
 
+  function setGrants(id: string, grants: readonly PolicyGrants[]): Outcome<null> {
+    const { [id]: _, ...others } = store.read('grants');
+    return store.write('grants', grants.length === 0 ? others : { ...others, [id]: [...grants] });
+  }
+
   async function put(changed: Omit<Connection, 'clientCertificate'>): Promise<Outcome<{ id: string }>> {
     const before = list().find(({ id }) => id === changed.id);
     const next: Connection = { ...changed, clientCertificate: null };
@@ -154,6 +162,11 @@ export function createConnections({
     const index = others.findIndex(({ id }) => id === next.id);
     const written = store.write('connections', index === -1 ? [...others, next] : others.with(index, next));
     if (!written.ok) return written;
+    // The built-in service has another port at each start and is the same.
+    if (before && !next.builtIn && before.baseUrl !== next.baseUrl) {
+      const forgotten = setGrants(next.id, []);
+      if (!forgotten.ok) return forgotten;
+    }
     const active = store.read('active');
     if (active?.connectionId === next.id && !next.policies.includes(active.policy)) {
       const [policy] = next.policies;
@@ -178,6 +191,7 @@ export function createConnections({
         })),
         certificateKey: keychain.peek(certificateAccount(connection)),
         proxyPassword: keychain.peek(secretAccount(connection, { kind: 'proxyPassword' })),
+        grants: grantsOf(connection, store.read('grants')[connection.id] ?? []),
       })),
 
     async save(draft) {
@@ -202,6 +216,13 @@ export function createConnections({
       return found.ok ? put({ ...found.value, ...changes }) : found;
     },
 
+    saveGrants(id, grants) {
+      const found = find(id);
+      if (!found.ok) return found;
+      const others = (store.read('grants')[id] ?? []).filter(({ policy }) => policy !== grants.policy);
+      return setGrants(id, [...others, grants].slice(-100));
+    },
+
     saveBuiltIn: (connection) => put({ ...connection, builtIn: true }),
 
     async remove(id) {
@@ -215,6 +236,8 @@ export function createConnections({
         const left = store.write('active', null);
         if (!left.ok) return left;
       }
+      const forgotten = setGrants(id, []);
+      if (!forgotten.ok) return forgotten;
       return store.write(
         'connections',
         list().filter((connection) => connection.id !== id),
@@ -281,6 +304,17 @@ export function createConnections({
       return pair;
     },
   };
+}
+
+/** What is known of the policies and definitions that the connection still has. */
+function grantsOf({ policies, definitions }: Connection, stored: readonly PolicyGrants[]): PolicyGrants[] {
+  const names = new Set(definitions.map(({ name }) => name));
+  return stored
+    .filter(({ policy }) => policies.includes(policy))
+    .map((grants) => ({
+      ...grants,
+      definitions: grants.definitions.filter(({ definition }) => names.has(definition)),
+    }));
 }
 
 /** Normalizes what a person typed. `subject` of the failure names the field, never its value. */

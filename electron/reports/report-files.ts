@@ -2,7 +2,7 @@ import path from 'node:path';
 import { createRowWriter } from '../batch/write-csv.ts';
 import type { CallOutput } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { FailedRequest, MetricsRow } from '../contract/models/report.ts';
+import type { Access, FailedRequest, MetricsRow } from '../contract/models/report.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import type { Report, ReportsOptions } from './reports.ts';
 
@@ -11,8 +11,19 @@ type Exported = CallOutput<'reports.export'>;
 
 /** Writes a report as CSV where the person says. Failures: audit.unwritable, file.*. */
 export async function exportCsv(options: ExportOptions, report: Report): Promise<Outcome<Exported>> {
-  const csv = report.kind === 'metrics' ? metricsCsv(report.figures.rows) : failuresCsv(report.list.failures);
+  const csv = csvOf(report);
   return write(options, `${nameOf(report)}.csv`, csv.text, csv);
+}
+
+function csvOf(report: Report): ReportCsv {
+  switch (report.kind) {
+    case 'metrics':
+      return metricsCsv(report.figures.rows);
+    case 'failures':
+      return failuresCsv(report.list.failures);
+    case 'access':
+      return accessCsv(report.access.rows);
+  }
 }
 
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -25,7 +36,7 @@ export async function exportChart(
 ): Promise<Outcome<Exported>> {
   const bytes = Buffer.from(base64, 'base64');
   if (!bytes.subarray(0, pngSignature.length).equals(pngSignature)) return failed('report.not-a-chart');
-  const rows = report.kind === 'metrics' ? report.figures.rows.length : report.list.failures.length;
+  const { rows } = csvOf(report);
   return write(options, `${nameOf(report)}.png`, bytes, { rows, escaped: 0 });
 }
 
@@ -47,6 +58,7 @@ async function write(
 function nameOf(report: Report): string {
   const source = report.source.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60);
   if (report.kind === 'failures') return `${source}-failed-requests`;
+  if (report.kind === 'access') return `cleartext-access-${report.access.month}`;
   const { from, to, grouping } = report.figures.query;
   return `${source}-requests-by-${grouping}-${from}-to-${to}`;
 }
@@ -94,6 +106,29 @@ function failuresCsv(failures: readonly FailedRequest[]): ReportCsv {
       failure.code,
       failure.requestId,
       ...others.map((name) => failure.more[name] ?? ''),
+    ]),
+  );
+}
+
+function accessCsv(rows: Access['rows']): ReportCsv {
+  return toCsv(
+    [
+      ...['time', 'person', 'act', 'values', 'definition', 'policy', 'connection', 'environment'],
+      ...['case', 'reason', 'outside ordinary hours', 'ended'],
+    ],
+    rows.map((row) => [
+      row.at,
+      row.actor,
+      row.act,
+      row.rows === null ? '' : String(row.rows),
+      row.definition ?? '',
+      row.policy ?? '',
+      row.connection ?? '',
+      row.environment ?? '',
+      row.caseReference,
+      row.reason,
+      row.isUnusual ? 'yes' : 'no',
+      row.isEnded ? 'yes' : 'no',
     ]),
   );
 }

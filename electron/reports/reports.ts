@@ -1,18 +1,21 @@
 import type { Audit } from '../audit/audit.ts';
 import type { Handlers } from '../contract/calls.ts';
 import { type Outcome, done, failed, type Failure } from '../contract/errors.ts';
-import type { FailedRequests, Figures, MetricsQuery, MetricsRow } from '../contract/models/report.ts';
+import type { Access, FailedRequests, Figures, MetricsQuery, MetricsRow } from '../contract/models/report.ts';
 import { restoreText } from '../contract/obscured.ts';
 import type { Keychain } from '../credentials/keychain.ts';
 import { auditEntries } from '../evidence/case-chain.ts';
 import { writeEvidence } from '../evidence/evidence.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
+import { monthOf, readAccess } from './access.ts';
 import { readFailedRequests, supportBundle } from './failed-requests.ts';
 import { readMetrics } from './metrics.ts';
 import { askPortal, formatDay, type PortalQuestion, type ReportedConnection } from './portal.ts';
 import { exportChart, exportCsv } from './report-files.ts';
 import { addressOf, createPortalTokens, signIn } from './sign-in.ts';
 import { checkToolServer, clientConfiguration } from './tool-server.ts';
+import type { TransfersRecord } from '../service/limits/transfers.ts';
+import { usageOf } from './usage.ts';
 import { countWorkstation } from './workstation.ts';
 
 export interface ReportsOptions {
@@ -31,6 +34,8 @@ export interface ReportsOptions {
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   /** Asks where to write; null when the person changed their mind. */
   readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
+  /** The transfers that were counted for a connection, by the hour. */
+  readonly transfers: (connectionId: string) => TransfersRecord['hours'];
   readonly now: () => Date;
   readonly newId: () => string;
 }
@@ -63,7 +68,8 @@ export function sumsOf(rows: readonly { requests: number; failed: number | null 
 /** A report that was shown; what is exported or copied is taken from here, not from the window. */
 export type Report =
   | { readonly kind: 'metrics'; readonly source: string; readonly figures: Figures }
-  | { readonly kind: 'failures'; readonly source: string; readonly list: FailedRequests };
+  | { readonly kind: 'failures'; readonly source: string; readonly list: FailedRequests }
+  | { readonly kind: 'access'; readonly source: string; readonly access: Access };
 
 const maxReports = 20;
 
@@ -238,6 +244,26 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       const figures = { reportId, query, rows, requests, failed: failures, previous };
       recent.add(reportId, { kind: 'metrics', source: 'workstation', figures });
       return done({ reportId, ...counted });
+    },
+
+    'reports.access': async ({ month }) => {
+      const { chain } = await audit.list({ before: null, limit: 1, caseReference: null });
+      // The log's files are told apart by UTC days.
+      const entries = auditEntries(
+        options.auditFolder,
+        dayOf(new Date(monthOf(month).from.getTime() - dayMs)),
+      );
+      const reportId = options.newId();
+      const access = { reportId, month, ...(await readAccess(entries, month)), chain: chain.state };
+      recent.add(reportId, { kind: 'access', source: 'workstation', access });
+      return done(access);
+    },
+
+    'reports.usage': async () => {
+      const reported = await options.active();
+      if (!reported.ok) return reported;
+      const { id, transfersPerDay } = reported.value.connection;
+      return done(usageOf(options.transfers(id), transfersPerDay, options.now()));
     },
 
     'reports.toolServer': async () => {

@@ -68,6 +68,8 @@ class Counts {
     const day = dayOf(new Date(entry.at));
     if (day < this.#query.from || day > this.#query.to) return;
     // The line of a reveal or copy stands for its request too, and its note names the operation.
+    // A test of a connection asks for what may be refused: that is no failure of anybody's work.
+    if (entry.action === 'TestPolicy') return;
     const operation = [entry.action, entry.note ?? ''].find((name) => requests.has(name));
     if (operation !== undefined && end?.note !== 'not sent')
       this.#addRequest({ ...entry, action: operation }, end, day);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mapping, tableLayout } from '../contract/models/batch.ts';
-import { connection } from '../contract/models/connection.ts';
+import { connection, policyGrants } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
 import { defaultSettings, disclosureCounts, localDay, settings } from '../contract/models/app.ts';
 import type { Migrations } from './store.ts';
@@ -70,6 +70,8 @@ export const settingsDocument = {
     ),
     {},
   ),
+  /** What tests of policies found, by connection. */
+  grants: entry(z.record(id, z.array(policyGrants).max(100)), {}),
   /** What was shown, copied, exported and matched in clear on the latest day; expressions by their HMACs. */
   disclosures: entry(
     disclosureCounts

@@ -72,7 +72,7 @@ export const shortcuts: { group: string; keys: [string, string][] }[] = [
       ['Enter', 'Reveal the cell'],
       ['Space', 'Show the whole row'],
       ['Alt Left, Alt Right', 'Make the column narrower, wider'],
-      ['Ctrl F, F3, Shift F3', 'Find, the next, the one before'],
+      ['Ctrl F, F3, Shift F3', 'Find, next, previous'],
       ['Ctrl G', 'Go to a row'],
     ],
   },

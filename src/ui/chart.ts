@@ -16,6 +16,8 @@ export interface ChartPoint {
 }
 
 export interface ChartRow {
+  /** Tells the page which row was chosen. */
+  id: string;
   label: string;
   requests: number;
   failed: number;

@@ -34,6 +34,7 @@ async function office(withSecret = true) {
   const values = new Map<string, unknown>([
     ['connections', []],
     ['active', null],
+    ['grants', {}],
   ]);
   let names: readonly string[] = [];
   const keyring = fakeKeyring();
@@ -65,6 +66,7 @@ async function office(withSecret = true) {
     rotation: {} as never,
     audit: { begin: (intent) => (lines.push(intent), Promise.resolve(done(() => undefined))) },
     changed: () => undefined,
+    now: () => new Date(0),
   });
   value(await calls['connections.save'](live));
   const apiKey = { id: 'c1', secret: { kind: 'apiKey' }, value: obscuredOf('key') } as const;

@@ -68,6 +68,7 @@ const test = base.extend<{ guarded: Guarded }>({
 /** Types the passphrase, and picks the file in the dialog that follows. */
 async function present(page: Page, file: string, passphrase: string): Promise<void> {
   await go(page, 'Connections');
+  await page.getByRole('button', { name: 'Access', exact: true }).click();
   const chooser = page.waitForEvent('filechooser');
   await page.getByLabel('Passphrase of the certificate', { exact: true }).fill(passphrase);
   await page.getByRole('button', { name: 'Choose… Passphrase of the certificate' }).click();
@@ -115,6 +116,7 @@ test('a client certificate, from its file to a lookup', async ({ page, guarded, 
 
   // Taken away, it is presented no more.
   await go(page, 'Connections');
+  await page.getByRole('button', { name: 'Access', exact: true }).click();
   await page.getByRole('button', { name: 'Remove client certificate' }).click();
   await expect(page.getByText('No certificate', { exact: true })).toBeVisible();
   const before = presented.length;

@@ -45,7 +45,20 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   expect(account).toMatchObject({ Tokenize: '1/0', Detokenize: '1/0' });
   expect(Object.keys(account).sort()).toEqual(['CreateSession', 'Detokenize', 'GetMasked', 'Tokenize']);
   const byDefinition = await table(page, 'Definition');
-  expect(Object.keys(byDefinition).sort()).toEqual(['(none)', 'Card number']);
+  expect(Object.keys(byDefinition).sort()).toEqual(['Card number', 'No definition']);
+
+  // From a bar of the chart to the failures it is made of.
+  await page.getByRole('button', { name: /^Card number: .* show failures$/ }).click();
+  await expect(page.getByText('Failures of Card number')).toBeVisible();
+  await expect(page.getByRole('listbox', { name: 'Failed requests' }).getByRole('option')).toHaveCount(1);
+  await page.getByRole('button', { name: 'Show all failures' }).click();
+  const max = page.getByRole('textbox', { name: 'Most recent, 1 to 100' });
+  await max.fill('101');
+  await expect(page.getByText('Enter 1 to 100.')).toBeVisible();
+  await max.fill('37');
+  await max.press('Enter');
+  await expect(page.getByText('Enter 1 to 100.')).toHaveCount(0);
+  await expect(max).toHaveValue('37');
   const total = (rows: Record<string, string>) =>
     Object.values(rows).reduce((sum, counts) => sum + Number(counts.split('/')[0]), 0);
   expect(total(await table(page, 'Day'))).toBe(total(account));
@@ -84,6 +97,18 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   await expect(page.getByText(/Saved as workstation-requests-by-operation/)).toBeVisible();
   await page.getByRole('button', { name: 'PNG' }).click();
   await expect(page.getByText(/Saved as workstation-.*\.png/)).toBeVisible();
+
+  // The auditor's page: who, what, why, under which case; never the value.
+  await page.getByRole('tab', { name: 'Cleartext access' }).click();
+  const access = page.getByRole('region', { name: /^Cleartext access in/ });
+  await expect(access.getByRole('row', { name: /Revealed 1 Card number D-20931/ })).toBeVisible();
+  await expect(page.getByText(/1 person saw cleartext 1 time/)).toBeVisible();
+  await page.getByRole('button', { name: 'CSV' }).click();
+  await expect(page.getByText(/Saved as cleartext-access-\d{4}-\d{2}\.csv/)).toBeVisible();
+  const csv = (await fs.readdir(app.downloads)).find((one) => one.startsWith('cleartext-access')) ?? '';
+  const listed = await fs.readFile(path.join(app.downloads, csv), 'utf8');
+  expect(listed).toContain('D-20931');
+  expect(listed).not.toContain(pan);
 
   // Neither the JWT nor the portal's password crossed: a JWT's first part is always this.
   expect((await app.outward()).filter((message) => message.includes('eyJ'))).toEqual([]);

@@ -623,7 +623,7 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: /^Dates/ }).click();
       await page.getByRole('button', { name: 'Last 365 days' }).click();
       await page.getByText('Day', { exact: true }).first().click();
-      await page.getByRole('region', { name: 'Requests by day' }).waitFor();
+      await page.getByRole('slider', { name: 'Requests by day' }).waitFor();
     },
   },
   {
@@ -643,6 +643,35 @@ export const shots: Shot[] = [
       await go(page, 'Reports');
       await page.getByRole('button', { name: /^Dates/ }).click();
       await page.getByRole('dialog', { name: 'Dates' }).waitFor();
+    },
+  },
+  {
+    name: 'reports-access',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('tab', { name: 'Cleartext access' }).click();
+      await page.getByText(/people saw cleartext/).waitFor();
+    },
+  },
+  {
+    name: 'reports-part',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByText('Operation', { exact: true }).first().click();
+      await page.getByRole('button', { name: /^Detokenize: .* show failures/ }).click();
+      await page.getByText('Failures of Detokenize').waitFor();
+    },
+  },
+  {
+    name: 'reports-day-picked',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates:/ }).click();
+      await page.getByRole('button', { name: 'Choose First day' }).click();
+      await page.getByRole('button', { name: 'Previous month' }).click();
     },
   },
   {
@@ -715,7 +744,36 @@ export const shots: Shot[] = [
     scene: 'production',
     steps: async (page) => {
       await go(page, 'Connections');
-      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByRole('button', { name: 'Run test' }).click();
+      await page.getByText('Tested 2 policies').waitFor();
+    },
+  },
+  {
+    name: 'connections-access',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Access', exact: true }).click();
+      await page.getByLabel('Password for dispute-desk').fill('not a password');
+    },
+  },
+  {
+    name: 'connections-date',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Access', exact: true }).click();
+      await page.getByRole('button', { name: 'Choose The API key expires on' }).click();
+    },
+  },
+  {
+    name: 'connections-invalid',
+    scene: 'first-run',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Add a connection' }).click();
+      await page.getByLabel('Transfers per day').fill('ten');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Enter a name.').waitFor();
     },
   },
   {

@@ -67,10 +67,10 @@ describe('messages', () => {
     ['unreadable', /^The settings could not be read and were reset\./],
     ['unfit', /^Some settings could not be read and were reset\./],
     ['newer', /^The settings were saved by a newer version of Tokendesk\./],
-  ] as const)('says that settings were damaged (%s) and where the file is kept', (reason, start) => {
+  ] as const)('says that settings were damaged (%s) and where the file is saved', (reason, start) => {
     const notice = settingsNotice({ reason, keptAs: 'desk.damaged-1.json' });
     expect(notice).toMatch(start);
-    expect(notice).toMatch(/kept as desk\.damaged-1\.json\.$/);
+    expect(notice).toMatch(/saved as desk\.damaged-1\.json\.$/);
   });
 
   it('rejects a code of another version', () => {

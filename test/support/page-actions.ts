@@ -129,14 +129,17 @@ export interface ServiceAccess {
   readonly definition: { readonly name: string; readonly label: string };
 }
 
-/** Adds a connection as an administrator would, stores its secrets and uses it. */
+/** Adds a connection as an administrator would, with its secrets, and uses it. */
 export async function connect(page: Page, access: ServiceAccess): Promise<void> {
   await go(page, 'Connections');
+  // The first connection is in use by itself.
+  const isFirst = (await page.getByText('in use', { exact: true }).count()) === 0;
   await page.getByRole('button', { name: 'Add a connection' }).first().click();
   await page.getByLabel('Name', { exact: true }).fill(access.name);
   await page.getByLabel('Base URL').fill(access.baseUrl);
   await page.getByText('Also trust our own certificate authority').click();
   await page.getByLabel('CA certificate (PEM)').fill(access.caPem);
+  await page.getByRole('button', { name: 'Next: Access' }).click();
   await page.getByLabel('Policy name').fill(access.policy);
   await page.getByRole('button', { name: 'Add policy' }).click();
   const definitions = page.getByRole('region', { name: 'Token definitions' });
@@ -145,14 +148,13 @@ export async function connect(page: Page, access: ServiceAccess): Promise<void> 
   const definition = definitions.getByRole('group', { name: 'Definition 1' });
   await definition.getByLabel('Service name').fill(access.definition.name);
   await definition.getByLabel('Shown as').fill(access.definition.label);
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await storeSecret(page, 'API key', access.apiKey);
+  await page.getByLabel('API key', { exact: true }).fill(access.apiKey);
   await storeSecret(page, `Password for ${access.policy}`, access.policyPassword);
-  // The first connection is in use by itself.
-  const use = page.getByRole('button', { name: 'Use this connection' });
-  if ((await use.count()) > 0) await use.click();
+  if (!isFirst) await page.getByRole('button', { name: 'Use this connection' }).click();
+  await page.locator('[aria-current=true]').getByText('in use').waitFor();
 }
 
+/** Types a secret and saves the connection with it. */
 export async function storeSecret(page: Page, label: string, secret: string): Promise<void> {
   const entry = page.locator('.entry', { has: page.getByLabel(label, { exact: true }) });
   const field = entry.getByLabel(label, { exact: true });

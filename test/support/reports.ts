@@ -110,6 +110,7 @@ export async function openHarness(options: Partial<ServiceOptions> = {}, over: P
     auditFolder,
     builtInUser: () => Promise.resolve(done({ user: 'reporter', password: passwordOf('reporter') })),
     version: '0.1.0',
+    transfers: () => [],
     clipboard: {
       epoch: () => 0,
       write: (text) => {

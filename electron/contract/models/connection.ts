@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, name, operation } from './fields.ts';
+import { id, instant, name, operation } from './fields.ts';
 
 export const environment = z.enum(['development', 'test', 'production']);
 export type Environment = z.infer<typeof environment>;
@@ -79,6 +79,25 @@ export const unreadAnswer = z.strictObject({
     .max(60),
 });
 export type UnreadAnswer = z.infer<typeof unreadAnswer>;
+/**
+ * What a policy may do, as a test found it: an operation in neither list is unknown, and is offered like one that is
+ * allowed. `known`: whether the service has a definition of this name.
+ */
+export const policyGrants = z.strictObject({
+  policy: name,
+  testedAt: instant,
+  definitions: z
+    .array(
+      z.strictObject({
+        definition: name,
+        known: z.boolean(),
+        allowed: z.array(operation).max(8),
+        refused: z.array(operation).max(8),
+      }),
+    )
+    .max(500),
+});
+export type PolicyGrants = z.infer<typeof policyGrants>;
 
 export const connectionView = connection.extend({
   profile: profileView,
@@ -90,6 +109,8 @@ export const connectionView = connection.extend({
   /** Of the key that the client certificate and its passphrase are encrypted with. */
   certificateKey: secretState,
   proxyPassword: secretState,
+  /** Of the policies that were tested since the address last changed. */
+  grants: z.array(policyGrants).max(100),
 });
 export type ConnectionView = z.infer<typeof connectionView>;
 

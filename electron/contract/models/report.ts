@@ -95,6 +95,50 @@ export const workstation = figures.extend({
 });
 export type Workstation = z.infer<typeof workstation>;
 
+/** Who saw what in clear in one month of this workstation, for an auditor. It holds no value. */
+export const access = z.strictObject({
+  reportId: id,
+  /** YYYY-MM, of the computer's own time. */
+  month: z.string(),
+  /** The newest first; `total` counts those that are not listed too. */
+  rows: z
+    .array(
+      z.strictObject({
+        at: instant,
+        actor: shortText,
+        act: z.enum(['Reveal', 'Copy', 'Match', 'Export']),
+        connection: z.string().nullable(),
+        environment: z.string().nullable(),
+        definition: z.string().nullable(),
+        policy: z.string().nullable(),
+        caseReference: z.string(),
+        reason: z.string(),
+        /** Values that may have been seen. */
+        rows: count.nullable(),
+        /** Without an end the app was stopped in between: the value may have been seen. */
+        isEnded: z.boolean(),
+        /** Outside Monday to Friday, 7:00 to 19:00 of the computer's own time. */
+        isUnusual: z.boolean(),
+      }),
+    )
+    .max(5_000),
+  total: count,
+  chain: z.enum(['intact', 'broken']),
+});
+export type Access = z.infer<typeof access>;
+
+/** Transfers of the active connection as this computer counts them. The service's own count is not known. */
+export const usage = z.strictObject({
+  /** For any 24 hours, as set for the connection. */
+  limit: count,
+  lastDay: count,
+  /** Since the local midnight. */
+  today: count,
+  /** By the next midnight, if it goes on as in the last three hours; null where that says nothing. */
+  forecast: count.nullable(),
+});
+export type Usage = z.infer<typeof usage>;
+
 /** One of the most recent failed requests. Empty texts are what the service did not tell. */
 export const failedRequest = z.strictObject({
   /** ISO 8601 where it could be understood, else as it came. */

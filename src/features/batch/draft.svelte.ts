@@ -18,7 +18,7 @@ import type {
 import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
-import { operationLabels } from './labels.ts';
+import { batchOperations, operationLabels } from './labels.ts';
 import {
   buildPattern,
   emptyPatternFor,
@@ -280,7 +280,8 @@ export class BatchDraft {
       this.columns.set(column, {
         column,
         operation: action,
-        policy: before?.policy ?? (this.#preset?.policy || this.app.policy),
+        policy:
+          before?.policy ?? (this.#preset?.policy || this.app.policyFor(batchOperations[action], definition)),
         definition,
         target:
           action === 'translate' && other !== undefined

@@ -19,6 +19,14 @@ export const operationLabels: Record<ColumnPlan['operation'], string> = {
   match: 'Match pattern',
 };
 
+/** The operation of the service that a column's operation is done with. */
+export const batchOperations = {
+  detokenize: 'BatchDetokenize',
+  tokenize: 'BatchTokenize',
+  translate: 'BatchTranslate',
+  match: 'PatternMatch',
+} as const;
+
 const jobStates: Record<JobState, JobStateLabel> = {
   running: { variant: 'quiet', label: 'Running' },
   paused: { variant: 'warn', label: 'Paused' },
@@ -142,6 +150,7 @@ export function isFoundBy(search: string, job: Job): boolean {
     formatPlan(job),
     describeState(job).label,
     ...job.plan.columns.map(({ definition }) => definition),
+    job.startedAt,
     formatDateTime(job.startedAt),
   ]
     .join(' ')
@@ -165,7 +174,7 @@ export function formatWaiting({ failure, until }: NonNullable<Job['waiting']>, n
   const reason = waitingReasons[failure.code] ?? 'Waiting';
   if (until === null) return reason;
   const seconds = (Date.parse(until) - now) / 1_000;
-  if (seconds <= 0) return `${reason}. Retrying now`;
+  if (seconds <= 0) return `${reason}. Retrying now.`;
   return seconds < 600
     ? `${reason}. Retrying in ${formatSpan(seconds)}`
     : `${reason}. Resumes at ${formatTime(until)}`;

@@ -1,4 +1,5 @@
 import type { ColumnPlan, Job } from '../../../electron/contract/models/batch.ts';
+import type { PolicyOption } from '../../app-store.svelte.ts';
 import { formatDateTime, formatTime } from '../../format.ts';
 
 /** What a policy was refused in an earlier batch, and when. */
@@ -40,16 +41,16 @@ export function refusalsOf(jobs: Iterable<Job>, connectionId: string): Refusal[]
 
 /** A menu of policies for one column; one that was refused for it says when, and can still be chosen. */
 export function policyOptions(
-  policies: readonly string[],
+  policies: readonly PolicyOption[],
   planned: Pick<ColumnPlan, 'definition' | 'operation'>,
   refusals: readonly Refusal[],
-): { value: string; label: string; note?: string; quiet?: boolean }[] {
-  return policies.map((policy) => {
-    const refusal = refusals.find((known) => isSame(known, { ...planned, policy }));
+): (PolicyOption & { quiet?: boolean })[] {
+  return policies.map((option) => {
+    const refusal = refusals.find((known) => isSame(known, { ...planned, policy: option.value }));
     return {
-      value: policy,
-      label: policy,
-      ...(refusal !== undefined && { note: `refused ${formatMoment(refusal.at)}`, quiet: true }),
+      ...option,
+      ...(option.disabled !== true &&
+        refusal !== undefined && { note: `refused ${formatMoment(refusal.at)}`, quiet: true }),
     };
   });
 }

@@ -1,5 +1,4 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
-import type { CallOutput } from '../../../electron/contract/calls.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type {
   ConnectionDraft,
@@ -9,10 +8,11 @@ import type {
 } from '../../../electron/contract/models/connection.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
+import { TypedSecret } from '../../ui/typed-secret.svelte.ts';
+import { usablePolicy, whyUnusable } from '../../usable-connection.ts';
+import { problemsOf, type Problem, type Step } from './draft-problems.ts';
 
 const undoMs = 8_000;
-
-export type CheckSteps = CallOutput<'connections.check'>['steps'];
 
 const blank: ConnectionDraft = {
   id: null,
@@ -37,36 +37,52 @@ function draftOf(view: ConnectionView): ConnectionDraft {
   return structuredClone(members) as unknown as ConnectionDraft;
 }
 
-/** Connections and the states of their secrets. A typed secret passes through to main and is not kept. */
+/** Where the test of the policies is; `failures` are of those that could not be tested. */
+interface TestRun {
+  policy: string | null;
+  failures: { policy: string; failure: Failure }[];
+}
+
+/**
+ * Connections and the states of their secrets. A secret stays in the field it is typed into until the connection is
+ * saved; then it passes through to main and is not kept.
+ */
 export class ConnectionsController {
   readonly app: AppStore;
   readonly #api: Api;
   draft = $state<ConnectionDraft | null>(null);
+  step = $state<Step>('service');
   failure = $state.raw<Failure | null>(null);
-  secretFailure = $state.raw<Failure | null>(null);
-  /** Of the client certificate and of the sign-in to the proxy. */
-  accessFailure = $state.raw<Failure | null>(null);
-  checkFailure = $state.raw<Failure | null>(null);
-  steps = $state.raw<CheckSteps | null>(null);
+  /** Of the client certificate, which is stored as soon as it is chosen. */
+  certificateFailure = $state.raw<Failure | null>(null);
+  test = $state.raw<TestRun | null>(null);
   /** Removed from the list; main removes it only when the time to undo is over. */
   removed = $state.raw<ConnectionView | null>(null);
   notice = $state('');
+  /** Counts the attempts to save what was not complete: each one moves the focus to the first field that is not. */
+  rejections = $state(0);
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isStopped = false;
+  /** Of the draft, by their names. */
+  readonly #secrets = new Map<string, TypedSecret>();
 
   list = $derived.by(() => (this.app.state?.connections ?? []).filter(({ id }) => id !== this.removed?.id));
   view = $derived.by(() => this.list.find(({ id }) => id === this.draft?.id) ?? null);
-  /** The sentence that says why the draft can't be saved; null when it can. */
-  missing = $derived.by((): string | null => {
-    const draft = this.draft;
-    if (draft === null) return null;
-    if (draft.name.trim() === '') return 'Enter a name.';
-    if (!/^https:\/\/[^\s/]/.test(draft.baseUrl)) return 'Start the URL with https://';
-    if (draft.policies.length === 0) return 'Add at least one policy.';
-    if (draft.definitions.length === 0) return 'Add at least one token definition.';
-    if (draft.definitions.some(({ name, label }) => name.trim() === '' || label.trim() === '')) {
-      return 'Every definition has a name and a label.';
-    }
-    return null;
+  isTesting = $derived(this.test !== null && this.test.policy !== null);
+  /** What keeps the draft from being saved, in the order of the fields. */
+  problems = $derived.by((): Problem[] => {
+    if (this.draft === null) return [];
+    return problemsOf(
+      this.draft,
+      this.list.filter(({ id }) => id !== this.draft?.id).map(({ name }) => name),
+    );
+  });
+  /** Whether something is typed that is not saved. */
+  isChanged = $derived.by(() => {
+    if (this.draft === null) return false;
+    const isTyped = this.#secretNames(this.draft).some((name) => this.secret(name).length > 0);
+    const saved = this.view === null ? null : draftOf(this.view);
+    return isTyped || JSON.stringify(this.draft) !== JSON.stringify(saved);
   });
 
   constructor(app: AppStore, api: Api) {
@@ -86,33 +102,65 @@ export class ConnectionsController {
     if (view === undefined) return;
     this.#clear();
     this.draft = draftOf(view);
+    // What is missing is on the second page.
+    this.step = view.apiKey === 'missing' && !view.builtIn ? 'access' : 'service';
   }
 
   add(): void {
     this.#clear();
     this.draft = structuredClone(blank);
+    this.step = 'service';
   }
 
-  async save(): Promise<void> {
-    const draft = this.draft;
-    if (draft === null || this.missing !== null) return;
+  /** What is wrong with a field, once it was tried to save. */
+  errorOf(field: string): string | null {
+    if (this.rejections === 0) return null;
+    return this.problems.find((problem) => problem.field === field)?.message ?? null;
+  }
+
+  secret(name: SecretName): TypedSecret {
+    const key = JSON.stringify(name);
+    const typed = this.#secrets.get(key) ?? new TypedSecret(2_560);
+    this.#secrets.set(key, typed);
+    return typed;
+  }
+
+  secretState(name: SecretName): SecretState {
+    const { view } = this;
+    if (view === null) return 'missing';
+    if (name.kind !== 'policyPassword') return view[name.kind];
+    return view.policyPasswords.find(({ policy }) => policy === name.policy)?.state ?? 'missing';
+  }
+
+  /** Saves the connection, then each secret that was typed. False where something is missing or failed. */
+  async save(): Promise<boolean> {
+    const { draft } = this;
+    if (draft === null || this.view?.builtIn === true) return false;
+    const [first] = this.problems;
+    if (first !== undefined) {
+      this.notice = '';
+      this.step = first.step;
+      this.rejections += 1;
+      return false;
+    }
+    this.rejections = 0;
     const outcome = await this.#api.call('connections.save', {
       ...draft,
-      baseUrl: draft.baseUrl.replace(/\/+$/, ''),
+      baseUrl: draft.baseUrl.trim().replace(/\/+$/, ''),
     });
     this.failure = outcome.ok ? null : outcome.failure;
-    if (!outcome.ok) return;
+    if (!outcome.ok) return false;
+    const { id } = outcome.value;
+    draft.id = id;
+    const isStored = await this.#storeSecrets(draft, id);
+    // Main tells of its changes a moment later.
+    await this.app.load();
+    // As it was saved: main has trimmed names and taken the certificates out of the text.
+    if (this.view !== null && this.draft === draft) Object.assign(draft, draftOf(this.view));
+    if (!isStored) return false;
     this.notice = 'Saved.';
-    draft.id = outcome.value.id;
-    if (this.app.state?.active === null) await this.app.choose(outcome.value.id, draft.policies[0] ?? '');
-  }
-
-  async storeSecret(secret: SecretName, value: ObscuredText): Promise<Failure | null> {
-    const id = this.draft?.id ?? null;
-    if (id === null) return null;
-    const outcome = await this.#api.call('connections.storeSecret', { id, secret, value });
-    this.secretFailure = outcome.ok ? null : outcome.failure;
-    return this.secretFailure;
+    await this.#useFirst();
+    return true;
   }
 
   /** Sends the passphrase; main then asks for the file and never tells its path. */
@@ -120,39 +168,42 @@ export class ConnectionsController {
     const id = this.draft?.id ?? null;
     if (id === null) return null;
     const outcome = await this.#api.call('connections.chooseCertificate', { id, passphrase });
-    this.accessFailure = outcome.ok ? null : outcome.failure;
-    return this.accessFailure;
+    this.certificateFailure = outcome.ok ? null : outcome.failure;
+    return this.certificateFailure;
   }
 
   async forgetCertificate(): Promise<void> {
     const id = this.draft?.id ?? null;
     if (id === null) return;
     const outcome = await this.#api.call('connections.forgetCertificate', { id });
-    this.accessFailure = outcome.ok ? null : outcome.failure;
+    this.certificateFailure = outcome.ok ? null : outcome.failure;
   }
 
-  async storeProxyPassword(value: ObscuredText): Promise<Failure | null> {
-    const id = this.draft?.id ?? null;
-    if (id === null) return null;
-    const secret = { kind: 'proxyPassword' } as const;
-    const outcome = await this.#api.call('connections.storeSecret', { id, secret, value });
-    this.accessFailure = outcome.ok ? null : outcome.failure;
-    return this.accessFailure;
+  /** Tests the policies one after the other, from what is saved. */
+  async runTest(): Promise<void> {
+    if (this.isChanged && !(await this.save())) return;
+    const { draft } = this;
+    const id = draft?.id ?? null;
+    if (draft === null || id === null) return;
+    this.step = 'test';
+    this.#isStopped = false;
+    const failures: TestRun['failures'] = [];
+    for (const policy of [...draft.policies]) {
+      this.test = { policy, failures: [...failures] };
+      const outcome = await this.#api.call('connections.test', { id, policy });
+      // Another connection is shown by now.
+      if (this.draft !== draft) return;
+      if (!outcome.ok) failures.push({ policy, failure: outcome.failure });
+      if (this.#isStopping()) break;
+    }
+    this.test = { policy: null, failures };
   }
 
-  async check(policy: string, definition: string, token: string): Promise<void> {
-    const id = this.draft?.id ?? null;
-    if (id === null) return;
-    this.steps = null;
-    const sample = token.trim();
-    const outcome = await this.#api.call('connections.check', {
-      id,
-      policy,
-      definition: sample === '' ? null : definition,
-      token: sample === '' ? null : sample,
-    });
-    this.checkFailure = outcome.ok ? null : outcome.failure;
-    this.steps = outcome.ok ? outcome.value.steps : null;
+  #isStopping = (): boolean => this.#isStopped;
+
+  /** The policy that is being tested is the last. */
+  stopTest(): void {
+    this.#isStopped = true;
   }
 
   remove(): void {
@@ -192,7 +243,9 @@ export class ConnectionsController {
   }
 
   removePolicy(name: string): void {
-    if (this.draft !== null) this.draft.policies = this.draft.policies.filter((policy) => policy !== name);
+    if (this.draft === null) return;
+    this.draft.policies = this.draft.policies.filter((policy) => policy !== name);
+    this.secret({ kind: 'policyPassword', policy: name }).clear();
   }
 
   addDefinition(): void {
@@ -203,16 +256,44 @@ export class ConnectionsController {
     this.draft?.definitions.splice(index, 1);
   }
 
-  passwordState(policy: string): SecretState {
-    return this.view?.policyPasswords.find((password) => password.policy === policy)?.state ?? 'missing';
+  #secretNames({ policies, proxyUser }: ConnectionDraft): SecretName[] {
+    return [
+      { kind: 'apiKey' },
+      ...policies.map((policy) => ({ kind: 'policyPassword', policy }) as const),
+      ...(proxyUser === '' ? [] : [{ kind: 'proxyPassword' } as const]),
+    ];
+  }
+
+  async #storeSecrets(draft: ConnectionDraft, id: string): Promise<boolean> {
+    for (const secret of this.#secretNames(draft)) {
+      const typed = this.secret(secret);
+      if (typed.length === 0) continue;
+      const outcome = await this.#api.call('connections.storeSecret', { id, secret, value: typed.take() });
+      this.failure = outcome.ok ? null : outcome.failure;
+      if (!outcome.ok) {
+        this.notice = '';
+        this.step = 'access';
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Where no connection is in use, the first that can work is. */
+  async #useFirst(): Promise<void> {
+    const { view } = this;
+    if (this.app.state?.active !== null || view === null || whyUnusable(view) !== null) return;
+    const policy = usablePolicy(view);
+    if (policy !== null) await this.app.choose(view.id, policy);
   }
 
   #clear(): void {
+    for (const typed of this.#secrets.values()) typed.clear();
+    this.#secrets.clear();
     this.failure = null;
-    this.secretFailure = null;
-    this.accessFailure = null;
-    this.checkFailure = null;
-    this.steps = null;
+    this.certificateFailure = null;
+    this.test = null;
     this.notice = '';
+    this.rejections = 0;
   }
 }

@@ -388,6 +388,7 @@ export class LookupController {
     return this.app.definitions.filter(
       (target) =>
         target.name !== lookup.definition &&
+        !this.app.isRefused('Translate', target.name) &&
         (kind === 'text' || target.kind === kind || target.kind === 'text'),
     );
   }

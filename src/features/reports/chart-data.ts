@@ -1,7 +1,8 @@
 import type { Figures } from '../../../electron/contract/models/report.ts';
 import type { ChartData, ChartPoint, ChartRow } from '../../ui/chart.ts';
 import { addDays, daysOf, formatDay, formatRange } from './dates.ts';
-import { rowLabel } from './labels.ts';
+import type { ChartPart } from './failed-requests.svelte.ts';
+import { noDefinition, rowLabel } from './labels.ts';
 
 const maxBars = 12;
 const maxSeries = 40;
@@ -21,9 +22,10 @@ export function chartData(
   const hasDays = rows.some(({ day }) => day !== null);
   if (query.grouping === 'day') return { kind: 'days', points: pointsOf(rows, days, today) };
   if (query.grouping === 'all' && hasDays) {
-    const byDefinition = Map.groupBy(rows, ({ definition }) => definition ?? '');
+    const byDefinition = Map.groupBy(rows, ({ definition }) => definition ?? noDefinition);
     const series = [...byDefinition].map(([definition, own]) => ({
-      label: definition === '' ? 'No definition' : label(definition),
+      id: definition,
+      label: label(definition),
       ...sumOf(own),
       own,
     }));
@@ -34,7 +36,11 @@ export function chartData(
       rest,
     };
   }
-  const bars = rows.map((row) => ({ label: rowLabel(row, label), ...sumOf([row]) }));
+  const bars = rows.map((row) => ({
+    id: row.definition ?? row.operation ?? '',
+    label: rowLabel(row, label),
+    ...sumOf([row]),
+  }));
   return { kind: 'ranked', ...rank(bars, maxBars) };
 }
 
@@ -82,4 +88,19 @@ export function weeksOf(points: readonly ChartPoint[]): ChartPoint[] {
     ...sumOf(days),
     isPartial: days.length < 7 || days.some(({ isPartial }) => isPartial),
   }));
+}
+
+/** What a column or a row of the chart stands for. */
+export function partOf(
+  { query }: Pick<Figures, 'query'>,
+  id: string,
+  label: (definition: string) => string,
+): ChartPart {
+  if (query.grouping === 'day') {
+    const isWeek = daysOf(query).length > maxDays;
+    const days = { from: id, to: isWeek ? addDays(id, 6) : id };
+    return { label: formatRange(days), days };
+  }
+  if (query.grouping === 'operation') return { label: id, operation: id };
+  return { label: label(id), definition: id };
 }

@@ -1,3 +1,5 @@
+import { locale } from '../../locale.ts';
+
 const day = 86_400_000;
 
 export interface Range {
@@ -56,20 +58,20 @@ const maxDays = 400;
 
 /** Why a typed range can't be asked for, or null. A day that is not complete is ''. */
 export function rangeProblem({ from, to }: Range, now: number): string | null {
-  if (from === '' || to === '') return 'Fill in both days.';
+  if (from === '' || to === '') return 'Enter both days.';
   if (from > to) return 'The first day is after the last.';
   if (to > dayText(now)) return 'The last day is in the future.';
-  if (daysIn({ from, to }) > maxDays) return `Choose ${maxDays} days at most.`;
+  if (daysIn({ from, to }) > maxDays) return `Choose at most ${maxDays} days.`;
   return null;
 }
 
-const long = new Intl.DateTimeFormat('en-GB', {
+const long = new Intl.DateTimeFormat(locale, {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
   timeZone: 'UTC',
 });
-const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 const dateOf = (text: string): Date | null => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(text) : null);
 

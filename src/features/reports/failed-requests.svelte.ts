@@ -1,6 +1,25 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { FailedRequest, FailedRequests } from '../../../electron/contract/models/report.ts';
 import type { Api } from '../../api.ts';
+import { noDefinition } from './labels.ts';
+
+/** A part of a chart: days, a definition or an operation. What is absent is not asked for. */
+export interface ChartPart {
+  readonly label: string;
+  /** Days, YYYY-MM-DD in UTC, both included. */
+  readonly days?: { readonly from: string; readonly to: string };
+  readonly definition?: string;
+  readonly operation?: string;
+}
+
+function isOf({ at, definition, operation }: FailedRequest, pick: ChartPart): boolean {
+  const day = at.slice(0, 10);
+  return (
+    (pick.days === undefined || (day >= pick.days.from && day <= pick.days.to)) &&
+    (pick.definition === undefined || (definition === '' ? noDefinition : definition) === pick.definition) &&
+    (pick.operation === undefined || operation === pick.operation)
+  );
+}
 
 /** The account's most recent failed requests, the filter over them, and the one whose detail is open. */
 export class FailedRequestsView {
@@ -11,6 +30,8 @@ export class FailedRequestsView {
   search = $state('');
   /** '' is every status. */
   status = $state('');
+  /** What was clicked in the chart: the failures of it alone are shown. */
+  pick = $state.raw<ChartPart | null>(null);
   chosen = $state<number | null>(null);
   /** What was copied last. */
   message = $state('');
@@ -23,6 +44,7 @@ export class FailedRequestsView {
     const query = this.search.trim().toLowerCase();
     return (this.list?.failures ?? [])
       .map((failure, index) => ({ index, failure }))
+      .filter(({ failure }) => this.pick === null || isOf(failure, this.pick))
       .filter(({ failure }) => this.status === '' || String(failure.status) === this.status)
       .filter(({ failure }) => query === '' || textOf(failure).includes(query));
   });
@@ -66,6 +88,14 @@ export class FailedRequestsView {
     this.choose(this.shown[0]?.index ?? null);
   }
 
+  /** Shows the failures of a part of the chart, and the first of them in detail; null shows all again. */
+  show(pick: ChartPart | null): void {
+    this.pick = pick;
+    this.search = '';
+    this.status = '';
+    this.choose(pick === null ? null : (this.shown[0]?.index ?? null));
+  }
+
   choose(index: number | null): void {
     this.chosen = index;
     this.message = '';
@@ -98,6 +128,7 @@ export class FailedRequestsView {
     this.loading = false;
     this.list = null;
     this.failure = null;
+    this.pick = null;
     this.chosen = null;
     this.message = '';
   }
@@ -157,17 +188,17 @@ export function failureHelp({ status, operation }: Pick<FailedRequest, 'status' 
           'Nothing to do for Tokendesk’s own requests: it slows down by itself. Other users of the account count towards the same limit.',
       };
     case null:
-      return { meaning: 'No status was told.', advice: 'Quote the request ID to support.' };
+      return { meaning: 'The service reported no status.', advice: 'Give support the request ID.' };
     default:
       if (status >= 500) {
         return {
           meaning: `${status}: an error on the service’s side; rare.`,
-          advice: 'Try again later. If it stays, quote the request ID to support.',
+          advice: 'Try again later. If the problem continues, give support the request ID.',
         };
       }
       return {
         meaning: `${status}: an error caused by the information provided.`,
-        advice: 'Quote the request ID to support if the code does not say what is wrong.',
+        advice: 'If the code does not say what is wrong, give support the request ID.',
       };
   }
 }

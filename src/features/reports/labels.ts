@@ -1,5 +1,9 @@
 import type { Grouping, MetricsRow } from '../../../electron/contract/models/report.ts';
+import { formatPercent } from '../../format.ts';
 import { isFailureCode, reasonFor } from '../../messages.ts';
+
+/** In the figures of requests that concern none, such as a sign-in. */
+export const noDefinition = '(none)';
 
 export const groupings: { value: Grouping; label: string }[] = [
   { value: 'day', label: 'Day' },
@@ -11,13 +15,11 @@ export const groupings: { value: Grouping; label: string }[] = [
 /** A sentence for a code of this app; a code of the service is shown as it is. */
 export const codeText = (code: string): string => (isFailureCode(code) ? reasonFor(code) : code);
 
-const rate = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
-
 /** Never 100 % if anything failed. */
 export function formatRate(requests: number, failed: number | null): string {
   if (failed === null || requests === 0) return '–';
-  const share = ((requests - failed) / requests) * 100;
-  return `${failed > 0 && share > 99.9 ? '99.9' : rate.format(share)}%`;
+  const share = (requests - failed) / requests;
+  return formatPercent(failed > 0 ? Math.min(share, 0.999) : share);
 }
 
 export interface Change {
@@ -31,8 +33,8 @@ export function changeOf(now: number | null, before: number | null | undefined):
   if (now === before) return { text: 'no change', direction: 'same' };
   const direction = now > before ? 'up' : 'down';
   if (before === 0) return { text: 'no earlier data', direction };
-  const share = Math.abs((now - before) / before) * 100;
-  return { text: `${share < 0.1 ? 'under 0.1' : rate.format(share)}%`, direction };
+  const share = Math.abs((now - before) / before);
+  return { text: share < 0.001 ? `under ${formatPercent(0.001)}` : formatPercent(share), direction };
 }
 
 /** Members that this version does not know; each is shown as a column. */

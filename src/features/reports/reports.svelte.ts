@@ -8,11 +8,13 @@ import type {
   MetricsQuery,
   PortalSession,
   ToolServer,
+  Usage,
   Workstation,
 } from '../../../electron/contract/models/report.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
+import { AccessView } from './access.svelte.ts';
 import { presetRange, type Range } from './dates.ts';
 import { FailedRequestsView, retryOf, type Retry } from './failed-requests.svelte.ts';
 
@@ -63,6 +65,12 @@ export class FiguresView<F extends Figures> {
     await this.load();
   }
 
+  /** Only these days, by definition: what a column of the chart was made of. */
+  async showDays(range: Range): Promise<void> {
+    this.grouping = 'definition';
+    await this.chooseRange(range);
+  }
+
   async chooseGrouping(grouping: Grouping): Promise<void> {
     this.grouping = grouping;
     await this.load();
@@ -100,7 +108,7 @@ export class FiguresView<F extends Figures> {
   }
 }
 
-export type ReportsTab = 'account' | 'workstation' | 'tools';
+export type ReportsTab = 'account' | 'workstation' | 'access' | 'tools';
 
 interface ReportsOptions {
   app: AppStore;
@@ -116,6 +124,9 @@ export class ReportsController {
   readonly account: FiguresView<Metrics>;
   readonly workstation: FiguresView<Workstation>;
   readonly failures: FailedRequestsView;
+  readonly access: AccessView;
+  /** Transfers against the limit; null where there is no connection. */
+  usage = $state.raw<Usage | null>(null);
   tab = $state<ReportsTab>('account');
 
   /** Null until the main process has answered. */
@@ -152,6 +163,7 @@ export class ReportsController {
       fetch: (query) => api.call('reports.workstation', query),
     });
     this.failures = new FailedRequestsView(api);
+    this.access = new AccessView(api, now());
   }
 
   /** Called when the page opens and when another connection is chosen. Answers for the previous connection are dropped. */
@@ -174,10 +186,9 @@ export class ReportsController {
   }
 
   async load(): Promise<void> {
-    if (this.tab === 'workstation') {
-      await this.workstation.load();
-      return;
-    }
+    if (this.tab === 'access') return this.access.load();
+    void this.#loadUsage();
+    if (this.tab === 'workstation') return this.workstation.load();
     if (this.app.connection === null) return;
     if (this.portal === null) await this.#loadPortal();
     if (this.tab === 'tools') {
@@ -244,6 +255,11 @@ export class ReportsController {
   tryAgain(failure: FailedRequest): void {
     const retry = retryOf(failure);
     if (retry !== null) this.#onretry(retry);
+  }
+
+  async #loadUsage(): Promise<void> {
+    const outcome = this.app.connection === null ? null : await this.#api.call('reports.usage', {});
+    this.usage = outcome?.ok === true ? outcome.value : null;
   }
 
   async #loadPortal(): Promise<void> {

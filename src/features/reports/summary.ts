@@ -4,14 +4,11 @@ import type {
   MetricsRow,
   Workstation,
 } from '../../../electron/contract/models/report.ts';
-import { formatCount } from '../../format.ts';
+import { formatCount, formatPercent } from '../../format.ts';
 import { formatDay } from './dates.ts';
 
 /** Below this part of all failures a group is not what a person should look at first. */
 const standsOut = 0.25;
-
-const percent = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
-const formatPercent = (part: number, whole: number): string => `${percent.format((part / whole) * 100)}%`;
 
 function subjectOf({ operation, definition }: MetricsRow, label: (definition: string) => string): string {
   if (operation !== null && definition !== null) return `${operation} of ${label(definition)}`;
@@ -45,13 +42,13 @@ export function headlineOf(
     const own = worst.failed ?? 0;
     const part =
       own === failed ? 'all of the failures' : `${formatCount(own)} of the ${formatCount(failed)} failures`;
-    return `${subjectOf(worst, label)} failed ${formatPercent(own, worst.requests)}${day}: ${part}.`;
+    return `${subjectOf(worst, label)} failed ${formatPercent(own / worst.requests)}${day}: ${part}.`;
   }
   const before =
     previous === null || previous.failed === null || previous.requests === 0
       ? ''
-      : `, after ${formatPercent(previous.failed, previous.requests)} in the period before`;
-  return `${formatCount(failed)} of ${formatCount(requests)} requests failed: ${formatPercent(failed, requests)}${before}.`;
+      : `, after ${formatPercent(previous.failed / previous.requests)} in the period before`;
+  return `${formatCount(failed)} of ${formatCount(requests)} requests failed: ${formatPercent(failed / requests)}${before}.`;
 }
 
 /** The codes of the latest failed requests, the most frequent first. */

@@ -109,12 +109,13 @@ test('a secret that was typed is gone from the window once it is stored', async 
   await page.getByRole('button', { name: 'Add a connection' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Elsewhere');
   await page.getByLabel('Base URL').fill('https://service.invalid/');
+  await page.getByRole('button', { name: 'Next: Access' }).click();
   await page.getByLabel('Policy name').fill('agent');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Add definition' }).click();
   await page.getByLabel('Service name').fill('card-number');
   await page.getByLabel('Shown as').fill('Card number');
-  await page.getByRole('button', { name: /^Save/ }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   const field = page.getByLabel('API key', { exact: true });
   await field.click();
 

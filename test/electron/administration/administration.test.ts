@@ -52,14 +52,15 @@ async function open({ builtIn = true, passphrase = '', profile = (one) => one }:
   const harness = await openHarness();
   const connection: Connection = { ...harness.connection, builtIn, policies: ['analyst'] };
   const { keychain, entries } = memoryKeychain();
-  const stored: { connections: Connection[]; active: unknown } = {
+  const stored: { connections: Connection[]; active: unknown; grants: unknown } = {
+    grants: {},
     connections: [connection],
     active: { connectionId: connection.id, policy: 'analyst' },
   };
   const connections = createConnections({
     store: {
-      read: ((key: 'connections' | 'active') => stored[key]) as never,
-      write: (key: 'connections' | 'active', next: never) => {
+      read: ((key: 'connections' | 'active' | 'grants') => stored[key]) as never,
+      write: (key: 'connections' | 'active' | 'grants', next: never) => {
         stored[key] = next;
         return done(null);
       },

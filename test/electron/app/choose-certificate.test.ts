@@ -45,6 +45,7 @@ function app(chosen: string | null, builtIn = false) {
       },
     },
     changed: () => undefined,
+    now: () => new Date(0),
   });
   return { choose: handlers['connections.chooseCertificate'], recorded, stored, dropped };
 }

@@ -24,11 +24,15 @@ async function open() {
     apiKeyExpires: '2026-12-01',
   };
   const { keychain, entries } = memoryKeychain();
-  const stored: { connections: Connection[]; active: unknown } = { connections: [connection], active: null };
+  const stored: { connections: Connection[]; active: unknown; grants: unknown } = {
+    grants: {},
+    connections: [connection],
+    active: null,
+  };
   const connections = createConnections({
     store: {
-      read: ((key: 'connections' | 'active') => stored[key]) as never,
-      write: (key: 'connections' | 'active', next: never) => {
+      read: ((key: 'connections' | 'active' | 'grants') => stored[key]) as never,
+      write: (key: 'connections' | 'active' | 'grants', next: never) => {
         stored[key] = next;
         return done(null);
       },

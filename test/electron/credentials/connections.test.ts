@@ -12,6 +12,7 @@ import {
   connectionView,
   type Connection,
   type ConnectionDraft,
+  type PolicyGrants,
 } from '../../../electron/contract/models/connection.ts';
 import { createClientCertificates } from '../../../electron/credentials/client-certificates.ts';
 import type { CertificateWithKey } from '../../../electron/credentials/pkcs12.ts';
@@ -54,6 +55,7 @@ afterEach(() => {
 interface Settings {
   connections: Connection[];
   active: AppState['active'];
+  grants: Record<string, PolicyGrants[]>;
 }
 
 interface Earlier {
@@ -65,7 +67,7 @@ interface Earlier {
 /** An app over what an earlier one left, where there is one. */
 function app(earlier: Earlier | null = null, certificateFolder = folder) {
   const { settings, keyring, names }: Earlier = earlier ?? {
-    settings: { connections: [], active: null },
+    settings: { connections: [], active: null, grants: {} },
     keyring: fakeKeyring(),
     names: [],
   };
@@ -77,8 +79,8 @@ function app(earlier: Earlier | null = null, certificateFolder = folder) {
   let next = 0;
   const connections = createConnections({
     store: {
-      read: (key: 'connections' | 'active') => structuredClone(settings[key]) as never,
-      write: (key: 'connections' | 'active', value: unknown) => {
+      read: (key: keyof Settings) => structuredClone(settings[key]) as never,
+      write: (key: keyof Settings, value: unknown) => {
         Object.assign(settings, { [key]: value });
         return done(null);
       },
@@ -120,6 +122,7 @@ test('a connection is stored, its secrets are in the keychain only, and the wind
     nextApiKey: 'missing',
     certificateKey: 'missing',
     proxyPassword: 'missing',
+    grants: [],
   });
   expect(JSON.stringify([view, settings])).not.toMatch(/key-1|pass-1/);
   expect([...keyring.entries.values()]).toEqual(['key-1', 'pass-1']);
@@ -236,7 +239,7 @@ test('the secrets of a removed connection are removed', async () => {
   keyring.mood = 'open';
   expect(await connections.remove('c1')).toEqual(done(null));
   expect([...keyring.entries.values()]).not.toContain('key-1');
-  expect(settings).toEqual({ connections: [], active: null });
+  expect(settings).toEqual({ connections: [], active: null, grants: {} });
 });
 
 test('a connection that never had a secret can be removed while there is no keyring', async () => {
@@ -470,4 +473,27 @@ test('the proxy’s password is removed with its user, whose name has no colon',
   );
   value(await connections.save({ ...draft, id: 'c1', proxyUser: '' }));
   expect(await connections.secret('c1', proxyPassword)).toEqual(failed('credentials.missing'));
+});
+
+const found: PolicyGrants = {
+  policy: 'agent',
+  testedAt: '2026-11-21T10:00:00.000Z',
+  definitions: [{ definition: 'card', known: true, allowed: ['GetMasked'], refused: ['Detokenize'] }],
+};
+
+test('what a test of a policy found is stored until the address changes, or the policy or definition goes', async () => {
+  const { connections } = await withSecrets();
+  value(connections.saveGrants('c1', found));
+  value(connections.saveGrants('c1', found));
+  expect(connections.views()[0]?.grants).toEqual([found]);
+  value(await connections.save({ ...draft, id: 'c1', name: 'Acme EU' }));
+  expect(connections.views()[0]?.grants).toEqual([found]);
+  value(await connections.save({ ...draft, id: 'c1', definitions: [] }));
+  expect(connections.views()[0]?.grants).toEqual([{ ...found, definitions: [] }]);
+  value(await connections.save({ ...draft, id: 'c1', policies: ['other'] }));
+  expect(connections.views()[0]?.grants).toEqual([]);
+  value(await connections.save({ ...draft, id: 'c1', baseUrl: 'https://elsewhere.example' }));
+  value(await connections.save({ ...draft, id: 'c1' }));
+  expect(connections.views()[0]?.grants).toEqual([]);
+  expect(connections.saveGrants('c9', found)).toEqual(failed('connection.unknown'));
 });

@@ -33,12 +33,12 @@ const token = (length = 0) =>
 
 function app(longest?: number) {
   const { keychain, entries } = memoryKeychain(longest);
-  const kept: { connections: Connection[]; active: null } = { connections: [connection], active: null };
+  const kept = { connections: [connection], active: null, grants: {} };
   const connections = createConnections({
     store: {
-      read: ((key: 'connections' | 'active') => kept[key]) as never,
-      write: (key: 'connections' | 'active', next: never) => {
-        kept[key] = next;
+      read: (key) => kept[key] as never,
+      write: (key, next) => {
+        Object.assign(kept, { [key]: next });
         return done(null);
       },
     },

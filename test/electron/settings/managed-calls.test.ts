@@ -299,7 +299,7 @@ describe('hosts', () => {
       const mask = { policy: 'analyst', definition: 'card', token: '4111', caseReference: '' };
       const calls: [CallName, object][] = [
         ['lookup.mask', mask],
-        ['connections.check', { id, policy: 'analyst', definition: null, token: null }],
+        ['connections.test', { id, policy: 'analyst' }],
         ['reports.toolServer', {}],
         ['reports.signIn', { user: 'ada', password: secret() }],
       ];

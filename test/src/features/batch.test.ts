@@ -373,7 +373,7 @@ describe('labels and numbers', () => {
         now,
       );
     expect(waiting('service.unreachable', 6)).toBe('Offline. Retrying in 6 s');
-    expect(waiting('service.unreachable', -1)).toBe('Offline. Retrying now');
+    expect(waiting('service.unreachable', -1)).toBe('Offline. Retrying now.');
     expect(waiting('service.unreachable', null)).toBe('Offline');
     expect(waiting('service.quota', 7_200)).toMatch(/^Today’s quota is used up\. Resumes at \d\d:\d\d$/);
     const job = data.job({ waiting: { failure: { code: 'service.unreachable' }, until: null } });

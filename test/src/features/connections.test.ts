@@ -1,10 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { connectionDraft } from '../../../electron/contract/models/connection.ts';
-import { newXorKey, obscureText } from '../../../electron/contract/obscured.ts';
+import type { CallInput } from '../../../electron/contract/calls.ts';
+import { connectionDraft, type SecretName } from '../../../electron/contract/models/connection.ts';
+import { newXorKey, obscureText, restoreText } from '../../../electron/contract/obscured.ts';
 import { ConnectionsController } from '../../../src/features/connections/connections.svelte.ts';
+import { whyUnusable } from '../../../src/usable-connection.ts';
 import type { FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
 import { openApp } from '../support/open-app.ts';
+
+/** As a person types it: into the field's own store, not into the draft. */
+function type(controller: ConnectionsController, name: SecretName, text: string): void {
+  controller.secret(name).replace(text, 0, 0);
+}
 
 async function open(options: FakeOptions = {}) {
   const { fake, app, api } = await openApp(options);
@@ -28,10 +35,12 @@ describe('a connection', () => {
     controller.addPolicy(' analyst ');
     controller.addPolicy('analyst');
     controller.addDefinition();
-    expect(controller.missing).toMatch(/definition/);
+    expect(controller.errorOf('definitions.0.name')).toBe('Enter its name at the service.');
     Object.assign(controller.draft.definitions[0] ?? {}, { name: 'card', label: 'Card' });
-    expect(controller.missing).toBeNull();
-    await controller.save();
+    expect(controller.problems).toEqual([]);
+    type(controller, { kind: 'apiKey' }, 'key');
+    type(controller, { kind: 'policyPassword', policy: 'analyst' }, 'password');
+    expect(await controller.save()).toBe(true);
     expect(fake.seen.find(({ name }) => name === 'connections.save')?.input).toMatchObject({
       baseUrl: 'https://acme.example',
       policies: ['analyst'],
@@ -68,15 +77,94 @@ describe('a connection', () => {
     expect(controller.removed).toBeNull();
   });
 
-  it('passes a secret on and keeps no copy', async () => {
+  it('is not put in use while it has no secrets', async () => {
+    const { app, controller } = await open({
+      state: data.appState({ connections: [], active: null, service: null }),
+    });
+    controller.add();
+    if (controller.draft === null) throw new Error('no draft');
+    Object.assign(controller.draft, { name: 'Acme', baseUrl: 'https://acme.example', policies: ['analyst'] });
+    controller.draft.definitions = [{ name: 'card', label: 'Card', kind: 'card' }];
+    expect(await controller.save()).toBe(true);
+    expect(app.connection).toBeNull();
+    expect(controller.view && whyUnusable(controller.view)).toBe('No API key is stored.');
+    type(controller, { kind: 'apiKey' }, 'key');
+    await controller.save();
+    expect(controller.view && whyUnusable(controller.view)).toBe('No policy has a password yet.');
+    type(controller, { kind: 'policyPassword', policy: 'analyst' }, 'password');
+    await controller.save();
+    expect(app.state?.active).toEqual({ connectionId: 'connection-new', policy: 'analyst' });
+  });
+
+  it('passes a secret on when it is saved, and keeps no copy', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
-    const xorKey = newXorKey();
-    const secret = { xorKey, obscured: obscureText('hunter2-canary', xorKey) };
-    await controller.storeSecret({ kind: 'policyPassword', policy: 'dispute-desk' }, secret);
-    expect(fake.seen.at(-1)?.input).toMatchObject({ value: secret });
-    expect(controller.passwordState('dispute-desk')).toBe('stored');
+    expect(controller.isChanged).toBe(false);
+    const name = { kind: 'policyPassword', policy: 'dispute-desk' } as const;
+    type(controller, name, 'hunter2-canary');
+    expect(controller.isChanged).toBe(true);
+    expect(fake.seen.some((call) => call.name === 'connections.storeSecret')).toBe(false);
+    await controller.save();
+    const stored = fake.seen.find((call) => call.name === 'connections.storeSecret');
+    const { secret, value } = stored?.input as CallInput<'connections.storeSecret'>;
+    expect(secret).toEqual(name);
+    expect(restoreText(value)).toBe('hunter2-canary');
+    expect(controller.secret(name).length).toBe(0);
+    expect(controller.secretState(name)).toBe('stored');
+    expect(controller.isChanged).toBe(false);
     expect(JSON.stringify([controller.draft, controller.view])).not.toContain('hunter2-canary');
+  });
+
+  it('says what is wrong with each field, and on which page', async () => {
+    const { fake, controller } = await open();
+    controller.add();
+    if (controller.draft === null) throw new Error('no draft');
+    Object.assign(controller.draft, {
+      name: 'ACME EU',
+      baseUrl: 'http://acme.example',
+      transfersPerDay: NaN,
+    });
+    expect(controller.errorOf('name')).toBeNull();
+    expect(await controller.save()).toBe(false);
+    expect(controller.errorOf('name')).toMatch(/Another connection has this name/);
+    expect(controller.errorOf('baseUrl')).toBe('Start the URL with https://');
+    expect(controller.errorOf('transfersPerDay')).toBe('Enter 1 to 1,000,000,000.');
+    expect(controller.step).toBe('service');
+    Object.assign(controller.draft, { name: 'Acme', baseUrl: 'https://acme.example', transfersPerDay: 5 });
+    await controller.save();
+    expect(controller.step).toBe('access');
+    expect(controller.errorOf('policies')).toBe('Add at least one policy.');
+    expect(fake.seen.some((call) => call.name === 'connections.save')).toBe(false);
+  });
+
+  it('is tested policy by policy, and stopped after the one that is under way', async () => {
+    const { fake, controller } = await open();
+    controller.edit('acme-eu');
+    await controller.runTest();
+    const tested = () =>
+      fake.seen.filter((call) => call.name === 'connections.test').map(({ input }) => input);
+    expect(tested()).toEqual([
+      { id: 'acme-eu', policy: 'analyst' },
+      { id: 'acme-eu', policy: 'dispute-desk' },
+    ]);
+    expect(controller.view?.grants.map(({ policy }) => policy)).toEqual(['analyst', 'dispute-desk']);
+    const again = controller.runTest();
+    controller.stopTest();
+    await again;
+    expect(tested()).toHaveLength(3);
+  });
+
+  it('shows which policy could not be tested, and why', async () => {
+    const { controller } = await open({ fail: { 'connections.test': { code: 'service.credentials' } } });
+    controller.edit('acme-eu');
+    await controller.runTest();
+    expect(controller.test).toEqual({
+      policy: null,
+      failures: [
+        { policy: 'analyst', failure: { code: 'service.credentials' } },
+        { policy: 'dispute-desk', failure: { code: 'service.credentials' } },
+      ],
+    });
   });
 });
 
@@ -102,10 +190,11 @@ describe('the client certificate and the proxy', () => {
     controller.edit('acme-eu');
     if (controller.draft === null) throw new Error('no draft');
     controller.draft.proxyUser = 'ada';
-    await controller.save();
+    expect(await controller.save()).toBe(true);
     expect(controller.view?.proxyUser).toBe('ada');
-    const xorKey = newXorKey();
-    await controller.storeProxyPassword({ xorKey, obscured: obscureText('x', xorKey) });
-    expect(controller.accessFailure).toEqual({ code: 'keychain.locked' });
+    type(controller, { kind: 'proxyPassword' }, 'x');
+    expect(await controller.save()).toBe(false);
+    expect(controller.failure).toEqual({ code: 'keychain.locked' });
+    expect(controller.notice).toBe('');
   });
 });

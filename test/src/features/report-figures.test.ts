@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Grouping } from '../../../electron/contract/models/report.ts';
 import { keyExpiry } from '../../../electron/contract/key-expiry.ts';
-import { chartData } from '../../../src/features/reports/chart-data.ts';
+import { partOf, chartData } from '../../../src/features/reports/chart-data.ts';
 import {
   addDays,
   daysIn,
@@ -138,6 +139,16 @@ describe('a chart', () => {
     expect(drawn).toBe(figures.requests);
   });
 
+  it('stands for days, weeks, a definition or an operation that can be asked about', () => {
+    const of = (grouping: Grouping, from: string, id: string) =>
+      partOf({ query: { from, to: '2026-11-21', grouping } }, id, label);
+    expect(of('day', '2026-11-01', '2026-11-10').days).toEqual({ from: '2026-11-10', to: '2026-11-10' });
+    expect(of('day', '2025-11-22', '2026-11-09').days).toEqual({ from: '2026-11-09', to: '2026-11-15' });
+    expect(of('definition', '2026-11-01', 'ssn')).toMatchObject({ definition: 'ssn', label: label('ssn') });
+    expect(of('all', '2026-11-01', 'ssn')).toMatchObject({ definition: 'ssn' });
+    expect(of('operation', '2026-11-01', 'Tokenize')).toEqual({ label: 'Tokenize', operation: 'Tokenize' });
+  });
+
   it('takes groups of a kind it does not know', () => {
     const figures = figuresOf({ ...query, grouping: 'all' }, definitions);
     const rows = [
@@ -145,7 +156,7 @@ describe('a chart', () => {
     ];
     expect(chartData({ ...figures, rows }, label, '2026-11-21')).toEqual({
       kind: 'ranked',
-      rows: [{ label: 'Everything', requests: 5, failed: 0 }],
+      rows: [{ id: '', label: 'Everything', requests: 5, failed: 0 }],
       rest: 0,
     });
     expect(chartData({ ...figures, rows: [] }, label, '2026-11-21')).toBeNull();

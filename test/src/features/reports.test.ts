@@ -121,6 +121,19 @@ describe('the account', () => {
   });
 });
 
+describe('cleartext access', () => {
+  it('is asked for a month at a time, and saved as the answer that is shown', async () => {
+    const { controller, asked } = await open();
+    await controller.choose('access');
+    expect(asked('reports.access')).toEqual([{ month: '2026-11' }]);
+    await controller.access.choose('2026-10');
+    expect(controller.access.access?.month).toBe('2026-10');
+    await controller.access.exportCsv();
+    expect(asked('reports.export')).toEqual([{ reportId: 'report-4' }]);
+    expect(controller.access.message).toMatch(/^Saved as/);
+  });
+});
+
 describe('the failed requests', () => {
   it('are filtered by text and status, and chosen with the keyboard', async () => {
     const { controller } = await open();
@@ -141,6 +154,23 @@ describe('the failed requests', () => {
     expect(view.chosen).toBe(6);
     view.status = '400';
     expect(view.open).toBeNull();
+  });
+
+  it('of a part of the chart are shown alone, the first of them in detail', async () => {
+    const { controller } = await open();
+    await controller.show();
+    const view = controller.failures;
+    view.search = 'EU-1';
+    view.show({ label: 'Detokenize', operation: 'Detokenize' });
+    expect(view.shown.map(({ failure }) => failure.operation)).toEqual(['Detokenize']);
+    expect(view.open?.failure.operation).toBe('Detokenize');
+    const day = failures[0]?.at.slice(0, 10) ?? '';
+    view.show({ label: day, days: { from: day, to: day } });
+    expect(view.shown).toHaveLength(failures.filter(({ at }) => at.startsWith(day)).length);
+    view.show({ label: 'a day without any', days: { from: '2020-01-01', to: '2020-01-01' } });
+    expect([view.shown, view.open]).toEqual([[], null]);
+    view.show(null);
+    expect(view.shown).toHaveLength(failures.length);
   });
 
   it('are copied for support by their index in the unfiltered answer', async () => {

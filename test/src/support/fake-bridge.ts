@@ -223,6 +223,7 @@ function defaultAnswers(
               state: 'missing' as const,
             },
         ),
+        grants: before?.grants ?? [],
       };
       const others = fake.state.connections.filter((connection) => connection.id !== saved);
       fake.change({ connections: [...others, next] });
@@ -304,14 +305,15 @@ function defaultAnswers(
     'connections.unreadAnswers': () => done([]),
     'connections.fitProfile': ({ id, operation }) =>
       setProfile(id, { name: profileOf(id)?.name ?? null, fitted: [operation] }),
-    'connections.check': ({ token }) =>
-      done({
-        steps: [
-          { step: 'reach', ok: true, failure: null },
-          { step: 'session', ok: true, failure: null },
-          ...(token === null ? [] : [{ step: 'mask' as const, ok: true, failure: null }]),
-        ],
-      }),
+    'connections.test': ({ id, policy }) => {
+      const connection = fake.state.connections.find((one) => one.id === id);
+      if (connection === undefined) return failed('connection.unknown');
+      const grants = data.grantsOf(connection, policy);
+      const others = connection.grants.filter((one) => one.policy !== policy);
+      const next = { ...connection, grants: [...others, grants] };
+      fake.change({ connections: fake.state.connections.map((one) => (one.id === id ? next : one)) });
+      return done(grants);
+    },
     'connections.startBuiltIn': () => {
       fake.change({
         connections: [...fake.state.connections, data.builtIn],

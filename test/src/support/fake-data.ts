@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
 import type { Job, ResultRow, Tally, Preview } from '../../../electron/contract/models/batch.ts';
-import type { ConnectionView } from '../../../electron/contract/models/connection.ts';
+import type { ConnectionView, PolicyGrants } from '../../../electron/contract/models/connection.ts';
 import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 
@@ -49,6 +49,7 @@ export const builtIn: ConnectionView = {
   certificateKey: 'missing',
   proxyPassword: 'missing',
   profile: { name: null, fitted: [] },
+  grants: [],
 };
 
 export const production: ConnectionView = {
@@ -67,6 +68,30 @@ export const production: ConnectionView = {
     { policy: 'dispute-desk', state: 'missing' },
   ],
 };
+
+/** `analyst` may do all of it, the others what a single value needs; one definition is misspelled. */
+export function grantsOf({ definitions }: ConnectionView, policy: string): PolicyGrants {
+  const single = ['Tokenize', 'Detokenize', 'GetMasked', 'Translate'] as const;
+  const batch = ['BatchTokenize', 'BatchDetokenize', 'BatchTranslate', 'PatternMatch'] as const;
+  return {
+    policy,
+    testedAt: at(600),
+    definitions: definitions.map(({ name }) => {
+      const known = name !== 'free-text';
+      if (!known) return { definition: name, known, allowed: [], refused: [] };
+      if (policy === 'analyst')
+        return { definition: name, known, allowed: [...single, ...batch], refused: [] };
+      if (policy === 'mask-only')
+        return {
+          definition: name,
+          known,
+          allowed: ['GetMasked'],
+          refused: ['Detokenize', 'Tokenize', ...batch],
+        };
+      return { definition: name, known, allowed: [...single], refused: [...batch] };
+    }),
+  };
+}
 
 export const staging: ConnectionView = {
   ...production,

@@ -1,6 +1,7 @@
 import { restoreText } from '../../../electron/contract/obscured.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type {
+  Access,
   FailedRequest,
   Figures,
   MetricsQuery,
@@ -194,6 +195,9 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
         ],
         chain: 'intact',
       }),
+    'reports.access': ({ month }) => done(accessOf(month)),
+    'reports.usage': () =>
+      done({ limit: 10_000_000, lastDay: 1_204_000, today: 412_000, forecast: 1_690_000 }),
     'reports.toolServer': () =>
       done({
         address: 'https://acme.tokens.example/mcp',
@@ -232,6 +236,31 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
   };
 }
 
+/** Fourteen acts of two people, one of them on a Sunday night. */
+function accessOf(month: string): Access {
+  const acts = ['Reveal', 'Reveal', 'Copy', 'Export', 'Reveal', 'Match'] as const;
+  const rows = Array.from({ length: 14 }, (_, index) => {
+    const day = String(20 - index).padStart(2, '0');
+    const hour = index === 5 ? '23' : String(8 + (index % 8)).padStart(2, '0');
+    const act = acts[index % acts.length] ?? 'Reveal';
+    return {
+      at: `${month}-${day}T${hour}:12:00.000Z`,
+      actor: index % 3 === 0 ? 'kim' : 'ada',
+      act,
+      connection: 'Acme EU',
+      environment: 'production',
+      definition: index % 4 === 0 ? 'ssn' : 'card-number',
+      policy: act === 'Export' ? 'analyst' : 'dispute-desk',
+      caseReference: index === 5 ? '' : `D-${20_931 + (index % 4)}`,
+      reason: ['Chargeback response', 'Fraud review', 'Regulator or court order'][index % 3] ?? '',
+      rows: act === 'Export' ? 12_804 : act === 'Match' ? 500 : 1,
+      isEnded: index !== 9,
+      isUnusual: index === 5 || index === 6,
+    };
+  });
+  return { reportId: 'report-4', month, rows, total: rows.length, chain: 'intact' };
+}
+
 /** Signed in, without any requests. */
 export function nothingReported(): ReportAnswers {
   const answers = reportAnswers();
@@ -249,6 +278,9 @@ export function nothingReported(): ReportAnswers {
     'reports.failures': () => done({ reportId: 'report-2', failures: [], requestId: 'r' }),
     'reports.workstation': (query) =>
       done({ ...none(query), values: 0, valuesFailed: 0, refusals: [], cases: [], chain: 'intact' }),
+    'reports.access': ({ month }) =>
+      done({ reportId: 'report-4', month, rows: [], total: 0, chain: 'intact' }),
+    'reports.usage': () => done({ limit: 10_000_000, lastDay: 0, today: 0, forecast: null }),
     'reports.toolServer': () =>
       done({
         address: 'https://acme.tokens.example/mcp',

@@ -1,0 +1,138 @@
+import { done, type Failure, type Outcome } from '../contract/errors.ts';
+import type { PolicyGrants } from '../contract/models/connection.ts';
+import { operation, type Operation } from '../contract/models/fields.ts';
+import type { CallContext, ServiceClient } from './client.ts';
+
+interface RequestEnd {
+  readonly ok: boolean;
+  readonly code?: string;
+  readonly requestId?: string;
+}
+
+interface TestPolicyOptions {
+  readonly client: Pick<
+    ServiceClient,
+    'openSession' | 'tokenize' | 'detokenize' | 'getMasked' | 'translate' | 'batch'
+  >;
+  readonly policy: string;
+  readonly definitions: readonly string[];
+  /** Writes the line of one request, which leaves only after it. */
+  readonly begin: (definition: string, operation: Operation) => Promise<Outcome<(end: RequestEnd) => void>>;
+  readonly now: () => Date;
+}
+
+/** What the service said to one request. */
+type Finding = 'allowed' | 'refused' | 'invalid' | 'no-definition' | 'unknown';
+
+/**
+ * Finds out what a policy may do. The service has no operation that tells (spec §4), so each one is asked for with an
+ * empty value, which is no token and no value of anybody. A refusal is certain, and so is an answer. An empty value that
+ * is called invalid proves the permission only where the same policy was refused something else: then the service looks
+ * at the permission before the value. Without that it stays unknown, as does what was neither refused nor answered.
+ *
+ * Failures: those of `openSession`; audit.*; the first failure that says nothing about a permission (network, quota).
+ */
+export async function testPolicy(options: TestPolicyOptions): Promise<Outcome<PolicyGrants>> {
+  const { client, policy, definitions, now } = options;
+  const session = await client.openSession(policy);
+  if (!session.ok) return session;
+  const found: { definition: string; findings: Map<Operation, Finding> }[] = [];
+  for (const definition of definitions) {
+    const asked = await Promise.all(
+      operation.options.map(async (one) => [one, await ask(options, definition, one)] as const),
+    );
+    const findings = new Map<Operation, Finding>();
+    for (const [one, finding] of asked) {
+      if (!finding.ok) return finding;
+      findings.set(one, finding.value);
+    }
+    found.push({ definition, findings });
+  }
+  const isPermissionFirst = found.some(({ findings }) => [...findings.values()].includes('refused'));
+  return done({
+    policy,
+    testedAt: now().toISOString(),
+    definitions: found.map(({ definition, findings }) => {
+      const all = [...findings];
+      const having = (...wanted: Finding[]) =>
+        all.filter(([, one]) => wanted.includes(one)).map(([one]) => one);
+      return {
+        definition,
+        known: having('no-definition').length === 0,
+        allowed: isPermissionFirst ? having('allowed', 'invalid') : having('allowed'),
+        refused: having('refused'),
+      };
+    }),
+  });
+}
+
+async function ask(
+  options: TestPolicyOptions,
+  definition: string,
+  one: Operation,
+): Promise<Outcome<Finding>> {
+  const begun = await options.begin(definition, one);
+  if (!begun.ok) return begun;
+  const outcome = await send(options, definition, one);
+  const requestId = outcome.ok ? outcome.value.requestId : outcome.failure.requestId;
+  begun.value({
+    ...(outcome.ok ? { ok: true } : { ok: false, code: outcome.failure.code }),
+    ...(requestId !== undefined && requestId !== '' && { requestId }),
+  });
+  if (outcome.ok) return done('allowed');
+  const finding = findingOf(outcome.failure);
+  return finding === null ? outcome : done(finding);
+}
+
+/** The line of the test stands for the request. What is answered is dropped here. */
+async function send(
+  { client, policy }: TestPolicyOptions,
+  definition: string,
+  one: Operation,
+): Promise<Outcome<{ readonly requestId: string }>> {
+  const context: CallContext = { act: { sent: false } };
+  const target = { policy, definition };
+  const elements = [{ ref: '0', value: '' }];
+  switch (one) {
+    case 'Tokenize':
+      return client.tokenize(policy, definition, '', context);
+    case 'Detokenize':
+      return client.detokenize(policy, definition, '', context);
+    case 'GetMasked':
+      return client.getMasked(policy, definition, '', context);
+    case 'Translate':
+      return client.translate(policy, definition, { token: '', target }, context);
+    case 'BatchTokenize':
+    case 'BatchDetokenize':
+      return client.batch({ operation: one, policy, definition }, elements, context);
+    case 'BatchTranslate':
+      return client.batch({ operation: one, policy, definition, target }, elements, context);
+    case 'PatternMatch':
+      return client.batch({ operation: one, policy, definition, pattern: '^$' }, elements, context);
+  }
+}
+
+const definitionMembers = ['tokenname', 'sourcetokenname', 'targettokenname'];
+
+/** Null where the failure says nothing about the permission. */
+function findingOf({ code, fields, members }: Failure): Finding | null {
+  switch (code) {
+    case 'service.refused':
+      return 'refused';
+    case 'service.invalid-input': {
+      const names = (fields ?? []).map(({ name }) => name.toLowerCase());
+      return names.some((name) => definitionMembers.includes(name)) ? 'no-definition' : 'invalid';
+    }
+    // An answer, but of something else than the permission.
+    case 'service.not-found':
+    case 'service.credentials':
+    case 'service.too-large':
+    case 'service.mismatched-answer':
+      return 'unknown';
+    // Members that the profile doesn't know are worth more than a grid: the person is shown them.
+    case 'service.unexpected-answer':
+      return members === undefined || members.length === 0 ? 'unknown' : null;
+    default:
+      return null;
+  }
+}

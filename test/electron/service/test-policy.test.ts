@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { runService, type RunningService } from '../../../electron/built-in-service/service.ts';
+import type { Seed } from '../../../electron/built-in-service/seed.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
+import { operation } from '../../../electron/contract/models/fields.ts';
+import { systemClock } from '../../../electron/privacy/clock.ts';
+import { createTransport } from '../../../electron/service/http/transport.ts';
+import { testPolicy } from '../../../electron/service/test-policy.ts';
+import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
+import { createClientSide, type ClientSide } from '../../faults/client-side.ts';
+
+let service: RunningService | null = null;
+let app: ClientSide | null = null;
+
+afterEach(async () => {
+  await app?.client.close();
+  await service?.stop();
+});
+
+const now = () => new Date('2026-11-21T10:00:00.000Z');
+const all = [...operation.options].sort();
+
+async function start(policies: readonly string[] = seed.policies.map(({ name }) => name)) {
+  service = await runService({ secret: randomBytes(32), seed: seed as Seed });
+  const { facts } = service;
+  const bodies: string[] = [];
+  const transport = createTransport({ baseUrl: facts.baseUrl, ca: [facts.caPem], clock: systemClock });
+  app = createClientSide({
+    transport: {
+      ...transport,
+      send(to, body, options) {
+        bodies.push(body ?? '');
+        return transport.send(to, body, options);
+      },
+    },
+    secrets: {
+      apiKey: () => Promise.resolve(done(facts.apiKey.value)),
+      policyPassword(policy) {
+        const found = facts.policies.find(({ name }) => name === policy && policies.includes(name));
+        return Promise.resolve(found ? done(found.password) : failed('credentials.missing'));
+      },
+    },
+  });
+  const { client } = app;
+  const lines: string[] = [];
+  const run = (policy: string, definitions: readonly string[]) =>
+    testPolicy({
+      client,
+      policy,
+      definitions,
+      begin(definition, one) {
+        lines.push(`${definition} ${one}`);
+        return Promise.resolve(done(() => lines.push(`end of ${definition} ${one}`)));
+      },
+      now,
+    });
+  return { run, lines, bodies };
+}
+
+describe('a test of a policy', () => {
+  it('finds what the policy may do with each definition', async () => {
+    const { run } = await start();
+    const outcome = await run('dispute-desk', ['card-number', 'free-text']);
+    if (!outcome.ok) throw new Error(outcome.failure.code);
+    const [card, text] = outcome.value.definitions;
+    expect(card?.known).toBe(true);
+    expect(card?.allowed.toSorted()).toEqual(['Detokenize', 'GetMasked', 'Tokenize', 'Translate']);
+    expect(card?.refused.toSorted()).toEqual([
+      'BatchDetokenize',
+      'BatchTokenize',
+      'BatchTranslate',
+      'PatternMatch',
+    ]);
+    expect(text?.refused.toSorted()).toEqual(all);
+    expect(outcome.value.testedAt).toBe(now().toISOString());
+  });
+
+  it('does not call allowed what it only did not see refused', async () => {
+    const { run } = await start();
+    // Nothing is refused to this policy: nobody knows whether the permission was looked at before the empty value.
+    const outcome = await run('analyst', ['card-number']);
+    if (!outcome.ok) throw new Error(outcome.failure.code);
+    const [card] = outcome.value.definitions;
+    expect(card?.refused).toEqual([]);
+    expect(card?.allowed).not.toContain('Detokenize');
+    // An answer is an answer.
+    expect(card?.allowed).toContain('BatchDetokenize');
+  });
+
+  it('says which definition the service does not have', async () => {
+    const { run } = await start();
+    const outcome = await run('mask-only', ['card number', 'card-number']);
+    if (!outcome.ok) throw new Error(outcome.failure.code);
+    expect(outcome.value.definitions.map(({ definition, known }) => [definition, known])).toEqual([
+      ['card number', false],
+      ['card-number', true],
+    ]);
+    expect(outcome.value.definitions[0]?.refused).toEqual([]);
+    expect(outcome.value.definitions[1]?.allowed).toEqual(['GetMasked']);
+  });
+
+  it('sends no value, and writes a line before each request and its end', async () => {
+    const { run, lines, bodies } = await start();
+    await run('dispute-desk', ['card-number']);
+    const requests = bodies
+      .filter((body) => !body.includes('policyPassword'))
+      .map((body) => JSON.parse(body) as object);
+    expect(requests).toHaveLength(all.length);
+    for (const request of requests) {
+      const { value, tokenValue, elements } = request as Record<string, unknown>;
+      expect(value ?? tokenValue ?? (elements as { Value: string }[])[0]?.Value).toBe('');
+    }
+    expect(lines.filter((line) => !line.startsWith('end')).toSorted()).toEqual(
+      all.map((one) => `card-number ${one}`),
+    );
+    expect(lines.filter((line) => line.startsWith('end'))).toHaveLength(all.length);
+  });
+
+  it('sends nothing where the policy has no password', async () => {
+    const { run, bodies } = await start([]);
+    expect(await run('analyst', ['card-number'])).toMatchObject({ failure: { code: 'credentials.missing' } });
+    expect(bodies).toEqual([]);
+  });
+});
