@@ -360,7 +360,7 @@ function defaultAnswers(
     'batch.resume': ({ jobId }) => settle(jobId, { state: 'running' }),
     'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
     'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
-    'batch.canary': () => done([]),
+    'batch.canary': ({ jobId }) => done(data.firstValues(fake.jobs.get(jobId)?.canary ?? null)),
     'batch.changePolicy': ({ jobId }) => settle(jobId, { state: 'running', braked: null }),
     'batch.reopen': () => done(data.preview.source),
     'batch.discard': ({ jobId }) => {
