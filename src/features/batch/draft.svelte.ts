@@ -16,6 +16,7 @@ import type { DefinitionKind } from '../../../electron/contract/models/connectio
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { operationLabels } from './labels.ts';
+import { fittingPolicy, refusalsOf } from './refusals.ts';
 import {
   buildPattern,
   emptyPatternFor,
@@ -219,7 +220,7 @@ export class BatchDraft {
       this.columns.set(column, {
         column,
         operation: action,
-        policy: before?.policy ?? (this.#preset?.policy || this.app.policy),
+        policy: before?.policy ?? (this.#preset?.policy || this.#policyFor(action, definition)),
         definition,
         target:
           action === 'translate' && other !== undefined
@@ -424,6 +425,14 @@ export class BatchDraft {
     const column = columns.find(({ looksLike }) => looksLike !== null && looksLike === kind);
     if (column !== undefined) this.choose(column.index, preset.operation);
     this.note = { kind: 'preset', text: formatPreset(preset, this.app), column: column?.name ?? null };
+  }
+
+  /** The chosen policy, unless an earlier batch was refused under it. */
+  #policyFor(operation: ColumnPlan['operation'], definition: string): string {
+    const { connection, jobs, policy } = this.app;
+    if (connection === null) return policy;
+    const refusals = refusalsOf(jobs.values(), connection.id);
+    return fittingPolicy(connection.policies, { operation, definition }, { preferred: policy, refusals });
   }
 
   #suggestDefinition(column: number): string {
