@@ -1,19 +1,18 @@
 import { rm } from 'node:fs/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { CanaryCell, Job, JobState, PolicyChange, Tally } from '../../contract/models/batch.ts';
+import type { CanaryCell, Job, JobState, PolicyChange } from '../../contract/models/batch.ts';
 import type { ServiceClient } from '../../service/client.ts';
-import { sameIdentity, type ByteSource, type Identity } from '../../storage/byte-source.ts';
-import { createRecordCipher } from '../../storage/encryption.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
 import { changePolicies, workFor, type ColumnWork } from '../planning/plan.ts';
 import { keyAccount, saveState, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
-import { indexOfRow, openResultStore, type Commit, type ResultStore } from '../storing/result-store.ts';
+import { indexOfRow, type Commit, type ResultStore } from '../storing/result-store.ts';
 import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, chooseCanary, isRefused, showCanary, type Braked, type Canary } from './brake.ts';
 import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
-import { failedChunks, hasBytesOf, openJobSource, remainingChunks } from './job-source.ts';
+import { failedChunks, remainingChunks } from './job-source.ts';
+import { createJobStore, type JobStore } from './job-store.ts';
 import { createProgress, hasWholeSource, isComplete, viewJob } from './progress.ts';
 import { finalFailures, pauseCodes, retryDelay } from './outages.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
@@ -38,9 +37,7 @@ export class BatchJob {
   readonly #folder: string;
   readonly #options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'platform' | 'inFlight'>;
   #stored: StoredState;
-  /** Null while it is closed. */
-  #store: ResultStore | null = null;
-  #opening: Promise<Outcome<ResultStore>> | null = null;
+  readonly #files: JobStore;
   #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
   #starting: Promise<null> | null = null;
   #stopRequest: StopRequest | null = null;
@@ -52,8 +49,6 @@ export class BatchJob {
   #attempt = 0;
   /** The same, but a person who resumes does not begin anew. */
   #outages = 0;
-  /** The file that was last found to have the source's bytes, though it was written since. */
-  #sameSource: Identity | null = null;
   #cancelTimer: (() => void) | null = null;
   #progress = createProgress();
   readonly #figures: FiguresReader;
@@ -62,7 +57,6 @@ export class BatchJob {
   #stopReporting: () => void = () => undefined;
   #isEnding = false;
   #isDiscarded = false;
-  #isClosed = false;
 
   constructor(
     options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'platform' | 'inFlight'>,
@@ -76,6 +70,12 @@ export class BatchJob {
     this.#stored = stored;
     this.#figures = createFiguresReader(spec.plan.columns.map(({ column }) => column));
     this.#work = workOf(spec);
+    this.#files = createJobStore({
+      keychain: options.keychain,
+      folder,
+      spec: () => this.#spec,
+      stored: () => this.#stored,
+    });
   }
 
   get spec(): JobSpec {
@@ -99,7 +99,7 @@ export class BatchJob {
     return viewJob({
       spec: this.spec,
       stored: { ...this.#stored, canary: this.#readCanary() },
-      store: this.#store,
+      store: this.#files.store,
       figures: this.#readFigures(),
       rate: isRunning ? this.#progress.rate(this.#options.clock.now()) : { rows: 0, bytes: 0 },
       runWaiting: isRunning ? this.#runWaiting() : null,
@@ -113,7 +113,7 @@ export class BatchJob {
   }
 
   #readFigures(): JobFigures {
-    return this.#store === null ? this.#stored : this.#figures.read(this.#store.entries);
+    return this.#files.store === null ? this.#stored : this.#figures.read(this.#files.store.entries);
   }
 
   /** What the requests of the run wait for: they wait in the client, and the run goes on when they are let go. */
@@ -123,40 +123,13 @@ export class BatchJob {
     return { failure: { code: pauseCodes[status.pauseReason] }, until: status.pausedUntil };
   }
 
-  /** Opens the result store. Failures: job.elsewhere, job.damaged, keychain.*, file.unwritable; job.busy once closed. */
+  /** See `JobStore`. */
   openStore(): Promise<Outcome<ResultStore>> {
-    if (this.#store !== null) return Promise.resolve(done(this.#store));
-    this.#opening ??= this.#openStoreOnce().finally(() => (this.#opening = null));
-    return this.#opening;
+    return this.#files.openStore();
   }
 
-  async #openStoreOnce(): Promise<Outcome<ResultStore>> {
-    if (this.#isDiscarded) return failed('job.unknown');
-    if (this.#isClosed) return failed('job.busy');
-    const key = await this.#options.keychain.key(keyAccount);
-    if (!key.ok) return key;
-    const store = await openResultStore(this.#folder, createRecordCipher(key.value, this.spec.jobId));
-    if (!store.ok) return store;
-    if (!hasExpectedRows(store.value.tally, this.#stored)) {
-      await store.value.close();
-      return failed('job.damaged');
-    }
-    this.#store = store.value;
-    return store;
-  }
-
-  /**
-   * The source as it was when the job began. A file that was written since counts as that source where its bytes are the
-   * same. Failures: job.source-gone, file.changed, file.unreadable, job.damaged.
-   */
   openSource(): Promise<Outcome<ByteSource>> {
-    return openJobSource(this.#options.keychain, this.#folder, this.spec, async (source) => {
-      if (this.#sameSource !== null && sameIdentity(source.identity, this.#sameSource)) return true;
-      const store = await this.openStore();
-      if (!store.ok || !(await hasBytesOf(source, this.spec, store.value))) return false;
-      this.#sameSource = source.identity;
-      return true;
-    });
+    return this.#files.openSource();
   }
 
   /**
@@ -337,6 +310,7 @@ export class BatchJob {
     if (!opened.ok && opened.failure.code === 'job.elsewhere') return opened;
     this.#isDiscarded = true;
     this.#clearTimer();
+    await this.#files.refuse('job.unknown');
     await this.#release();
     try {
       await rm(this.#folder, { recursive: true, force: true });
@@ -352,8 +326,7 @@ export class BatchJob {
     // A run that is starting uses the store: it is stopped once it runs.
     await this.#starting;
     if (this.#run !== null) await this.#stop('close');
-    this.#isClosed = true;
-    await this.#opening;
+    await this.#files.refuse('job.busy');
     await this.#release();
   }
 
@@ -487,7 +460,7 @@ export class BatchJob {
   }
 
   async #save(change: Partial<StoredState>): Promise<Outcome<null>> {
-    const tally = this.#store?.tally ?? this.#stored.tally;
+    const tally = this.#files.store?.tally ?? this.#stored.tally;
     const canary = this.#readCanary();
     this.#stored = {
       ...this.#stored,
@@ -515,22 +488,14 @@ export class BatchJob {
   }
 
   async #release(): Promise<void> {
-    const store = this.#store;
+    const { store } = this.#files;
     if (store === null) return;
     const { tally } = store;
     this.#stored = { ...this.#stored, ...this.#readFigures(), tally, committed: tally.rows };
-    this.#store = null;
     this.#figures.reset();
-    await store.close();
+    await this.#files.release();
   }
 }
 
 const workOf = ({ plan, kinds }: JobSpec): ColumnWork[] =>
   plan.columns.map((column, i) => workFor(column, kinds[i] ?? 'text'));
-
-/** Everything counted when a run ended was synced: only a run that was cut off may have lost some. */
-function hasExpectedRows(found: Tally, { state, tally }: StoredState): boolean {
-  if (state === 'running' || state === 'interrupted') return true;
-  // A lost retry would leave as many rows, with the failures from before it.
-  return state === 'finished' ? isDeepStrictEqual(found, tally) : found.rows >= tally.rows;
-}
