@@ -55,6 +55,20 @@ const finished = async (page: Page): Promise<void> => {
 const administer = (page: Page): Promise<void> => go(page, 'Administration');
 
 export const shots: Shot[] = [
+  { name: 'brake-paused', scene: 'braked', steps: (page) => openJob(page, 'braked.csv') },
+  {
+    name: 'brake-change',
+    scene: 'braked',
+    steps: async (page) => {
+      await openJob(page, 'braked.csv');
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      await page.waitForTimeout(200);
+    },
+  },
+  { name: 'brake-first-values', scene: 'braked', steps: (page) => openJob(page, 'canary.csv') },
+  { name: 'brake-going', scene: 'braked', steps: (page) => openJob(page, 'going.csv') },
+  { name: 'brake-not-granted', scene: 'braked', steps: (page) => openJob(page, 'not-granted.csv') },
+  { name: 'brake-list', scene: 'braked', steps: (page) => go(page, 'Batch') },
   { name: 'first-run', scene: 'first-run' },
   {
     name: 'first-run-failed',

@@ -1,20 +1,19 @@
 import { rm } from 'node:fs/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { CanaryCell, Job, JobState, PolicyChange, Tally } from '../../contract/models/batch.ts';
+import type { CanaryCell, Job, JobState, PolicyChange } from '../../contract/models/batch.ts';
 import type { ServiceClient } from '../../service/client.ts';
-import { sameIdentity, type ByteSource, type Identity } from '../../storage/byte-source.ts';
-import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
 import { changePolicies, workFor, type ColumnWork } from '../planning/plan.ts';
 import { keyAccount, saveState, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
-import { readMendedRows, writeMendedRows, type MendedRows } from '../storing/mended-rows.ts';
-import { indexOfRow, openResultStore, type Commit, type ResultStore } from '../storing/result-store.ts';
+import type { MendedRows } from '../storing/mended-rows.ts';
+import { indexOfRow, type Commit, type ResultStore } from '../storing/result-store.ts';
 import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, chooseCanary, isRefused, showCanary, type Braked, type Canary } from './brake.ts';
 import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
-import { failedChunks, hasBytesOf, openJobSource, remainingChunks, type JobSource } from './job-source.ts';
+import { failedChunks, remainingChunks, type JobSource } from './job-source.ts';
+import { createJobStore, type JobStore } from './job-store.ts';
 import { createProgress, hasWholeSource, isComplete, viewJob } from './progress.ts';
 import { finalFailures, pauseCodes, retryDelay } from './outages.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
@@ -42,9 +41,7 @@ export class BatchJob {
     'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'
   >;
   #stored: StoredState;
-  /** Null while it is closed. */
-  #store: ResultStore | null = null;
-  #opening: Promise<Outcome<ResultStore>> | null = null;
+  readonly #files: JobStore;
   #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
   #starting: Promise<null> | null = null;
   #stopRequest: StopRequest | null = null;
@@ -56,10 +53,6 @@ export class BatchJob {
   #attempt = 0;
   /** The same, but a person who resumes does not begin anew. */
   #outages = 0;
-  /** The file that was last found to have the source's bytes, though it was written since. */
-  #sameSource: Identity | null = null;
-  /** Null until read. */
-  #mended: MendedRows | null = null;
   #cancelTimer: (() => void) | null = null;
   #progress = createProgress();
   readonly #figures: FiguresReader;
@@ -68,7 +61,6 @@ export class BatchJob {
   #stopReporting: () => void = () => undefined;
   #isEnding = false;
   #isDiscarded = false;
-  #isClosed = false;
 
   constructor(
     options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'>,
@@ -82,6 +74,12 @@ export class BatchJob {
     this.#stored = stored;
     this.#figures = createFiguresReader(spec.plan.columns.map(({ column }) => column));
     this.#work = workOf(spec);
+    this.#files = createJobStore({
+      keychain: options.keychain,
+      folder,
+      spec: () => this.#spec,
+      stored: () => this.#stored,
+    });
   }
 
   get spec(): JobSpec {
@@ -105,7 +103,7 @@ export class BatchJob {
     return viewJob({
       spec: this.spec,
       stored: { ...this.#stored, canary: this.#readCanary() },
-      store: this.#store,
+      store: this.#files.store,
       figures: this.#readFigures(),
       rate: isRunning ? this.#progress.rate(this.#options.clock.now()) : { rows: 0, bytes: 0 },
       runWaiting: isRunning ? this.#runWaiting() : null,
@@ -119,7 +117,7 @@ export class BatchJob {
   }
 
   #readFigures(): JobFigures {
-    return this.#store === null ? this.#stored : this.#figures.read(this.#store.entries);
+    return this.#files.store === null ? this.#stored : this.#figures.read(this.#files.store.entries);
   }
 
   /** What the requests of the run wait for: they wait in the client, and the run goes on when they are let go. */
@@ -129,47 +127,13 @@ export class BatchJob {
     return { failure: { code: pauseCodes[status.pauseReason] }, until: status.pausedUntil };
   }
 
-  /** Opens the result store. Failures: job.elsewhere, job.damaged, keychain.*, file.unwritable; job.busy once closed. */
+  /** See `JobStore`. */
   openStore(): Promise<Outcome<ResultStore>> {
-    if (this.#store !== null) return Promise.resolve(done(this.#store));
-    this.#opening ??= this.#openStoreOnce().finally(() => (this.#opening = null));
-    return this.#opening;
+    return this.#files.openStore();
   }
 
-  async #openStoreOnce(): Promise<Outcome<ResultStore>> {
-    if (this.#isDiscarded) return failed('job.unknown');
-    if (this.#isClosed) return failed('job.busy');
-    const cipher = await this.#cipher();
-    if (!cipher.ok) return cipher;
-    const store = await openResultStore(this.#folder, cipher.value);
-    if (!store.ok) return store;
-    if (!hasExpectedRows(store.value.tally, this.#stored)) {
-      await store.value.close();
-      return failed('job.damaged');
-    }
-    this.#store = store.value;
-    return store;
-  }
-
-  /**
-   * The source as it was when the job began. A file that was written since counts as that source where its bytes are the
-   * same. Failures: job.source-gone, file.changed, file.unreadable, job.damaged.
-   */
-  async openSource(): Promise<Outcome<JobSource>> {
-    const mended = await this.readMended();
-    if (!mended.ok) return mended;
-    const source = await this.#openFile();
-    return source.ok ? done({ ...source.value, mended: mended.value.rows }) : source;
-  }
-
-  #openFile(): Promise<Outcome<ByteSource>> {
-    return openJobSource(this.#options.keychain, this.#folder, this.spec, async (source) => {
-      if (this.#sameSource !== null && sameIdentity(source.identity, this.#sameSource)) return true;
-      const store = await this.openStore();
-      if (!store.ok || !(await hasBytesOf(source, this.spec, store.value))) return false;
-      this.#sameSource = source.identity;
-      return true;
-    });
+  openSource(): Promise<Outcome<JobSource>> {
+    return this.#files.openSource();
   }
 
   /**
@@ -230,33 +194,15 @@ export class BatchJob {
    */
   async mend(mended: MendedRows): Promise<Outcome<null>> {
     if (this.busy || this.state !== 'finished') return failed('job.busy');
-    const written = await this.#writeMended(mended);
+    const written = await this.#files.writeMended(mended);
     if (!written.ok) return written;
     this.#attempt = 0;
     return this.#start({ mode: 'retry', code: 'mended' });
   }
 
-  /** What was corrected so far. Failures: job.damaged, keychain.*. */
-  async readMended(): Promise<Outcome<MendedRows>> {
-    if (this.#mended !== null) return done(this.#mended);
-    const cipher = await this.#cipher();
-    if (!cipher.ok) return cipher;
-    const read = await readMendedRows(this.#folder, cipher.value);
-    if (read.ok) this.#mended = read.value;
-    return read;
-  }
-
-  async #writeMended(mended: MendedRows): Promise<Outcome<null>> {
-    const cipher = await this.#cipher();
-    if (!cipher.ok) return cipher;
-    const written = await writeMendedRows(this.#folder, cipher.value, mended);
-    if (written.ok) this.#mended = mended;
-    return written;
-  }
-
-  async #cipher(): Promise<Outcome<RecordCipher>> {
-    const key = await this.#options.keychain.key(keyAccount);
-    return key.ok ? done(createRecordCipher(key.value, this.spec.jobId)) : key;
+  /** See `JobStore`. */
+  readMended(): Promise<Outcome<MendedRows>> {
+    return this.#files.readMended();
   }
 
   #goOn(): Promise<Outcome<null>> {
@@ -318,7 +264,9 @@ export class BatchJob {
     this.#progress = createProgress();
     // Who retries values that failed expects that many fail again.
     const hasBrake = !this.#stored.brakeOff && (mode.mode === 'remaining' || mode.code === 'refused');
-    const mended = mode.mode === 'retry' && mode.code === 'mended' ? (this.#mended?.pending ?? none) : none;
+    const corrected = await this.readMended();
+    const mended =
+      mode.mode === 'retry' && mode.code === 'mended' && corrected.ok ? corrected.value.pending : none;
     const abort = new AbortController();
     const control = runChunks({
       chunks:
@@ -390,6 +338,7 @@ export class BatchJob {
     if (!opened.ok && opened.failure.code === 'job.elsewhere') return opened;
     this.#isDiscarded = true;
     this.#clearTimer();
+    await this.#files.refuse('job.unknown');
     await this.#release();
     try {
       await rm(this.#folder, { recursive: true, force: true });
@@ -405,8 +354,7 @@ export class BatchJob {
     // A run that is starting uses the store: it is stopped once it runs.
     await this.#starting;
     if (this.#run !== null) await this.#stop('close');
-    this.#isClosed = true;
-    await this.#opening;
+    await this.#files.refuse('job.busy');
     await this.#release();
   }
 
@@ -509,9 +457,10 @@ export class BatchJob {
   }
 
   async #finish(store: ResultStore): Promise<void> {
-    if (this.#stored.retryCode === 'mended' && this.#mended !== null) {
+    if (this.#stored.retryCode === 'mended') {
+      const mended = await this.readMended();
       // Where this fails they are sent once more with the next list: no harm.
-      await this.#writeMended({ ...this.#mended, pending: none });
+      if (mended.ok) await this.#files.writeMended({ ...mended.value, pending: none });
     }
     if (isComplete(this.spec, store, this.#stored.total)) {
       await this.#settle({ state: 'finished', total: store.tally.rows, retrying: false });
@@ -544,7 +493,7 @@ export class BatchJob {
   }
 
   async #save(change: Partial<StoredState>): Promise<Outcome<null>> {
-    const tally = this.#store?.tally ?? this.#stored.tally;
+    const tally = this.#files.store?.tally ?? this.#stored.tally;
     const canary = this.#readCanary();
     this.#stored = {
       ...this.#stored,
@@ -572,13 +521,12 @@ export class BatchJob {
   }
 
   async #release(): Promise<void> {
-    const store = this.#store;
+    const { store } = this.#files;
     if (store === null) return;
     const { tally } = store;
     this.#stored = { ...this.#stored, ...this.#readFigures(), tally, committed: tally.rows };
-    this.#store = null;
     this.#figures.reset();
-    await store.close();
+    await this.#files.release();
   }
 }
 
@@ -586,10 +534,3 @@ const none: ReadonlySet<number> = new Set();
 
 const workOf = ({ plan, kinds }: JobSpec): ColumnWork[] =>
   plan.columns.map((column, i) => workFor(column, kinds[i] ?? 'text'));
-
-/** Everything counted when a run ended was synced: only a run that was cut off may have lost some. */
-function hasExpectedRows(found: Tally, { state, tally }: StoredState): boolean {
-  if (state === 'running' || state === 'interrupted') return true;
-  // A lost retry would leave as many rows, with the failures from before it.
-  return state === 'finished' ? isDeepStrictEqual(found, tally) : found.rows >= tally.rows;
-}

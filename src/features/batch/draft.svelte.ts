@@ -19,6 +19,7 @@ import type { DefinitionKind } from '../../../electron/contract/models/connectio
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { batchOperations, operationLabels } from './labels.ts';
+import { fittingPolicy, refusalsOf } from './refusals.ts';
 import {
   buildPattern,
   emptyPatternFor,
@@ -280,8 +281,7 @@ export class BatchDraft {
       this.columns.set(column, {
         column,
         operation: action,
-        policy:
-          before?.policy ?? (this.#preset?.policy || this.app.policyFor(batchOperations[action], definition)),
+        policy: before?.policy ?? (this.#preset?.policy || this.#policyFor(action, definition)),
         definition,
         target:
           action === 'translate' && other !== undefined
@@ -546,6 +546,16 @@ export class BatchDraft {
     const column = columns.find(({ looksLike }) => looksLike !== null && looksLike === kind);
     if (column !== undefined) this.choose(column.index, preset.operation);
     this.note = { kind: 'preset', text: formatPreset(preset, this.app), column: column?.name ?? null };
+  }
+
+  /** The chosen policy, unless an earlier batch was refused under it. */
+  #policyFor(operation: ColumnPlan['operation'], definition: string): string {
+    const { connection, jobs } = this.app;
+    if (connection === null) return this.app.policy;
+    const refusals = refusalsOf(jobs.values(), connection.id);
+    // What a test found of a policy is surer than what a batch left.
+    const preferred = this.app.policyFor(batchOperations[operation], definition);
+    return fittingPolicy(connection.policies, { operation, definition }, { preferred, refusals });
   }
 
   #suggestDefinition(column: number): string {

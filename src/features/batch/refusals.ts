@@ -55,6 +55,17 @@ export function policyOptions(
   });
 }
 
+/** The policy for a column: the preferred one, unless it was refused and another was not. */
+export function fittingPolicy(
+  policies: readonly string[],
+  planned: Pick<ColumnPlan, 'definition' | 'operation'>,
+  { preferred, refusals }: { preferred: string; refusals: readonly Refusal[] },
+): string {
+  const isRefused = (policy: string): boolean =>
+    refusals.some((known) => isSame(known, { ...planned, policy }));
+  return isRefused(preferred) ? (policies.find((policy) => !isRefused(policy)) ?? preferred) : preferred;
+}
+
 /** The time of a moment of today, else its day too. */
 function formatMoment(at: string): string {
   return new Date(at).toDateString() === new Date().toDateString() ? formatTime(at) : formatDateTime(at);

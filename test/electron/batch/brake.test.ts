@@ -154,24 +154,28 @@ describe('the values that are sent first', () => {
 
 describe('the brake', () => {
   const wrongFrom = 6_000;
-  const startWrong = (): Promise<Job> => {
-    app.service.refuses = (value) => indexOf(value) >= wrongFrom && indexOf(value) % 10 !== 0;
+  const startWrong = (from = wrongFrom): Promise<Job> => {
+    app.service.refuses = (value) => indexOf(value) >= from && indexOf(value) % 10 !== 0;
     return start(tokens());
   };
 
-  it('pauses a job of which more than half of the last 500 values were refused', async () => {
-    const job = await startWrong();
-    expect(job).toMatchObject({
-      state: 'paused',
-      waiting: null,
-      braked: { column: 0, of: 500, isCanary: false },
-    });
-    expect(job.braked?.failed).toBeGreaterThan(250);
-    expect(job.committed).toBeGreaterThanOrEqual(wrongFrom);
-    // Besides what shows it, no more than what was begun: 8 requests, the two being filled, and a chunk.
-    expect(app.service.sent.length).toBeLessThan(wrongFrom + 500 + 8 * 100 + 2 * 100 + 2_000);
-    expect(app.service.sent).toHaveLength(job.committed);
-  });
+  // From several rows on, so that it is pulled in the middle of a chunk too.
+  it.each([wrongFrom, 6_200, 6_450, 6_700, 6_950])(
+    'pauses a job of which more than half of the last 500 values were refused, from row %i on',
+    async (from) => {
+      const job = await startWrong(from);
+      expect(job).toMatchObject({
+        state: 'paused',
+        waiting: null,
+        braked: { column: 0, of: 500, isCanary: false },
+      });
+      expect(job.braked?.failed).toBeGreaterThan(250);
+      expect(job.committed).toBeGreaterThanOrEqual(from);
+      // Besides what shows it, no more than what was begun: 8 requests, the two being filled, and a chunk.
+      expect(app.service.sent.length).toBeLessThan(from + 500 + 8 * 100 + 2 * 100 + 2_000);
+      expect(app.service.sent).toHaveLength(job.committed);
+    },
+  );
 
   it('is off once a person went on, and nothing is sent twice', async () => {
     const finished = await goOn(await startWrong());

@@ -418,7 +418,7 @@ function defaultAnswers(
     'batch.resume': ({ jobId }) => settle(jobId, { state: 'running' }),
     'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
     'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
-    'batch.canary': () => done([]),
+    'batch.canary': ({ jobId }) => done(data.firstValues(fake.jobs.get(jobId)?.canary ?? null)),
     'batch.mend': ({ jobId }) => {
       settle(jobId, { state: 'running' });
       return done({ changed: 2, unchanged: 1, leftOut: [], leftOutRows: 0 });

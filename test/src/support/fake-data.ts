@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
-import type { Job, ResultRow, Tally, Preview } from '../../../electron/contract/models/batch.ts';
+import type { CanaryCell, Job, ResultRow, Tally, Preview } from '../../../electron/contract/models/batch.ts';
 import type { ConnectionView, PolicyGrants } from '../../../electron/contract/models/connection.ts';
 import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
@@ -237,6 +237,23 @@ export function job(over: Partial<Job> = {}): Job {
     failure: null,
     ...over,
   };
+}
+
+/** The values that a run sent first, the refused ones spread among them. */
+export function firstValues(canary: Job['canary']): CanaryCell[] {
+  const { values, failed } = canary ?? { values: 0, failed: 0 };
+  return Array.from({ length: values }, (_, n) => {
+    const isRefused = Math.floor(((n + 1) * failed) / values) > Math.floor((n * failed) / values);
+    return {
+      row: n * 2_500 + 1,
+      column: 1,
+      before: `4111113${String(n * 7_919).padStart(9, '0')}`,
+      after: isRefused ? '' : `411111••••••${String(n * 37).padStart(4, '0')}`,
+      state: isRefused ? ('failed' as const) : ('ok' as const),
+      code: isRefused ? ('service.token-invalid' as const) : null,
+      reason: isRefused ? 'TokenInvalid' : null,
+    };
+  });
 }
 
 export const finishedTally: Tally = { rows: 500_000, ok: 499_903, failed: 49, unmatched: 0, blank: 48 };

@@ -52,8 +52,55 @@ const allFailed = data.job({
   committed: 400,
   tally: { rows: 400, ok: 0, failed: 400, unmatched: 0, blank: 0 },
   values: { all: 400, failed: 400 },
-  failures: [{ column: 1, code: 'service.element-refused', count: 400, firstRow: 1, retriable: true }],
+  failures: [{ column: 1, code: 'service.token-invalid', count: 400, firstRow: 1, retriable: false }],
 });
+const braked = data.job({
+  jobId: 'job-20',
+  sourceName: 'braked.csv',
+  state: 'paused',
+  total: 1_000_000,
+  committed: 34_625,
+  tally: { rows: 34_625, ok: 30_463, failed: 4_162, unmatched: 0, blank: 0 },
+  values: { all: 34_625, failed: 4_162 },
+  failures: [
+    { column: 1, code: 'service.token-invalid', count: 4_102, firstRow: 30_002, retriable: false },
+    { column: 1, code: 'service.element-refused', count: 60, firstRow: 31_118, retriable: true },
+  ],
+  secondsLeft: null,
+  rowsPerSecond: 0,
+  braked: { column: 1, failed: 450, of: 500, isCanary: false },
+  canary: { values: 200, failed: 23 },
+});
+const canary = data.job({
+  ...braked,
+  jobId: 'job-21',
+  sourceName: 'canary.csv',
+  committed: 0,
+  tally: { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0 },
+  values: { all: 0, failed: 0 },
+  failures: [],
+  braked: { column: 1, failed: 163, of: 200, isCanary: true },
+  canary: { values: 200, failed: 163 },
+});
+const firstFine = data.job({ jobId: 'job-22', sourceName: 'going.csv', canary: { values: 200, failed: 3 } });
+const notGranted = data.job({
+  ...canary,
+  jobId: 'job-23',
+  sourceName: 'not-granted.csv',
+  braked: null,
+  canary: null,
+  waiting: {
+    failure: {
+      code: 'service.refused',
+      operation: 'BatchDetokenize',
+      policy: 'analyst',
+      definition: 'card-number',
+      requestId: '7f3a91c2-0041',
+    },
+    until: null,
+  },
+});
+
 const offline = data.job({
   jobId: 'job-18',
   sourceName: 'offline.csv',
@@ -309,6 +356,7 @@ export const scenes: Record<string, FakeOptions> = {
     state: inProduction,
     mappings: [{ ...weekly, origin: { connectionId: data.builtIn.id, environment: 'development' } }],
   },
+  braked: { unparsed: ['batch.rows'], state: inProduction, jobs: [braked, canary, firstFine, notGranted] },
   mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },
   'signed-out': { state: inProduction, answers: reportAnswers(signedOut) },
   'many-definitions': {
