@@ -56,6 +56,23 @@ test('the whole main job and the reports, by keyboard alone', async ({ page }) =
   await press(page, page.getByRole('button', { name: /^Run on/ }));
   await expect(page.getByRole('status', { name: 'Sum' })).toContainText('200 rows =');
 
+  // The table, and from there an export of what it shows.
+  const grid = page.getByRole('grid');
+  await tabTo(page, page.getByRole('button', { name: 'Filter', exact: true }));
+  await page.keyboard.press('Enter');
+  await tabTo(page, page.getByRole('textbox', { name: 'Filter card_token' }));
+  await page.keyboard.type('4111');
+  await expect(page.getByRole('status', { name: 'Table' })).toContainText('of 200 shown');
+  await tabTo(page, grid);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Space');
+  await expect(page.getByRole('complementary', { name: 'Row detail' })).toBeVisible();
+  await press(page, page.getByRole('button', { name: 'Export', exact: true }));
+  const panel = page.getByRole('region', { name: 'Export', exact: true });
+  await tabTo(page, panel.getByRole('button', { name: /^Export \d+ rows?$/ }));
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('status', { name: 'Exported' })).toContainText('_masked_filtered.csv');
+
   // Reports: sign in, another grouping, the list of what failed.
   await page.keyboard.press('Control+3');
   await press(page, page.getByRole('button', { name: 'Sign in to the built-in portal' }));

@@ -31,10 +31,10 @@ test('axe finds nothing on any page, in light and dark', async ({ page }) => {
   await map(page, 'card_token', 'Detokenize', 'Card number');
   await check(page, 'batch, a file');
   await choose(page, 'card_token', 'Match pattern');
-  await choose(page, 'Keep what', 'fits an expression');
+  await choose(page, 'Match by', 'Regular expression');
   await page.getByLabel('Expression (RE2)').fill('^4');
-  await page.getByLabel('Try a value of your own').fill('4000000000000000');
-  await page.getByText(/Made-up values: \d of \d match/).waitFor();
+  await page.getByLabel('Test a value (invented)').fill('4000000000000000');
+  await page.getByText(/Samples: \d of \d match/).waitFor();
   await check(page, 'batch, a pattern');
   await page.getByLabel('Expression (RE2)').fill('(?=4)');
   await page.getByText(/^Lookaround/).waitFor();

@@ -42,7 +42,7 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   await page.getByRole('button', { name: 'All batches' }).click();
   await chooseFile(page, path.join(app.downloads, tokens));
   await map(page, 'mail', 'Match pattern', 'E-mail address');
-  await choose(page, 'Keep what', 'fits an expression');
+  await choose(page, 'Match by', 'Regular expression');
   const expression = page.getByLabel('Expression (RE2)');
   const tried = page.getByRole('group', { name: 'Test of the pattern for mail' });
 
@@ -54,12 +54,12 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   await expect(expression).not.toHaveAttribute('aria-invalid', 'true');
 
   // Made-up values, some of which match; and one of the person's own, which never comes back over the bridge.
-  await expect(tried.getByText(/^Made-up values: 1 of 3 match$/)).toBeVisible();
+  await expect(tried.getByText(/^Samples: 1 of 3 match$/)).toBeVisible();
   await expect(tried.getByRole('listitem').filter({ hasText: 'ada@example.com' })).toContainText(/\bmatch/);
   await expect(tried.getByRole('listitem').filter({ hasText: 'bo.sample@example.org' })).toContainText(
     'no match',
   );
-  const own = tried.getByLabel('Try a value of your own');
+  const own = tried.getByLabel('Test a value (invented)');
   const said = tried.getByRole('status', { name: 'Your own value' });
   await own.fill('somebody@example.com.invalid');
   await expect(said).toHaveText('no match');

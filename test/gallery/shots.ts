@@ -319,7 +319,7 @@ export const shots: Shot[] = [
       await choose(page, 'card_token: Detokenize', 'Match pattern');
       await page.getByRole('textbox', { name: 'BIN' }).fill('411111');
       await page.getByRole('textbox', { name: 'Length' }).fill('16');
-      await page.getByLabel('Try a value of your own').fill('4111110000001234');
+      await page.getByLabel('Test a value (invented)').fill('4111110000001234');
     },
   },
   {
@@ -329,7 +329,7 @@ export const shots: Shot[] = [
       await draft(page);
       await choose(page, 'ssn_token: Keep', 'Translate');
       await choose(page, 'customer_name: Keep', 'Match pattern');
-      await choose(page, 'Keep what', 'fits an expression');
+      await choose(page, 'Match by', 'Regular expression');
       await page.getByRole('textbox', { name: 'Expression' }).fill('^(?=A)');
       await page.getByText('Lookaround').waitFor();
     },

@@ -5,8 +5,8 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../batch.ts';
 import { exportJob } from '../output/export.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
-import type { LoadedChunk, View } from '../output/result-rows.ts';
-import type { JobRows } from '../output/look-at-rows.ts';
+import { fewRows, type LoadedChunk, type View } from '../output/result-rows.ts';
+import type { JobRows, Needed } from '../output/look-at-rows.ts';
 import { createRowsViews, formatCells } from '../output/rows-view.ts';
 import { readLayout, saveLayout } from '../output/table-layouts.ts';
 import { readMendedList } from '../output/mended-list.ts';
@@ -200,7 +200,7 @@ export function createJobCalls(
       withJob(jobId, (job) =>
         withChunks(job, async (load, store) => {
           if (row > store.tally.rows) return failed('reveal.gone');
-          const loaded = await load(indexOfRow(store, row));
+          const loaded = await load(indexOfRow(store, row), fewRows);
           if (!loaded.ok) return loaded;
           const cell = { ...loaded.value, index: row - loaded.value.chunk.start.row, column };
           return revealCell({ ...options, spec: job.spec, view: viewOf(job), cell }, reason);
@@ -235,11 +235,7 @@ const noResults: ChunkResults = { states: '', flaws: {}, columns: [] };
 /** Runs `act` while the job's source and results are open. */
 async function withChunks<T>(
   job: BatchJob,
-  act: (
-    load: (index: number) => Promise<Outcome<LoadedChunk>>,
-    store: ResultStore,
-    loadNext: JobRows['loadNext'],
-  ) => Promise<Outcome<T>>,
+  act: (load: JobRows['load'], store: ResultStore, loadNext: JobRows['loadNext']) => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
   const opened = await job.openStore();
   if (!opened.ok) return opened;
@@ -253,11 +249,13 @@ async function withChunks<T>(
         read: ByteSource['read'],
         readResults: (entry: JournalEntry, index: number) => ReturnType<ReadRecord>,
       ) =>
-      async (index: number, withResults = true): Promise<Outcome<LoadedChunk>> => {
+      async (index: number, { withResults, columns }: Needed): Promise<Outcome<LoadedChunk>> => {
         const entry = store.entries[index];
         if (entry === undefined) return failed('job.damaged');
+        const hasFlaws = Object.keys(entry.counts.codes).some((code) => code.startsWith('row.'));
+        const maxFields = hasFlaws ? undefined : columns;
         const [chunk, results] = await Promise.all([
-          readChunk({ identity, read, mended }, job.spec.format, entry),
+          readChunk({ identity, read, mended }, job.spec.format, entry, maxFields),
           withResults ? readResults(entry, index) : done(noResults),
         ]);
         if (!chunk.ok) return chunk;

@@ -46,7 +46,7 @@ export async function profileColumn(
         if (at > 0) bars.ends.add(text.slice(at).toLowerCase().slice(0, 200));
       }
     },
-    { withResults: true, signal, report },
+    { withResults: true, columns: source + 1, signal, report },
   );
   if (!looked.ok) return looked;
   if (signal.aborted) return failed('service.cancelled');

@@ -10,13 +10,20 @@ export interface JobRows {
   readonly version: object;
   readonly isRunning: boolean;
   readonly view: View;
-  readonly load: (index: number) => Promise<Outcome<LoadedChunk>>;
-  /** For reading all chunks in order; without `withResults` a chunk has its rows and their flaws only. */
-  readonly loadNext: (index: number, withResults: boolean) => Promise<Outcome<LoadedChunk>>;
+  readonly load: (index: number, needed: Needed) => Promise<Outcome<LoadedChunk>>;
+  /** For reading all chunks in order. */
+  readonly loadNext: (index: number, needed: Needed) => Promise<Outcome<LoadedChunk>>;
 }
 
-export interface LookOptions {
+/** What a look needs of each chunk; the less, the faster. */
+export interface Needed {
+  /** Without them a chunk has its rows and their flaws only. */
   readonly withResults: boolean;
+  /** As many of the source's first columns; all of them, if absent. */
+  readonly columns?: number | undefined;
+}
+
+export interface LookOptions extends Needed {
   readonly signal: AbortSignal;
   readonly report: (share: number) => void;
 }
@@ -25,15 +32,16 @@ export interface LookOptions {
 export async function lookAtRows(
   { entries, loadNext }: Pick<JobRows, 'entries' | 'loadNext'>,
   visit: (loaded: LoadedChunk, index: number) => void,
-  { first = 0, withResults, signal, report }: LookOptions & { first?: number },
+  { first = 0, withResults, columns, signal, report }: LookOptions & { first?: number },
 ): Promise<Outcome<null>> {
   const { length } = entries;
-  let next = first < length ? loadNext(first, withResults) : null;
+  const needed = { withResults, columns };
+  let next = first < length ? loadNext(first, needed) : null;
   for (let chunk = first; chunk < length && next !== null; chunk++) {
     const loaded = await next;
     if (!loaded.ok) return loaded;
     if (signal.aborted) return failed('service.cancelled');
-    next = chunk + 1 < length ? loadNext(chunk + 1, withResults) : null;
+    next = chunk + 1 < length ? loadNext(chunk + 1, needed) : null;
     for (let index = 0; index < loaded.value.chunk.table.count; index++) visit(loaded.value, index);
     report((chunk - first) / (length - first));
     if (chunk % 8 === 7) await yieldToOthers();

@@ -4,6 +4,7 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
+import type { Needed } from './look-at-rows.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
@@ -135,8 +136,11 @@ export interface LoadedChunk {
 export interface PageOptions {
   readonly entries: readonly JournalEntry[];
   readonly view: View;
-  readonly load: (index: number) => Promise<Outcome<LoadedChunk>>;
+  readonly load: (index: number, needed: Needed) => Promise<Outcome<LoadedChunk>>;
 }
+
+/** For a few rows of a chunk: their fields are found one row after the other, when they are asked for. */
+export const fewRows: Needed = { withResults: true, columns: 0 };
 
 /** Loads only the chunks that have rows of the page. Failures: those of `load`. */
 export async function pageOf(
@@ -149,7 +153,7 @@ export async function pageOf(
   for (const [index, entry] of entries.entries()) {
     const here = countRows(filter, entry);
     if (before + here > from && rows.length < count) {
-      const loaded = await load(index);
+      const loaded = await load(index, fewRows);
       if (!loaded.ok) return loaded;
       const { results } = loaded.value;
       let position = before;

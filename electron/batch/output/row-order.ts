@@ -2,9 +2,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { ResultRow } from '../../contract/models/batch.ts';
 
 const textBytes = 32;
-const digitsOfText = textBytes / 2;
-/** Of a number's eight bytes. */
-const digitsOfNumber = 4;
+const numberBytes = 8;
 const plainNumber = /^[+-]?\d{1,15}(?:\.\d{1,15})?$/;
 
 /** Cells without a value come last, whatever the direction. */
@@ -30,30 +28,24 @@ export interface RowSorter {
 export function createRowSorter(): RowSorter {
   let length = 0;
   let rank = new Uint8Array(4_096);
-  const text = createKeys(digitsOfText);
-  /** Null once a text was no number. */
-  let number: Keys | null = createKeys(digitsOfNumber);
-  const bytes = Buffer.alloc(textBytes);
-  const double = new DataView(new ArrayBuffer(8));
+  let texts = new Uint8Array(rank.length * textBytes);
+  let numbers = new Float64Array(rank.length);
+  let areNumbers = true;
 
   return {
     add({ text: shown, state }) {
-      if (length === rank.length) rank = enlarged(rank);
+      if (length === rank.length) {
+        rank = enlarged(rank);
+        texts = enlarged(texts);
+        numbers = enlarged(numbers);
+      }
       const isBlank = shown.trim() === '';
       rank[length] = isBlank ? ranks.blank : ranks[state];
       if (rank[length] === 0) {
-        bytes.fill(0);
-        bytes.write(shown.toLowerCase());
-        text.set(length, bytes);
-        if (number !== null && !plainNumber.test(shown)) number = null;
-        if (number !== null) {
-          double.setFloat64(0, Number(shown) || 0);
-          // As bytes, of negative numbers the larger is the smaller; the sign's bit puts them before the others.
-          const flip = (double.getUint8(0) & 0x80) === 0 ? 0x80000000 : 0xffffffff;
-          double.setUint32(0, (double.getUint32(0) ^ flip) >>> 0);
-          if (flip === 0xffffffff) double.setUint32(4, ~double.getUint32(4) >>> 0);
-          number.set(length, new Uint8Array(double.buffer));
-        }
+        writeKey(texts, length * textBytes, shown);
+        areNumbers &&= plainNumber.test(shown);
+        // Minus zero is no other number than zero.
+        if (areNumbers) numbers[length] = Number(shown) || 0;
       }
       length += 1;
     },
@@ -65,43 +57,58 @@ export function createRowSorter(): RowSorter {
         [order, spare] = [spare, order];
         await yieldToOthers();
       };
+      const [keys, keyBytes] = areNumbers ? [numberKeys(numbers, length), numberBytes] : [texts, textBytes];
+      const digits = new Uint16Array(length);
       // The last digit first: each pass keeps the order of the one before among equals.
-      for (const digits of (number ?? text).varying().reverse())
-        await sortBy(digits, descending ? 0xffff : 0);
+      for (let at = keyBytes - 2; at >= 0; at -= 2)
+        if (readDigit(keys, keyBytes, at, digits)) await sortBy(digits, descending ? 0xffff : 0);
       await sortBy(rank, 0);
       return order;
     },
   };
 }
 
-/** Keys of a fixed size, one array for each two bytes of them. */
-interface Keys {
-  set(position: number, key: Uint8Array): void;
-  /** The arrays in which not all keys are the same, the first bytes first. */
-  varying(): Uint16Array[];
+/** The beginning of a text in UTF-8, without regard to case. */
+function writeKey(keys: Uint8Array, at: number, text: string): void {
+  const end = Math.min(text.length, textBytes);
+  for (let i = 0; i < end; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7f) {
+      new TextEncoder().encodeInto(text.toLowerCase(), keys.subarray(at, at + textBytes));
+      return;
+    }
+    keys[at + i] = unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit;
+  }
 }
 
-function createKeys(digits: number): Keys {
-  const arrays = Array.from({ length: digits }, () => new Uint16Array(4_096));
-  const first: number[] = [];
-  const varies = new Array<boolean>(digits).fill(false);
-  return {
-    set(position, key) {
-      for (let digit = 0; digit < digits; digit++) {
-        let array = arrays[digit];
-        if (array === undefined) continue;
-        while (position >= array.length) arrays[digit] = array = enlarged(array);
-        const value = ((key[digit * 2] ?? 0) << 8) | (key[digit * 2 + 1] ?? 0);
-        array[position] = value;
-        first[digit] ??= value;
-        if (value !== first[digit]) varies[digit] = true;
-      }
-    },
-    varying: () => arrays.filter((_, digit) => varies[digit]),
-  };
+/** Eight bytes for each number that are in the order of the numbers. */
+function numberKeys(numbers: Float64Array, length: number): Uint8Array {
+  const keys = new Uint8Array(length * numberBytes);
+  const view = new DataView(keys.buffer);
+  for (let position = 0; position < length; position++) {
+    const at = position * numberBytes;
+    view.setFloat64(at, numbers[position] ?? 0);
+    // As bytes, of negative numbers the larger is the smaller; the sign's bit puts them before the others.
+    const isNegative = (view.getUint8(at) & 0x80) !== 0;
+    view.setUint32(at, (view.getUint32(at) ^ (isNegative ? 0xffffffff : 0x80000000)) >>> 0);
+    if (isNegative) view.setUint32(at + 4, ~view.getUint32(at + 4) >>> 0);
+  }
+  return keys;
 }
 
-function enlarged<T extends Uint8Array | Uint16Array>(array: T): T {
+/** Two bytes of every key; false where all are the same. */
+function readDigit(keys: Uint8Array, keyBytes: number, at: number, digits: Uint16Array): boolean {
+  let differs = 0;
+  const first = ((keys[at] ?? 0) << 8) | (keys[at + 1] ?? 0);
+  for (let position = 0, from = at; position < digits.length; position++, from += keyBytes) {
+    const digit = ((keys[from] ?? 0) << 8) | (keys[from + 1] ?? 0);
+    digits[position] = digit;
+    differs |= digit ^ first;
+  }
+  return differs !== 0;
+}
+
+function enlarged<T extends Uint8Array | Float64Array>(array: T): T {
   const larger = new (array.constructor as new (length: number) => T)(array.length * 2);
   larger.set(array);
   return larger;

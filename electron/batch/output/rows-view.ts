@@ -16,7 +16,7 @@ import { compileConditions, findInRow, textTest, type RowTest } from './row-cond
 import { lookAtRows, type JobRows, type LookOptions } from './look-at-rows.ts';
 import { profileColumn } from './column-profile.ts';
 import { createRowSorter } from './row-order.ts';
-import { countRows, hasResult, pageOf, showCell, showRow } from './result-rows.ts';
+import { countRows, fewRows, hasResult, pageOf, showCell, showRow, sourceOf } from './result-rows.ts';
 
 type Query = Omit<RowsQuery, 'jobId'>;
 
@@ -175,7 +175,7 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
       const at = nextIndex(positions, isReversed ? toShown(after) : after, backwards !== isReversed);
       const position = positions[at] ?? 0;
       const row = list.value.rows[position] ?? 0;
-      const loaded = await rows.load(indexOfRow(rows, row));
+      const loaded = await rows.load(indexOfRow(rows, row), fewRows);
       if (!loaded.ok) return loaded;
       const index = row - loaded.value.chunk.start.row;
       const column = findInRow(loaded.value, index, rows.view, textTest('contains', text));
@@ -231,7 +231,11 @@ function nextIndex(positions: Uint32Array, after: number, backwards: boolean): n
 async function buildList(
   rows: JobRows,
   { filter, view }: Query,
-  { key, known, ...look }: Omit<LookOptions, 'withResults'> & { key: string; known: RowList | null },
+  {
+    key,
+    known,
+    ...look
+  }: Omit<LookOptions, 'withResults' | 'columns'> & { key: string; known: RowList | null },
 ): Promise<Outcome<RowList>> {
   const meets: RowTest = compileConditions(view?.where ?? [], rows.view);
   const sort = view?.sort ?? null;
@@ -243,6 +247,7 @@ async function buildList(
     filter !== 'all' || seen.some(({ column, test }) => test === 'failed' || hasResult(rows.view, column));
   const chunks = rows.entries.length;
   const { version } = rows;
+  const columns = 1 + Math.max(-1, ...seen.map(({ column }) => sourceOf(rows.view, column)));
   const looked = await lookAtRows(
     rows,
     (loaded, index) => {
@@ -251,7 +256,7 @@ async function buildList(
       list.add(loaded.chunk.start.row + index);
       if (sortColumn !== null) sorter?.add(showCell(loaded, index, rows.view, sortColumn));
     },
-    { ...look, withResults, first: known?.chunks ?? 0 },
+    { ...look, withResults, columns, first: known?.chunks ?? 0 },
   );
   if (!looked.ok) return looked;
   const inSourceOrder = list.values();
@@ -315,7 +320,7 @@ async function loadRows(rows: JobRows, wanted: readonly number[]): Promise<Outco
   const shown = new Map<number, ResultRow>();
   const byChunk = Map.groupBy(wanted, (row) => indexOfRow(rows, row));
   const loads = [...byChunk].map(async ([chunk, numbers]) => {
-    const loaded = await rows.load(chunk);
+    const loaded = await rows.load(chunk, fewRows);
     if (!loaded.ok) return loaded;
     const { start } = loaded.value.chunk;
     for (const row of numbers) shown.set(row, showRow(loaded.value, row - start.row, rows.view));

@@ -47,6 +47,8 @@ interface Extent {
   readonly until?: number;
   /** Rows a chunk should hold, more or less, and fewer where they are long. Infinity: all in one chunk. */
   readonly rows?: number;
+  /** Only so many fields of each row are found at once, of rows known to have no flaws, which are not looked for. */
+  readonly maxFields?: number | undefined;
 }
 
 export const beginning = (format: Pick<Format, 'markLength'>): Position => ({
@@ -62,7 +64,7 @@ export async function* readRows(
   source: Pick<ByteSource, 'identity' | 'read'>,
   format: Format,
   from: Position,
-  { until = source.identity.size, rows: rowsPerChunk = 1_000 }: Extent = {},
+  { until = source.identity.size, rows: rowsPerChunk = 1_000, maxFields }: Extent = {},
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const { encoding, delimiter, newline } = format;
   const asOneChunk = rowsPerChunk === Infinity;
@@ -100,7 +102,14 @@ export async function* readRows(
     const isFull = window >= limits.row;
     const visible = isLast ? buffered : buffered.subarray(0, window - (window % viewUnit));
     const view = codecOf(encoding).view(visible);
-    const spans = findRows(view, { delimiter, newline, isEnd: isLast, isFull, until: maxBytes / viewUnit });
+    const spans = findRows(view, {
+      delimiter,
+      newline,
+      isEnd: isLast,
+      isFull,
+      until: maxBytes / viewUnit,
+      maxFields,
+    });
     const headers = headerAhead ? Math.min(spans.count, 1) : 0;
     if (spans.count - headers === 0 && !(isLast && spans.count > 0)) {
       if (isLast || isFull) {
@@ -112,7 +121,8 @@ export async function* readRows(
     }
     const consumed = Math.min((spans.rowStarts[spans.count] ?? 0) * viewUnit, visible.length);
     const bytes = visible.subarray(0, consumed);
-    const all = new Table({ encoding, bytes, view }, spans);
+    const dialect = maxFields === undefined ? null : { delimiter, newline };
+    const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
     const table = headers === 0 ? all : all.rows(1, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };
     yield done({
@@ -120,7 +130,7 @@ export async function* readRows(
       end,
       table,
       header: headers === 0 ? null : all.rows(0, 1),
-      flaws: table.findFlaws(format.width, format.names),
+      flaws: maxFields === undefined ? table.findFlaws(format.width, format.names) : new Map(),
       crc: crc32(bytes),
     });
     headerAhead = false;
@@ -138,15 +148,16 @@ export interface RowSource extends Pick<ByteSource, 'identity' | 'read'> {
 }
 
 /**
- * The rows of one committed chunk, from the source again, and mended ones in their place. Failures: file.changed when
- * they are not the rows that were sent; file.gone, file.unreadable; job.damaged.
+ * The rows of one committed chunk, from the source again, and mended ones in their place; `maxFields` as for `Extent`.
+ * Failures: file.changed when they are not the rows that were sent; file.gone, file.unreadable; job.damaged.
  */
 export async function readChunk(
   source: RowSource,
   format: Format,
   range: ChunkRange,
+  maxFields?: number,
 ): Promise<Outcome<Chunk>> {
-  const extent = { until: range.end.offset, rows: Infinity };
+  const extent = { until: range.end.offset, rows: Infinity, maxFields };
   for await (const chunk of readRows(source, format, range.start, extent)) {
     if (!chunk.ok) return chunk;
     const { end, crc } = chunk.value;

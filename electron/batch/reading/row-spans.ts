@@ -25,6 +25,11 @@ export interface FindRowsOptions {
   readonly isFull: boolean;
   /** No row begins behind this. */
   readonly until: number;
+  /**
+   * As many fields of each row are asked for. The rest of a row is not taken apart, unless a quote is in it, so that what
+   * is found may be less than the row has. All of them, if absent.
+   */
+  readonly maxFields?: number | undefined;
 }
 
 const quote = 0x22;
@@ -43,7 +48,7 @@ let scratch = new Int32Array(64 * 1024);
  * reads the same whatever stands behind it, so a file that is read again in other pieces gives the same rows.
  */
 export function findRows(text: string, options: FindRowsOptions): RowSpans {
-  const { isEnd, isFull, until } = options;
+  const { isEnd, isFull, until, maxFields = Infinity } = options;
   const delimiter = options.delimiter.charCodeAt(0);
   const lineEnd = options.newline === '\r' ? carriageReturn : feed;
   const lineEndText = lineEnd === feed ? '\n' : '\r';
@@ -55,6 +60,8 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   const badQuotes = new Set<number>();
   let fields = 0;
   let rowStart = 0;
+  /** The first quote that is not before the field in hand; the length where there is none. */
+  let nextQuote = -1;
 
   while (rowStart < length && rowStart < until) {
     const firstField = fields;
@@ -62,6 +69,7 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
     let nextRow = -1;
     let isBad = false;
     let goesOn = false;
+    let isCut = false;
     for (;;) {
       if (fields === scratch.length) grow();
       if (text.charCodeAt(at) === quote) {
@@ -93,7 +101,17 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
       if (at < length && text.charCodeAt(at) === delimiter) {
         scratch[fields++] = at;
         at += 1;
-        continue;
+        if (fields - firstField < maxFields) continue;
+        const end = text.indexOf(lineEndText, at);
+        const rest = end < 0 ? length : end;
+        if (nextQuote < at) {
+          nextQuote = text.indexOf('"', at);
+          if (nextQuote < 0) nextQuote = length;
+        }
+        if (nextQuote < rest || (end < 0 && !isEnd)) continue;
+        isCut = true;
+        nextRow = Math.min(rest + 1, length);
+        break;
       }
       if (at === length && !isEnd) {
         goesOn = true;
@@ -122,7 +140,7 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
     // The CR of a CRLF, or of half of one at the end, is no part of the last field.
     const lastEnd = scratch[fields - 1] ?? 0;
     const lastStart = fields - 1 > firstField ? (scratch[fields - 2] ?? 0) + 1 : rowStart;
-    if (lineEnd === feed && lastEnd > lastStart && text.charCodeAt(lastEnd - 1) === carriageReturn)
+    if (!isCut && lineEnd === feed && lastEnd > lastStart && text.charCodeAt(lastEnd - 1) === carriageReturn)
       scratch[fields - 1] = lastEnd - 1;
     rowStarts.push(rowStart);
     firstFields.push(firstField);

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../../contract/errors.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
-import type { RowSpans } from './row-spans.ts';
+import { findRows, type FindRowsOptions, type RowSpans } from './row-spans.ts';
 
 /** Characters. A longer field is kept, and its row not sent. */
 export const maxFieldLength = 1_000_000;
@@ -14,6 +14,8 @@ export interface SourceText {
   /** One unit for each byte (UTF-16: two), as `Codec.view` has it: spans are positions in it. */
   readonly view: string;
 }
+
+type Dialect = Pick<FindRowsOptions, 'delimiter' | 'newline'>;
 
 /**
  * Rows of a source. A field is decoded when it is asked for; everything else stays as the file has it, so that it can be
@@ -31,12 +33,17 @@ export class Table {
   /** The first rows of `#spans` that are left out: a header. */
   readonly #skipped: number;
   #text: string | null = null;
+  /** Set where only the first fields of rows were found: how to find the others of one row. */
+  readonly #dialect: Dialect | null;
+  #whole: { readonly row: number; readonly table: Table } | null = null;
 
   constructor(
     { encoding, bytes, view }: SourceText,
     spans: RowSpans,
     [from, to]: readonly [from: number, to: number] = [0, spans.count],
+    dialect: Dialect | null = null,
   ) {
+    this.#dialect = dialect;
     this.encoding = encoding;
     this.count = to - from;
     this.#bytes = bytes;
@@ -50,13 +57,28 @@ export class Table {
   /** Some of its rows. */
   rows(from: number, to: number): Table {
     const source = { encoding: this.encoding, bytes: this.#bytes, view: this.#view };
-    return new Table(source, this.#spans, [
-      this.#skipped + from,
-      Math.min(this.#skipped + to, this.#spans.count),
-    ]);
+    const range = [this.#skipped + from, Math.min(this.#skipped + to, this.#spans.count)] as const;
+    return new Table(source, this.#spans, range, this.#dialect);
+  }
+
+  /** A row with all its fields, as a table of its own. */
+  #wholeRow(row: number, dialect: Dialect): Table {
+    if (this.#whole?.row === row) return this.#whole.table;
+    const [start, end] = [this.rowStart(row), this.rowEnd(row)];
+    const view = this.#view.slice(start, end);
+    const bytes = this.#bytes.subarray(start * this.#unit, end * this.#unit);
+    const spans = findRows(view, { ...dialect, isEnd: true, isFull: false, until: Infinity });
+    const table = new Table({ encoding: this.encoding, bytes, view }, spans);
+    this.#whole = { row, table };
+    return table;
   }
 
   width(row: number): number {
+    return this.#dialect === null ? this.#found(row) : this.#wholeRow(row, this.#dialect).width(0);
+  }
+
+  /** Fields whose ends are known. */
+  #found(row: number): number {
     const at = row + this.#skipped;
     const { firstFields } = this.#spans;
     return (firstFields[at + 1] ?? 0) - (firstFields[at] ?? 0);
@@ -64,7 +86,8 @@ export class Table {
 
   /** What a field says, without its quotes; '' where the row has no such field. */
   value(row: number, column: number): string {
-    if (column >= this.width(row)) return '';
+    if (column >= this.#found(row))
+      return this.#dialect === null ? '' : this.#wholeRow(row, this.#dialect).value(0, column);
     const start = this.fieldStart(row, column);
     const end = this.fieldEnd(row, column);
     if (this.#view.charCodeAt(start) === 0x22 && start < end && !this.hasBadQuotes(row)) {

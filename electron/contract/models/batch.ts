@@ -199,7 +199,7 @@ export const mapping = z.strictObject({
   /** Of the file it was saved for, whole; absent where an earlier version saved it. */
   header: z.array(z.string().max(1_000)).max(1_000).optional(),
   /** Where it was saved; absent where an earlier version did. */
-  origin: z.strictObject({ connectionId: id, environment: z.string() }).optional(),
+  origin: z.strictObject({ connectionId: id, environment: z.string().max(100) }).optional(),
   columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
 });
 export type Mapping = z.infer<typeof mapping>;

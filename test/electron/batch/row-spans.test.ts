@@ -203,4 +203,24 @@ describe('finding rows', () => {
     expect(found.rows).toEqual(rows);
     expect([...found.spans.badQuotes]).toEqual(bad);
   });
+
+  it('finds the first fields of the same rows where only those are asked for', () => {
+    fc.assert(
+      fc.property(anyText, fc.constantFrom<Newline>('\n', '\r'), fc.nat(4), (text, newline, maxFields) => {
+        const options = { delimiter: ',', newline, isEnd: true, isFull: false, until: Infinity } as const;
+        const whole = findRows(text, options);
+        const cut = findRows(text, { ...options, maxFields });
+        expect([...cut.rowStarts]).toEqual([...whole.rowStarts]);
+        const source = { encoding: 'utf-16le', bytes: Buffer.from(text, 'utf16le'), view: text } as const;
+        const [all, first] = [new Table(source, whole), new Table(source, cut)];
+        for (let row = 0; row < whole.count; row++)
+          for (let column = 0; column < maxFields; column++)
+            expect(first.value(row, column)).toBe(all.value(row, column));
+        // The others are found when they are asked for.
+        const lazy = new Table(source, cut, undefined, { delimiter: ',', newline });
+        expect(lazy.firstRows()).toEqual(all.firstRows());
+      }),
+      { numRuns: 3_000 },
+    );
+  });
 });

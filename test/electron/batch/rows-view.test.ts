@@ -255,6 +255,18 @@ describe('an order', () => {
     );
   });
 
+  it('tells numbers apart to the last digit, negative ones too, and texts behind an accent', async () => {
+    const sorted = async (texts: readonly string[]): Promise<string[]> => {
+      const sorter = createRowSorter();
+      for (const text of texts) sorter.add({ text, state: 'kept' });
+      return Array.from(await sorter.order(false), (at) => texts[at] ?? '');
+    };
+    const numbers = ['-1.00000000002', '-1.00000000001', '-0.5', '0', '1.00000000001', '1.00000000002'];
+    expect(await sorted(numbers.toReversed())).toEqual(numbers);
+    const texts = ['Anna', 'ÉA', 'éb', 'ÉC'];
+    expect(await sorted(['ÉC', 'éb', 'Anna', 'ÉA'])).toEqual(texts);
+  });
+
   it('of a masked column follows the masks, so that it can’t rank what they hide', async () => {
     const { jobId } = await finish();
     const sorted = await page(jobId, { sort: { column: 1, descending: false } }, 0, { count: 500 });
