@@ -113,10 +113,10 @@ async function walk(): Promise<Check[]> {
       sum.rows === sum.ok + sum.failed + sum.unmatched + sum.blank,
     );
 
-    const masked = await exportRows(page, { content: 'Masked', written: 'For spreadsheets' });
+    const masked = await exportRows(page, { content: 'Masked', written: 'Safe for Excel' });
     const clear = await exportRows(page, {
-      content: 'Cleartext',
-      written: 'Converted',
+      content: 'With cleartext',
+      written: 'Exact values',
       caseReference: 'D-20931',
     });
     await step('Exported, masked and in clear');

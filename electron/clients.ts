@@ -1,4 +1,5 @@
 import type { Audit } from './audit/audit.ts';
+import { formatRefused } from './audit/entries.ts';
 import { type Outcome, done, failed } from './contract/errors.ts';
 import type { Connection } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
@@ -225,8 +226,13 @@ export function createRequestAudit(
       ...(context.job !== undefined && { job: context.job }),
     });
     if (!begun.ok) return begun;
-    return done(({ ok, code, requestId }) => {
-      begun.value({ ok, ...(code !== null && { code }), ...(requestId !== null && { requestId }) });
+    return done(({ ok, code, requestId, refused }) => {
+      begun.value({
+        ok,
+        ...(code !== null && { code }),
+        ...(requestId !== null && { requestId }),
+        ...(refused !== undefined && { note: formatRefused(refused) }),
+      });
     });
   };
 }

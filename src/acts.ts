@@ -40,6 +40,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   FitProfile: ['Service profile fitted', 'Fitting of a service profile'],
   SaveSettings: ['Settings changed', 'Settings'],
   SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
+  Mend: ['Corrected rows taken in', 'Corrected rows'],
   SetPassphrase: ['Passphrase set', 'Passphrase'],
   RemovePassphrase: ['Passphrase removed', 'Removal of the passphrase'],
   Lock: ['Locked', 'Lock'],

@@ -169,6 +169,12 @@ const messages: Record<FailureCode, Format> = {
         : `The service refused the value of row ${f.row}.`,
       'Check that it is a token of the chosen definition.',
     ),
+  'service.value-invalid': () =>
+    message('The service does not take this as a value of the definition.', 'Correct it and try again.'),
+  'service.value-too-long': () =>
+    message('The value is too long for the definition.', 'Shorten it or choose another definition.'),
+  'service.token-invalid': () =>
+    message('This is not a token of the definition.', 'Check it or choose another definition.'),
   'service.empty-value': () =>
     message(
       'The service answered this value with an empty one, so the cell was left as it was.',
@@ -372,9 +378,15 @@ const messages: Record<FailureCode, Format> = {
   'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
   'value.unencodable': () =>
     message(
-      'The result has a character that the encoding of the file has not, so the cell stayed as it was.',
-      'Export it in another form: for spreadsheets, converted, or as an Excel file.',
+      'The encoding of the export has not all characters of a cell. A result was left out, any other cell is empty.',
+      'Export it in UTF-8: converted, for spreadsheets, or as an Excel file.',
     ),
+  'value.check-digit': () => message('The check digit of the value is wrong.', 'Correct it in the file.'),
+  'value.length': () => message('The value has too few or too many digits.', 'Correct it in the file.'),
+  'value.ssn-area': () =>
+    message('No Social Security number begins with 000, 666 or 900 to 999.', 'Correct it in the file.'),
+  'value.ssn-zeros': () =>
+    message('No Social Security number has group 00 or serial 0000.', 'Correct it in the file.'),
   'value.unfit': () =>
     message(
       'The value does not fit the kind of the definition, so it was not sent.',
@@ -423,6 +435,11 @@ const messages: Record<FailureCode, Format> = {
     ),
   'job.damaged': () =>
     message('What was stored for this batch can’t be read.', 'Start it again from the file.'),
+  'job.braked': () =>
+    message(
+      'Most of the values were refused, so the batch paused.',
+      'Check its column, definition and policy.',
+    ),
   'job.sum': () =>
     message(
       'The counts do not agree, so the batch is not called done.',
@@ -431,6 +448,21 @@ const messages: Record<FailureCode, Format> = {
   'export.confirm': () =>
     message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
   'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+  'mend.other-list': () =>
+    message(
+      'This is not the list of failed rows of this batch.',
+      'Choose the list that was exported here. Its columns and row numbers must be as they were.',
+    ),
+  'mend.too-many': (f) => message(`The list has more than ${f.subject ?? ''} rows.`, 'Take it in in parts.'),
+  'mend.twice': () => message('The row stands in the list twice.', 'Leave one of them.'),
+  'mend.masked': () => message('A changed cell still has a masked value.', 'Type the whole value.'),
+  'mend.not-failed': () => message('The row did not fail, so it stays as it is.', 'Nothing is to be done.'),
+  'export.encoding': () =>
+    message(
+      'The chosen encoding has not all characters of the header.',
+      'Choose UTF-8, which has every character.',
+      'now',
+    ),
 
   'portal.sign-in': () => message('Nobody is signed in to the portal.', 'Sign in first.'),
   'portal.expired': () =>

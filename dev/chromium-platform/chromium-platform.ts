@@ -129,6 +129,7 @@ async function openWith(
     },
     droppedFile: (reference) => files.dropped(reference),
     openFolder: () => Promise.resolve(false),
+    showInFolder: () => false,
     protectContent: () => undefined,
     endRenderer() {
       void endPage(page).then(

@@ -17,7 +17,10 @@ export interface AuditIntent {
   readonly rows?: number;
   readonly job?: string;
   readonly note?: string;
-  /** The act yields cleartext. It may begin only once the keychain knows that it is in the log. Not written to the line. */
+  /**
+   * The act yields cleartext. It may begin only once the keychain knows that it is in the log. Not written to the line.
+   * Who can hold the cleartext back leaves this out and awaits `anchor` instead, beside the request.
+   */
   readonly cleartext?: boolean;
 }
 
@@ -42,6 +45,11 @@ export type AuditClose = (end: AuditEnd) => void;
  */
 export interface Audit {
   begin(intent: AuditIntent): Promise<Outcome<AuditClose>>;
+  /**
+   * Writes the log's end to the keychain: what has begun before this call can't be taken out of the log unnoticed once
+   * it answers. `audit.unwritable` where the keychain does not take it; nothing in clear may be given out then.
+   */
+  anchor(): Promise<Outcome<null>>;
   /**
    * Newest first, after what changed on the disk was verified again. `before` is a sequence. With `caseReference`
    * only entries of that very case are listed, and `total` counts them. A page ends early where many lines had to be
@@ -143,12 +151,11 @@ export function createAudit(options: AuditOptions): Audit {
   }
 
   /** An older copy of the log put back later is behind the anchor. */
-  async function anchor(close: AuditClose): Promise<Outcome<AuditClose>> {
+  async function anchor(): Promise<Outcome<null>> {
     try {
       await writer?.anchor();
-      return done(close);
+      return done(null);
     } catch {
-      close({ ok: false, code: 'audit.unwritable' });
       return failed('audit.unwritable');
     }
   }
@@ -178,8 +185,13 @@ export function createAudit(options: AuditOptions): Audit {
       });
       if (sequence === null) return failed('audit.unwritable');
       const close = createClose(content, sequence);
-      return intent.cleartext === true ? anchor(close) : done(close);
+      if (intent.cleartext !== true) return done(close);
+      const anchored = await anchor();
+      if (anchored.ok) return done(close);
+      close({ ok: false, code: anchored.failure.code });
+      return anchored;
     },
+    anchor,
     async list(query) {
       await opened;
       await flush();

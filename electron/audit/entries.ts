@@ -70,6 +70,16 @@ export function endEntry({
 /** Without the chain's own members. */
 const listedEntry = z.object(auditEntry.shape);
 
+/** The note of a request of which single values were refused: how many, by code. */
+export const formatRefused = (refused: ReadonlyMap<string, number>): string =>
+  `refused: ${[...refused].map(([code, count]) => `${count} ${code}`).join(', ')}`;
+
+/** What such a note says; empty for any other. */
+export function readRefused(note: string | null): [code: string, count: number][] {
+  if (note?.startsWith('refused: ') !== true) return [];
+  return [...note.matchAll(/(\d{1,9}) ([a-z.-]+)/g)].map(([, count, code = '']) => [code, Number(count)]);
+}
+
 interface LogFiles {
   readonly folder: string;
   readonly key: Uint8Array;
@@ -85,7 +95,7 @@ const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
-  'SaveDiagnostics',
+  ...['SaveDiagnostics', 'Mend'],
   ...['ChainBroken', 'TailSetAside'],
 ]);
 

@@ -27,7 +27,7 @@ export interface BatchOptions {
   readonly audit: Pick<Audit, 'begin'>;
   readonly keychain: Pick<Keychain, 'key'>;
   readonly parser: Pick<Parser, 'convertSheet' | 'matchPatterns'>;
-  readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send'>;
+  readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'>;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;

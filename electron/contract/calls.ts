@@ -3,22 +3,27 @@ import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
+  canaryCell,
   columnProfile,
   damagedJob,
   exportChoice,
   exported,
+  mendResult,
   job,
   mapping,
   matchReason,
+  notice,
   plan,
   preflight,
   foundCell,
+  policyChange,
   rowsPage,
   rowsQuery,
   tableLayout,
   preview,
   reading,
   source,
+  sourceRows,
 } from './models/batch.ts';
 import {
   clientCertificate,
@@ -196,6 +201,18 @@ export const calls = {
     }),
     preview,
   ),
+  /** The first rows that a notice is about, at most 50, masked as in the preview. Sends nothing. */
+  'batch.noticedRows': call(
+    z.strictObject({
+      sourceId: id,
+      reading: reading.partial(),
+      masked: z.array(count).max(1_000).nullable(),
+      /** Says which values should fit what. */
+      plan: plan.nullable(),
+      notice: notice.omit({ count: true }),
+    }),
+    sourceRows,
+  ),
   /** Reads the whole file without sending anything. Answers at once; `batch.preflight` events follow until done. */
   'batch.preflight': call(z.strictObject({ sourceId: id, plan }), preflight),
   /**
@@ -226,10 +243,22 @@ export const calls = {
    * only those that failed with it.
    */
   'batch.retry': call(ofJob.extend({ code: z.enum(failureCodes).nullable() }), nothing),
+  /** The values that the run sent first. None once the app was started again. */
+  'batch.canary': call(ofJob, z.array(canaryCell).max(200)),
+  /**
+   * Runs the values again that the service refused, under other policies, and then the rest; results stay. For a job
+   * that does not run. Failures: plan.policy-unknown, plan.column-unknown, and those of `batch.resume`.
+   */
+  'batch.changePolicy': call(ofJob.extend({ changes: z.array(policyChange).min(1).max(20) }), nothing),
   /**
    * Opens the rows of a job once more, to be run again: the file as it is now, or the copy of pasted rows and sheets.
    * Failures: job.*, file.*, keychain.*.
    */
+  /**
+   * Takes in a list of failed rows that a person corrected: it was opened as a source. Its changed rows are sent, and
+   * stand in place of the source's from then on.
+   */
+  'batch.mend': call(ofJob.extend({ sourceId: id }), mendResult),
   'batch.reopen': call(ofJob, source),
   /** Removes a job and everything stored for it. */
   'batch.discard': call(ofJob, nothing),
@@ -265,6 +294,8 @@ export const calls = {
   'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
   /** Writes the file where the person says; null when they changed their mind. */
   'batch.export': call(exportChoice, exported.nullable()),
+  /** Shows an exported file in the system's file manager; false where that can't be done. */
+  'batch.showExport': call(z.strictObject({ exportId: id }), z.strictObject({ shown: z.boolean() })),
   'batch.mappings': call(nothing, z.array(mapping)),
   'batch.saveMapping': call(mapping.omit({ id: true }), z.strictObject({ id })),
   'batch.removeMapping': call(z.strictObject({ id }), nothing),

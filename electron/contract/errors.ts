@@ -24,6 +24,9 @@ export const failureCodes = [
   'service.too-large', // 413
   'service.failing', // 5xx, or the breaker is open
   'service.element-refused', // the service refused one element of a batch
+  'service.value-invalid', // the same, since it is no value of the definition
+  'service.value-too-long',
+  'service.token-invalid', // the same, since it is no token of the definition
   'service.empty-value', // it answered an element with an empty string, which the profile does not allow
   'service.broken-value', // it answered an element with half a character, which no file could hold
   'service.echoed-value', // it answered with what it was sent: cleartext for a token or mask, the token for cleartext
@@ -81,8 +84,12 @@ export const failureCodes = [
   'row.field-too-long',
   'row.bad-encoding',
   'row.nul',
-  'value.unencodable', // for an export: the source's encoding has not all of its characters
+  'value.unencodable', // for an export: its encoding has not all of the characters
   'value.unfit', // does not fit the definition's kind; not sent
+  'value.check-digit', // refused by the service, and its check digit is wrong
+  'value.length', // refused by the service, and it has too few or too many digits
+  'value.ssn-area', // refused by the service, and its area is never issued
+  'value.ssn-zeros', // refused by the service, and its group or serial is all zeros
   // batches
   'plan.empty',
   'plan.column-unknown',
@@ -97,9 +104,16 @@ export const failureCodes = [
   'job.elsewhere', // another process owns it
   'job.source-gone', // the file its rows came from is no longer there
   'job.damaged', // its store can't be read
+  'job.braked', // too many values in a row were refused: it paused by itself
   'job.sum', // counts do not agree; the job is not called done
   'export.confirm', // bulk cleartext in production wants the row count typed
   'export.passphrase',
+  'mend.other-list', // not the list of failed rows of this batch
+  'mend.too-many',
+  'mend.twice',
+  'mend.masked',
+  'mend.not-failed',
+  'export.encoding', // the header has characters that the chosen encoding has not
   // reports
   'portal.sign-in', // nobody is signed in
   'portal.expired', // the sign-in has ended (401)

@@ -2,14 +2,21 @@ import type { FailureCode } from './errors.ts';
 
 /** Why a row or cell failed, in a few words: in the window, where the row is shown beside it, and in the list of errors. */
 export const rowReasons: Partial<Record<FailureCode, string>> = {
-  'value.unencodable': 'The encoding of the file has not all characters of the result',
+  'value.unencodable': 'The encoding of the export has not all characters of a cell',
   'value.unfit': 'Does not fit the definition, not sent',
+  'value.check-digit': 'Not a valid value: the check digit is wrong',
+  'value.length': 'Not a valid value: too few or too many digits',
+  'value.ssn-area': 'Not a valid value: area 000, 666 or 900–999',
+  'value.ssn-zeros': 'Not a valid value: group 00 or serial 0000',
   'row.malformed': 'More or fewer fields than the header',
   'row.unclosed-quote': 'A quote never closes',
   'row.field-too-long': 'A field is too long',
   'row.bad-encoding': 'Characters do not fit the encoding',
   'row.nul': 'Has NUL characters',
   'service.element-refused': 'Refused by the service',
+  'service.value-invalid': 'Not a valid value',
+  'service.value-too-long': 'Too long for the definition',
+  'service.token-invalid': 'Not a token of the definition',
   'service.invalid-input': 'Not accepted by the service',
   'service.too-large': 'Too large for the service',
   'service.not-found': 'Not known to the service',

@@ -19,7 +19,7 @@ export interface ActiveConnection {
 
 export interface LookupOptions {
   readonly active: () => Promise<Outcome<ActiveConnection>>;
-  readonly audit: Pick<Audit, 'begin'>;
+  readonly audit: Pick<Audit, 'begin' | 'anchor'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;
   readonly disclosures: Pick<Disclosures, 'count'>;
@@ -115,17 +115,10 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     ]);
   }
 
-  function disclose<T>(
-    action: 'Reveal' | 'Copy',
-    act: () => Outcome<T> | Promise<Outcome<T>>,
-  ): Outcome<T> | Promise<Outcome<T>> {
-    const counted = options.disclosures.count(action === 'Reveal' ? 'reveals' : 'copies', 1);
-    return counted.ok ? act() : counted;
-  }
-
   /**
    * Fetches cleartext for an act that needs a reason, and hands it to `use`, whose outcome is the act's. The act is
-   * in the audit log and synced before anything leaves; its line is the line of the request too. Failures:
+   * in the audit log and synced before anything leaves; its line is the line of the request too. The keychain learns
+   * of the line while the service is asked, and before `use` gets the value. Failures:
    * reveal.reason-required, reveal.throttled, disclosure.limit, audit.unwritable, those of the service and of `use`.
    */
   async function withReason<T>(
@@ -148,13 +141,19 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       caseReference,
       rows: 1,
       note: 'Detokenize',
-      cleartext: true,
     });
     if (!begun.ok) return begun;
+    const anchoring = options.audit.anchor();
+    const kind = action === 'Reveal' ? 'reveals' : 'copies';
     const act: RecordedAct = { sent: false };
     const context = { reason, caseReference, rows: 1, act };
-    const answer = await active.client.detokenize(policy, definition, token, context);
-    const outcome = answer.ok ? await disclose(action, () => use(answer.value)) : answer;
+    // Counted before the service is asked: where a limit is reached nothing in clear leaves it.
+    const counted = options.disclosures.count(kind, 1);
+    const answer = counted.ok ? await active.client.detokenize(policy, definition, token, context) : counted;
+    const anchored = await anchoring;
+    const usable = anchored.ok ? answer : anchored;
+    const outcome = usable.ok ? await use(usable.value) : usable;
+    if (counted.ok && !outcome.ok) options.disclosures.count(kind, -1);
     const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
     begun.value({
       ok: outcome.ok,

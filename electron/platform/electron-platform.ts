@@ -158,6 +158,11 @@ export async function createElectronPlatform(
       // Answers with an error message, which may hold the path.
       return (await shell.openPath(folder)) === '';
     },
+    showInFolder(file) {
+      // Answers nothing: whether a file manager opened can't be known.
+      shell.showItemInFolder(file);
+      return true;
+    },
     protectContent(on) {
       window?.setContentProtection(on);
     },

@@ -51,6 +51,8 @@ export interface Platform {
   droppedFile(reference: string): Promise<string | null>;
   /** Opens one of the app's own folders in the system's file manager. False where that can't be done. */
   openFolder(folder: string): Promise<boolean>;
+  /** Shows a file that was written where the person said in the system's file manager. False where that can't be done. */
+  showInFolder(file: string): boolean;
 
   /** Best effort: keeps the window out of screenshots and screen sharing while cleartext shows. */
   protectContent(on: boolean): void;

@@ -9,7 +9,10 @@ import type { Clock } from './clock.ts';
  * is set back does not bring an earlier day back; the figures then stay at the later day until it has passed.
  */
 export interface Disclosures {
-  /** Failures: disclosure.limit (`subject` is the kind); file.unwritable, file.disk-full. Nothing is counted then. */
+  /**
+   * A negative amount takes back what was counted for an act that gave nothing out. Failures: disclosure.limit
+   * (`subject` is the kind); file.unwritable, file.disk-full. Nothing is counted then.
+   */
   count(kind: Exclude<keyof DisclosureCounts, 'expressions'>, amount: number): Outcome<null>;
   /**
    * What the audit log and the count have of a typed expression: an HMAC, since an expression may hold a number. Short,
@@ -87,7 +90,7 @@ export function createDisclosures({
   return {
     count(kind, amount) {
       const before = current();
-      const next = add(kind, before, { ...before, [kind]: before[kind] + amount });
+      const next = add(kind, before, { ...before, [kind]: Math.max(0, before[kind] + amount) });
       return next.ok ? record.write(next.value) : next;
     },
     async fingerprint(pattern) {

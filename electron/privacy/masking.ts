@@ -91,6 +91,14 @@ export function maskCaseReference(text: string): string {
     .replaceAll(ssnLike, (number, separator: string) => (separator === '' ? number : maskSsn(number)));
 }
 
+/**
+ * What a service says about a value may repeat it: the value itself is masked as its kind, and whatever else looks like
+ * a card number, an SSN or an e-mail address. `value` is '' where it may be seen.
+ */
+export function maskReason(reason: string, value: string, kind: DefinitionKind): string {
+  return maskNumbers(value === '' ? reason : reason.replaceAll(value, mask(kind, value)));
+}
+
 const maskSsn = (number: string): string => mask('ssn', number.replaceAll(/[^0-9]/g, '-'));
 
 /** Every window of a card's length that passes Luhn's check shows its first six and last four digits at most. */

@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../contract/models/activity.ts';
 import type { MetricsQuery, MetricsRow, Workstation } from '../contract/models/report.ts';
+import { readRefused } from '../audit/entries.ts';
 import { operationNames } from '../service/operations.ts';
 import { dayOf, previousPeriod, sumsOf } from './reports.ts';
 
@@ -57,6 +58,7 @@ class Counts {
   readonly #refusals = new Map<string, Workstation['refusals'][number]>();
   readonly #cases = new Map<string, Workstation['cases'][number]>();
   #values = 0;
+  #valuesFailed = 0;
 
   constructor(query: MetricsQuery) {
     this.#query = query;
@@ -91,11 +93,25 @@ class Counts {
       requests: row.requests + 1,
       failed: (row.failed ?? 0) + (isFailed ? 1 : 0),
     });
-    if (end?.phase === 'ok') this.#values += end.rows ?? entry.rows ?? 0;
-    if (isFailed) this.#addRefusal(entry, end);
+    const values = end?.rows ?? entry.rows ?? 0;
+    if (end?.phase === 'ok') {
+      this.#values += values;
+      for (const [code, count] of readRefused(end.note)) {
+        this.#valuesFailed += count;
+        this.#addRefusal(entry, { ...end, code }, count);
+      }
+    }
+    if (!isFailed) return;
+    // What failed otherwise is sent again, and may succeed then.
+    if (end.code === 'service.refused') {
+      this.#values += values;
+      this.#valuesFailed += values;
+    }
+    this.#addRefusal(entry, end, 1);
   }
 
-  #addRefusal(entry: AuditEntry, end: AuditEntry): void {
+  /** `times`: values where they were refused one by one, else requests. */
+  #addRefusal(entry: AuditEntry, end: AuditEntry, times: number): void {
     const about = {
       code: (end.code ?? '').slice(0, 200),
       operation: entry.action,
@@ -104,8 +120,8 @@ class Counts {
     };
     const key = JSON.stringify(about);
     const known = this.#refusals.get(key);
-    if (known !== undefined) this.#refusals.set(key, { ...known, count: known.count + 1, last: end.at });
-    else if (this.#refusals.size < 1_000) this.#refusals.set(key, { ...about, count: 1, last: end.at });
+    if (known !== undefined) this.#refusals.set(key, { ...known, count: known.count + times, last: end.at });
+    else if (this.#refusals.size < 1_000) this.#refusals.set(key, { ...about, count: times, last: end.at });
   }
 
   #addCase(entry: AuditEntry, end: AuditEntry | null, seen: 'reveals' | 'copies' | 'exports'): void {
@@ -121,12 +137,16 @@ class Counts {
     });
   }
 
-  figures(): Pick<Workstation, 'rows' | 'requests' | 'failed' | 'values' | 'refusals' | 'cases'> {
+  figures(): Pick<
+    Workstation,
+    'rows' | 'requests' | 'failed' | 'values' | 'valuesFailed' | 'refusals' | 'cases'
+  > {
     const rows = [...this.#rows.values()];
     return {
       rows,
       ...sumsOf(rows),
       values: this.#values,
+      valuesFailed: this.#valuesFailed,
       refusals: [...this.#refusals.values()].sort((one, other) => other.count - one.count),
       cases: [...this.#cases.values()].sort((one, other) => other.last.localeCompare(one.last)),
     };

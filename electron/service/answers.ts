@@ -106,7 +106,10 @@ const separators = /[\s-]/;
 const allSeparators = /[\s-]/g;
 
 /** The array of a batch answer, at the root or under a member that the profile lists. */
-export function readList(profile: ServiceProfile, json: unknown): Outcome<readonly unknown[]> {
+export function readList(
+  profile: Pick<ServiceProfile, 'lists' | 'wrappers' | 'bareLists'>,
+  json: unknown,
+): Outcome<readonly unknown[]> {
   let inner = json;
   for (let depth = 0; depth < maxWrappers; depth++) {
     if (Array.isArray(inner)) return profile.bareLists || depth > 0 ? done(inner) : unexpectedAnswer(json);

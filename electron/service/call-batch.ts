@@ -28,11 +28,12 @@ export async function callBatch(
   elements: readonly Element[],
 ): Promise<Outcome<BatchAnswer>> {
   const { profile, operation } = options;
-  const { element, emptyValues } = profile;
+  const { element, emptyValues, elementCodes } = profile;
   const members: ElementMembers = {
     ...element,
     value: profile.operations[operation].answer,
     emptyValues,
+    elementCodes,
     refusesEcho: operation === 'BatchTokenize' || operation === 'BatchDetokenize',
   };
   const answers: ElementAnswer[] = [];
@@ -96,6 +97,7 @@ interface ElementMembers {
   readonly value: readonly string[];
   readonly error: readonly string[];
   readonly emptyValues: boolean;
+  readonly elementCodes: ServiceProfile['elementCodes'];
   /** Whether an answer that repeats what was sent is a failure: see `isEcho`. */
   readonly refusesEcho: boolean;
 }
@@ -123,6 +125,30 @@ function refusalOf(object: Record<string, unknown>, names: readonly string[]): s
 }
 
 const maxReason = 300;
+
+function codeOf(reason: string, codes: ElementMembers['elementCodes']): Refused['code'] {
+  if (codes.valueInvalid.includes(reason)) return 'service.value-invalid';
+  if (codes.valueTooLong.includes(reason)) return 'service.value-too-long';
+  return codes.tokenInvalid.includes(reason) ? 'service.token-invalid' : 'service.element-refused';
+}
+
+/** How many elements of an answer were refused, by code. */
+export function countRefused(
+  profile: Pick<ServiceProfile, 'lists' | 'wrappers' | 'bareLists' | 'element' | 'elementCodes'>,
+  json: unknown,
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  const list = readList(profile, json);
+  for (const element of list.ok ? list.value : []) {
+    const reason = isObject(element) ? refusalOf(element, profile.element.error) : null;
+    if (reason === null) continue;
+    const code = codeOf(reason, profile.elementCodes);
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  return counts;
+}
+
+type Refused = Extract<ElementAnswer, { ok: false }>;
 
 /**
  * Pairs a batch answer with what was sent, by RefId and never by position (spec §2). An element that is foreign,
@@ -152,7 +178,7 @@ export function matchElements(
       answers[position] = {
         ref,
         ok: false,
-        code: 'service.element-refused',
+        code: codeOf(reason, members.elementCodes),
         ...(reason !== '' && { reason }),
       };
       continue;

@@ -6,7 +6,7 @@ import type { Operation } from '../contract/models/fields.ts';
 import { systemClock, type Clock } from '../privacy/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { isEcho, readSingle } from './answers.ts';
-import { callBatch } from './call-batch.ts';
+import { callBatch, countRefused } from './call-batch.ts';
 import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import { createHealth } from './limits/health.ts';
@@ -57,6 +57,8 @@ export interface RequestOutcome {
   readonly ok: boolean;
   readonly code: string | null;
   readonly requestId: string | null;
+  /** Elements that were refused one by one, by code. */
+  readonly refused?: ReadonlyMap<string, number>;
 }
 
 /**
@@ -84,6 +86,9 @@ export type ElementAnswer =
       readonly ok: false;
       readonly code:
         | 'service.element-refused'
+        | 'service.value-invalid'
+        | 'service.value-too-long'
+        | 'service.token-invalid'
         | 'service.mismatched-answer'
         | 'service.too-large'
         | 'service.empty-value'
@@ -357,6 +362,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
             transfers: transfersOf(part.length),
             context,
             signal: signalOf(context),
+            countRefused: (json) => countRefused(profile, json),
             submitted: () => [...part.map(({ value }) => value), ...(pattern === null ? [] : [pattern])],
             body(tokens) {
               const members = sessionMembers(names, { definition, target }, tokens);

@@ -159,6 +159,8 @@ const serviceProfile = z
       notGranted: codes,
       quota: codes,
     }),
+    /** What is said against an element of a batch, where it is one of these codes. */
+    elementCodes: z.strictObject({ valueInvalid: codes, valueTooLong: codes, tokenInvalid: codes }),
     reporting: reportingProfile,
     /**
      * Host name of a connection → SHA-256 of the public keys (SPKI, base64) that its certificate may have. With a spare

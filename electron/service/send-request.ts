@@ -1,6 +1,6 @@
 import type { Failure } from '../contract/errors.ts';
 import type { Clock } from '../privacy/clock.ts';
-import type { AuditRequest, CallContext } from './client.ts';
+import type { AuditRequest, CallContext, RequestOutcome } from './client.ts';
 import { detailsOf, readExchange, type ExchangeResult, type RequestDetails } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import type { Health } from './limits/health.ts';
@@ -35,6 +35,8 @@ export interface OutgoingRequest extends RequestDetails {
   readonly transfers: number;
   readonly context: CallContext;
   readonly signal: AbortSignal;
+  /** Of a batch: elements of the answer that were refused, by code. */
+  readonly countRefused?: (json: unknown) => ReadonlyMap<string, number>;
   /** Made when the request leaves, so that it carries the session of that moment. */
   readonly body: () => string;
 }
@@ -134,10 +136,15 @@ async function sendOnce(
   permit.end(result.kind === 'busy' ? 'busy' : health.isAlive(exchange) ? 'answered' : 'failed');
   recordOutcome(
     result.kind === 'answer'
-      ? { ok: true, code: null, requestId: result.requestId || null }
+      ? { ok: true, code: null, requestId: result.requestId || null, ...refusedOf(request, result.json) }
       : { ok: false, code: result.failure.code, requestId: result.failure.requestId ?? null },
   );
   return result;
+}
+
+function refusedOf({ countRefused }: OutgoingRequest, json: unknown): Pick<RequestOutcome, 'refused'> {
+  const refused = countRefused?.(json);
+  return refused === undefined || refused.size === 0 ? {} : { refused };
 }
 
 /** The context as it is audited: all of it but the signal. */

@@ -23,7 +23,10 @@ export const documentMigrations: Migrations = {
   }),
 };
 
-const storedMapping = z.union([mapping, mapping.omit({ columns: true }).extend({ encrypted: z.base64() })]);
+const storedMapping = z.union([
+  mapping,
+  mapping.omit({ columns: true, header: true, origin: true }).extend({ encrypted: z.base64() }),
+]);
 export type StoredMapping = z.infer<typeof storedMapping>;
 
 /** A member's schema and its value before the first write. */

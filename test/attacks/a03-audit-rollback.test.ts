@@ -4,7 +4,7 @@ import { render } from 'svelte/server';
 import { expect, test } from 'vitest';
 import type { Audit } from '../../electron/audit/audit.ts';
 import { createKeychainAnchor, readChainKey } from '../../electron/audit/checkpoint.ts';
-import { done } from '../../electron/contract/errors.ts';
+import { done, failed } from '../../electron/contract/errors.ts';
 import { newXorKey } from '../../electron/contract/obscured.ts';
 import { createKeychain } from '../../electron/credentials/keychain.ts';
 import { openLookup } from '../../electron/lookup/lookup.ts';
@@ -51,9 +51,12 @@ function workstation() {
   };
 }
 
-async function lookupsOn(audit: Audit) {
+async function lookupsOn(audit: Audit, steps: string[] = []) {
   const answer = (text: string) => Promise.resolve(done({ value: text, requestId: 'r' }));
-  const client = { getMasked: () => answer('4111••1111'), detokenize: () => answer('4111111111111111') };
+  const client = {
+    getMasked: () => answer('4111••1111'),
+    detokenize: () => (steps.push('asked'), answer('4111111111111111')),
+  };
   const lookups = openLookup({
     active: () =>
       Promise.resolve(
@@ -68,14 +71,14 @@ async function lookupsOn(audit: Audit) {
     audit,
     reveals: {
       allow: () => done(null),
-      open: () => ({ revealId: 'r1', hideAfterMs: 1 }),
+      open: () => (steps.push('shown'), { revealId: 'r1', hideAfterMs: 1 }),
       hide: () => undefined,
       hidden: () => undefined,
     },
     disclosures: { count: () => done(null) },
     clipboard: {
       epoch: () => 0,
-      write: () => Promise.resolve(done({ clearAfterMs: 1 })),
+      write: () => (steps.push('copied'), Promise.resolve(done({ clearAfterMs: 1 }))),
       clear: () => Promise.resolve(),
     },
     caseRequired: () => true,
@@ -220,7 +223,45 @@ test('a reveal costs one write to the keychain, and a masked lookup none', async
   expect(keyring.calls).toEqual(['set audit:anchor']);
 });
 
-test('the anchor stands before the act: the service is asked after it', async () => {
+test('the value of a reveal waits for the anchor, which is written beside the request', async () => {
+  const { start } = workstation();
+  const real = await start();
+  let write: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (write = resolve));
+  const steps: string[] = [];
+  const audit: Audit = {
+    ...real,
+    anchor: async () => {
+      steps.push('anchor begins');
+      await held;
+      const anchored = await real.anchor();
+      steps.push('anchor written');
+      return anchored;
+    },
+  };
+  const { lookups, id } = await lookupsOn(audit, steps);
+  const revealed = lookups['lookup.reveal']({ lookupId: id, xorKey: newXorKey(), ...reason });
+  await expect.poll(() => steps).toEqual(['anchor begins', 'asked']);
+  write();
+  value(await revealed);
+  expect(steps).toEqual(['anchor begins', 'asked', 'anchor written', 'shown']);
+});
+
+test.each(['reveal', 'copy'] as const)('a %s whose anchor fails gives nothing out', async (kind) => {
+  const { start } = workstation();
+  const real = await start();
+  const steps: string[] = [];
+  const audit: Audit = { ...real, anchor: () => Promise.resolve(failed('audit.unwritable')) };
+  const { lookups, id } = await lookupsOn(audit, steps);
+  const outcome =
+    kind === 'reveal'
+      ? await lookups['lookup.reveal']({ lookupId: id, xorKey: newXorKey(), ...reason })
+      : await lookups['lookup.copy']({ what: 'cleartext', lookupId: id, ...reason });
+  expect(outcome).toMatchObject({ ok: false, failure: { code: 'audit.unwritable' } });
+  expect(steps).toEqual(['asked']);
+});
+
+test('an act that can not be held back begins after its anchor', async () => {
   const { start, keyring } = workstation();
   const audit = await start();
   value(await audit.begin(masked));

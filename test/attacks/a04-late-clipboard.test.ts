@@ -73,7 +73,10 @@ async function app() {
       if (held.active) await new Promise<void>((resolve) => (answerActive = resolve));
       return done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn: false, client });
     },
-    audit: { begin: () => Promise.resolve(done((end) => void ends.push(end))) },
+    audit: {
+      begin: () => Promise.resolve(done((end) => void ends.push(end))),
+      anchor: () => Promise.resolve(done(null)),
+    },
     reveals,
     clipboard,
     disclosures: { count: () => done(null) },

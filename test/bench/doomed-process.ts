@@ -22,6 +22,7 @@ const exported = await harness.batch['batch.export']({
   format: 'csv',
   safety: 'source',
   delimiter: ',',
+  encoding: 'utf-8',
   byteOrderMark: false,
   newline: '\r\n',
   reason: 'torture',

@@ -78,6 +78,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       chooseFile: () => Promise.resolve(path),
       chooseTarget: () => Promise.resolve(options.output),
       droppedFile: () => Promise.resolve(null),
+      showInFolder: () => false,
       send(event, payload) {
         if (event === 'batch.job') for (const listener of listeners) listener(payload as Job);
       },

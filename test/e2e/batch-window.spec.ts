@@ -19,7 +19,10 @@ async function open(page: Page, home: string): Promise<string> {
   return file;
 }
 
-test('failed rows are retried for one reason alone', async ({ page, home }) => {
+test('a failed value says why in words, and a retry is offered only where it can help', async ({
+  page,
+  home,
+}) => {
   await chooseFile(page, await open(page, home));
   await map(page, 'card_token', 'Detokenize', 'Card number');
   await run(page);
@@ -30,10 +33,10 @@ test('failed rows are retried for one reason alone', async ({ page, home }) => {
   const malformed = reasons.getByRole('listitem').filter({ hasText: 'More or fewer fields' });
   await expect(malformed).toContainText('Fix the data first');
   await expect(malformed.getByRole('button', { name: /^Retry/ })).toHaveCount(0);
-  const refused = reasons.getByRole('listitem').filter({ hasText: 'Refused by the service' });
-  await refused.getByRole('button', { name: /^Retry these \d: Refused by the service$/ }).click();
-  expect(await readSum(page)).toEqual(sum);
-  await expect(page.getByRole('button', { name: /^Retry all \d$/ })).toBeVisible();
+  const refused = reasons.getByRole('listitem').filter({ hasText: 'Not a token of Card number' });
+  await expect(refused).toContainText('Fix the data first');
+  await expect(page.getByRole('button', { name: /^Retry/ })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Run again with changes' })).toBeVisible();
 });
 
 test('a saved mapping is suggested by its header, removed without a question, and comes back', async ({
@@ -56,9 +59,9 @@ test('a saved mapping is suggested by its header, removed without a question, an
   await page.getByRole('combobox', { name: 'Mapping: Strange weekly' }).waitFor();
 
   await reopen();
-  await expect(note).toHaveText('The mapping Strange weekly fits this header and is filled in.');
+  await expect(note).toHaveText('The mapping Strange weekly was saved for these columns and is filled in.');
   await expect(mapped).toBeVisible();
-  await page.getByRole('button', { name: 'Start without it' }).click();
+  await page.getByRole('button', { name: 'Don’t use it' }).click();
   await expect(mapped).toHaveCount(0);
 
   await reopen();

@@ -60,7 +60,7 @@ test('10,000 rows are tokenized, detokenized and come back value by value', asyn
   await run(page);
   const expected = { rows, ok: rows - 11, failed: 1, unmatched: 0, blank: 10 };
   expect(await readSum(page)).toEqual(expected);
-  const tokensFile = await exportRows(page, { content: 'Masked', written: 'Converted' });
+  const tokensFile = await exportRows(page, { content: 'Tokens', written: 'Exact values' });
   const tokens = read(path.join(app.downloads, tokensFile));
   expect(tokens).toHaveLength(rows + 1);
 
@@ -70,8 +70,8 @@ test('10,000 rows are tokenized, detokenized and come back value by value', asyn
   await run(page);
   await readSum(page);
   const clearFile = await exportRows(page, {
-    content: 'Cleartext',
-    written: 'Converted',
+    content: 'With cleartext',
+    written: 'Exact values',
     caseReference: 'D-1',
   });
   const back = read(path.join(app.downloads, clearFile));

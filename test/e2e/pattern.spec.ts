@@ -37,7 +37,7 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   await map(page, 'mail', 'Tokenize', 'E-mail address');
   await run(page);
   await readSum(page);
-  const tokens = await exportRows(page, { content: 'Masked', written: 'Converted' });
+  const tokens = await exportRows(page, { content: 'Tokens', written: 'Exact values' });
 
   await page.getByRole('button', { name: 'All batches' }).click();
   await chooseFile(page, path.join(app.downloads, tokens));
@@ -90,7 +90,11 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
     `${kept.length} of ${people.length} rows match.`,
   );
   expect(fs.readdirSync(app.downloads)).toHaveLength(1);
-  const matches = await exportRows(page, { content: 'Masked', written: 'Converted', rows: 'Matches only' });
+  const matches = await exportRows(page, {
+    content: 'Masked',
+    written: 'Exact values',
+    rows: 'Matches only',
+  });
   const customers = read(path.join(app.downloads, matches))
     .slice(1)
     .map(([customer]) => customer);

@@ -74,15 +74,19 @@ test('an Excel workbook is read, run and written as one', async ({ page, app, ho
   fs.rmSync(file);
   await run(page);
   expect(await readSum(page)).toEqual({ rows, ok: rows - 1, failed: 1, unmatched: 0, blank: 0 });
-  const tokens = await exportRows(page, { content: 'Masked', written: 'Excel' });
-  expect(tokens).toMatch(/^disputes_masked.*\.xlsx$/);
+  const tokens = await exportRows(page, { content: 'Tokens', written: 'Excel workbook' });
+  expect(tokens).toMatch(/^disputes_tokens.*\.xlsx$/);
 
   await page.getByRole('button', { name: 'All batches' }).click();
   await chooseFile(page, path.join(app.downloads, tokens));
   await map(page, 'card', 'Detokenize', 'Card number');
   await run(page);
   await readSum(page);
-  const clear = await exportRows(page, { content: 'Cleartext', written: 'Converted', caseReference: 'D-1' });
+  const clear = await exportRows(page, {
+    content: 'With cleartext',
+    written: 'Exact values',
+    caseReference: 'D-1',
+  });
   const back = Papa.parse<string[]>(
     fs.readFileSync(path.join(app.downloads, clear), 'utf8').replace('\ufeff', ''),
     {

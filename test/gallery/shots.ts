@@ -323,7 +323,7 @@ export const shots: Shot[] = [
     scene: 'mappings',
     steps: async (page) => {
       await draftWith(page);
-      await page.getByText('fits this header').waitFor();
+      await page.getByText('is filled in').waitFor();
     },
   },
   {
@@ -384,8 +384,17 @@ export const shots: Shot[] = [
     scene: 'production',
     steps: async (page) => {
       await draft(page);
-      await page.getByRole('button', { name: 'Try 20 rows' }).click();
-      await page.getByRole('region', { name: 'Results of the trial' }).waitFor();
+      await page.getByRole('button', { name: 'Test 20 rows' }).click();
+      await page.getByText('Nothing was saved').waitFor();
+    },
+  },
+  {
+    name: 'batch-noticed',
+    scene: 'production',
+    steps: async (page) => {
+      await draft(page);
+      await page.getByRole('button', { name: 'Show rows' }).first().click();
+      await page.getByRole('button', { name: 'Back to preview' }).waitFor();
     },
   },
   {
@@ -506,17 +515,34 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await finished(page);
       await page.getByRole('button', { name: 'Export' }).click();
-      await page.getByText('Cleartext', { exact: true }).click();
+      await page.getByText('With cleartext', { exact: true }).click();
       await page.getByText('Encrypt with a passphrase').click();
     },
   },
   {
-    name: 'batch-export-workbook',
+    name: 'batch-export-format',
     scene: 'finished',
     steps: async (page) => {
       await finished(page);
       await page.getByRole('button', { name: 'Export' }).click();
-      await page.getByText('Excel', { exact: true }).click();
+      await page.getByRole('button', { name: 'Format…' }).click();
+      await page.getByText('Safe for Excel', { exact: true }).click();
+    },
+  },
+  {
+    name: 'batch-exported',
+    scene: 'table',
+    steps: async (page) => {
+      await openJob(page, 'disputes-q3.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Filter customer_name' }).fill('Ada');
+      await page.getByText('shown.').waitFor();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export \d/ }).click();
+      await page.getByRole('button', { name: 'Show in folder' }).waitFor();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export \d/ }).waitFor();
     },
   },
   {

@@ -163,6 +163,8 @@ export interface TestApp {
   readonly timers: { ms: number; run: () => void }[];
   /** What was put on the clipboard. */
   readonly copied: string[];
+  /** Files that were shown in the file manager. */
+  readonly shownFiles: string[];
   /** How far a view of a job's rows is. */
   onViewing: (progress: EventPayload<'batch.viewing'>) => void;
   /** Where the next export goes. */
@@ -220,6 +222,7 @@ export async function openApp(
       chooseFile: () => Promise.resolve(chosen),
       chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
       droppedFile: (reference) => Promise.resolve(reference === '' ? null : reference),
+      showInFolder: (file) => (app.shownFiles.push(file), true),
       send(event, payload) {
         if (event === 'batch.viewing') app.onViewing(payload as EventPayload<'batch.viewing'>);
         if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
@@ -252,6 +255,7 @@ export async function openApp(
     audit: { intents: [], ends: [], refuse: null },
     timers: [],
     copied: [],
+    shownFiles: [],
     onViewing: () => undefined,
     target: '',
     batch: createBatch(options),
@@ -348,6 +352,7 @@ export const plainExport: Omit<ExportChoice, 'jobId'> = {
   format: 'csv',
   safety: 'exact',
   delimiter: ',',
+  encoding: 'utf-8',
   byteOrderMark: false,
   newline: '\r\n',
   reason: 'Chargeback response',

@@ -219,6 +219,9 @@ export function createFakeElectron(options: FakeOptions) {
       said.dialogs.push(`folder ${folder}`);
       return Promise.resolve(said.openPathError);
     },
+    showItemInFolder(file) {
+      said.dialogs.push(`file ${file}`);
+    },
   } satisfies Partial<Electron.Shell>;
 
   const protocol = {

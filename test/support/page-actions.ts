@@ -78,7 +78,7 @@ export async function run(page: Page): Promise<void> {
 export async function giveMatchReason(page: Page, caseReference: string): Promise<void> {
   const panel = page.getByRole('region', { name: 'Reason for the expression' });
   await panel.getByLabel('Case').fill(caseReference);
-  await panel.getByRole('button', { name: /^(Try|Run)/ }).click();
+  await panel.getByRole('button', { name: /^(Test|Run)/ }).click();
 }
 
 /** Waits for the sum of a finished batch and reads its numbers. */
@@ -98,9 +98,9 @@ export async function readSum(
 }
 
 export interface ExportWish {
-  readonly content: 'Masked' | 'As it came in' | 'Cleartext';
-  /** For an Excel workbook there is no such choice. */
-  readonly written: 'As the source' | 'For spreadsheets' | 'Converted' | 'Excel';
+  /** Absent where the job leaves no choice. */
+  readonly content?: 'Masked' | 'Tokens' | 'With cleartext';
+  readonly written: 'As the source' | 'Safe for Excel' | 'Exact values' | 'Excel workbook';
   readonly rows?: string;
   readonly caseReference?: string;
 }
@@ -109,8 +109,9 @@ export interface ExportWish {
 export async function exportRows(page: Page, wish: ExportWish): Promise<string> {
   await page.getByRole('button', { name: 'Export', exact: true }).click();
   const strip = page.getByRole('region', { name: 'Export', exact: true });
-  await strip.getByText(wish.content, { exact: true }).click();
-  await strip.getByText(wish.written, { exact: true }).click();
+  if (wish.content !== undefined) await strip.getByText(wish.content, { exact: true }).click();
+  await strip.getByRole('button', { name: 'Format…' }).click();
+  await strip.getByRole('radio', { name: wish.written }).check({ force: true });
   if (wish.rows !== undefined) await choose(page, 'Rows', wish.rows);
   if (wish.caseReference !== undefined) await strip.getByLabel('Case').fill(wish.caseReference);
   await strip.getByRole('button', { name: /^Export [\d]/ }).click();

@@ -48,7 +48,7 @@ export async function tokenizeCards(page: Page, app: OpenApp, home: string, coun
   await map(page, 'card', 'Tokenize', 'Card number');
   await run(page);
   await readSum(page);
-  const exported = await exportRows(page, { content: 'Masked', written: 'Converted' });
+  const exported = await exportRows(page, { content: 'Tokens', written: 'Exact values' });
   const rows = Papa.parse<string[]>(fs.readFileSync(path.join(app.downloads, exported), 'utf8')).data;
   return { cards, tokens: rows.slice(1, count + 1).map(([, token = '']) => token) };
 }

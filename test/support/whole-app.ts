@@ -60,6 +60,7 @@ export async function openWholeApp(): Promise<WholeApp> {
     chooseTarget: next,
     droppedFile: () => Promise.resolve(null),
     openFolder: () => Promise.resolve(false),
+    showInFolder: () => false,
     protectContent: () => undefined,
     endRenderer: () => undefined,
     onAway(listener) {

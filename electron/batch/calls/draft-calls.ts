@@ -10,11 +10,12 @@ import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
 import { beginDisclosingMatch } from '../planning/disclosing-match.ts';
-import { checkPlan, type Draft } from '../planning/plan.ts';
+import { checkPlan, type Counted, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
-import { firstColumns, preview } from '../reading/preview.ts';
+import { firstColumns, noticedRows, preview } from '../reading/preview.ts';
 import type { Format } from '../reading/read-rows.ts';
 import { createSources, type Sources } from '../reading/sources.ts';
+import { createSpread } from '../running/brake.ts';
 import { keyAccount } from '../storing/job-files.ts';
 
 export type DraftCalls = Pick<
@@ -26,6 +27,7 @@ export type DraftCalls = Pick<
   | 'batch.sheet'
   | 'batch.stopOpening'
   | 'batch.preview'
+  | 'batch.noticedRows'
   | 'batch.preflight'
   | 'batch.testPattern'
   | 'batch.try'
@@ -38,9 +40,9 @@ export interface Drafts {
   readonly calls: DraftCalls;
   /** A plan that may run. Failures: connection.none, file.*, plan.*, pattern.*. */
   check(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
-  /** Rows of the source: as preflight counted them, or counted now. Failures: file.*, row.field-too-long. */
-  countRows(draft: Draft): Promise<Outcome<number>>;
-  readonly sources: Pick<Sources, 'openPath' | 'openStored'>;
+  /** As preflight counted the source, or counted now. Failures: file.*, row.field-too-long. */
+  count(draft: Draft): Promise<Outcome<Counted>>;
+  readonly sources: Pick<Sources, 'find' | 'openPath' | 'openStored'>;
   /** Removes what processes that have ended left behind. */
   removeStale(): Promise<void>;
   close(): Promise<void>;
@@ -52,8 +54,10 @@ export function createDrafts(options: BatchOptions): Drafts {
   const sources = createSources(options);
   /** By source. */
   const preflights = new Map<string, AbortController>();
-  /** Rows as preflight counted them. A source has one format for each reading. */
-  const totals = new WeakMap<Format, number>();
+  /** What preflight counted. A source has one format for each reading. */
+  const counted = new WeakMap<Format, Counted>();
+  /** Where rows begin, as far as preflight came. */
+  const spreads = new WeakMap<Format, ReturnType<typeof createSpread>>();
 
   async function check(sourceId: string, plan: Plan): Promise<Outcome<Draft>> {
     const connection = activeConnection();
@@ -74,7 +78,8 @@ export function createDrafts(options: BatchOptions): Drafts {
       format: format.value,
       work: work.value,
       connection,
-      total: totals.get(format.value) ?? null,
+      counted: counted.get(format.value) ?? null,
+      starts: spreads.get(format.value)?.positions ?? [],
     });
   }
 
@@ -102,7 +107,7 @@ export function createDrafts(options: BatchOptions): Drafts {
   }
 
   /** Counts the whole source; the window gets the counts as events. A second count of a source replaces the first. */
-  function count(
+  function beginPreflight(
     sourceId: string,
     { opened, format, work, connection }: Draft,
     { batchSize, rules }: Pick<ServiceClient, 'batchSize' | 'rules'>,
@@ -116,20 +121,26 @@ export function createDrafts(options: BatchOptions): Drafts {
     const { requestsPerSecond, transfersPerDay } = connection;
     const rates = { batchSize, requestsPerSecond, transfersPerDay };
     const maxLength = rules.valueLength;
-    void runPreflight({ opened, format, work, rates, maxLength, report, signal: abort.signal }).then(
-      (counts) => {
-        if (!counts.ok) return;
-        if (counts.value.done) totals.set(format, counts.value.rows);
-        report(counts.value);
+    const spread = createSpread();
+    spreads.set(format, spread);
+    const onChunk = spread.add;
+    const { signal } = abort;
+    void runPreflight({ opened, format, work, rates, maxLength, report, signal, onChunk }).then(
+      (found) => {
+        if (!found.ok) return;
+        const { counts, crc } = found.value;
+        if (counts.done) counted.set(format, { rows: counts.rows, crc });
+        report(counts);
       },
       () => undefined,
     );
   }
 
-  async function countRows({ opened, format, work, connection, total }: Draft): Promise<Outcome<number>> {
-    if (total !== null) return done(total);
+  async function count(draft: Draft): Promise<Outcome<Counted>> {
+    if (draft.counted !== null) return done(draft.counted);
+    const { opened, format, work, connection } = draft;
     const { requestsPerSecond, transfersPerDay } = connection;
-    const counts = await runPreflight({
+    const found = await runPreflight({
       opened,
       format,
       work,
@@ -139,9 +150,10 @@ export function createDrafts(options: BatchOptions): Drafts {
       report: () => undefined,
       signal: new AbortController().signal,
     });
-    if (!counts.ok) return counts;
-    totals.set(format, counts.value.rows);
-    return done(counts.value.rows);
+    if (!found.ok) return found;
+    const { counts, crc } = found.value;
+    counted.set(format, { rows: counts.rows, crc });
+    return done({ rows: counts.rows, crc });
   }
 
   const calls: DraftCalls = {
@@ -169,11 +181,27 @@ export function createDrafts(options: BatchOptions): Drafts {
       const format = await sources.format(sourceId, reading);
       return format.ok ? preview(opened.value, format.value, { masked, overrides: reading }) : format;
     },
+    async 'batch.noticedRows'({ sourceId, reading, masked, plan, notice }) {
+      const opened = sources.find(sourceId);
+      if (!opened.ok) return opened;
+      const format = await sources.format(sourceId, reading);
+      if (!format.ok) return format;
+      const checked = plan === null ? null : await checkWithClient(sourceId, plan);
+      const { draft, client } = checked?.ok === true ? checked.value : { draft: null, client: null };
+      const maxLength = client?.rules.valueLength ?? Infinity;
+      const mapped = (draft?.work ?? []).map(({ plan: { column, operation }, kind }) => ({
+        column,
+        operation,
+        kind,
+        maxLength,
+      }));
+      return noticedRows(opened.value, format.value, { notice, masked, mapped });
+    },
     async 'batch.preflight'({ sourceId, plan }) {
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
-      count(sourceId, draft, client);
+      beginPreflight(sourceId, draft, client);
       return done(uncounted(sourceId));
     },
     async 'batch.testPattern'({ pattern, samples, own }) {
@@ -201,7 +229,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       );
       const view = { width: format.width, work, masked };
       const jobId = randomUUID();
-      const rows = Math.min(draft.total ?? maxTriedRows, maxTriedRows);
+      const rows = Math.min(draft.counted?.rows ?? maxTriedRows, maxTriedRows);
       const begun = await beginDisclosingMatch(options, {
         draft,
         revealReason,
@@ -220,7 +248,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const key = await options.keychain.key(keyAccount);
       return key.ok ? done(stored.flatMap((mapping) => decryptMapping(mapping, key.value) ?? [])) : key;
     },
-    async 'batch.saveMapping'({ name, columns }) {
+    async 'batch.saveMapping'({ name, ...stored }) {
       const key = await options.keychain.key(keyAccount);
       if (!key.ok) return key;
       const id = randomUUID();
@@ -228,7 +256,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const others = store.read('mappings').filter((mapping) => mapping.name !== name);
       const cipher = createRecordCipher(key.value, id);
       const encrypted = cipher
-        .encrypt(Buffer.from(JSON.stringify(columns)), mappingContext)
+        .encrypt(Buffer.from(JSON.stringify(stored)), mappingContext)
         .toString('base64');
       const saved = store.write('mappings', [...others, { id, name, encrypted }]);
       return saved.ok ? done({ id }) : saved;
@@ -243,7 +271,7 @@ export function createDrafts(options: BatchOptions): Drafts {
   return {
     calls,
     check,
-    countRows,
+    count,
     sources,
     removeStale: () => sources.removeStale(),
     async close() {
@@ -256,15 +284,17 @@ export function createDrafts(options: BatchOptions): Drafts {
 const mappingContext = 'mapping';
 
 /** Null for one that was altered or encrypted under another key. */
-function decryptMapping(stored: StoredMapping, masterKey: Uint8Array): Mapping | null {
-  if ('columns' in stored) return stored;
-  const { id, name, encrypted } = stored;
+function decryptMapping(mapping: StoredMapping, masterKey: Uint8Array): Mapping | null {
+  if ('columns' in mapping) return mapping;
+  const { id, name, encrypted } = mapping;
   const cleartext = createRecordCipher(masterKey, id).decrypt(
     Buffer.from(encrypted, 'base64'),
     mappingContext,
   );
   if (cleartext === null) return null;
-  const columns: unknown = JSON.parse(cleartext.toString());
-  const read = mappingSchema.safeParse({ id, name, columns });
+  const stored: unknown = JSON.parse(cleartext.toString());
+  // An earlier version stored the columns alone.
+  const inside = Array.isArray(stored) ? { columns: stored as unknown } : stored;
+  const read = mappingSchema.safeParse(Object.assign({ id, name }, inside));
   return read.success ? read.data : null;
 }

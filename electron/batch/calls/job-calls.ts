@@ -1,15 +1,20 @@
+import { dirname } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
+import type { MendResult } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../batch.ts';
 import { exportJob } from '../output/export.ts';
+import { createExportedFiles } from '../output/exported-files.ts';
 import type { LoadedChunk, View } from '../output/result-rows.ts';
 import type { JobRows } from '../output/look-at-rows.ts';
 import { createRowsViews, formatCells } from '../output/rows-view.ts';
 import { readLayout, saveLayout } from '../output/table-layouts.ts';
+import { readMendedList } from '../output/mended-list.ts';
 import { revealCell } from '../output/reveal-cell.ts';
 import { beginDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
+import type { OpenSource } from '../reading/sources.ts';
 import type { BatchJob } from '../running/job.ts';
 import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
 import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
@@ -23,7 +28,7 @@ type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 /** What a person does with a job and its results. */
 export function createJobCalls(
   options: BatchOptions,
-  drafts: Pick<Drafts, 'check' | 'countRows' | 'sources'>,
+  drafts: Pick<Drafts, 'check' | 'count' | 'sources'>,
   jobs: JobList,
 ): JobCalls {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
@@ -35,6 +40,8 @@ export function createJobCalls(
     options.platform.send('batch.viewing', progress);
   });
 
+  const exportedFiles = createExportedFiles(options.platform);
+
   /** While the job's source and results are open. */
   const withRows = <T>(jobId: string, act: (rows: JobRows) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
     withJob(jobId, (job) =>
@@ -42,6 +49,48 @@ export function createJobCalls(
         act({ entries, version: tally, isRunning: job.busy, view: viewOf(job), load, loadNext }),
       ),
     );
+
+  /**
+   * Takes in a list of failed rows that a person corrected. Where nothing in it is changed nothing is done.
+   * Failures: job.*, mend.*, audit.*, those of reading either file, file.disk-full, file.unwritable.
+   */
+  async function mend(
+    job: BatchJob,
+    { bytes: list }: Pick<OpenSource, 'bytes'>,
+  ): Promise<Outcome<MendResult>> {
+    if (job.busy || job.state !== 'finished') return failed('job.busy');
+    const before = await job.readMended();
+    if (!before.ok) return before;
+    const { format } = job.spec;
+    const read = await withChunks(job, (load, store) =>
+      readMendedList({
+        list,
+        format,
+        work: job.work,
+        load: (row) => load(indexOfRow(store, row)),
+        rows: store.tally.rows,
+        before: before.value,
+      }),
+    );
+    if (!read.ok) return read;
+    const { mended, changed, unchanged, leftOut } = read.value;
+    const result = { changed, unchanged, leftOut: leftOut.slice(0, 100), leftOutRows: leftOut.length };
+    if (mended.pending.size === 0) return done(result);
+    const { jobId, connectionName, environment } = job.spec;
+    const rows = mended.pending.size;
+    const begun = await options.audit.begin({
+      action: 'Mend',
+      connection: connectionName,
+      environment,
+      job: jobId,
+      rows,
+    });
+    if (!begun.ok) return begun;
+    const started = await job.mend(mended);
+    begun.value(started.ok ? { ok: true } : { ok: false, code: started.failure.code });
+    views.forget(jobId);
+    return started.ok ? done(result) : started;
+  }
 
   /** For calls that answer nothing. */
   async function command(
@@ -60,12 +109,12 @@ export function createJobCalls(
       // Without a reason nothing is counted or stored.
       const isDisclosing = hasDisclosingMatch(draft.work);
       if (isDisclosing && revealReason === null) return failed('reveal.reason-required');
-      const counted = isDisclosing ? await drafts.countRows(draft) : done(draft.total);
+      const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
       if (!counted.ok) return counted;
-      const job = await jobs.create({ ...draft, total: counted.value }, plan);
+      const job = await jobs.create({ ...draft, counted: counted.value }, plan);
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
-      const rows = counted.value ?? 0;
+      const rows = counted.value?.rows ?? 0;
       const begun = await beginDisclosingMatch(options, {
         draft,
         revealReason,
@@ -73,7 +122,7 @@ export function createJobCalls(
         rows,
         confirmsRows: true,
       });
-      const started = begun.ok ? await job.value.start() : begun;
+      const started = begun.ok ? await job.value.start(draft.starts) : begun;
       if (begun.ok) begun.value(started.ok ? { ok: true } : { ok: false, code: started.failure.code });
       if (started.ok) return done({ jobId });
       jobs.remove(jobId);
@@ -84,6 +133,24 @@ export function createJobCalls(
     'batch.resume': ({ jobId }) => command(jobId, (job) => job.resume()),
     'batch.cancel': ({ jobId }) => command(jobId, (job) => job.cancel()),
     'batch.retry': ({ jobId, code }) => command(jobId, (job) => job.retry(code)),
+    'batch.canary': ({ jobId }) => withJob(jobId, (job) => Promise.resolve(done(job.showCanary()))),
+    'batch.changePolicy': ({ jobId, changes }) =>
+      command(jobId, async (job) => {
+        const connection = options.connections.find(job.spec.connectionId);
+        if (!connection.ok) return connection;
+        const { policies } = connection.value;
+        const unknown = changes
+          .flatMap(({ policy, targetPolicy }) => [policy, targetPolicy ?? policy])
+          .find((policy) => !policies.includes(policy));
+        return unknown === undefined
+          ? job.changePolicy(changes)
+          : failed('plan.policy-unknown', { policy: unknown });
+      }),
+    'batch.mend': ({ jobId, sourceId }) =>
+      withJob(jobId, (job) => {
+        const opened = drafts.sources.find(sourceId);
+        return opened.ok ? mend(job, opened.value) : Promise.resolve(opened);
+      }),
     'batch.reopen': ({ jobId }) =>
       withJob(jobId, async (job) => {
         const { sourcePath, sourceName, spool, plan } = job.spec;
@@ -139,7 +206,21 @@ export function createJobCalls(
           return revealCell({ ...options, spec: job.spec, view: viewOf(job), cell }, reason);
         }),
       ),
-    'batch.export': (choice) => withJob(choice.jobId, (job) => exportJob(options, job, choice)),
+    'batch.export': async (choice) => {
+      const { jobId, shown } = choice;
+      const numbers =
+        choice.rows === 'shown' && shown !== undefined
+          ? await withRows(jobId, (rows) => views.numbers(jobId, rows, shown))
+          : done(undefined);
+      if (!numbers.ok) return numbers;
+      const shownRows = numbers.value;
+      const request = shownRows === undefined ? choice : { ...choice, shownRows };
+      const exported = await withJob(jobId, (job) => exportJob(options, job, request));
+      if (!exported.ok || exported.value === null) return exported as Outcome<null>;
+      const { target, ...sum } = exported.value;
+      return done({ ...sum, exportId: exportedFiles.add(target), folder: dirname(target) });
+    },
+    'batch.showExport': ({ exportId }) => exportedFiles.show(exportId),
   };
 }
 
@@ -166,7 +247,7 @@ async function withChunks<T>(
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const { identity } = source.value;
+    const { identity, mended } = source.value;
     const loader =
       (
         read: ByteSource['read'],
@@ -176,7 +257,7 @@ async function withChunks<T>(
         const entry = store.entries[index];
         if (entry === undefined) return failed('job.damaged');
         const [chunk, results] = await Promise.all([
-          readChunk({ identity, read }, job.spec.format, entry),
+          readChunk({ identity, read, mended }, job.spec.format, entry),
           withResults ? readResults(entry, index) : done(noResults),
         ]);
         if (!chunk.ok) return chunk;

@@ -3,24 +3,25 @@ import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { AuditIntent } from '../../audit/audit.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Exported, ExportChoice, Job, Tally } from '../../contract/models/batch.ts';
+import type { Exported, Job, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
-import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
+import { readAhead } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
 import type { ColumnWork } from '../planning/plan.ts';
+import { byteOrderMarks } from '../reading/detect.ts';
 import { readHeader, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../reading/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
+import type { JobSource } from '../running/job-source.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
-import { rowStates } from '../storing/results.ts';
 import { createRowWriter } from '../write-csv.ts';
 import { openOutputFile } from './output-file.ts';
-import { canWriteResult, createOutputRows, joinRows } from './output-rows.ts';
+import { createOutputRows, type ExportRequest, joinRows } from './output-rows.ts';
 import { hasHidden } from './result-rows.ts';
-import { createConvertedOutput, createSourceOutput, isUnicode, type RowOutput } from './row-output.ts';
+import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
 
 const minPassphraseLength = 8;
@@ -34,8 +35,8 @@ const minPassphraseLength = 8;
 export async function exportJob(
   options: Pick<BatchOptions, 'audit' | 'disclosures' | 'platform' | 'store'>,
   job: BatchJob,
-  choice: ExportChoice,
-): Promise<Outcome<Exported | null>> {
+  choice: ExportRequest,
+): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
   const { spec } = job;
   if (job.busy) return failed('job.busy');
   const opened = await job.openStore();
@@ -76,7 +77,7 @@ export async function exportJob(
   const sum = `${tally.rows} = ${tally.ok} ok + ${tally.failed} failed + ${tally.unmatched} unmatched + ${tally.blank} blank`;
   // A line is read by itself: what was exported stays in it.
   end({ ok: true, rows: written.value.rowsWritten, note: `${intent.note ?? ''}: ${sum}` });
-  return done({ ...written.value, name: basename(target), tally });
+  return done({ ...written.value, name: basename(target), tally, target });
 }
 
 function checkChoice({
@@ -86,7 +87,7 @@ function checkChoice({
   tally,
   holdsCleartext,
 }: {
-  choice: ExportChoice;
+  choice: ExportRequest;
   isCaseRequired: boolean;
   environment: string;
   tally: Tally;
@@ -106,25 +107,26 @@ function checkChoice({
 }
 
 /** How many rows an export writes, at most. */
-const maxRows = ({ rows }: ExportChoice, tally: Tally): number =>
-  ({ all: tally.rows, matches: tally.ok, failed: tally.failed })[rows];
+const maxRows = ({ rows, shownRows }: ExportRequest, tally: Tally): number =>
+  ({ all: tally.rows, matches: tally.ok, failed: tally.failed, shown: shownRows?.length ?? 0 })[rows];
 
 /** The list of failed rows has what came in, which is cleartext only where it was to be tokenized. */
-const hasCleartext = ({ content, rows }: ExportChoice, work: readonly ColumnWork[]): boolean =>
+const hasCleartext = ({ content, rows }: ExportRequest, work: readonly ColumnWork[]): boolean =>
   content === 'cleartext' && (rows !== 'failed' || hasHidden({ work, masked: new Map() }));
 
 /** A file with only a part of the rows says so in its name. */
 function suggestName(
   sourceName: string,
-  choice: ExportChoice,
+  choice: ExportRequest,
   { state, tally, total }: Pick<Job, 'state' | 'tally' | 'total'>,
 ): string {
   const stem = basename(sourceName, extname(sourceName));
   const content =
     choice.rows === 'failed' ? 'errors' : choice.rows === 'matches' ? 'matches' : choice.content;
+  const part = choice.rows === 'shown' ? '_filtered' : '';
   const isWhole = choice.rows === 'failed' || state === 'finished';
   const partial = isWhole ? '' : `_partial_${tally.rows}${total === null ? '' : `_of_${total}`}`;
-  return `${stem}_${content}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
+  return `${stem}_${content}${part}${partial}${choice.format === 'workbook' ? '.xlsx' : '.csv'}${choice.passphrase === null ? '' : '.age'}`;
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
@@ -138,7 +140,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 
 function auditIntent(
   spec: JobSpec,
-  choice: ExportChoice,
+  choice: ExportRequest,
   { tally, holdsCleartext }: { tally: Tally; holdsCleartext: boolean },
 ): AuditIntent {
   const { columns } = spec.plan;
@@ -150,7 +152,7 @@ function auditIntent(
     definition: [...new Set(columns.map(({ definition }) => definition))].join(', '),
     ...(choice.reason !== '' && { reason: choice.reason }),
     ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
-    rows: choice.rows === 'failed' ? tally.failed : tally.rows,
+    rows: choice.rows === 'all' || choice.rows === 'matches' ? tally.rows : maxRows(choice, tally),
     job: spec.jobId,
     cleartext: holdsCleartext,
     note: [
@@ -171,31 +173,55 @@ interface Written {
 interface WriteExportOptions {
   readonly job: BatchJob;
   readonly store: ResultStore;
-  readonly choice: ExportChoice;
+  readonly choice: ExportRequest;
   readonly target: string;
 }
 
-async function writeExport({
-  job,
-  store,
-  choice,
-  target,
-}: WriteExportOptions): Promise<Outcome<Written & { bytes: number }>> {
+type WrittenFile = Written & { readonly bytes: number };
+
+/** Some cell could not be written in the encoding, and the rows have no column to say so in. */
+const needsErrorColumn = 'needs-error-column';
+
+async function writeExport(options: WriteExportOptions): Promise<Outcome<WrittenFile>> {
+  const { job, store, choice } = options;
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
-    const output = await openOutputFile(target, passphrase);
-    if (!output.ok) return output;
-    const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
-    const { format } = job.spec;
-    const written = await writeRows({ store, source: source.value, format, work: job.work, choice, file });
-    if (!written.ok) return await abandon(file, written);
-    const bytes = await file.finish();
-    return bytes.ok ? done({ ...written.value, bytes: bytes.value }) : await abandon(file, bytes);
+    const withError = store.tally.failed > 0 && showsFailed(choice);
+    const written = await writeFile(options, source.value, withError);
+    if (!written.ok) return written;
+    if (written.value !== needsErrorColumn) return done(written.value);
+    // Known only now. Looking through the source first would cost every export as much as writing it.
+    const again = await writeFile(options, source.value, true);
+    if (!again.ok) return again;
+    return again.value === needsErrorColumn ? failed('call.failed') : done(again.value);
   } finally {
     await source.value.close();
   }
+}
+
+/** Whether failed rows are written among the others. */
+const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
+  rows === 'all' || (rows === 'shown' && ['all', 'failed'].includes(shown?.filter ?? 'all'));
+
+async function writeFile(
+  { job, store, choice, target }: WriteExportOptions,
+  source: JobSource,
+  withError: boolean,
+): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
+  const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
+  const output = await openOutputFile(target, passphrase);
+  if (!output.ok) return output;
+  const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
+  const { format } = job.spec;
+  const written = await writeRows({ store, source, format, work: job.work, choice, file, withError });
+  if (!written.ok) return abandon(file, written);
+  if (written.value === needsErrorColumn) {
+    await file.abandon(false);
+    return done(needsErrorColumn);
+  }
+  const bytes = await file.finish();
+  return bytes.ok ? done({ ...written.value, bytes: bytes.value }) : abandon(file, bytes);
 }
 
 /** On a full or locked disk the rows written so far stay as `.partial`. */
@@ -209,43 +235,42 @@ async function abandon(
 
 interface WriteRowsOptions {
   readonly store: Pick<ResultStore, 'entries' | 'createSequentialReader' | 'tally'>;
-  readonly source: ByteSource;
+  readonly source: JobSource;
   readonly format: Format;
   readonly work: readonly ColumnWork[];
-  readonly choice: ExportChoice;
+  readonly choice: ExportRequest;
   readonly file: AtomicFile;
+  /** Whether the rows have an `error` column. */
+  readonly withError: boolean;
 }
 
 /**
  * Joins source and results in the order of the source, in constant memory.
  * Failures: file.changed, file.gone, file.unreadable, job.damaged, file.disk-full, file.unwritable,
- * file.workbook-cell, file.workbook-full.
+ * file.workbook-cell, file.workbook-full; export.encoding for a header that the encoding can't hold.
  */
-async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
-  const { store, source, format, work, choice, file } = options;
-  const inSourceForm = isInSourceForm(choice);
-  const output = inSourceForm
-    ? createSourceOutput(format)
-    : createConvertedOutput(
-        choice.format === 'workbook'
-          ? createSheetWriter()
-          : createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' }),
-        format,
-      );
-  const hasErrors = await hasErrorRows(options, output);
-  if (!hasErrors.ok) return hasErrors;
-  const rows = createOutputRows({ format, work, choice, hasErrors: hasErrors.value, output });
+async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
+  const { store, source, format, work, choice, file, withError } = options;
+  const output = createOutput(choice, format);
+  const rows = createOutputRows({ format, work, choice, withError, output });
   const mark = await readMark(options);
   if (!mark.ok) return mark;
   const header = format.header ? await readHeader(source, format) : done(null);
   if (!header.ok) return header;
   rows.writeHeader(header.value);
+  if (output.lost) return failed('export.encoding', { subject: choice.encoding });
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
-  const { identity } = source;
+  const { identity, mended } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
-  const join = { source: { identity, read }, format, read: store.createSequentialReader(), rows, output };
+  const join = {
+    source: { identity, read, mended },
+    format,
+    read: store.createSequentialReader(),
+    rows,
+    output,
+  };
   const entries = store.entries.filter(({ counts }) => choice.rows !== 'failed' || counts.failed > 0);
   for (const group of groupChunks(entries)) {
     const joined = await joinRows(join, group);
@@ -253,6 +278,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
     if (!joined.ok) return joined;
     if (!written.ok) return written;
     if (output.failure !== null) return { ok: false, failure: output.failure };
+    if (rows.hasUnencodable && !withError && choice.rows !== 'failed') return done(needsErrorColumn);
     rowsWritten += joined.value.rows;
     writing = file.write(joined.value.bytes);
     await yieldToOthers();
@@ -264,40 +290,23 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written>> {
   return unchanged.ok ? done({ rowsWritten, escaped: output.escaped }) : unchanged;
 }
 
-const isInSourceForm = ({ format, safety }: ExportChoice): boolean => format === 'csv' && safety === 'source';
+const isInSourceForm = ({ format, safety }: ExportRequest): boolean =>
+  format === 'csv' && safety === 'source';
 
-/** The byte order mark: the source's, or a new one. */
-function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
-  if (isInSourceForm(choice)) return source.read(0, format.markLength);
-  return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? '\ufeff' : '')));
+function createOutput(choice: ExportRequest, format: Format): RowOutput {
+  if (isInSourceForm(choice)) return createSourceOutput(format);
+  const from = format.encoding;
+  if (choice.format === 'workbook')
+    return createConvertedOutput(createSheetWriter(), { encoding: 'utf-8', from });
+  const writer = createRowWriter({ ...choice, spreadsheet: choice.safety === 'spreadsheet' });
+  return createConvertedOutput(writer, { encoding: choice.encoding, from });
 }
 
-/**
- * Whether any row has an error to be told. Rows failed; or a result has a character that the source's encoding has not,
- * which is known before only by looking.
- */
-async function hasErrorRows(
-  { store, format, work, choice }: WriteRowsOptions,
-  output: RowOutput,
-): Promise<Outcome<boolean>> {
-  if (store.tally.failed > 0) return done(true);
-  if (choice.rows !== 'all' || !isInSourceForm(choice) || isUnicode(format.encoding)) return done(false);
-  const read = store.createSequentialReader();
-  for (const entry of store.entries) {
-    const results = await read(entry);
-    if (!results.ok) return results;
-    const isLost = results.value.columns.some(({ states, values }, i) => {
-      const one = work[i];
-      return (
-        one !== undefined &&
-        values.some(
-          (value, row) => states[row] === rowStates.ok && !canWriteResult(one, value, { choice, output }),
-        )
-      );
-    });
-    if (isLost) return done(true);
-  }
-  return done(false);
+/** The byte order mark: the source's, or a new one where the encoding has one. */
+function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
+  if (isInSourceForm(choice)) return source.read(0, format.markLength);
+  const mark = byteOrderMarks.find(({ encoding }) => encoding === choice.encoding)?.bytes ?? [];
+  return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? mark : [])));
 }
 
 /** Bytes of the source that are joined and written at once, about. */

@@ -1,11 +1,10 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
-import { mask, maskNumbers } from '../../privacy/masking.ts';
+import { mask, maskReason } from '../../privacy/masking.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
-import type { ByteSource } from '../../storage/byte-source.ts';
 import { hideAnywhere } from '../reading/fit.ts';
-import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
+import { readChunk, type Chunk, type Format, type RowSource } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
@@ -14,7 +13,7 @@ import { hasHidden } from './result-rows.ts';
 import type { RowOutput } from './row-output.ts';
 
 export interface JoinOptions {
-  readonly source: Pick<ByteSource, 'identity' | 'read'>;
+  readonly source: RowSource;
   readonly format: Format;
   readonly read: ReadRecord;
   readonly rows: OutputRows;
@@ -38,14 +37,20 @@ export async function joinRows(
   return done({ bytes: output.take(), rows: written });
 }
 
-type Choice = Pick<ExportChoice, 'content' | 'rows'>;
+/** An export with the rows it asks for. */
+export interface ExportRequest extends ExportChoice {
+  /** With `rows: 'shown'`: their numbers, ascending. */
+  readonly shownRows?: Uint32Array;
+}
+
+type Choice = Pick<ExportRequest, 'content' | 'rows' | 'shownRows'>;
 
 export interface OutputRowsOptions {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly choice: Choice;
-  /** Whether the rows have an `error` column, where all rows are written. */
-  readonly hasErrors: boolean;
+  /** Whether the rows have an `error` column; the list of failed rows has columns of its own. */
+  readonly withError: boolean;
   readonly output: RowOutput;
 }
 
@@ -55,15 +60,19 @@ export interface OutputRows {
   writeHeader(header: Table | null): void;
   /** Whether the row is written, or left out. */
   write(chunk: Chunk, results: ChunkResults, index: number): boolean;
+  /** Whether a cell could not be written in the encoding, so that the rows need an `error` column to say so. */
+  readonly hasUnencodable: boolean;
 }
 
 /**
  * New cells stand behind the column they belong to, and `error` behind the header's last column: a row with fewer fields
  * is filled up to there, and what a row has more stands behind it, so that no field comes under another's head.
  */
-export function createOutputRows({ format, work, choice, hasErrors, output }: OutputRowsOptions): OutputRows {
+export function createOutputRows({ format, work, choice, withError, output }: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
-  const withError = choice.rows === 'all' && hasErrors;
+  let hasUnencodable = false;
+  const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
+  let nextShown = 0;
   const hideInputs = choice.content !== 'cleartext';
   const hideFlawed = hideInputs && hasHidden({ work, masked: new Map() });
   const mapped = work
@@ -81,6 +90,7 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
     })
     .sort((a, b) => a.column - b.column);
   const lastColumn = format.width - 1;
+  const names = columnNames(format);
 
   /** The columns of such a row are not known, so each field is taken by itself. */
   function writeFlawed({ table }: Chunk, index: number): void {
@@ -101,7 +111,11 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
   function errorOf({ start, table }: Chunk, results: ChunkResults, index: number): string[] {
     const row = String(start.row + index);
     const flaw = results.flaws[index];
-    if (flaw !== undefined) return [row, '', reasonOf(flaw), flaw];
+    const lost: FailureCode[] = output.lost ? ['value.unencodable'] : [];
+    if (flaw !== undefined) {
+      const codes = [flaw, ...lost];
+      return [row, '', join(codes.map(reasonOf)), join(codes)];
+    }
     const failedCells = mapped.flatMap(({ one, i, column, hidesInput }) => {
       const cells = results.columns[i];
       if (cells?.states[index] !== rowStates.failed) return [];
@@ -109,21 +123,17 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
       const said = cells.reasons[index];
       // The service may repeat the value.
       const value = hidesInput ? table.value(index, column) : '';
-      const safe = value === '' ? said : said?.replaceAll(value, mask(one.kind, value));
-      const reason =
-        safe === undefined ? reasonOf(code) : `${reasonOf(code)}: ${hideInputs ? maskNumbers(safe) : safe}`;
-      return [{ name: columnName(column), reason, code }];
+      const safe = said === undefined || !hideInputs ? said : maskReason(said, value, one.kind);
+      const reason = safe === undefined ? reasonOf(code) : `${reasonOf(code)}: ${safe}`;
+      return [{ name: names[column] ?? '', reason, code }];
     });
-    const join = (texts: readonly string[]): string => texts.join('; ');
     return [
       row,
       join(failedCells.map(({ name }) => name)),
-      join(failedCells.map(({ reason }) => reason)),
-      join([...new Set(failedCells.map(({ code }) => code))]),
+      join([...failedCells.map(({ reason }) => reason), ...lost.map(reasonOf)]),
+      join([...new Set([...failedCells.map(({ code }) => code), ...lost])]),
     ];
   }
-
-  const columnName = (column: number): string => format.names?.[column] ?? `Column ${column + 1}`;
 
   function hideSurplus({ table }: Chunk, index: number): void {
     for (let column = format.width; hideFlawed && column < table.width(index); column++)
@@ -133,11 +143,7 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
   return {
     writeHeader(header) {
       if (header === null) {
-        if (failedOnly)
-          output.line([
-            ...errorColumns,
-            ...Array.from({ length: format.width }, (_, column) => columnName(column)),
-          ]);
+        if (failedOnly) output.line([...errorColumns, ...names]);
         return;
       }
       output.begin(header, 0);
@@ -156,11 +162,21 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
       const state = results.states[index];
       if (failedOnly && state !== rowStates.failed) return false;
       if (choice.rows === 'matches' && state !== rowStates.ok) return false;
+      if (shownRows !== null) {
+        // Rows come in the order of the source.
+        if (shownRows[nextShown] !== chunk.start.row + index) return false;
+        nextShown += 1;
+      }
       output.begin(table, index);
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       let code = withError ? codeOfRow(results, index) : null;
+      const flagUnencodable = (): void => {
+        hasUnencodable = true;
+        code ??= 'value.unencodable';
+      };
       if (results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
+        if (output.lost) flagUnencodable();
         if (withError) output.insertAfter(lastColumn, code ?? '');
         hideSurplus(chunk, index);
         output.end();
@@ -178,7 +194,7 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
           if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
-          else code ??= 'value.unencodable';
+          else flagUnencodable();
         }
         if (replaces && result !== null) output.replace(column, result);
         else if (hidesInput) {
@@ -188,15 +204,24 @@ export function createOutputRows({ format, work, choice, hasErrors, output }: Ou
         if (hasResult) output.insertAfter(column, result ?? '');
         if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
+      if (output.lost) flagUnencodable();
       if (withError) output.insertAfter(lastColumn, code ?? '');
       output.end();
       return true;
     },
+    get hasUnencodable() {
+      return hasUnencodable;
+    },
   };
 }
 
+export const columnNames = ({ names, width }: Pick<Format, 'names' | 'width'>): string[] =>
+  Array.from({ length: width }, (_, column) => names?.[column] ?? `Column ${column + 1}`);
+
 /** What stands first in the list of failed rows. */
 export const errorColumns = ['source_row', 'column', 'reason', 'code'];
+
+const join = (texts: readonly string[]): string => texts.join('; ');
 
 const reasonOf = (code: FailureCode): string => rowReasons[code] ?? 'Failed';
 
@@ -222,4 +247,4 @@ const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>
   content !== 'tokens' || !yieldsCleartext(plan.operation);
 
 const hasMatchColumn = ({ plan }: ColumnWork, { rows }: Choice): boolean =>
-  plan.operation === 'match' && rows === 'all';
+  plan.operation === 'match' && (rows === 'all' || rows === 'shown');

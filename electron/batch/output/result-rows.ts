@@ -1,7 +1,7 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
-import { mask } from '../../privacy/masking.ts';
+import { mask, maskReason } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
@@ -89,7 +89,16 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   const text = clip(maskedAs === null || field === '' ? field : mask(maskedAs, field));
   if (work === null) return { text, state: 'kept' };
   if (letter !== rowStates.failed) return { text, state: stateOf(letter) };
-  return { text, state: 'failed', code: asCode(answers?.values[index] ?? '') };
+  const reason = answers?.reasons[index];
+  return {
+    text,
+    state: 'failed',
+    code: asCode(answers?.values[index] ?? ''),
+    // The service may repeat the value.
+    ...(reason !== undefined && {
+      reason: clip(maskReason(reason, maskedAs === null ? '' : table.value(index, shown.source), work.kind)),
+    }),
+  };
 }
 
 /** One row for the window. A row that could not be sent has the fields it has. */

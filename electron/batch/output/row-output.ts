@@ -21,6 +21,11 @@ export interface RowOutput {
   line(cells: readonly string[]): void;
   /** Whether the encoding has every character of a text. */
   canHold(text: string): boolean;
+  /**
+   * Whether the row that began last has cells of the source that the encoding can't hold. They are left empty, unless
+   * they are replaced.
+   */
+  readonly lost: boolean;
   /** What was written since the last call. */
   take(): Buffer;
   /** Cells that were escaped for spreadsheets. */
@@ -32,7 +37,13 @@ export interface RowOutput {
 // eslint-disable-next-line no-control-regex -- all of ASCII
 const isAsciiText = (text: string): boolean => /^[\x00-\x7f]*$/.test(text);
 
-export const isUnicode = (encoding: Encoding): boolean => encoding.startsWith('utf-');
+const isUnicode = (encoding: Encoding): boolean => encoding.startsWith('utf-');
+
+/** Words of our own, such as a mask or a reason, lose the characters that the encoding has not. */
+function plainWords(words: string, canHold: (text: string) => boolean): string {
+  const plain = words.replaceAll('•', '*').replaceAll('’', "'").replaceAll('…', '...');
+  return Array.from(plain, (char) => (canHold(char) ? char : '?')).join('');
+}
 
 /**
  * In the source's own dialect: every byte that is not in a changed cell is the source's. A changed cell has quotes where
@@ -67,15 +78,9 @@ export function createSourceOutput({
     return encoded.ok ? encoded.bytes.toString('latin1') : null;
   }
 
-  /** Words of our own, such as a mask or a reason, lose the characters that the encoding has not. */
-  function encodeWords(cell: string): string {
-    const plain = cell.replaceAll('•', '*').replaceAll('’', "'").replaceAll('…', '...');
-    return encode(plain) ?? Array.from(plain, (char) => encode(char) ?? '?').join('');
-  }
-
   function formatCell(value: string, isQuoted: boolean): string {
     const cell = isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-    return encode(cell) ?? encodeWords(cell);
+    return encode(cell) ?? encode(plainWords(cell, (char) => encode(char) !== null)) ?? '';
   }
 
   function copyTo(position: number): void {
@@ -119,6 +124,7 @@ export function createSourceOutput({
       text += cells.map((cell) => formatCell(cell, false)).join(delimiter) + newline;
     },
     canHold: (value) => isUnicode(encoding) || encode(value) !== null,
+    lost: false,
     take() {
       const bytes = Buffer.from(text, codec.viewUnit === 2 ? 'utf16le' : 'latin1');
       if (encoding === 'utf-16be') bytes.swap16();
@@ -132,40 +138,62 @@ export function createSourceOutput({
   };
 }
 
-/** In another form than the source's: every row is read and written again, in UTF-8. */
-export function createConvertedOutput(writer: RowWriter, { encoding }: Pick<Format, 'encoding'>): RowOutput {
+/**
+ * In another form than the source's: every row is read and written again, in `encoding`. Bytes of the source that were
+ * not valid go out as they came in where the encoding stays UTF-8.
+ */
+export function createConvertedOutput(
+  writer: RowWriter,
+  { encoding, from }: { readonly encoding: Encoding; readonly from: Encoding },
+): RowOutput {
+  const codec = codecOf(encoding);
+  const canHold = (value: string): boolean =>
+    isUnicode(encoding) || isAsciiText(value) || codec.encode(value).ok;
+  const words = (value: string): string =>
+    canHold(value) ? value.toWellFormed() : plainWords(value, canHold);
   let text = '';
   let fields: string[] = [];
   /** How many cells were put before the column that comes next. */
   let inserted = 0;
+  let lost = new Set<number>();
   return {
     begin(table, row) {
       fields = table.fields(row);
       inserted = 0;
+      lost = new Set();
+      if (isUnicode(encoding)) return;
+      for (const [column, field] of fields.entries()) {
+        if (canHold(field)) continue;
+        lost.add(column);
+        fields[column] = '';
+      }
     },
     prepend(cells) {
-      fields.unshift(...cells);
+      fields.unshift(...cells.map(words));
       inserted += cells.length;
     },
     replace(column, value) {
-      fields[column + inserted] = value.toWellFormed();
+      lost.delete(column);
+      fields[column + inserted] = words(value);
     },
     insertAfter(column, value) {
       const position = column + 1 + inserted;
       while (fields.length < position) fields.push('');
-      fields.splice(position, 0, value.toWellFormed());
+      fields.splice(position, 0, words(value));
       inserted += 1;
     },
     end() {
       text += writer.line(fields);
     },
     line(cells) {
-      text += writer.line(cells);
+      text += writer.line(cells.map(words));
     },
-    canHold: () => true,
+    canHold,
+    get lost() {
+      return lost.size > 0;
+    },
     take() {
-      // Only the source can have bytes that were not valid: they go out as they came in, where the encoding stays.
-      const bytes = encoding === 'utf-8' ? restoreBytes(text) : Buffer.from(text);
+      const bytes = encodeAll();
       text = '';
       return bytes;
     },
@@ -176,4 +204,11 @@ export function createConvertedOutput(writer: RowWriter, { encoding }: Pick<Form
       return writer.failure;
     },
   };
+
+  function encodeAll(): Buffer {
+    if (encoding === 'utf-8') return from === 'utf-8' ? restoreBytes(text) : Buffer.from(text);
+    const encoded = codec.encode(isUnicode(encoding) ? text.toWellFormed() : text);
+    if (!encoded.ok) throw new Error('a character went past canHold');
+    return encoded.bytes;
+  }
 }

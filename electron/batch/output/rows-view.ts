@@ -4,8 +4,10 @@ import type {
   ColumnProfile,
   FoundCell,
   ResultRow,
+  RowFilter,
   RowsPage,
   RowsQuery,
+  RowsView,
 } from '../../contract/models/batch.ts';
 import { neutralise } from '../write-csv.ts';
 import { indexOfRow } from '../storing/result-store.ts';
@@ -35,6 +37,12 @@ export interface RowsViews {
     rows: JobRows,
     query: Query & { text: string; after: number; backwards: boolean },
   ): Promise<Outcome<FoundCell | null>>;
+  /** The numbers of the rows that a filter and conditions leave, ascending; the view that is shown stays. */
+  numbers(
+    jobId: string,
+    rows: JobRows,
+    shown: { filter: RowFilter; where: RowsView['where'] },
+  ): Promise<Outcome<Uint32Array>>;
   /** What one column holds; another profile of the job ends it. The same failures. */
   profile(jobId: string, rows: JobRows, column: number): Promise<Outcome<ColumnProfile>>;
   forget(jobId: string): void;
@@ -177,6 +185,12 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
         position: toShown(position),
         column: Math.max(0, column),
       });
+    },
+    async numbers(jobId, rows, { filter, where }) {
+      const query = { filter, view: { where, sort: null } };
+      const look = { signal: new AbortController().signal, report: reporter(jobId) };
+      const list = await buildList(rows, query, { key: '', known: null, ...look });
+      return list.ok ? done(list.value.rows) : list;
     },
     profile(jobId, rows, column) {
       profiling.get(jobId)?.abort();

@@ -1,9 +1,10 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
-import type { ColumnPlan, Plan } from '../../contract/models/batch.ts';
+import type { ColumnPlan, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchCall } from '../../service/client.ts';
 import type { Format } from '../reading/read-rows.ts';
+import type { Position } from '../storing/journal.ts';
 import type { OpenSource } from '../reading/sources.ts';
 
 /** A source with a plan that fits it and the connection in use. */
@@ -12,8 +13,18 @@ export interface Draft {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
   readonly connection: Connection;
-  /** Rows as preflight counted them; a run must come to the same number. Null until counted. */
-  readonly total: number | null;
+  /** Null until counted. */
+  readonly counted: Counted | null;
+  /** Where rows begin, spread over the file, as far as preflight came. */
+  readonly starts: readonly Position[];
+}
+
+/** What a reading of the whole source found. */
+export interface Counted {
+  /** A run must come to the same number. */
+  readonly rows: number;
+  /** CRC-32 of all bytes behind the byte order mark. */
+  readonly crc: number;
 }
 
 /** One mapped column, ready to run. */
@@ -55,6 +66,24 @@ export function workFor(plan: ColumnPlan, kind: DefinitionKind): ColumnWork {
   const expression = plan.operation === 'match' ? expressionOf(plan, kind) : null;
   const call = callFor(plan, expression);
   return { plan, kind, call, isDisclosing: expression?.isFree === false, key: JSON.stringify(call) };
+}
+
+/** The plan under other policies. Failure: plan.column-unknown. */
+export function changePolicies(plan: Plan, changes: readonly PolicyChange[]): Outcome<Plan> {
+  const unknown = changes.find(({ column }) => plan.columns.every((planned) => planned.column !== column));
+  if (unknown !== undefined) return failed('plan.column-unknown', { column: String(unknown.column + 1) });
+  const columns = plan.columns.map((planned) => {
+    const change = changes.find(({ column }) => column === planned.column);
+    if (change === undefined) return planned;
+    const { policy, targetPolicy } = change;
+    const { target } = planned;
+    return {
+      ...planned,
+      policy,
+      target: target === null ? null : { ...target, policy: targetPolicy ?? target.policy },
+    };
+  });
+  return done({ ...plan, columns });
 }
 
 /** Whether the result of a column is cleartext, or else its input is. */

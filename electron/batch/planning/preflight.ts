@@ -1,7 +1,9 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
-import { fits, isBlank } from '../reading/fit.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
+import { fits, hideAnywhere, isBlank, looksTokenized } from '../reading/fit.ts';
 import {
   describeColumns,
   formulaNotices,
@@ -11,6 +13,7 @@ import {
 } from '../reading/preview.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
+import type { Position } from '../storing/journal.ts';
 import type { ColumnWork } from './plan.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
@@ -102,20 +105,30 @@ export interface PreflightOptions {
   /** Receives the counts so far, from time to time. */
   readonly report: (counts: Preflight) => void;
   readonly signal: AbortSignal;
+  /** Told where each chunk of rows begins. */
+  readonly onChunk?: (start: Position) => void;
 }
 
 /**
- * Reads the whole source and counts; nothing is sent. An aborted one answers with the counts so far, not `done`.
- * Failures: file.*, row.field-too-long.
+ * Reads the whole source and counts; nothing is sent. `crc`: CRC-32 of the bytes read, which is all behind the byte
+ * order mark. An aborted one answers with what it has so far, not `done`. Failures: file.*, row.field-too-long.
  */
-export async function runPreflight(options: PreflightOptions): Promise<Outcome<Preflight>> {
+export async function runPreflight(
+  options: PreflightOptions,
+): Promise<Outcome<{ counts: Preflight; crc: number }>> {
   const { opened, format, work, rates, maxLength, report, signal } = options;
   const { sourceId } = opened.source;
   const distinct = createDistinctCounter();
   const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
   const notices = new Map<string, Notice>();
   const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
+  /** By mapped column. */
+  const unfit = work.map(() => ({ row: 0, count: 0 }));
+  let names: readonly string[] = [];
+  const rules = work.map(({ plan: { operation } }) => ({ operation, maxLength }));
   let sendable = 0;
+  /** By column to be tokenized: values sent, those that look like tokens among them, and the first of these. */
+  const tokenized = work.map(() => ({ all: 0, like: 0, firstRow: 0 }));
   let chunks = 0;
 
   const addNotice = (found: Notice): void => {
@@ -136,26 +149,55 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
       requests,
       seconds: Math.ceil(Math.max(requests / rates.requestsPerSecond, counts.rows / rowsPerSecond)),
       dayShare: sent / rates.transfersPerDay,
-      notices: [...notices.values()],
+      notices: [
+        ...notices.values(),
+        ...unfit.flatMap(({ row, count }, w) => {
+          const column = names[work[w]?.plan.column ?? 0] ?? null;
+          return count === 0 ? [] : [{ kind: 'value-unfit' as const, row, column, count }];
+        }),
+      ],
     };
   };
 
+  /** Some values may be mistyped; nearly all of a column are not. */
+  function addTokenNotices(): void {
+    work.forEach(({ plan }, index) => {
+      const { all = 0, like = 0, firstRow = 0 } = tokenized[index] ?? {};
+      if (like === 0 || like < all * 0.8) return;
+      const column = hideAnywhere(format.names?.[plan.column] ?? `Column ${plan.column + 1}`);
+      addNotice({ kind: 'looks-tokenized', row: firstRow, column, count: like });
+    });
+  }
+
   headerNotices(format).forEach(addNotice);
-  for await (const read of readRows(opened.bytes, format, beginning(format))) {
+  let crc = 0;
+  const source: Pick<ByteSource, 'identity' | 'read'> = {
+    identity: opened.bytes.identity,
+    // The rows are read in the order of the bytes, and no byte twice.
+    async read(offset, length) {
+      const bytes = await opened.bytes.read(offset, length);
+      if (bytes.ok) crc = crc32(bytes.value, crc);
+      return bytes;
+    },
+  };
+  for await (const read of readRows(source, format, beginning(format))) {
     if (signal.aborted) break;
     if (!read.ok) return read;
+    options.onChunk?.(read.value.start);
     countChunk(read.value);
     chunks += 1;
     if (chunks % 4 === 0) await yieldToOthers();
     if (chunks % 64 === 0) report(countsSoFar(false));
   }
-  return done(countsSoFar(!signal.aborted));
+  if (!signal.aborted) addTokenNotices();
+  return done({ counts: countsSoFar(!signal.aborted), crc });
 
   function countChunk(chunk: Chunk): void {
     const { table } = chunk;
     if (chunks === 0) {
       const rows = table.firstRows();
       const columns = describeColumns(format, rows);
+      names = columns.map(({ name }) => name.slice(0, 200));
       roundedNotices(rows, columns, opened.converted, format.header).forEach(addNotice);
       formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
     }
@@ -167,11 +209,27 @@ export async function runPreflight(options: PreflightOptions): Promise<Outcome<P
         continue;
       }
       let empty = 0;
-      for (const { plan, kind, key } of work) {
+      for (const [w, { plan, kind, key }] of work.entries()) {
         const value = table.value(r, plan.column);
-        if (isBlank(value)) empty += 1;
-        else if (!fits(value, kind, { operation: plan.operation, maxLength })) counts.unfit += 1;
-        else if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
+        if (isBlank(value)) {
+          empty += 1;
+          continue;
+        }
+        if (!fits(value, kind, rules[w] ?? { operation: plan.operation, maxLength })) {
+          counts.unfit += 1;
+          const found = unfit[w];
+          if (found !== undefined && ++found.count === 1) found.row = chunk.start.row + r;
+          continue;
+        }
+        const seen = plan.operation === 'tokenize' ? tokenized[w] : undefined;
+        if (seen !== undefined) {
+          seen.all += 1;
+          if (looksTokenized(value, kind)) {
+            seen.like += 1;
+            if (seen.like === 1) seen.firstRow = chunk.start.row + r;
+          }
+        }
+        if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
       }
       if (empty === work.length) counts.blank += 1;
     }

@@ -1,3 +1,4 @@
+import type { FailureCode } from '../../contract/errors.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import { mask } from '../../privacy/masking.ts';
@@ -40,6 +41,19 @@ export function fits(
   }
 }
 
+/** What is wrong with a cleartext that the service does not take for one of its kind; null where that is not known here. */
+export function explainInvalid(value: string, kind: DefinitionKind): FailureCode | null {
+  if (kind === 'card') {
+    if (!isCard(value)) return 'value.length';
+    return passesLuhn(value) ? null : 'value.check-digit';
+  }
+  if (kind !== 'ssn') return null;
+  const [, area = '', group = '', serial = ''] = /^(\d{3})[ -]?(\d{2})[ -]?(\d{4})$/.exec(value.trim()) ?? [];
+  if (area === '') return 'value.length';
+  if (area === '000' || area === '666' || area >= '900') return 'value.ssn-area';
+  return group === '00' || serial === '0000' ? 'value.ssn-zeros' : null;
+}
+
 /** What most of a column's values look like, or null when there are none. */
 export function looksLike(values: readonly string[]): DefinitionKind | null {
   const filled = values.filter((value) => !isBlank(value));
@@ -52,7 +66,7 @@ export function looksLike(values: readonly string[]): DefinitionKind | null {
   return 'text';
 }
 
-const namesTokens = (header: string): boolean => /tok(en)?|mask|hash|ref(erence)?\b|type|brand/i.test(header);
+const namesTokens = (header: string): boolean => /tok(en)?|mask|hash/i.test(header);
 
 /** Whether a header says that its column holds cleartext worth hiding, and not tokens. */
 export function namesCleartext(header: string): boolean {
@@ -62,26 +76,95 @@ export function namesCleartext(header: string): boolean {
   );
 }
 
+/** Fewer card numbers than this are no basis for saying that they are none. */
+const enoughCards = 8;
+
 /**
- * Whether a column of card-like numbers is taken for real ones: nearly all of them pass Luhn's check, as one in ten
- * would by chance, and the header doesn't call them tokens. Tokens made to pass the check are then shown masked until
- * the column is mapped, which does less harm than a card in clear.
+ * Whether a column of what `looksLike` found holds cleartext or tokens; null where neither is known. What the values are
+ * decides, and the header only where they leave it open: a column of real cards is hidden whatever it is called.
+ * `words`: the header's, and the first row's where that is taken for data.
  */
-export function holdsCards(header: string, values: readonly string[]): boolean {
-  if (namesTokens(header)) return false;
-  const cards = values.filter(isCard);
-  return cards.length > 0 && cards.filter(passesLuhn).length >= cards.length * 0.9;
+export function contentOf(
+  like: DefinitionKind | null,
+  values: readonly string[],
+  { header, words }: { header: string; words: readonly string[] },
+): 'cleartext' | 'tokens' | null {
+  const saysCleartext = words.some(namesCleartext);
+  const saysTokens = namesTokens(header);
+  const byName = saysCleartext ? 'cleartext' : saysTokens ? 'tokens' : null;
+  switch (like) {
+    case null:
+      return null;
+    case 'email':
+      // A token of an address is one too.
+      return saysTokens ? 'tokens' : 'cleartext';
+    case 'card':
+      if (holdsCards(values)) return 'cleartext';
+      if (byName === 'cleartext' && values.filter(isCard).length >= enoughCards) return 'tokens';
+      return byName;
+    case 'ssn': {
+      const ssns = values.filter(isSsn);
+      if (!saysTokens) return saysCleartext || ssns.some((ssn) => /\D/.test(ssn.trim())) ? 'cleartext' : null;
+      const impossible = ssns.filter((ssn) => !isPossibleSsn(digits(ssn.trim())));
+      return impossible.length >= ssns.length * 0.05 ? 'tokens' : 'cleartext';
+    }
+    case 'text':
+      return holdsIbans(values) ? 'cleartext' : null;
+  }
 }
 
-function passesLuhn(card: string): boolean {
-  const sum = Array.from(digits(card))
-    .reverse()
-    .reduce((total, digit, position) => {
-      const twice = Number(digit) * (position % 2 === 0 ? 1 : 2);
-      return total + (twice > 9 ? twice - 9 : twice);
-    }, 0);
+/**
+ * All of them pass Luhn's check, or clearly more than the one in ten that would by chance (three standard deviations).
+ * Tokens made to pass the check are then hidden too, which does less harm than a card in clear.
+ */
+function holdsCards(values: readonly string[]): boolean {
+  const cards = values.filter(isCard);
+  if (cards.length === 0) return false;
+  const share = cards.filter(passesLuhn).length / cards.length;
+  return share >= 0.9 || share > 0.1 + 3 * Math.sqrt(0.09 / cards.length);
+}
+
+/** Areas 000, 666 and 900 to 999, group 00 and serial 0000 were never issued; one token in ten has one of them. */
+const isPossibleSsn = (ssn: string): boolean => !/^(000|666|9)|^...00|0000$/.test(ssn);
+
+function holdsIbans(values: readonly string[]): boolean {
+  const filled = values.filter((value) => !isBlank(value));
+  return filled.length > 0 && filled.filter(isIban).length * 2 > filled.length;
+}
+
+/** By its check digits (ISO 13616). */
+function isIban(text: string): boolean {
+  const iban = text.replace(/ /g, '').toUpperCase();
+  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban)) return false;
+  const moved = `${iban.slice(4)}${iban.slice(0, 4)}`;
+  let rest = 0;
+  for (const character of moved) {
+    const value = parseInt(character, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest === 1;
+}
+
+export function passesLuhn(card: string): boolean {
+  let sum = 0;
+  let position = 0;
+  for (let i = card.length - 1; i >= 0; i--) {
+    const digit = card.charCodeAt(i) - 48;
+    // Separators.
+    if (digit < 0) continue;
+    const value = digit * (position % 2 === 0 ? 1 : 2);
+    sum += value > 9 ? value - 9 : value;
+    position += 1;
+  }
   return sum % 10 === 0;
 }
+
+/**
+ * Whether a value that is to be tokenized may be a token already: a card's last digit checks the others, and nine in ten
+ * tokens of digits fail that check. Tokens of other kinds can't be told from values.
+ */
+export const looksTokenized = (value: string, kind: DefinitionKind): boolean =>
+  kind === 'card' && isCard(value) && !passesLuhn(value);
 
 /** The columns of a malformed row are not known, so each field is masked by what it looks like. */
 export function hideAnywhere(field: string): string {

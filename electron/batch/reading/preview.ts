@@ -1,9 +1,10 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Column, Notice, Preview } from '../../contract/models/batch.ts';
+import type { Column, ColumnPlan, Notice, Preview, SourceRows } from '../../contract/models/batch.ts';
+import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask, maskNumbers } from '../../privacy/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { DetectedFormat, ReadingOverrides } from './detect.ts';
-import { hideAnywhere, holdsCards, isBlank, isScientific, looksLike, namesCleartext } from './fit.ts';
+import { contentOf, fits, hideAnywhere, isBlank, isScientific, looksLike, passesLuhn } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';
 
@@ -21,17 +22,17 @@ export function describeColumns(format: Format, rows: readonly (readonly string[
     seen.set(base, times);
     const values = rows.slice(0, 200).map((row) => row[index] ?? '');
     const like = looksLike(values);
+    const words = [given, format.firstRow?.[index] ?? ''];
+    const content =
+      like === 'text' && containsNumbers(values)
+        ? 'cleartext'
+        : contentOf(like, values, { header: given, words });
     return {
       index,
       name: times === 1 ? base : `${base} (${times})`,
       looksLike: like,
-      masked:
-        like === 'text'
-          ? containsNumbers(values)
-          : like !== null &&
-            (namesCleartext(given) ||
-              namesCleartext(format.firstRow?.[index] ?? '') ||
-              holdsCards(given, values)),
+      content,
+      masked: content === 'cleartext',
     };
   });
 }
@@ -68,20 +69,8 @@ export async function preview(
     break;
   }
   const rows = chunk?.table.firstRows() ?? [];
-  const columns = describeColumns(format, rows).map((column) => ({
-    ...column,
-    masked: column.masked || masked?.includes(column.index) === true,
-  }));
-  const hidesColumns = columns.some((column) => column.masked);
-  const show = (row: readonly string[], index: number): string[] =>
-    row.map((field, i) => {
-      const column = columns[i];
-      let text = field;
-      // The columns of a flawed row are not known.
-      if (hidesColumns && chunk?.flaws.has(index) === true) text = hideAnywhere(field);
-      else if (column?.masked === true && field !== '') text = mask(column.looksLike ?? 'text', field);
-      return (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text).toWellFormed();
-    });
+  const columns = describeColumns(format, rows).map((column) => maskedAlso(column, masked));
+  const show = createRowMask(columns);
   return done({
     source,
     reading: { encoding: format.encoding, delimiter: format.delimiter, header: format.header },
@@ -93,7 +82,7 @@ export async function preview(
     byteOrderMark: format.markLength > 0,
     newline: format.newline,
     columns,
-    rows: rows.slice(0, maxRows).map(show),
+    rows: rows.slice(0, maxRows).map((row, index) => show(row, chunk?.flaws.has(index) === true)),
     notices: [
       ...headerNotices(format),
       ...rowNotices(chunk, format),
@@ -102,6 +91,79 @@ export async function preview(
     ],
   });
 }
+
+const maskedAlso = (column: Column, masked: readonly number[] | null): Column => ({
+  ...column,
+  masked: column.masked || masked?.includes(column.index) === true,
+});
+
+/** One row of a source for the window. The columns of a flawed row are not known. */
+function createRowMask(columns: readonly Column[]): (row: readonly string[], isFlawed: boolean) => string[] {
+  const hidesColumns = columns.some((column) => column.masked);
+  return (row, isFlawed) =>
+    row.map((field, i) => {
+      const column = columns[i];
+      let text = field;
+      if (hidesColumns && isFlawed) text = hideAnywhere(field);
+      else if (column?.masked === true && field !== '') text = mask(column.looksLike ?? 'text', field);
+      return (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text).toWellFormed();
+    });
+}
+
+/**
+ * The first rows that a notice is about, wherever they are in the source. `mapped`: what the values of the planned columns
+ * should fit. Failures: file.*, row.field-too-long.
+ */
+export async function noticedRows(
+  { bytes, converted }: Pick<OpenSource, 'bytes' | 'converted'>,
+  format: Format,
+  {
+    notice,
+    masked,
+    mapped,
+  }: {
+    notice: Omit<Notice, 'count'>;
+    masked: readonly number[] | null;
+    mapped: readonly (Pick<ColumnPlan, 'column' | 'operation'> & {
+      kind: DefinitionKind;
+      maxLength: number;
+    })[];
+  },
+): Promise<Outcome<SourceRows>> {
+  const found: SourceRows = [];
+  let columns: Column[] | null = null;
+  let show = createRowMask([]);
+  for await (const read of readRows(bytes, format, beginning(format))) {
+    if (!read.ok) return read;
+    const chunk = read.value;
+    const { table, flaws, start } = chunk;
+    if (columns === null) {
+      columns = describeColumns(format, table.firstRows()).map((column) => maskedAlso(column, masked));
+      show = createRowMask(columns);
+    }
+    const column = columns.find(({ name }) => name.slice(0, 200) === notice.column)?.index ?? null;
+    const planned = mapped.find((one) => one.column === column);
+    const isNoticed = (index: number): boolean => {
+      if (flaws.has(index)) return flawNotice(chunk, index, format) === notice.kind;
+      if (column === null) return false;
+      const value = table.value(index, column);
+      if (notice.kind === 'excel-rounded') return isRounded(value, converted !== null);
+      if (notice.kind === 'formula-unevaluated') return value === '' && start.row + index >= notice.row;
+      if (notice.kind !== 'value-unfit' || planned === undefined || isBlank(value)) return false;
+      return !fits(value, planned.kind, planned);
+    };
+    for (let index = 0; index < table.count; index++) {
+      if (!isNoticed(index)) continue;
+      found.push({ row: start.row + index, cells: show(table.fields(index), flaws.has(index)) });
+      if (found.length === maxRows) return done(found);
+    }
+  }
+  return done(found);
+}
+
+/** A number whose digits a spreadsheet lost. A card may end in zeros by itself, but passes its check. */
+const isRounded = (value: string, isFromWorkbook: boolean): boolean =>
+  isScientific(value) || (/^\d{15}0+$/.test(value) && (isFromWorkbook || !passesLuhn(value)));
 
 export function headerNotices({ names, firstFlaw }: Format): Notice[] {
   if (names === null) return [];
@@ -128,14 +190,18 @@ const kinds: Partial<Record<FailureCode, Notice['kind']>> = {
   'row.field-too-long': 'field-too-long',
 };
 
+function flawNotice(chunk: Chunk, index: number, { names }: Format): Notice['kind'] | undefined {
+  const row = chunk.table.fields(index);
+  const repeats = names !== null && row.length === names.length && row.every((cell, i) => cell === names[i]);
+  const code = chunk.flaws.get(index);
+  return repeats ? 'header-repeated' : code === undefined ? undefined : kinds[code];
+}
+
 /** Flaws of one chunk, one notice a kind with the first row that has it. */
-export function rowNotices(chunk: Chunk | null, { names }: Format): Notice[] {
+export function rowNotices(chunk: Chunk | null, format: Format): Notice[] {
   const notices = new Map<Notice['kind'], Notice>();
-  for (const [index, code] of chunk?.flaws ?? []) {
-    const row = chunk?.table.fields(index) ?? [];
-    const repeats =
-      names !== null && row.length === names.length && row.every((cell, i) => cell === names[i]);
-    const kind = repeats ? 'header-repeated' : kinds[code];
+  for (const index of chunk?.flaws.keys() ?? []) {
+    const kind = chunk === null ? undefined : flawNotice(chunk, index, format);
     if (kind === undefined || chunk === null) continue;
     const found = notices.get(kind);
     notices.set(kind, {
@@ -168,14 +234,11 @@ export function roundedNotices(
     const rounded: number[] = [];
     rows.forEach((row, i) => {
       const field = row[column.index] ?? '';
-      if (isScientific(field)) rounded.push(i);
-      if (/^\d{16,19}$/.test(field)) {
-        long.push(i);
-        if (/^\d{15}0+$/.test(field)) rounded.push(i);
-      }
+      if (isRounded(field, false)) rounded.push(i);
+      if (/^\d{16,19}$/.test(field)) long.push(i);
     });
     const scientific = rounded.length > 0 && rows.some((row) => isScientific(row[column.index] ?? ''));
-    // One card in ten ends in a zero by itself; a column of them does not.
+    // A token may end in a zero; a column of them does not.
     if (!scientific && (rounded.length < 3 || rounded.length < long.length)) return [];
     const name = column.name.slice(0, 200);
     return [{ kind: 'excel-rounded', row: (rounded[0] ?? 0) + 1, column: name, count: rounded.length }];

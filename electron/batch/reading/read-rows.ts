@@ -131,12 +131,18 @@ export async function* readRows(
   }
 }
 
+/** A job's source. */
+export interface RowSource extends Pick<ByteSource, 'identity' | 'read'> {
+  /** What stands in place of some rows, by their number. */
+  readonly mended: ReadonlyMap<number, Buffer>;
+}
+
 /**
- * The rows of one committed chunk, from the source again. Failures: file.changed when they are not the rows that
- * were sent; file.gone, file.unreadable.
+ * The rows of one committed chunk, from the source again, and mended ones in their place. Failures: file.changed when
+ * they are not the rows that were sent; file.gone, file.unreadable; job.damaged.
  */
 export async function readChunk(
-  source: Pick<ByteSource, 'identity' | 'read'>,
+  source: RowSource,
   format: Format,
   range: ChunkRange,
 ): Promise<Outcome<Chunk>> {
@@ -145,7 +151,7 @@ export async function readChunk(
     if (!chunk.ok) return chunk;
     const { end, crc } = chunk.value;
     const same = end.offset === range.end.offset && end.row === range.end.row && crc === range.crc;
-    return same ? chunk : failed('file.changed');
+    return same ? replaceRows(chunk.value, format, source.mended) : failed('file.changed');
   }
   return failed('file.changed');
 }
@@ -159,4 +165,27 @@ export async function readHeader(
     return chunk.ok ? done(chunk.value.header) : chunk;
   }
   return done(null);
+}
+
+/** The chunk with other bytes for some of its rows. Failure: job.damaged where they are not one row each. */
+export function replaceRows(
+  chunk: Chunk,
+  { encoding, delimiter, newline, width, names }: Format,
+  mended: ReadonlyMap<number, Buffer>,
+): Outcome<Chunk> {
+  const { start, table } = chunk;
+  const parts: Buffer[] = [];
+  let isChanged = false;
+  for (let row = 0; mended.size > 0 && row < table.count; row++) {
+    const other = mended.get(start.row + row);
+    isChanged ||= other !== undefined;
+    parts.push(other ?? table.rowBytes(row));
+  }
+  if (!isChanged) return done(chunk);
+  const bytes = Buffer.concat(parts);
+  const view = codecOf(encoding).view(bytes);
+  const spans = findRows(view, { delimiter, newline, isEnd: true, isFull: true, until: Infinity });
+  if (spans.count !== table.count) return failed('job.damaged');
+  const replaced = new Table({ encoding, bytes, view }, spans);
+  return done({ ...chunk, table: replaced, flaws: replaced.findFlaws(width, names) });
 }

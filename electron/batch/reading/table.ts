@@ -135,6 +135,13 @@ export class Table {
     return this.#text.slice(from, Math.min(to, Math.floor(this.#bytes.length / this.#unit)));
   }
 
+  /** A row as the source has it, its line end included. */
+  rowBytes(row: number): Buffer {
+    const end = this.rowEnd(row) * this.#unit;
+    const isLast = row + this.#skipped + 1 === this.#spans.count;
+    return this.#bytes.subarray(this.rowStart(row) * this.#unit, isLast ? this.#bytes.length : end);
+  }
+
   /** Half a UTF-16 unit at the end of a row, where the file was cut; `slice` leaves it out. */
   tailOf(row: number): Buffer {
     const units = Math.floor(this.#bytes.length / this.#unit);

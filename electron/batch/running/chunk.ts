@@ -1,16 +1,17 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ColumnWork } from '../planning/plan.ts';
-import { fits, isBlank } from '../reading/fit.ts';
+import { explainInvalid, fits, isBlank } from '../reading/fit.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
   asCode,
-  isRetriable,
+  isTriedAgain,
   requestIdOf,
   rowState,
   rowStates,
   type ChunkResults,
   type ColumnResults,
+  type RetriedCode,
   type StateLetter,
 } from '../storing/results.ts';
 import type { BatchRequest, Slot, ValueCoalescer } from './coalescing.ts';
@@ -35,8 +36,9 @@ const unfit = fixedSlot(rowStates.failed, 'value.unfit');
 /** The chunk's results of an earlier run, when failed rows are tried again. */
 export interface EarlierResults {
   readonly results: ChunkResults;
-  /** Only values that failed for this reason are tried again; null is every reason where a retry may help. */
-  readonly code: FailureCode | null;
+  readonly code: RetriedCode;
+  /** Numbers of rows that are not what they were: all their values are sent. */
+  readonly mended: ReadonlySet<number>;
 }
 
 export interface BeginChunkOptions {
@@ -58,18 +60,24 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   let values = 0;
   const cells = columns.map(({ plan, kind }, c) => {
     const coalescer = coalescers[c];
-    const before = earlier?.results.columns[c];
+    const beforeAll = earlier?.results.columns[c];
     const requestedBefore = coalescer?.requested ?? 0;
+    const rule = { operation: plan.operation, maxLength };
     let last: BatchRequest | null = null;
     const slots: Slot[] = [];
     for (let r = 0; r < table.count; r++) {
       const value = table.value(r, plan.column);
+      const before = earlier?.mended.has(chunk.start.row + r) === true ? undefined : beforeAll;
       if (hasFlaws && flaws.has(r)) slots.push(kept);
       else if (isBlank(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
-      else if (!fits(value, kind, { operation: plan.operation, maxLength })) slots.push(unfit);
-      else if (before !== undefined && earlier !== null && !isTriedAgain(earlier, before, r))
+      else if (!fits(value, kind, rule)) slots.push(unfit);
+      else if (
+        before !== undefined &&
+        earlier !== null &&
+        !isTriedAgain(asCode(before.values[r] ?? ''), earlier.code)
+      )
         slots.push(earlierSlot(before, r));
       else {
         const slot = coalescer?.slotFor(value, batchSize) ?? unfit;
@@ -89,11 +97,6 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
   return { range: { start, end, crc }, flaws, cells, requests, values };
 }
 
-function isTriedAgain({ code }: EarlierResults, column: ColumnResults, row: number): boolean {
-  const failed = asCode(column.values[row] ?? '');
-  return isRetriable(failed) && (code === null || failed === code);
-}
-
 function earlierSlot(column: ColumnResults, row: number): Slot {
   const state = (column.states[row] ?? rowStates.kept) as StateLetter;
   const request = { requestId: requestIdOf(column, row) } as BatchRequest;
@@ -108,10 +111,18 @@ function earlierSlot(column: ColumnResults, row: number): Slot {
   };
 }
 
+/** The text of an answered slot; a cleartext that the service does not take has the reason that is known here. */
+export function explain({ state, text, value }: Slot, { plan, kind }: ColumnWork): string {
+  if (state !== rowStates.failed || (text as FailureCode) !== 'service.value-invalid') return text;
+  // A slot of an earlier run has no value.
+  return plan.operation === 'tokenize' && value !== '' ? (explainInvalid(value, kind) ?? text) : text;
+}
+
 /** The results of a chunk, once all its requests are settled. */
 export function collectResults(pending: PendingChunk, columns: readonly ColumnWork[]): ChunkResults {
   const { range, cells } = pending;
-  const results = cells.map((slots): ColumnResults => {
+  const results = cells.map((slots, c): ColumnResults => {
+    const work = columns[c];
     const requests: [number, string][] = [];
     const reasons: Record<number, string> = {};
     const states = Buffer.allocUnsafe(slots.length);
@@ -123,7 +134,7 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
         requests.push([row, requestId]);
       }
       if (slot.reason !== undefined) reasons[row] = slot.reason;
-      return slot.text;
+      return work === undefined ? slot.text : explain(slot, work);
     });
     return { states: states.toString('latin1'), values, requests, reasons };
   });

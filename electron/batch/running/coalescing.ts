@@ -60,6 +60,8 @@ export class ValueCoalescer {
   #requested = 0;
   #requestedBefore = 0;
   #fruitless = 0;
+  /** Answered before this run: found as long as it lasts. */
+  readonly #pinned = new Map<string, Slot>();
 
   constructor(call: BatchCall, send: (request: BatchRequest) => void, limits = defaultLimits) {
     this.#call = call;
@@ -73,8 +75,17 @@ export class ValueCoalescer {
     return this.#requested;
   }
 
+  /** From now on the value has this slot. */
+  pin(value: string, slot: Slot): void {
+    this.#pinned.set(value, slot);
+  }
+
   /** The slot of a value: a remembered one, or a new one in the request that is being filled. */
   slotFor(value: string, batchSize: number): Slot {
+    if (this.#pinned.size > 0) {
+      const pinned = this.#pinned.get(value);
+      if (pinned !== undefined) return pinned;
+    }
     const isRemembered =
       this.#fruitless < maxFruitlessGenerations || groupOf(value) === this.#fruitless % sampleGroups;
     if (isRemembered) {

@@ -133,7 +133,10 @@ export function createJobList(options: JobListOptions): JobList {
         await rm(folder, { recursive: true, force: true }).catch(() => undefined);
         return failed('job.busy');
       }
-      const job = new BatchJob(options, folder, spec, { ...initialState, total: draft.total });
+      const job = new BatchJob(options, folder, spec, {
+        ...initialState,
+        total: draft.counted?.rows ?? null,
+      });
       jobs.set(spec.jobId, job);
       return done(job);
     },
@@ -157,7 +160,7 @@ export function createJobList(options: JobListOptions): JobList {
 }
 
 async function createSpec(
-  { opened, format, work, connection }: Draft,
+  { opened, format, work, connection, counted }: Draft,
   plan: Plan,
   now: number,
 ): Promise<JobSpec> {
@@ -170,6 +173,7 @@ async function createSpec(
     sourcePath: opened.path,
     spool: opened.copy?.subject ?? null,
     identity: opened.bytes.identity,
+    crc: counted?.crc ?? null,
     format: { ...format, names: format.names === null ? null : [...format.names] },
     connectionId: connection.id,
     connectionName: connection.name,

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import { failed, type Outcome } from '../../contract/errors.ts';
 import type { Keychain } from '../../credentials/keychain.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { openFile, readAhead, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { openEncryptedSource } from '../reading/encrypted-copies.ts';
-import { beginning, readChunk, readRows, type Chunk } from '../reading/read-rows.ts';
+import { beginning, readChunk, readRows, type Chunk, type RowSource } from '../reading/read-rows.ts';
 import { keyAccount, type JobSpec } from '../storing/job-files.ts';
-import type { ResultStore } from '../storing/result-store.ts';
-import { asCode, isRetriable } from '../storing/results.ts';
+import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
+import { asCode, isTriedAgain, type RetriedCode } from '../storing/results.ts';
 
 /** In a job's folder: the encrypted copy of rows that are not in a text file of their own. */
 export const copyName = 'source';
@@ -41,12 +41,12 @@ export async function openJobSource(
 }
 
 /**
- * Whether a source has the very bytes that the results are for: every chunk has its checksum, and they reach the end. Of
- * a job that has not read its whole source it is not known.
+ * Whether a source has the very bytes that the job is for: every chunk that has results has its checksum. What is behind
+ * them is known by the checksum of the whole, where it was counted before the job began.
  */
 export async function hasBytesOf(
   source: Pick<ByteSource, 'identity' | 'read'>,
-  { format }: Pick<JobSpec, 'format'>,
+  { format, crc: crcOfAll }: Pick<JobSpec, 'format' | 'crc'>,
   { entries }: Pick<ResultStore, 'entries'>,
 ): Promise<boolean> {
   const { size } = source.identity;
@@ -55,21 +55,36 @@ export async function hasBytesOf(
   if (!head.ok || !head.value.equals(Buffer.from(mark.slice(0, format.markLength)))) return false;
   const read = readAhead((offset, length) => source.read(offset, length), size);
   let offset = format.markLength;
+  let sum = 0;
   for (const { start, end, crc } of entries) {
     if (start.offset !== offset) return false;
     const bytes = await read(offset, end.offset - offset);
     if (!bytes.ok || crc32(bytes.value) !== crc) return false;
+    sum = crc32(bytes.value, sum);
     offset = end.offset;
   }
-  return offset === size;
+  if (offset === size) return true;
+  if (crcOfAll === null) return false;
+  while (offset < size) {
+    const bytes = await read(offset, restBytes);
+    if (!bytes.ok || bytes.value.length === 0) return false;
+    sum = crc32(bytes.value, sum);
+    offset += bytes.value.length;
+  }
+  return sum === crcOfAll;
 }
+
+const restBytes = 256 * 1024;
 
 /** About so many values a chunk: few beside those in flight, so that no chunk waits long for its last value. */
 const valuesPerChunk = 1_000;
 const minRowsPerChunk = 50;
 const checkSourceEvery = 16;
 
-type Source = Pick<ByteSource, 'identity' | 'read' | 'check'>;
+/** A source with what a person corrected in it. */
+export type JobSource = ByteSource & RowSource;
+
+type Source = Pick<JobSource, 'identity' | 'read' | 'check' | 'mended'>;
 
 /** The chunks from where the results end. Failures: file.*, row.field-too-long. */
 export async function* remainingChunks(
@@ -94,24 +109,21 @@ export async function* remainingChunks(
   if (!unchanged.ok) yield unchanged;
 }
 
-/**
- * The chunks that have failed values: those that failed with `code`, or with any where a retry may help.
- * Failures: file.*.
- */
+/** The chunks that have failed values which are tried again, or one of some rows. Failures: file.*, job.damaged. */
 export async function* failedChunks(
   source: Source,
   { format }: JobSpec,
   { entries }: Pick<ResultStore, 'entries'>,
-  code: FailureCode | null,
+  { code, mended }: { readonly code: RetriedCode; readonly mended: ReadonlySet<number> },
 ): AsyncGenerator<Outcome<Chunk>, void> {
-  const isTriedAgain = (failed: FailureCode): boolean =>
-    isRetriable(failed) && (code === null || failed === code);
+  const withMended = new Set([...mended].map((row) => entries[indexOfRow({ entries }, row)]));
   for (const entry of [...entries]) {
     // A row's own code is that of the first of its values that failed.
     const codes = [entry.counts, ...(entry.counts.columns ?? [])].flatMap((counts) =>
       Object.keys(counts.codes),
     );
-    if (!codes.map(asCode).some(isTriedAgain)) continue;
+    const isRetried = codes.some((failed) => isTriedAgain(asCode(failed), code));
+    if (!isRetried && !withMended.has(entry)) continue;
     const chunk = await readChunk(source, format, entry);
     yield chunk;
     if (!chunk.ok) return;

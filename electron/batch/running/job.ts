@@ -1,20 +1,22 @@
 import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { ServiceStatus } from '../../contract/models/app.ts';
-import type { Job, JobState, Tally } from '../../contract/models/batch.ts';
+import type { CanaryCell, Job, JobState, PolicyChange, Tally } from '../../contract/models/batch.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { sameIdentity, type ByteSource, type Identity } from '../../storage/byte-source.ts';
-import { createRecordCipher } from '../../storage/encryption.ts';
+import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';
-import { workFor, type ColumnWork } from '../planning/plan.ts';
-import { keyAccount, saveState, type JobSpec, type StoredState } from '../storing/job-files.ts';
-import type { ChunkRange } from '../storing/journal.ts';
+import { changePolicies, workFor, type ColumnWork } from '../planning/plan.ts';
+import { keyAccount, saveState, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
+import type { ChunkRange, Position } from '../storing/journal.ts';
+import { readMendedRows, writeMendedRows, type MendedRows } from '../storing/mended-rows.ts';
 import { indexOfRow, openResultStore, type Commit, type ResultStore } from '../storing/result-store.ts';
-import type { ChunkResults } from '../storing/results.ts';
+import type { ChunkResults, RetriedCode } from '../storing/results.ts';
+import { brakeWindow, chooseCanary, isRefused, showCanary, type Braked, type Canary } from './brake.ts';
 import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
-import { failedChunks, hasBytesOf, openJobSource, remainingChunks } from './job-source.ts';
-import { createProgress, isComplete, viewJob } from './progress.ts';
+import { failedChunks, hasBytesOf, openJobSource, remainingChunks, type JobSource } from './job-source.ts';
+import { createProgress, hasWholeSource, isComplete, viewJob } from './progress.ts';
+import { finalFailures, pauseCodes, retryDelay } from './outages.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
 
 const defaultInFlight = 8;
@@ -27,13 +29,13 @@ const silentForMs = 1_000;
 /** What a person or the app asked of a running job. */
 type StopRequest = 'pause' | 'cancel' | 'close';
 
-/** What a run works through: what is left of the source, or the rows that failed before (with one code, or any). */
-type RunMode = { readonly mode: 'remaining' } | { readonly mode: 'retry'; readonly code: FailureCode | null };
+/** What a run works through: what is left of the source, or rows that failed before. */
+type RunMode = { readonly mode: 'remaining' } | { readonly mode: 'retry'; readonly code: RetriedCode };
 
 /** One batch job from start to discard, over any number of runs and processes. */
 export class BatchJob {
-  readonly spec: JobSpec;
-  readonly work: readonly ColumnWork[];
+  #spec: JobSpec;
+  #work: readonly ColumnWork[];
   readonly #folder: string;
   readonly #options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'platform' | 'inFlight'>;
   #stored: StoredState;
@@ -43,12 +45,18 @@ export class BatchJob {
   #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
   #starting: Promise<null> | null = null;
   #stopRequest: StopRequest | null = null;
+  #starts: readonly Position[] = [];
+  #canary: Canary | null = null;
+  /** Why the present run pauses by itself. */
+  #braked: Braked | null = null;
   /** Runs in a row that ended with an outage before they committed anything. */
   #attempt = 0;
   /** The same, but a person who resumes does not begin anew. */
   #outages = 0;
   /** The file that was last found to have the source's bytes, though it was written since. */
   #sameSource: Identity | null = null;
+  /** Null until read. */
+  #mended: MendedRows | null = null;
   #cancelTimer: (() => void) | null = null;
   #progress = createProgress();
   readonly #figures: FiguresReader;
@@ -67,10 +75,18 @@ export class BatchJob {
   ) {
     this.#options = options;
     this.#folder = folder;
-    this.spec = spec;
+    this.#spec = spec;
     this.#stored = stored;
     this.#figures = createFiguresReader(spec.plan.columns.map(({ column }) => column));
-    this.work = spec.plan.columns.map((column, i) => workFor(column, spec.kinds[i] ?? 'text'));
+    this.#work = workOf(spec);
+  }
+
+  get spec(): JobSpec {
+    return this.#spec;
+  }
+
+  get work(): readonly ColumnWork[] {
+    return this.#work;
   }
 
   get state(): JobState {
@@ -85,12 +101,18 @@ export class BatchJob {
     const isRunning = this.state === 'running';
     return viewJob({
       spec: this.spec,
-      stored: this.#stored,
+      stored: { ...this.#stored, canary: this.#readCanary() },
       store: this.#store,
       figures: this.#readFigures(),
       rate: isRunning ? this.#progress.rate(this.#options.clock.now()) : { rows: 0, bytes: 0 },
       runWaiting: isRunning ? this.#runWaiting() : null,
     });
+  }
+
+  #readCanary(): Job['canary'] {
+    const answered = this.#canary?.answered ?? [];
+    if (answered.length === 0) return this.#stored.canary;
+    return { values: answered.length, failed: answered.filter(({ slot }) => isRefused(slot)).length };
   }
 
   #readFigures(): JobFigures {
@@ -114,9 +136,9 @@ export class BatchJob {
   async #openStoreOnce(): Promise<Outcome<ResultStore>> {
     if (this.#isDiscarded) return failed('job.unknown');
     if (this.#isClosed) return failed('job.busy');
-    const key = await this.#options.keychain.key(keyAccount);
-    if (!key.ok) return key;
-    const store = await openResultStore(this.#folder, createRecordCipher(key.value, this.spec.jobId));
+    const cipher = await this.#cipher();
+    if (!cipher.ok) return cipher;
+    const store = await openResultStore(this.#folder, cipher.value);
     if (!store.ok) return store;
     if (!hasExpectedRows(store.value.tally, this.#stored)) {
       await store.value.close();
@@ -130,7 +152,14 @@ export class BatchJob {
    * The source as it was when the job began. A file that was written since counts as that source where its bytes are the
    * same. Failures: job.source-gone, file.changed, file.unreadable, job.damaged.
    */
-  openSource(): Promise<Outcome<ByteSource>> {
+  async openSource(): Promise<Outcome<JobSource>> {
+    const mended = await this.readMended();
+    if (!mended.ok) return mended;
+    const source = await this.#openFile();
+    return source.ok ? done({ ...source.value, mended: mended.value.rows }) : source;
+  }
+
+  #openFile(): Promise<Outcome<ByteSource>> {
     return openJobSource(this.#options.keychain, this.#folder, this.spec, async (source) => {
       if (this.#sameSource !== null && sameIdentity(source.identity, this.#sameSource)) return true;
       const store = await this.openStore();
@@ -140,17 +169,49 @@ export class BatchJob {
     });
   }
 
-  /** Begins to run. Answers once it runs. Failures: job.busy, and those of the client, store and source. */
-  start(): Promise<Outcome<null>> {
+  /**
+   * Begins to run. Answers once it runs. `starts`: where rows begin, spread over the file, for the values that are sent
+   * first. Failures: job.busy, and those of the client, store and source.
+   */
+  start(starts: readonly Position[] = []): Promise<Outcome<null>> {
+    this.#starts = starts;
     return this.#start({ mode: 'remaining' });
   }
 
-  /** Goes on with whatever it was doing when it stopped. */
+  /** Goes on with whatever it was doing when it stopped; where it paused by itself, without doing so again. */
   resume(): Promise<Outcome<null>> {
     if (!['paused', 'interrupted', 'cancelled'].includes(this.state))
       return Promise.resolve(failed('job.busy'));
     this.#attempt = 0;
+    if (this.#stored.braked !== null) this.#stored = { ...this.#stored, brakeOff: true };
     return this.#goOn();
+  }
+
+  /** The values that were sent first, as the window may see them. */
+  showCanary(): CanaryCell[] {
+    return showCanary(this.#canary, this.#work);
+  }
+
+  /**
+   * Runs under other policies, first the values again that were refused, then the rest. What has a result stays: under
+   * another policy it would be the same. Failures: plan.column-unknown; job.busy, and those of `start`.
+   */
+  async changePolicy(changes: readonly PolicyChange[]): Promise<Outcome<null>> {
+    if (this.busy || this.#isDiscarded || this.state === 'running') return failed('job.busy');
+    const plan = changePolicies(this.#spec.plan, changes);
+    if (!plan.ok) return plan;
+    const spec = { ...this.#spec, plan: plan.value };
+    const key = await this.#options.keychain.key(keyAccount);
+    if (!key.ok) return key;
+    const written = await writeSpec(this.#folder, spec, key.value);
+    if (!written.ok) return written;
+    this.#spec = spec;
+    this.#work = workOf(spec);
+    this.#attempt = 0;
+    // Its answers are of the policy from before.
+    this.#canary = null;
+    this.#stored = { ...this.#stored, braked: null, brakeOff: false, canary: null };
+    return this.#start({ mode: 'retry', code: 'refused' });
   }
 
   /** Tries failed rows again: those with one code, or with null all where a retry may help. */
@@ -158,6 +219,41 @@ export class BatchJob {
     if (this.state !== 'finished') return failed('job.busy');
     this.#attempt = 0;
     return this.#start({ mode: 'retry', code });
+  }
+
+  /**
+   * Puts rows that a person corrected in place of the source's from now on, and sends those that are pending.
+   * Failures: job.busy, those of `start`, file.disk-full, file.unwritable.
+   */
+  async mend(mended: MendedRows): Promise<Outcome<null>> {
+    if (this.busy || this.state !== 'finished') return failed('job.busy');
+    const written = await this.#writeMended(mended);
+    if (!written.ok) return written;
+    this.#attempt = 0;
+    return this.#start({ mode: 'retry', code: 'mended' });
+  }
+
+  /** What was corrected so far. Failures: job.damaged, keychain.*. */
+  async readMended(): Promise<Outcome<MendedRows>> {
+    if (this.#mended !== null) return done(this.#mended);
+    const cipher = await this.#cipher();
+    if (!cipher.ok) return cipher;
+    const read = await readMendedRows(this.#folder, cipher.value);
+    if (read.ok) this.#mended = read.value;
+    return read;
+  }
+
+  async #writeMended(mended: MendedRows): Promise<Outcome<null>> {
+    const cipher = await this.#cipher();
+    if (!cipher.ok) return cipher;
+    const written = await writeMendedRows(this.#folder, cipher.value, mended);
+    if (written.ok) this.#mended = mended;
+    return written;
+  }
+
+  async #cipher(): Promise<Outcome<RecordCipher>> {
+    const key = await this.#options.keychain.key(keyAccount);
+    return key.ok ? done(createRecordCipher(key.value, this.spec.jobId)) : key;
   }
 
   #goOn(): Promise<Outcome<null>> {
@@ -199,6 +295,7 @@ export class BatchJob {
       state: 'running',
       endedAt: null,
       waiting: null,
+      braked: null,
       failure: null,
       retrying: mode.mode === 'retry',
       retryCode: mode.mode === 'retry' ? mode.code : null,
@@ -208,12 +305,18 @@ export class BatchJob {
       return saved;
     }
     this.#stopRequest = null;
+    this.#braked = null;
+    if (mode.mode === 'remaining' && store.entries.length === 0 && !this.#stored.brakeOff)
+      this.#beginCanary(source.value, client.value.rules.valueLength);
     this.#progress = createProgress();
+    // Who retries values that failed expects that many fail again.
+    const hasBrake = !this.#stored.brakeOff && (mode.mode === 'remaining' || mode.code === 'refused');
+    const mended = mode.mode === 'retry' && mode.code === 'mended' ? (this.#mended?.pending ?? none) : none;
     const abort = new AbortController();
     const control = runChunks({
       chunks:
         mode.mode === 'retry'
-          ? failedChunks(source.value, spec, store, mode.code)
+          ? failedChunks(source.value, spec, store, { code: mode.code, mended })
           : remainingChunks(source.value, spec, store),
       columns: this.work,
       client: client.value,
@@ -221,8 +324,10 @@ export class BatchJob {
       maxInFlight: this.#options.inFlight ?? defaultInFlight,
       outages: this.#outages,
       signal: abort.signal,
+      canary: mode.mode === 'retry' ? null : this.#canary,
+      ...(hasBrake && { brake: (braked: Braked) => (this.#braked = braked) }),
       ...(mode.mode === 'retry' && {
-        retry: { read: ({ start }) => store.read(indexOfRow(store, start.row)), code: mode.code },
+        retry: { read: ({ start }) => store.read(indexOfRow(store, start.row)), code: mode.code, mended },
       }),
       commit: (range, results) => this.#commit(range, results, store),
       settle: () => store.settled(),
@@ -236,6 +341,16 @@ export class BatchJob {
     this.#reportUntilEnd(client.value);
     this.#emit();
     return done(null);
+  }
+
+  /** Those that were answered in an earlier run stay; others are chosen anew. */
+  #beginCanary(source: ByteSource, maxLength: number): void {
+    if (this.#canary !== null && this.#canary.answered !== null) return;
+    const { format } = this.#spec;
+    const work = this.#work;
+    const choose = (): ReturnType<typeof chooseCanary> =>
+      chooseCanary({ source, format, work, starts: this.#starts, maxLength });
+    this.#canary = { choose, answered: null };
   }
 
   async pause(): Promise<Outcome<null>> {
@@ -351,10 +466,19 @@ export class BatchJob {
     this.#stopReporting();
     this.#client = null;
     await source.close();
-    if (reason === null) await this.#finish(store);
+    const goesOn = reason === null && this.#stored.retrying && !hasWholeSource(this.#spec, store);
+    if (goesOn && request === null) {
+      this.#run = null;
+      this.#isEnding = false;
+      await this.#continue();
+      return;
+    }
+    if (goesOn) await this.#settle({ state: request === 'cancel' ? 'cancelled' : 'paused', retrying: false });
+    else if (reason === null) await this.#finish(store);
+    else if (reason.code === 'job.braked' && this.#braked !== null) await this.#pauseBraked(this.#braked);
     else if (request === 'cancel') await this.#settle({ state: 'cancelled' });
     else if (request !== null && reason.code === 'service.cancelled') await this.#settle({ state: 'paused' });
-    else if (final.includes(reason.code)) await this.#settle({ state: 'failed', failure: reason });
+    else if (finalFailures.includes(reason.code)) await this.#settle({ state: 'failed', failure: reason });
     else await this.#wait(reason);
     // After a failed write the store takes nothing more; the next run opens it again.
     if (reason?.code.startsWith('file.') === true) await this.#release();
@@ -363,7 +487,25 @@ export class BatchJob {
     this.#emit();
   }
 
+  /** After a retry, with what is left of the source. */
+  async #continue(): Promise<void> {
+    const started = await this.#start({ mode: 'remaining' });
+    // No call is there to answer: the job shows why it did not go on.
+    if (!started.ok && this.state === 'running')
+      await this.#save({ state: 'paused', waiting: { failure: started.failure, until: null } });
+  }
+
+  /** A pause that a person asked for meanwhile is that person's. */
+  async #pauseBraked({ index, failed, of }: Braked): Promise<void> {
+    const column = this.#spec.plan.columns[index]?.column ?? 0;
+    await this.#settle({ state: 'paused', braked: { column, failed, of, isCanary: of < brakeWindow } });
+  }
+
   async #finish(store: ResultStore): Promise<void> {
+    if (this.#stored.retryCode === 'mended' && this.#mended !== null) {
+      // Where this fails they are sent once more with the next list: no harm.
+      await this.#writeMended({ ...this.#mended, pending: none });
+    }
     if (isComplete(this.spec, store, this.#stored.total)) {
       await this.#settle({ state: 'finished', total: store.tally.rows, retrying: false });
     } else await this.#settle({ state: 'failed', failure: { code: 'job.sum' } });
@@ -396,7 +538,15 @@ export class BatchJob {
 
   async #save(change: Partial<StoredState>): Promise<Outcome<null>> {
     const tally = this.#store?.tally ?? this.#stored.tally;
-    this.#stored = { ...this.#stored, ...this.#readFigures(), ...change, tally, committed: tally.rows };
+    const canary = this.#readCanary();
+    this.#stored = {
+      ...this.#stored,
+      ...this.#readFigures(),
+      canary,
+      ...change,
+      tally,
+      committed: tally.rows,
+    };
     const saved = await saveState(this.#folder, this.#stored);
     // While a run ends the job is still busy: a call made because of the new state would be refused.
     if (!this.#isEnding) this.#emit();
@@ -425,40 +575,14 @@ export class BatchJob {
   }
 }
 
+const none: ReadonlySet<number> = new Set();
+
+const workOf = ({ plan, kinds }: JobSpec): ColumnWork[] =>
+  plan.columns.map((column, i) => workFor(column, kinds[i] ?? 'text'));
+
 /** Everything counted when a run ended was synced: only a run that was cut off may have lost some. */
 function hasExpectedRows(found: Tally, { state, tally }: StoredState): boolean {
   if (state === 'running' || state === 'interrupted') return true;
   // A lost retry would leave as many rows, with the failures from before it.
   return state === 'finished' ? isDeepStrictEqual(found, tally) : found.rows >= tally.rows;
-}
-
-const pauseCodes: Readonly<Record<NonNullable<ServiceStatus['pauseReason']>, FailureCode>> = {
-  busy: 'service.busy',
-  failing: 'service.failing',
-  quota: 'service.quota',
-  offline: 'service.unreachable',
-};
-
-/** Outages that end by themselves: the job tries again without being asked. */
-const outages: readonly FailureCode[] = [
-  'service.unreachable',
-  'service.timeout',
-  'service.failing',
-  'service.busy',
-  'service.quota',
-];
-
-/** The job can't go on after these. */
-const final: readonly FailureCode[] = ['file.changed', 'row.field-too-long', 'job.damaged', 'job.sum'];
-
-const firstDelayMs = 15_000;
-const maxBackOffMs = 5 * 60_000;
-/** The day's transfers come back within a day; a later reset means a wrong clock. */
-const maxDelayMs = 24 * 60 * 60_000;
-
-/** When to try again; null where the person has to resume. `attempt` counts tries without progress, from 0. */
-function retryDelay(failure: Failure, attempt: number): number | null {
-  if (!outages.includes(failure.code)) return null;
-  const delayMs = failure.retryAfterMs ?? Math.min(firstDelayMs * 2 ** Math.min(attempt, 10), maxBackOffMs);
-  return Math.min(delayMs, maxDelayMs);
 }

@@ -59,10 +59,16 @@ export function isComplete(
     const before = entries[i - 1]?.end ?? first;
     return entry.start.offset === before.offset && entry.start.row === before.row;
   });
-  const reachesEnd = last.offset === identity.size && last.row - 1 === tally.rows;
+  const reachesEnd = hasWholeSource({ format, identity }, { entries }) && last.row - 1 === tally.rows;
   const sum = tally.ok + tally.failed + tally.unmatched + tally.blank;
   return hasNoGap && reachesEnd && (total ?? tally.rows) === tally.rows && sum === tally.rows;
 }
+
+/** Whether there are results up to the last byte. */
+export const hasWholeSource = (
+  { format, identity }: Pick<JobSpec, 'format' | 'identity'>,
+  { entries }: Pick<ResultStore, 'entries'>,
+): boolean => (entries.at(-1)?.end ?? beginning(format)).offset === identity.size;
 
 export interface JobSnapshot {
   readonly spec: JobSpec;
@@ -103,6 +109,8 @@ export function viewJob({ spec, stored, store, figures, rate, runWaiting }: JobS
     secondsLeft:
       rate.bytes > 0 && !stored.retrying && runWaiting === null ? Math.ceil(bytesLeft / rate.bytes) : null,
     waiting: runWaiting ?? stored.waiting,
+    braked: stored.braked,
+    canary: stored.canary,
     failure: stored.failure,
   };
 }

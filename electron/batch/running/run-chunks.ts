@@ -1,10 +1,11 @@
-import type { Failure, FailureCode, Outcome } from '../../contract/errors.ts';
-import type { ServiceClient } from '../../service/client.ts';
+import type { Failure, Outcome } from '../../contract/errors.ts';
+import type { BatchCall, ServiceClient } from '../../service/client.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import type { Commit } from '../storing/result-store.ts';
-import type { ChunkResults } from '../storing/results.ts';
+import type { ChunkResults, RetriedCode } from '../storing/results.ts';
+import { brakeWindow, createRefusalWindow, judgeCanary, type Braked, type Canary } from './brake.ts';
 import { beginChunk, collectResults, type EarlierResults, type PendingChunk } from './chunk.ts';
 import { ValueCoalescer } from './coalescing.ts';
 import { createRequestSender } from './send-requests.ts';
@@ -20,11 +21,16 @@ export interface RunOptions {
   readonly outages?: number;
   /** Aborts requests that do not end by themselves. */
   readonly signal: AbortSignal;
-  /** For a retry: the earlier results of a chunk, and which failure is tried again (null for all). */
+  /** For a retry: the earlier results of a chunk, and which failures are tried again. */
   readonly retry?: {
     readonly read: (range: ChunkRange) => Promise<Outcome<ChunkResults>>;
-    readonly code: FailureCode | null;
+    readonly code: RetriedCode;
+    readonly mended: ReadonlySet<number>;
   };
+  /** What is sent before the rest; absent where nothing is. */
+  readonly canary?: Canary | null;
+  /** Told why it stops when too many values are refused; absent, it goes on whatever the answers are. */
+  readonly brake?: (braked: Braked) => void;
   /** Stores results, in the order of the chunks. */
   readonly commit: (range: ChunkRange, results: ChunkResults) => Commit;
   /** Called when nothing more is committed. */
@@ -62,6 +68,7 @@ export function runChunks(run: RunOptions): RunControl {
   let stopReason: Failure | null = null;
   let commitFailure: Failure | null = null;
   let allRead = false;
+  const windows = new Map<BatchCall, ReturnType<typeof createRefusalWindow>>();
   const readerSignal = createSignal();
   const committerSignal = createSignal();
 
@@ -74,6 +81,14 @@ export function runChunks(run: RunOptions): RunControl {
       unwrittenValues + slots.length <= maxUnwrittenValues || (sender.running === 0 && unwrittenChunks === 0),
     onBegin: ({ slots }) => (unwrittenValues += slots.length),
     onSettled: () => readerSignal.notify(),
+    onAnswered: ({ call }, slots) => {
+      if (run.brake === undefined) return;
+      const window = windows.get(call) ?? createRefusalWindow();
+      windows.set(call, window);
+      const failed = window.add(slots);
+      const index = columns.findIndex(({ key }) => key === JSON.stringify(call));
+      if (failed !== null && !allRead) pull({ index, failed, of: brakeWindow });
+    },
     outages: run.outages ?? 0,
   });
   const byKey = new Map<string, ValueCoalescer>();
@@ -90,6 +105,38 @@ export function runChunks(run: RunOptions): RunControl {
     unsyncedChunks > maxUnsyncedChunks;
   const mustStop = (): boolean => stopReason !== null || sender.stopped !== null || commitFailure !== null;
 
+  /** What was begun is still sent and committed: stopping it would mean to send it twice. */
+  function pull(braked: Braked): void {
+    if (mustStop()) return;
+    stopReason = { code: 'job.braked' };
+    run.brake?.(braked);
+    readerSignal.notify();
+  }
+
+  async function sendCanary(canary: Canary): Promise<Failure | null> {
+    if (canary.answered === null) {
+      const chosen = await canary.choose();
+      if (!chosen.ok) return chosen.failure;
+      if (mustStop()) return null;
+      const answered = chosen.value.flatMap((cell) => {
+        const slot = coalescers[cell.index]?.slotFor(cell.value, batchSize);
+        return slot === undefined ? [] : [{ ...cell, slot }];
+      });
+      flushAll();
+      for (const request of new Set(answered.map(({ slot }) => slot.request))) {
+        const stop = await request?.settled;
+        if (stop !== null && stop !== undefined) return stop;
+      }
+      // They are written with their rows, some of them at the end of the file: nothing waits for them.
+      unwrittenValues -= answered.length;
+      canary.answered = answered;
+      const braked = judgeCanary(answered, columns);
+      if (braked !== null && run.brake !== undefined) pull(braked);
+    }
+    for (const { index, value, slot } of canary.answered) coalescers[index]?.pin(value, slot);
+    return null;
+  }
+
   async function readChunks(): Promise<Failure | null> {
     for await (const chunk of run.chunks) {
       if (!chunk.ok) return chunk.failure;
@@ -98,7 +145,7 @@ export function runChunks(run: RunOptions): RunControl {
       if (run.retry !== undefined) {
         const results = await run.retry.read(chunk.value);
         if (!results.ok) return results.failure;
-        earlier = { results: results.value, code: run.retry.code };
+        earlier = { ...run.retry, results: results.value };
       }
       const begun = beginChunk(chunk.value, { columns, coalescers, batchSize, maxLength, earlier });
       pending.push(begun);
@@ -154,7 +201,8 @@ export function runChunks(run: RunOptions): RunControl {
 
   async function runToEnd(): Promise<Failure | null> {
     const committing = commitInOrder();
-    const readFailure = await readChunks();
+    const canaryFailure = run.canary ? await sendCanary(run.canary) : null;
+    const readFailure = canaryFailure ?? (mustStop() ? null : await readChunks());
     allRead = true;
     flushAll();
     committerSignal.notify();

@@ -50,6 +50,8 @@ export interface RequestSenderOptions {
   readonly mayBegin: (request: BatchRequest) => boolean;
   readonly onBegin: (request: BatchRequest) => void;
   readonly onSettled: () => void;
+  /** These slots of the request have their state. */
+  readonly onAnswered?: (request: BatchRequest, slots: readonly Slot[]) => void;
   /** Runs of this job in a row that ended with an outage before anything was committed. */
   readonly outages: number;
 }
@@ -79,6 +81,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       if (first !== undefined) answeredValue = { call, element: { ref: first.ref, value: first.value } };
       if (request.requestId === '') request.requestId = outcome.value.requestId;
       applyAnswer(call, slots, outcome.value);
+      options.onAnswered?.(request, slots);
       return null;
     }
     const { failure } = outcome;
@@ -90,6 +93,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       if (refusals >= maxRefusals) return failure;
       failSlots(slots, failure);
       if (request.requestId === '') request.requestId = failure.requestId ?? '';
+      options.onAnswered?.(request, slots);
       return null;
     }
     if (isDivisible) {

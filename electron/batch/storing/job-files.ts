@@ -9,7 +9,7 @@ import {
   type Failure,
   type Outcome,
 } from '../../contract/errors.ts';
-import { delimiter, encoding, job, jobState, plan, tally } from '../../contract/models/batch.ts';
+import { braked, delimiter, encoding, job, jobState, plan, tally } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { syncFolder } from '../../storage/durable.ts';
@@ -37,6 +37,8 @@ const jobSpec = z.object({
    */
   spool: z.string().nullable().default(null),
   identity: z.object({ size: z.number(), modifiedMs: z.number() }),
+  /** CRC-32 of all bytes behind the byte order mark; null where the job began before they were counted. */
+  crc: z.number().nullable().default(null),
   format: z.object({
     encoding,
     delimiter,
@@ -78,8 +80,15 @@ const storedState = z.object({
   committed: z.number(),
   /** Whether failed rows are being tried again. */
   retrying: z.boolean(),
-  /** Only those that failed for this reason; null is every reason where a retry may help. */
-  retryCode: z.enum(failureCodes).nullable().default(null),
+  /** See `RetriedCode`. */
+  retryCode: z
+    .union([z.enum(failureCodes), z.enum(['refused', 'mended'])])
+    .nullable()
+    .default(null),
+  braked: braked.nullable().default(null),
+  /** A person went on after it had paused by itself: it does not pause so again. */
+  brakeOff: z.boolean().default(false),
+  canary: job.shape.canary.default(null),
 });
 export type StoredState = z.infer<typeof storedState>;
 
@@ -95,6 +104,9 @@ export const initialState: StoredState = {
   committed: 0,
   retrying: false,
   retryCode: null,
+  braked: null,
+  brakeOff: false,
+  canary: null,
 };
 
 /**
@@ -149,7 +161,8 @@ function withoutSubject({ subject: _, ...failure }: Failure): Failure {
   return failure;
 }
 
-function writeSpec(folder: string, spec: JobSpec, masterKey: Uint8Array): Promise<Outcome<null>> {
+/** Failures: file.disk-full, file.unwritable. */
+export function writeSpec(folder: string, spec: JobSpec, masterKey: Uint8Array): Promise<Outcome<null>> {
   const { jobId } = spec;
   const cleartext = Buffer.from(JSON.stringify(jobSpec.parse(spec)));
   const encrypted = createRecordCipher(masterKey, jobId).encrypt(cleartext, specContext);

@@ -170,16 +170,32 @@ export function addCounts(tally: Tally, counts: ChunkCounts, sign: 1 | -1 = 1): 
   };
 }
 
-/** What is wrong with the row itself: a second try can't help. */
+/** The same value under the same policy would be refused again. */
 const permanent: readonly FailureCode[] = [
-  'row.malformed',
-  'row.unclosed-quote',
-  'row.field-too-long',
-  'row.bad-encoding',
-  'row.nul',
-  'value.unfit',
+  'service.value-invalid',
+  'service.value-too-long',
+  'service.token-invalid',
+  'service.invalid-input',
+  'service.too-large',
+  'service.refused',
 ];
-export const isRetriable = (code: FailureCode): boolean => !permanent.includes(code);
+
+/** Whether a second try can help: where the service had trouble, or did not say why. */
+export const isRetriable = (code: FailureCode): boolean =>
+  !code.startsWith('row.') && !code.startsWith('value.') && !permanent.includes(code);
+
+/**
+ * Which failed values are tried again: those with one code, with null all where a retry may help, and with `refused` all
+ * that were sent, since under another policy the answer may be another. With `mended` none: only rows that a person
+ * corrected are sent.
+ */
+export type RetriedCode = FailureCode | 'refused' | 'mended' | null;
+
+export function isTriedAgain(failed: FailureCode, code: RetriedCode): boolean {
+  if (code === 'mended') return false;
+  if (code === 'refused') return failed.startsWith('service.') || failed.startsWith('value.');
+  return isRetriable(failed) && (code === null || failed === code);
+}
 
 export function asCode(text: string): FailureCode {
   return failureCodes.find((code) => code === text) ?? 'call.failed';

@@ -92,13 +92,21 @@ export const notice = z.strictObject({
     'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
     'header-repeated', // a row that repeats the header
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
+    'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
+    'value-unfit', // does not fit the definition's kind, and is not sent
   ]),
   row: count,
   column: z.string().nullable(),
   count,
 });
 export type Notice = z.infer<typeof notice>;
+
+/** Rows of a source by their numbers, masked as a preview's are. */
+export const sourceRows = z
+  .array(z.strictObject({ row: z.int().positive(), cells: z.array(z.string()) }))
+  .max(50);
+export type SourceRows = z.infer<typeof sourceRows>;
 
 export const column = z.strictObject({
   /** Position from 0. */
@@ -107,7 +115,9 @@ export const column = z.strictObject({
   name: z.string(),
   /** What the first values look like, to suggest a definition. */
   looksLike: z.enum(['card', 'ssn', 'email', 'text']).nullable(),
-  /** Whether the preview shows local masks for it: name or values suggest cleartext, or it is mapped to Tokenize. */
+  /** What its values are taken for, or its name where they leave it open; null where neither says so. */
+  content: z.enum(['cleartext', 'tokens']).nullable(),
+  /** Whether the preview shows local masks for it: it is taken for cleartext, or mapped to Tokenize. */
   masked: z.boolean(),
 });
 export type Column = z.infer<typeof column>;
@@ -178,6 +188,10 @@ export type MatchReason = z.infer<typeof matchReason>;
 export const mapping = z.strictObject({
   id,
   name,
+  /** Of the file it was saved for, whole; absent where an earlier version saved it. */
+  header: z.array(z.string().max(1_000)).max(1_000).optional(),
+  /** Where it was saved; absent where an earlier version did. */
+  origin: z.strictObject({ connectionId: id, environment: z.string() }).optional(),
   columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
 });
 export type Mapping = z.infer<typeof mapping>;
@@ -234,6 +248,17 @@ export const failureGroup = z.strictObject({
 });
 export type FailureGroup = z.infer<typeof failureGroup>;
 
+/** Why a job paused by itself. */
+export const braked = z.strictObject({
+  /** Position in the source of the column whose values failed. */
+  column: count,
+  /** Of the last `of` values that were answered so many were refused; of the first ones where the run had just begun. */
+  failed: count,
+  of: count,
+  isCanary: z.boolean(),
+});
+export type Braked = z.infer<typeof braked>;
+
 /** A job at one moment: all its numbers belong together, so a window that shows several of them shows one event. */
 export const job = z.strictObject({
   jobId: id,
@@ -264,9 +289,37 @@ export const job = z.strictObject({
   secondsLeft: count.nullable(),
   /** Why nothing is sent at the moment, and until when: it is paused, or it runs and the service has to be waited for. */
   waiting: z.strictObject({ failure: failureSchema, until: instant.nullable() }).nullable(),
+  /** It is paused, since more than half of the values were refused. A resume then goes on whatever the answers are. */
+  braked: braked.nullable(),
+  /** The values that were sent first, spread over the file; null before they were, and for a file of no more than those. */
+  canary: z.strictObject({ values: count, failed: count }).nullable(),
   failure: failureSchema.nullable(),
 });
 export type Job = z.infer<typeof job>;
+
+/** One of the values that were sent first, as masked as in the table. */
+export const canaryCell = z.strictObject({
+  row: z.int().positive(),
+  /** Position in the source. */
+  column: count,
+  before: z.string(),
+  /** Empty where there is no result. */
+  after: z.string(),
+  state: z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank']),
+  code: z.enum(failureCodes).nullable(),
+  /** The service's own words. */
+  reason: z.string().nullable(),
+});
+export type CanaryCell = z.infer<typeof canaryCell>;
+
+/** Other policies for columns of a job; what else a plan says is not changed. */
+export const policyChange = z.strictObject({
+  column: count,
+  policy: name,
+  /** translate only */
+  targetPolicy: name.nullable(),
+});
+export type PolicyChange = z.infer<typeof policyChange>;
 
 /** A stored job that can't be read; it can only be removed. */
 export const damagedJob = z.strictObject({
@@ -285,9 +338,14 @@ export const resultRow = z.strictObject({
   row: z.int().positive(),
   state: cellState,
   code: z.enum(failureCodes).nullable(),
-  /** `code`: why this cell failed. */
+  /** `code`: why this cell failed; `reason`: the same in the service's own words, masked. */
   cells: z.array(
-    z.strictObject({ text: z.string(), state: cellState, code: z.enum(failureCodes).optional() }),
+    z.strictObject({
+      text: z.string(),
+      state: cellState,
+      code: z.enum(failureCodes).optional(),
+      reason: z.string().optional(),
+    }),
   ),
 });
 export type ResultRow = z.infer<typeof resultRow>;
@@ -370,16 +428,23 @@ export const exportChoice = z.strictObject({
   jobId: id,
   /** `tokens`: the mapped columns as they came in. */
   content: z.enum(['masked', 'cleartext', 'tokens']),
-  /** `matches`: the rows whose cleartext a pattern was found in; not those that failed or are blank. */
-  rows: z.enum(['all', 'matches', 'failed']),
+  /**
+   * `matches`: the rows whose cleartext a pattern was found in; not those that failed or are blank. `failed`: the list of
+   * failed rows with their reasons. `shown`: those of `shown`, in the order of the source.
+   */
+  rows: z.enum(['all', 'matches', 'failed', 'shown']),
+  /** With `rows: 'shown'`, what the table shows: a filter and conditions over what the window sees. */
+  shown: z.strictObject({ filter: rowFilter, where: rowsView.shape.where }).optional(),
   /** `workbook`: one sheet in which every cell is text as it is, so the choices of dialect below have no effect. */
   format: z.enum(['csv', 'workbook']),
   /**
    * `source`: in the source's own dialect and encoding, and no byte outside the mapped cells changes; the choices of
-   * dialect below have no effect. The others are written anew, in UTF-8: `exact` every value as it is, `spreadsheet` with
-   * formulas neutralised.
+   * dialect below have no effect. The others are written anew: `exact` every value as it is, `spreadsheet` with formulas
+   * neutralised.
    */
   safety: z.enum(['source', 'spreadsheet', 'exact']),
+  /** A cell that it can't hold is left empty and its row flagged in an `error` column. */
+  encoding,
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),
@@ -393,9 +458,23 @@ export const exportChoice = z.strictObject({
 });
 export type ExportChoice = z.infer<typeof exportChoice>;
 
+export const mendResult = z.strictObject({
+  /** Rows of the list that are changed: they are being sent. */
+  changed: count,
+  unchanged: count,
+  leftOutRows: count,
+  /** The first hundred of those, and why. */
+  leftOut: z.array(z.strictObject({ row: count, code: z.enum(failureCodes) })).max(100),
+});
+export type MendResult = z.infer<typeof mendResult>;
+
 export const exported = z.strictObject({
+  /** By which the window asks to show the file; main alone resolves it to a path. */
+  exportId: id,
   /** File name without its folder. */
   name: z.string(),
+  /** The folder it was written to, for a person to read. */
+  folder: z.string(),
   tally,
   rowsWritten: count,
   /** Cells that were escaped for spreadsheets. */

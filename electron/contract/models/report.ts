@@ -62,8 +62,9 @@ export type Metrics = z.infer<typeof metrics>;
 
 /** This workstation's own numbers, from the audit log. A request is one that left this app. */
 export const workstation = figures.extend({
-  /** Elements in the requests that succeeded. */
+  /** Values that were answered, and those that were refused among them: one by one, or with their request. */
   values: count,
+  valuesFailed: count,
   refusals: z
     .array(
       z.strictObject({

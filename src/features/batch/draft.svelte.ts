@@ -1,16 +1,19 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type {
+  Column,
   ColumnPlan,
   Job,
   Mapping,
   MatchReason,
+  Notice,
   Plan,
   Preflight,
   Preview,
   Reading,
   ResultRow,
   Source,
+  SourceRows,
 } from '../../../electron/contract/models/batch.ts';
 import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
 import type { Api } from '../../api.ts';
@@ -43,9 +46,38 @@ export function formatPreset({ operation, definition, policy }: Preset, app: App
   return parts.filter((part) => part !== '').join(' · ');
 }
 
-/** A change to the plan or the mappings that the person can undo. */
+/** What may be done with a column that was recognised. */
+export interface Suggestion {
+  operation: 'tokenize' | 'detokenize';
+  /** Such as "card numbers". */
+  looksLike: string;
+}
+
+const kindWords: Readonly<Record<DefinitionKind, string>> = {
+  card: 'card',
+  ssn: 'social security',
+  email: 'e-mail',
+  text: 'text',
+};
+
+/** For a column whose values, or its name where they leave it open, say what it holds; else null. */
+export function suggestionFor({
+  looksLike,
+  content,
+}: Pick<Column, 'looksLike' | 'content'>): Suggestion | null {
+  if (looksLike === null || looksLike === 'text' || content === null) return null;
+  const kind = kindWords[looksLike];
+  if (content === 'tokens') return { operation: 'detokenize', looksLike: `${kind} tokens` };
+  return { operation: 'tokenize', looksLike: looksLike === 'email' ? 'e-mail addresses' : `${kind} numbers` };
+}
+
+/** A change to the plan or the mappings that the person can undo, or one that is offered. */
 export type Note =
   | { kind: 'suggested'; mapping: Mapping }
+  /** A mapping for other columns, or of another environment: `matched` of the file's columns are in it. */
+  | { kind: 'offered'; mapping: Mapping; matched: number; columns: number; isOtherPlace: boolean }
+  /** The only column was recognised. */
+  | { kind: 'recognised'; column: string; suggestion: Suggestion }
   | { kind: 'removed'; mapping: Mapping; wasApplied: boolean }
   | { kind: 'preset'; text: string; column: string | null }
   /** The preset waits for the next file, because this one already has a plan. */
@@ -82,15 +114,37 @@ class SavedMappings {
     return null;
   }
 
-  /** The mapping with the most columns whose headers are all in the file and whose names this connection knows. */
-  fitting(headers: readonly string[]): Mapping | undefined {
+  /**
+   * The mapping for a file, of those whose names this connection knows. `isExact`: it was saved for just this header, in
+   * this environment of this connection; any other one is for the person to choose.
+   */
+  find(
+    header: readonly string[],
+  ): { mapping: Mapping; isExact: boolean; isOtherPlace: boolean; matched: number } | undefined {
+    const { connection } = this.#app;
     const [best] = this.all
-      .filter(({ columns }) => columns.length > 0 && columns.every(({ header }) => headers.includes(header)))
       .filter(({ columns }) =>
         columns.every((column) => this.#known(column) && (!column.target || this.#known(column.target))),
       )
+      .map((mapping) => {
+        const isSameHeader =
+          mapping.header?.length === header.length &&
+          header.every((name, at) => mapping.header?.[at] === name);
+        const isSamePlace =
+          mapping.origin !== undefined &&
+          mapping.origin.connectionId === connection?.id &&
+          mapping.origin.environment === connection.environment;
+        const matched = mapping.columns.filter((column) => header.includes(column.header)).length;
+        return {
+          mapping,
+          isExact: isSameHeader && isSamePlace,
+          isOtherPlace: isSameHeader && !isSamePlace,
+          matched,
+        };
+      })
+      .filter(({ matched }) => matched > 0)
       .reverse()
-      .sort((a, b) => b.columns.length - a.columns.length);
+      .sort((a, b) => Number(b.isExact) - Number(a.isExact) || b.matched - a.matched);
     return best;
   }
 
@@ -125,6 +179,8 @@ export class BatchDraft {
   note = $state.raw<Note | null>(null);
   preflight = $state.raw<Preflight | null>(null);
   trial = $state.raw<ResultRow[] | null>(null);
+  /** The rows that a notice is about, in place of the first ones. */
+  noticed = $state.raw<{ notice: Notice; rows: SourceRows } | null>(null);
   failure = $state.raw<Failure | null>(null);
   /** What waits for a reason, because the plan has an expression that tells more than the mask. */
   asking = $state<'try' | 'run' | null>(null);
@@ -187,13 +243,10 @@ export class BatchDraft {
   async read(overrides: Partial<Reading>): Promise<void> {
     this.overrides = { ...this.overrides, ...overrides };
     this.reading = true;
-    const masked = this.preview?.columns
-      .filter(({ index, masked }) => masked || this.columns.get(index)?.operation === 'tokenize')
-      .map(({ index }) => index);
     const outcome = await this.#api.call('batch.preview', {
       sourceId: this.source.sourceId,
       reading: this.overrides,
-      masked: masked ?? null,
+      masked: this.#maskedColumns,
     });
     this.reading = false;
     this.failure = outcome.ok ? null : outcome.failure;
@@ -211,6 +264,14 @@ export class BatchDraft {
   }
 
   choose(column: number, action: ColumnAction): void {
+    this.#set(column, action);
+    // The preview masks a column locally while it holds cleartext.
+    const holdsCleartext = action === 'tokenize' || this.preview?.columns[column]?.masked === true;
+    if (holdsCleartext) void this.read({});
+    else void this.check();
+  }
+
+  #set(column: number, action: ColumnAction): void {
     const before = this.columns.get(column);
     this.#drop(column);
     if (action !== 'keep') {
@@ -237,10 +298,6 @@ export class BatchDraft {
       });
       if (action === 'match') this.#startMatch(column, emptyPatternFor(this.app.definition(definition).kind));
     }
-    // The preview masks a column locally while it holds cleartext.
-    const holdsCleartext = action === 'tokenize' || this.preview?.columns[column]?.masked === true;
-    if (holdsCleartext) void this.read({});
-    else void this.check();
   }
 
   change(column: number, over: Partial<ColumnPlan>): void {
@@ -294,6 +351,7 @@ export class BatchDraft {
     this.#turn += 1;
     const turn = this.#turn;
     this.trial = null;
+    this.noticed = null;
     this.preflight = null;
     this.asking = null;
     const plan = this.plan;
@@ -306,6 +364,31 @@ export class BatchDraft {
     this.failure = reported ? null : outcome.failure;
   }
 
+  /** Shows the rows that a notice is about. */
+  async showNoticed(notice: Notice): Promise<void> {
+    const turn = this.#turn;
+    const { kind, row, column } = notice;
+    const outcome = await this.#api.call('batch.noticedRows', {
+      sourceId: this.source.sourceId,
+      reading: this.overrides,
+      masked: this.#maskedColumns,
+      plan: this.plan,
+      notice: { kind, row, column },
+    });
+    if (turn !== this.#turn) return;
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (outcome.ok) this.noticed = { notice, rows: outcome.value };
+  }
+
+  /** Main hides more by itself. */
+  get #maskedColumns(): number[] | null {
+    return (
+      this.preview?.columns
+        .filter(({ index, masked }) => masked || this.columns.get(index)?.operation === 'tokenize')
+        .map(({ index }) => index) ?? null
+    );
+  }
+
   async tryRows(revealReason: MatchReason | null = null): Promise<void> {
     const plan = this.plan;
     if (plan === null) return;
@@ -314,6 +397,7 @@ export class BatchDraft {
     if (turn !== this.#turn) return;
     this.failure = outcome.ok ? null : outcome.failure;
     this.trial = outcome.ok ? outcome.value.rows : null;
+    this.noticed = null;
     this.asking = null;
   }
 
@@ -365,7 +449,15 @@ export class BatchDraft {
       ...rest,
       header: this.preview?.columns[column]?.name ?? '',
     }));
-    const saved = await this.saved.save({ name, columns });
+    const { connection } = this.app;
+    const saved = await this.saved.save({
+      name,
+      header: this.#header,
+      ...(connection !== null && {
+        origin: { connectionId: connection.id, environment: connection.environment },
+      }),
+      columns,
+    });
     this.failure = saved.ok ? null : saved.failure;
     if (!saved.ok) return false;
     this.appliedMapping = saved.value;
@@ -385,11 +477,13 @@ export class BatchDraft {
     const { note } = this;
     this.note = null;
     if (note?.kind === 'removed') {
-      const { name, columns } = note.mapping;
-      const saved = await this.saved.save({ name, columns });
+      const { id: _, ...mapping } = note.mapping;
+      const saved = await this.saved.save(mapping);
       this.failure = saved.ok ? null : saved.failure;
       if (saved.ok && note.wasApplied) this.appliedMapping = saved.value;
-    } else if (note?.kind === 'suggested' || note?.kind === 'preset') {
+    } else if (note?.kind === 'offered') {
+      this.apply(note.mapping);
+    } else if (note?.kind === 'suggested' || note?.kind === 'preset' || note?.kind === 'recognised') {
       this.#preset = null;
       this.#clear();
       await this.read({});
@@ -401,11 +495,38 @@ export class BatchDraft {
     this.appliedMapping = '';
   }
 
+  get #header(): string[] {
+    return this.preview?.columns.map(({ name }) => name) ?? [];
+  }
+
+  /** A mapping saved for this file, or one that may do; else the only column, where it is recognised. */
   #suggest(): void {
-    const mapping = this.saved.fitting(this.preview?.columns.map(({ name }) => name) ?? []);
-    if (mapping === undefined) return;
-    this.apply(mapping);
-    this.note = { kind: 'suggested', mapping };
+    const found = this.saved.find(this.#header);
+    const [column, ...others] = this.preview?.columns ?? [];
+    const suggestion = column === undefined ? null : suggestionFor(column);
+    if (found?.isExact === true) {
+      this.apply(found.mapping);
+      this.note = { kind: 'suggested', mapping: found.mapping };
+    } else if (found !== undefined) {
+      const { mapping, matched, isOtherPlace } = found;
+      this.note = { kind: 'offered', mapping, matched, isOtherPlace, columns: this.#header.length };
+    } else if (column !== undefined && suggestion !== null && others.length === 0) {
+      this.choose(column.index, suggestion.operation);
+      this.note = { kind: 'recognised', column: column.name, suggestion };
+    }
+  }
+
+  /** Recognised columns with which nothing is done yet. */
+  suggestions = $derived.by(() =>
+    (this.preview?.columns ?? []).flatMap((column) => {
+      const suggestion = this.columns.has(column.index) ? null : suggestionFor(column);
+      return suggestion === null ? [] : [{ column: column.index, ...suggestion }];
+    }),
+  );
+
+  useSuggestions(): void {
+    for (const { column, operation } of this.suggestions) this.#set(column, operation);
+    void this.read({});
   }
 
   /** Called when a failed request is tried again while this file is open. */

@@ -9,6 +9,7 @@ import type {
   Tally,
 } from '../../../electron/contract/models/batch.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
+import { reasonFor } from '../../messages.ts';
 import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../format.ts';
 
 export const operationLabels: Record<ColumnPlan['operation'], string> = {
@@ -195,6 +196,49 @@ export function formatSum({ tally, unsent, plan }: Pick<Job, 'tally' | 'unsent' 
   return unsent === null ? `${sum}; the rest of the file was not sent` : sum;
 }
 
+/** Why a job paused by itself. The column is named where the job has several. */
+export function formatBraked(
+  { column, failed, of, isCanary }: NonNullable<Job['braked']>,
+  { plan, columns }: Pick<Job, 'plan' | 'columns'>,
+): string {
+  const where = plan.columns.length > 1 ? ` of ${columns[column] ?? ''}` : '';
+  return `Paused: ${formatCount(failed)} of the ${isCanary ? 'first' : 'last'} ${formatCount(of)}${where} were refused. Wrong column, definition or policy?`;
+}
+
+export function formatFirstValues({ values, failed }: NonNullable<Job['canary']>): string {
+  const succeeded = failed === values ? '' : `${formatCount(values - failed)} succeeded`;
+  const refused = failed === 0 ? '' : `${formatCount(failed)} refused`;
+  return `First ${formatCount(values)} values: ${[succeeded, refused].filter((part) => part !== '').join(', ')}`;
+}
+
+/**
+ * Why values of a column failed: in words that name the definition and the policy, and in the service's own where they
+ * say more.
+ */
+export function formatReason(
+  { code, reason = null }: { code: FailureCode | null; reason?: string | null | undefined },
+  planned: { label: string; policy: string } | null,
+): string {
+  if (code === null) return '';
+  if (planned === null) return reasonFor(code);
+  const { label, policy } = planned;
+  const invalid = `Not a valid ${label}`;
+  const words: Partial<Record<FailureCode, string>> = {
+    'service.value-invalid': invalid,
+    'service.value-too-long': `Too long for ${label}`,
+    'service.token-invalid': `Not a token of ${label}`,
+    'service.refused': `Policy ${policy} does not grant this`,
+    'value.check-digit': `${invalid}: the check digit is wrong`,
+    'value.length': `${invalid}: too few or too many digits`,
+    'value.ssn-area': `${invalid}: area 000, 666 or 900–999`,
+    'value.ssn-zeros': `${invalid}: group 00 or serial 0000`,
+    'value.unfit': `Does not fit ${label}, not sent`,
+  };
+  const known = words[code];
+  if (known !== undefined) return known;
+  return reason === null || reason === '' ? reasonFor(code) : `${reasonFor(code)}: ${reason}`;
+}
+
 /** How many rows match: what an export of the matches will hold. */
 export function formatMatches({ rows, ok, failed, blank }: Tally): string {
   const rest = [
@@ -208,30 +252,36 @@ export function formatMatches({ rows, ok, failed, blank }: Tally): string {
 export function formatTrial(rows: readonly ResultRow[], matching: boolean): string {
   const count = (state: ResultRow['state']): number => rows.filter((row) => row.state === state).length;
   const parts = [
-    `${count('ok')} ${matching ? 'match' : 'ok'}`,
-    matching ? `${count('unmatched')} don’t` : '',
+    `${count('ok')} of ${formatRows(rows.length)} ${matching ? 'match' : 'succeeded'}`,
     count('failed') > 0 ? `${count('failed')} failed` : '',
     count('blank') > 0 ? `${count('blank')} blank` : '',
   ].filter((part) => part !== '');
-  return `Tried ${formatRows(rows.length)}: ${parts.join(', ')}. Nothing was kept.`;
+  return `${parts.join(', ')}. Nothing was saved.`;
 }
 
+/** Whether rows can be shown for a notice; others are about the header. */
+export const hasNoticedRows = ({ kind }: Notice): boolean =>
+  !['header-duplicate', 'header-empty', 'header-damaged'].includes(kind);
+
 export function formatNotice({ kind, row, column, count }: Notice): string {
-  const where = count === 1 ? `row ${formatCount(row)}` : `first in row ${formatCount(row)}`;
+  const where = count === 1 ? `row ${formatCount(row)}` : `first: row ${formatCount(row)}`;
   const many = formatCount(count);
+  const rows = formatRows(count);
   const sentences: Readonly<Record<Notice['kind'], string>> = {
-    'row-malformed': `${many} with more or fewer fields than the header, ${where}`,
-    'bad-encoding': `${many} with characters that do not fit the encoding, ${where}`,
-    nul: `${many} with NUL characters, ${where}`,
-    'unclosed-quote': `a quote that never closes, ${where}`,
-    'field-too-long': `${many} with a field that is too long, ${where}`,
-    'header-duplicate': `two columns are called ${column ?? 'the same'}`,
-    'header-empty': `${many} without a name in the header`,
+    'row-malformed': `${rows} ${count === 1 ? 'has' : 'have'} the wrong number of fields (${where})`,
+    'bad-encoding': `${rows} ${count === 1 ? 'has' : 'have'} characters that do not fit the encoding (${where})`,
+    nul: `${rows} ${count === 1 ? 'has' : 'have'} NUL characters (${where})`,
+    'unclosed-quote': `A quote never closes (${where})`,
+    'field-too-long': `${rows} ${count === 1 ? 'has' : 'have'} a field that is too long (${where})`,
+    'header-duplicate': `Two columns are named ${column ?? 'the same'}`,
+    'header-empty': count === 1 ? '1 column has no name' : `${many} columns have no name`,
     'header-damaged':
-      'the header has quotes that do not agree, or characters that do not fit the encoding: it is taken as it is',
-    'header-repeated': `the header stands in the file again, ${where}`,
-    'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost, ${where}`,
-    'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values, ${where}: save it in a spreadsheet program and drop it again`,
+      'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is',
+    'header-repeated': `The header row appears again (${where})`,
+    'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost (${where})`,
+    'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again`,
+    'value-unfit': `${many} in ${column ?? 'a column'} not valid for the definition, and not sent (${where})`,
+    'looks-tokenized': `${many} in ${column ?? 'a column'} look like tokens already: their check digits are wrong (${where})`,
   };
   return sentences[kind];
 }

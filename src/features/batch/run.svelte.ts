@@ -1,6 +1,12 @@
 import { newXorKey } from '../../../electron/contract/obscured.ts';
 import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
-import type { ExportChoice, Exported, Job } from '../../../electron/contract/models/batch.ts';
+import type {
+  CanaryCell,
+  ExportChoice,
+  Exported,
+  Job,
+  PolicyChange,
+} from '../../../electron/contract/models/batch.ts';
 import type { Cell } from '../../ui/grid-keys.ts';
 import { rowHead } from '../../ui/grid-columns.ts';
 import type { Api } from '../../api.ts';
@@ -13,18 +19,26 @@ export const maxSheetRows = 1_048_575;
 /** What a sheet was read from has no dialect of text that a person would know again. */
 const isWorkbook = ({ sourceName }: Job): boolean => /\.xl[st][xm]$/i.test(sourceName);
 
-/**
- * The export that is offered first: masked, and in the source's own dialect; for a workbook safe in a spreadsheet, in the
- * dialect of RFC 4180.
- */
+/** What an export of a job may hold, the usual one first. `tokens`: what was tokenized or translated, or came in so. */
+export function exportContents({ plan }: Pick<Job, 'plan'>): ExportChoice['content'][] {
+  const hasMasked = plan.columns.some(({ operation }) => operation === 'detokenize' || operation === 'match');
+  if (hasMasked) return ['masked', 'tokens', 'cleartext'];
+  // The values that came in are cleartext where they were tokenized.
+  return plan.columns.some(({ operation }) => operation === 'tokenize')
+    ? ['tokens', 'cleartext']
+    : ['tokens'];
+}
+
+/** The export that is offered first: by what the job did, in the source's own dialect; of a workbook another one. */
 export function defaultExport(job: Job): ExportChoice {
   return {
     jobId: job.jobId,
-    content: 'masked',
+    content: exportContents(job)[0] ?? 'masked',
     rows: 'all',
-    format: 'csv',
+    format: isWorkbook(job) && job.tally.rows <= maxSheetRows ? 'workbook' : 'csv',
     safety: isWorkbook(job) ? 'spreadsheet' : 'source',
-    delimiter: ',',
+    encoding: 'utf-8',
+    delimiter: isWorkbook(job) ? ',' : job.plan.reading.delimiter,
     byteOrderMark: true,
     newline: '\r\n',
     reason: '',
@@ -36,14 +50,23 @@ export function defaultExport(job: Job): ExportChoice {
 
 /** NAME_errors.csv: why each row failed, and the row as it came in. */
 export function failedRowsExport(job: Job): ExportChoice {
-  return { ...defaultExport(job), rows: 'failed', content: 'tokens' };
+  return { ...defaultExport(job), rows: 'failed', content: 'tokens', format: 'csv' };
+}
+
+/** The rows the table shows, as an export's: by a name of their own where they have one. */
+export function shownRows(
+  job: Job,
+  table: Pick<ResultsTable, 'filter' | 'isFiltered'>,
+): ExportChoice['rows'] {
+  if (table.isFiltered) return 'shown';
+  if (table.filter === 'all' || table.filter === 'failed') return table.filter;
+  const isMatch = job.plan.columns.some(({ operation }) => operation === 'match');
+  return isMatch && table.filter === 'ok' ? 'matches' : 'shown';
 }
 
 /** How many rows an export writes. A cleartext export from production asks the person to type it. */
-export function exportedRows(job: Job, rows: ExportChoice['rows']): number {
-  if (rows === 'failed') return job.tally.failed;
-  if (rows === 'matches') return job.tally.ok;
-  return job.tally.rows;
+export function exportedRows(job: Job, rows: ExportChoice['rows'], shown: number): number {
+  return { all: job.tally.rows, failed: job.tally.failed, matches: job.tally.ok, shown }[rows];
 }
 
 type JobCommand = 'batch.pause' | 'batch.resume' | 'batch.cancel';
@@ -56,7 +79,9 @@ export class BatchRun {
   readonly table: ResultsTable;
   /** `column`: as the window counts them, `rowHead` for the row's own. */
   active = $state.raw<Cell>({ row: 0, column: rowHead });
-  panel = $state<'reveal' | 'export' | null>(null);
+  panel = $state<'reveal' | 'export' | 'change' | null>(null);
+  /** What the run sent first; empty before, and after the app was started again. */
+  firstValues = $state.raw<CanaryCell[]>([]);
   exported = $state.raw<Exported | null>(null);
   failure = $state.raw<Failure | null>(null);
   panelFailure = $state.raw<Failure | null>(null);
@@ -116,7 +141,28 @@ export class BatchRun {
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
-  open(panel: 'reveal' | 'export'): void {
+  /** Runs again under other policies what was refused. */
+  async changePolicy(changes: PolicyChange[]): Promise<void> {
+    const outcome = await this.#api.call('batch.changePolicy', { jobId: this.jobId, changes });
+    this.panelFailure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
+    this.firstValues = [];
+    this.close();
+  }
+
+  async loadFirstValues(): Promise<void> {
+    const outcome = await this.#api.call('batch.canary', { jobId: this.jobId });
+    if (outcome.ok) this.firstValues = outcome.value;
+  }
+
+  /** The definition and the policy of a mapped column of the source; null for one that is not mapped. */
+  plannedOf(column: number | null): { label: string; policy: string } | null {
+    const planned = this.job?.plan.columns.find((one) => one.column === column);
+    if (planned === undefined) return null;
+    return { label: this.app.definition(planned.definition).label, policy: planned.policy };
+  }
+
+  open(panel: 'reveal' | 'export' | 'change'): void {
     if (panel === 'reveal' && !this.revealable) return;
     this.panelFailure = null;
     this.exported = null;
@@ -165,5 +211,12 @@ export class BatchRun {
     if (outcome.value === null) return;
     this.exported = outcome.value;
     this.close();
+  }
+
+  /** Shows the file that was exported last in the file manager. False where the system has none. */
+  async showExported({ exportId }: Exported): Promise<boolean> {
+    const outcome = await this.#api.call('batch.showExport', { exportId });
+    this.failure = outcome.ok ? null : outcome.failure;
+    return !outcome.ok || outcome.value.shown;
   }
 }

@@ -98,6 +98,11 @@ export class ResultsTable {
     this.#stopListening();
   }
 
+  /** Which rows are shown, for an export of them. */
+  get shown(): { filter: RowFilter; where: RowCondition[] } {
+    return { filter: this.filter, where: this.#where };
+  }
+
   get #where(): RowCondition[] {
     return [...this.conditions]
       .filter(([, { test, text }]) => text !== '' || test === 'failed')

@@ -1,4 +1,9 @@
-import type { FailedRequest, Figures, MetricsRow } from '../../../electron/contract/models/report.ts';
+import type {
+  FailedRequest,
+  Figures,
+  MetricsRow,
+  Workstation,
+} from '../../../electron/contract/models/report.ts';
 import { formatCount } from '../../format.ts';
 import { formatDay } from './dates.ts';
 
@@ -23,9 +28,15 @@ function worstOf({ rows, failed }: Figures): MetricsRow | null {
 }
 
 /** What the figures say, in one sentence; null without a request. */
-export function headlineOf(figures: Figures, label: (definition: string) => string): string | null {
-  const { requests, failed, previous } = figures;
+export function headlineOf(
+  figures: Figures & Partial<Pick<Workstation, 'values' | 'valuesFailed'>>,
+  label: (definition: string) => string,
+): string | null {
+  const { requests, failed, previous, values = 0, valuesFailed = 0 } = figures;
   if (requests === 0) return null;
+  // A request succeeds although each of its values was refused.
+  if (valuesFailed > 0)
+    return `${formatCount(valuesFailed)} of ${formatCount(values)} values were refused: ${formatPercent(valuesFailed, values)}.`;
   if (failed === null) return `${formatCount(requests)} requests. The service does not report failures.`;
   if (failed === 0) return `No request failed, of ${formatCount(requests)}.`;
   const worst = worstOf(figures);

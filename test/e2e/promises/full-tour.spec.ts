@@ -82,7 +82,7 @@ test(
     await detokenizeCards(page, home, all);
     await revealCell(page, 3);
     await hide(page);
-    await exportRows(page, { content: 'Masked', written: 'For spreadsheets' });
+    await exportRows(page, { content: 'Masked', written: 'Safe for Excel' });
     await go(page, 'Activity');
     await go(page, 'Settings');
     await page.keyboard.press('Control+l');

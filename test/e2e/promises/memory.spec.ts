@@ -186,6 +186,7 @@ test('the passphrase of the lock and that of an export are gone once they are se
   await tokenizeCards(page, app, home);
   const exported = page.getByRole('status', { name: 'Exported' });
   await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await page.getByRole('button', { name: 'Format…' }).click();
   await page.getByText('Encrypt with a passphrase').click();
   await page.getByLabel('Passphrase, at least 8 characters').click();
   await typedAndGone(page, passphrase(), async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import type { BatchAnswer } from '../../../electron/service/client.ts';
 import { matchElements } from '../../../electron/service/call-batch.ts';
+import { shippedProfile } from '../../faults/client-side.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../../support/batch-app.ts';
 
 let app: TestApp;
@@ -86,7 +87,8 @@ it('does not end a long job so while the service is down', async () => {
   }
 });
 
-const members = { ref: ['RefId'], value: ['Value'], error: ['Error'], refusesEcho: true };
+const { elementCodes } = shippedProfile();
+const members = { ref: ['RefId'], value: ['Value'], error: ['Error'], elementCodes, refusesEcho: true };
 const answerOf = (value: string, emptyValues = false) =>
   matchElements([{ ref: '0', value: 'tok' }], [{ RefId: '0', Value: value }], { ...members, emptyValues });
 
@@ -99,4 +101,44 @@ it('takes an empty answer for a failure, unless the service profile says otherwi
 it('takes an answer with half a character for a failure', () => {
   expect(answerOf('a\ud800')).toEqual(done([{ ref: '0', ok: false, code: 'service.broken-value' }]));
   expect(answerOf('a💳')).toEqual(done([{ ref: '0', ok: true, value: 'a💳' }]));
+});
+
+const invalid = (reason: string): void => {
+  app.service.answer = (_, elements) =>
+    done({
+      requestId: 'req-1',
+      elements: elements.map(({ ref }) => ({ ref, ok: false, code: 'service.value-invalid', reason })),
+    });
+};
+
+it.each([
+  ['ssn', '900-12-3456', 'value.ssn-area'],
+  ['ssn', '666123456', 'value.ssn-area'],
+  ['ssn', '123-00-4567', 'value.ssn-zeros'],
+  ['ssn', '123-45-6789', 'service.value-invalid'],
+  ['card', '4111111111111112', 'value.check-digit'],
+  ['card', '4111111111111111', 'service.value-invalid'],
+  ['email', 'a@b', 'service.value-invalid'],
+])(
+  'says what is wrong with a value of kind %s that the service does not take: %s',
+  async (definition, value, code) => {
+    invalid('ValueInvalid');
+    const plan = planOf([{ ...detokenize(0), operation: 'tokenize', definition }]);
+    const job = await app.run(await app.open(await app.write('in.csv', `value\n${value}\n`)), plan);
+    expect(job.failures).toEqual([{ column: 0, code, count: 1, firstRow: 1, retriable: false }]);
+  },
+);
+
+it('passes on what the service says of a value, with the value masked', async () => {
+  invalid('4111111111111112 (4111-1111-1111-1111) is no card');
+  const plan = planOf([{ ...detokenize(0), operation: 'tokenize' }]);
+  const job = await app.run(await app.open(await app.write('in.csv', 'card\n4111111111111112\n')), plan);
+  const query = { jobId: job.jobId, filter: 'all', from: 0, count: 1 } as const;
+  const [row] = valueOf(await app.batch['batch.rows'](query)).rows;
+  expect(row?.cells[0]).toEqual({
+    text: '411111••••••1112',
+    state: 'failed',
+    code: 'value.check-digit',
+    reason: '411111••••••1112 (4111-11••-••••-1111) is no card',
+  });
 });

@@ -19,6 +19,7 @@ import { obscuredOf } from '../../support/obscured-text.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done, failed, type FailureCode } from '../../../electron/contract/errors.ts';
 import { formatLine, readJournal } from '../../../electron/batch/storing/journal.ts';
+import { canarySize } from '../../../electron/batch/running/brake.ts';
 import { lockFolder } from '../../../electron/batch/storing/job-files.ts';
 import type { Job } from '../../../electron/contract/models/batch.ts';
 import type { ChunkCounts } from '../../../electron/batch/storing/results.ts';
@@ -151,11 +152,11 @@ describe('pause and resume', () => {
     app = await openApp({ service, inFlight: 8 });
     const first = Promise.withResolvers<null>();
     let requests = 0;
-    service.answer = () => (++requests === 1 ? first.promise : null);
+    service.answer = () => (++requests === 2 ? first.promise : null);
     const jobId = await begin();
-    await expect.poll(() => requests).toBe(8);
+    await expect.poll(() => requests).toBe(9);
     for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
-    expect(service.sent).toHaveLength(8 * 250);
+    expect(service.sent).toHaveLength(canarySize + 8 * 250);
     first.resolve(null);
     await app.until(jobId, 'finished');
     expect(service.sent).toHaveLength(rows);
@@ -370,7 +371,7 @@ describe('failed rows', () => {
     // Column a fails in rows 1 to 3 for one reason, b in rows 3 to 6 for another: row 3 has both.
     const invalid = new Set(['a1', 'a2', 'a3']);
     app.service.answer = (_, elements) =>
-      elements.some(({ value }) => invalid.has(value)) ? failed('service.invalid-input') : null;
+      elements.some(({ value }) => invalid.has(value)) ? failed('service.mismatched-answer') : null;
     app.service.refuses = (value) => /^b[3456]$/.test(value);
     const content = 'a,b\n' + Array.from({ length: 8 }, (_, i) => `a${i + 1},b${i + 1}\n`).join('') + 'x\n';
     const sourceId = await app.open(await app.write('two.csv', content));
@@ -378,7 +379,7 @@ describe('failed rows', () => {
     const groups = async () =>
       Object.fromEntries((await failuresOf(jobId)).map(({ code, count }) => [code, count]));
     expect(await groups()).toEqual({
-      'service.invalid-input': 3,
+      'service.mismatched-answer': 3,
       'service.element-refused': 4,
       'row.malformed': 1,
     });
@@ -391,7 +392,7 @@ describe('failed rows', () => {
     expect(app.service.sent).toEqual(['b3', 'b4', 'b5', 'b6']);
 
     app.service.sent.length = 0;
-    valueOf(await app.batch['batch.retry']({ jobId, code: 'service.invalid-input' }));
+    valueOf(await app.batch['batch.retry']({ jobId, code: 'service.mismatched-answer' }));
     await app.until(jobId, 'finished');
     expect(app.service.sent).toEqual(['a1', 'a2', 'a3']);
     expect(await groups()).toEqual({ 'service.element-refused': 4, 'row.malformed': 1 });
@@ -454,7 +455,7 @@ describe('failed rows', () => {
     const job = await app.until(await begin(), 'finished', 'paused');
     expect(job.tally).toMatchObject({ rows, ok: rows - 1, failed: 1 });
     expect(await failuresOf(job.jobId)).toEqual([
-      { column: 0, code: 'service.invalid-input', count: 1, firstRow: 56, retriable: true },
+      { column: 0, code: 'service.invalid-input', count: 1, firstRow: 56, retriable: false },
     ]);
   });
 });
@@ -493,6 +494,7 @@ describe('exports', () => {
       format: 'csv',
       safety: 'spreadsheet',
       delimiter: ';',
+      encoding: 'utf-8',
       byteOrderMark: true,
       newline: '\n',
     } as const;

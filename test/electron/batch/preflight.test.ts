@@ -23,6 +23,7 @@ beforeEach(async () => {
 afterEach(() => app.close());
 
 async function preflight(content: string, plan = planOf([detokenize(0)])) {
+  app.preflights.length = 0;
   const sourceId = await app.open(await app.write('in.csv', content));
   valueOf(await app.batch['batch.preflight']({ sourceId, plan }));
   await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
@@ -49,7 +50,26 @@ describe('preflight', () => {
       { kind: 'excel-rounded', row: 1_002, column: 'token', count: 1 },
       { kind: 'row-malformed', row: 1_003, column: null, count: 1 },
       { kind: 'header-repeated', row: 1_004, column: null, count: 1 },
+      { kind: 'value-unfit', row: 1_002, column: 'token', count: 1 },
     ]);
+    expect(app.service.sent).toEqual([]);
+  });
+
+  it('says before a run that cards to be tokenized look like tokens, not that some are mistyped', async () => {
+    const plan = planOf([{ ...detokenize(0), operation: 'tokenize' }]);
+    const card = '4111111111111111';
+    const token = '4111-1130-2246-2111';
+    const of = (cards: number, tokens: number) =>
+      preflight(
+        ['card', '', ...Array<string>(cards).fill(card), ...Array<string>(tokens).fill(token)].join('\n'),
+        plan,
+      );
+    expect((await of(5, 45))?.notices).toEqual([
+      { kind: 'looks-tokenized', row: 7, column: 'card', count: 45 },
+    ]);
+    expect((await of(45, 5))?.notices).toEqual([]);
+    // To be detokenized they are what they should be.
+    expect((await preflight(`card\n${token}\n`))?.notices).toEqual([]);
     expect(app.service.sent).toEqual([]);
   });
 

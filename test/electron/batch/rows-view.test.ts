@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRowSorter } from '../../../electron/batch/output/row-order.ts';
@@ -14,6 +16,7 @@ import {
   fakeService,
   memoryStore,
   openApp,
+  plainExport,
   planOf,
   valueOf,
   type TestApp,
@@ -388,5 +391,54 @@ describe('the layout of a table', () => {
       widths: [],
       hidden: [],
     });
+  });
+});
+
+describe('an export of the rows shown', () => {
+  it('writes those of a filter and conditions, whatever their order in the table, and counts them', async () => {
+    app.service.refuses = (value) => value.endsWith('7');
+    const { jobId } = await finish();
+    const shown = { filter: 'ok', where: where(3, 'contains', 'chargeback').where } as const;
+    const view = { ...shown, sort: { column: 2, descending: true } };
+    const before = await page(jobId, view, 0, { count: 3, filter: 'ok' });
+    const written = valueOf(
+      await app.export(jobId, { rows: 'shown', shown: { ...shown }, content: 'masked', reason: '' }),
+    );
+    const lines = written.trimEnd().split('\r\n');
+    expect(lines[0]).toBe('id,card,amount,note');
+    expect(lines).toHaveLength(before.total + 1);
+    expect(lines.slice(1).every((line) => line.endsWith('Second chargeback'))).toBe(true);
+    const ids = lines.slice(1).map((line) => Number(/^D-(\d+)/.exec(line)?.[1]));
+    expect(ids).toEqual([...ids].sort((a, b) => a - b));
+    expect(ids.some((id) => id % 10 === 7)).toBe(false);
+    expect(app.audit.intents.at(-1)).toMatchObject({ action: 'Export', rows: before.total });
+    expect((await page(jobId, view, 0, { count: 3, filter: 'ok' })).rows).toEqual(before.rows);
+  });
+
+  it('has the reasons where failed rows are among them', async () => {
+    app.service.refuses = (value) => value === 'tok9';
+    const { jobId } = await finish();
+    const shown = { filter: 'all' as const, where: where(3, 'contains', 'chargeback').where };
+    const masked = { rows: 'shown', shown, content: 'masked', reason: '' } as const;
+    const lines = valueOf(await app.export(jobId, masked)).split('\r\n');
+    expect(lines[0]).toBe('id,card,amount,note,error');
+    expect(lines[2]).toMatch(/,service.element-refused$/);
+  });
+});
+
+describe('an exported file', () => {
+  it('is shown by its handle alone, and only while it is there', async () => {
+    const { jobId } = await finish('id,card\n1,tok1\n');
+    const written = valueOf(await app.batch['batch.export']({ ...plainExport, jobId }));
+    expect(written).toMatchObject({ name: 'in_cleartext.csv', folder: app.folder });
+    const file = join(app.folder, 'in_cleartext.csv');
+    expect(codeOf(await app.batch['batch.showExport']({ exportId: file }))).toBe('file.unknown');
+    expect(app.shownFiles).toEqual([]);
+    const exportId = written?.exportId ?? '';
+    expect(valueOf(await app.batch['batch.showExport']({ exportId }))).toEqual({ shown: true });
+    expect(app.shownFiles).toEqual([file]);
+    await rm(file);
+    expect(codeOf(await app.batch['batch.showExport']({ exportId }))).toBe('file.gone');
+    expect(app.shownFiles).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { codecOf } from '../../../electron/batch/reading/encodings.ts';
@@ -266,5 +266,77 @@ describe('the list of failed rows', () => {
       'source_row,column,reason,code,tok,n\n' +
         '2,tok,Not accepted by the service: Must be a token,service.invalid-input,bad,2\n',
     );
+  });
+});
+
+describe('an export in an encoding that a person chose', () => {
+  const asText = planOf([detokenize(1, { definition: 'text' })], { encoding: 'utf-8' });
+
+  beforeEach(() => {
+    answerWith((value) => value.toUpperCase());
+  });
+
+  it.each([
+    ['windows-1252', 'name,tok\r\nRenée,é'],
+    ['windows-1251', 'имя,tok\r\nОльга,ж'],
+    ['shift_jis', '名,tok\r\n花子,あ'],
+    ['utf-16le', '名,tok\r\n😀,ж'],
+    ['utf-16be', '名,tok\r\n😀,ж'],
+  ] as const)('is written in %s, and reads back the same', async (encoding, text) => {
+    const job = await run(`${text}\r\n`, asText);
+    const bytes = await bytesOf(job, { safety: 'exact', encoding });
+    const written = codecOf(encoding).decode(bytes);
+    expect(written.clean).toBe(true);
+    expect(written.text).toBe(`${text.replace(/.$/u, (last) => last.toUpperCase())}\r\n`);
+  });
+
+  it.each(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const)(
+    'begins with a byte order mark in %s where there is one and it is wanted',
+    async (encoding) => {
+      const job = await run('name,tok\r\na,b\r\n', asText);
+      const bytes = await bytesOf(job, { safety: 'exact', encoding, byteOrderMark: true });
+      const { text } = codecOf(encoding).decode(bytes);
+      expect(text).toBe(`${encoding === 'windows-1252' ? '' : '\ufeff'}name,tok\r\na,B\r\n`);
+    },
+  );
+
+  it('leaves a cell that it can not hold empty, and flags its row and no other', async () => {
+    const job = await run('name,tok\r\nŽofie,a\r\nAnna,b\r\n"x ☃",c\r\n', asText);
+    const latin = { safety: 'exact', encoding: 'iso-8859-1' } as const;
+    expect(await exportOf(job, latin)).toBe(
+      'name,tok,error\r\n,A,value.unencodable\r\nAnna,B,\r\n,C,value.unencodable\r\n',
+    );
+    expect(await exportOf(job, { ...latin, rows: 'matches' })).toContain(',A,value.unencodable');
+  });
+
+  it('says in the list of failed rows that a cell is empty for it', async () => {
+    const job = await run('name,tok\r\nŽofie,bad\r\nAnna,bad2\r\n', asText);
+    const list = await exportOf(job, { safety: 'exact', encoding: 'iso-8859-1', rows: 'failed' });
+    const [, first = '', second = ''] = list.split('\r\n');
+    expect(first).toContain('value.unencodable');
+    expect(first).toMatch(/,,bad$/);
+    expect(second).toMatch(/,Anna,bad2$/);
+    expect(second).not.toContain('value.unencodable');
+  });
+
+  it('flags a result that it can not hold, and the token stays', async () => {
+    answerWith(() => 'żółw');
+    const job = await run('name,tok\r\na,t1\r\n', asText);
+    expect(await exportOf(job, { safety: 'exact', encoding: 'windows-1252' })).toBe(
+      'name,tok,error\r\na,t1,value.unencodable\r\n',
+    );
+  });
+
+  it('is refused where it can not hold the header, and writes nothing', async () => {
+    const job = await run('имя,tok\r\na,b\r\n', asText);
+    const choice = { ...plainExport, safety: 'exact', encoding: 'iso-8859-1', jobId: job.jobId } as const;
+    expect(codeOf(await app.batch['batch.export'](choice))).toBe('export.encoding');
+    expect((await readdir(app.folder)).filter((name) => name.includes('cleartext'))).toEqual([]);
+  });
+
+  it('writes masks in words that it has', async () => {
+    const job = await run('name,tok\r\na,4111111111111111\r\n', planOf([detokenize(1)]));
+    const masked = await exportOf(job, { safety: 'exact', encoding: 'iso-8859-1', content: 'masked' });
+    expect(masked).toMatch(/^name,tok\r\na,[0-9* ]+\r\n$/);
   });
 });

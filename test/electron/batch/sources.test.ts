@@ -112,7 +112,10 @@ describe('a workbook', () => {
     expect(shown.notices).toEqual([flagged]);
     valueOf(await app.batch['batch.preflight']({ sourceId, plan: planOf([detokenize(0)]) }));
     await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
-    expect(app.preflights.at(-1)).toMatchObject({ unfit: 1, notices: [flagged] });
+    expect(app.preflights.at(-1)).toMatchObject({
+      unfit: 1,
+      notices: [flagged, { ...flagged, kind: 'value-unfit' }],
+    });
     const job = await app.run(sourceId, planOf([detokenize(0)]));
     expect(job.tally).toMatchObject({ rows: 9_001, failed: 1 });
     expect(app.service.sent).not.toContain('4.11111111111111E+15');

@@ -236,6 +236,7 @@ describe('from table to table', () => {
             format: 'csv',
             safety: 'exact',
             delimiter,
+            encoding: 'utf-8',
             byteOrderMark: false,
             newline: '\r\n',
             reason: 'Refund',

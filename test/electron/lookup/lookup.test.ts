@@ -31,6 +31,7 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
         steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
         return Promise.resolve(done((end) => steps.push(['end', intent.action, end.ok, end.code])));
       },
+      anchor: () => Promise.resolve(done(null)),
     },
     reveals: {
       allow: () => done(null),
@@ -89,10 +90,39 @@ test('a reveal is recorded, then fetched, then shown, and its answer carries the
   expect(revealed.lookup).toMatchObject({ id, revealedAt: '2026-01-02T03:04:05.678Z' });
 });
 
+test('a limit of the day that is reached asks the service for nothing in clear', async () => {
+  const { app, steps } = open({ disclosures: { count: () => failed('disclosure.limit') } });
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).toMatchObject({
+    ok: false,
+    failure: { code: 'disclosure.limit' },
+  });
+  expect(steps.slice(1).map((step) => step.slice(0, 4))).toEqual([
+    ['begin', 'Reveal', 'Refund', 'D-1'],
+    ['end', 'Reveal', false, 'disclosure.limit'],
+  ]);
+});
+
+test('a reveal that the service refuses does not count', async () => {
+  const amounts: number[] = [];
+  const { app } = open(
+    { disclosures: { count: (_kind, amount) => (amounts.push(amount), done(null)) } },
+    { detokenize: () => Promise.resolve(failed('service.unreachable')) },
+  );
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  expect((await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).ok).toBe(false);
+  expect(amounts).toEqual([1, -1]);
+});
+
 test.each([
   [
     'the log can not be written',
-    { audit: { begin: () => Promise.resolve(failed('audit.unwritable')) } },
+    {
+      audit: {
+        begin: () => Promise.resolve(failed('audit.unwritable')),
+        anchor: () => Promise.resolve(done(null)),
+      },
+    },
     'audit.unwritable',
   ],
   [

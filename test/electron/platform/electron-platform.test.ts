@@ -240,6 +240,12 @@ test('a folder of the app is opened in the file manager, or that it was not is a
   expect(await platform.openFolder('/data/logs')).toBe(false);
 });
 
+test('a file that was written is shown in the file manager', async () => {
+  const { platform, fake } = await opened();
+  expect(platform.showInFolder('/files/out.csv')).toBe(true);
+  expect(fake.said.dialogs).toEqual(['file /files/out.csv']);
+});
+
 test('a dropped file is known by an absolute path only', async () => {
   const { platform } = await opened();
   expect(await platform.droppedFile('/files/cards.csv')).toBe('/files/cards.csv');

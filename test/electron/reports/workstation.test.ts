@@ -14,6 +14,10 @@ test('the workstationâ€™s figures are what its log says, apart from the accountâ
   await act({ action: 'GetMasked', definition: 'ssn', rows: 1 });
   harness.time.now += 30 * 86_400_000;
   await act({ action: 'BatchDetokenize', definition: 'card-number', rows: 500 });
+  const note = 'refused: 430 service.token-invalid, 20 service.element-refused';
+  await act({ action: 'BatchDetokenize', definition: 'card-number', rows: 500 }, { ok: true, note });
+  // What was sent again may have succeeded: its values did not fail.
+  await act({ action: 'BatchDetokenize', rows: 500 }, { ok: false, code: 'service.unreachable' });
   const refusal = { ok: false, code: 'service.refused' };
   await act({ action: 'Detokenize', definition: 'card-number', policy: 'mask-only', rows: 1 }, refusal);
   await act({ action: 'Detokenize', definition: 'card-number', policy: 'mask-only', rows: 1 }, refusal);
@@ -30,9 +34,10 @@ test('the workstationâ€™s figures are what its log says, apart from the accountâ
   const station = value(await harness.reports['reports.workstation']({ ...november, grouping: 'operation' }));
   expect(calls['reports.workstation'].output.parse(station)).toEqual(station);
   expect(station).toMatchObject({
-    requests: 6,
-    failed: 2,
-    values: 502,
+    requests: 8,
+    failed: 3,
+    values: 1 + 500 + 500 + 1 + 2,
+    valuesFailed: 430 + 20 + 2,
     chain: 'intact',
     previous: { requests: 1, failed: 0 },
   });
@@ -42,11 +47,17 @@ test('the workstationâ€™s figures are what its log says, apart from the accountâ
     ),
   ).toEqual({
     Tokenize: [1, 0],
-    BatchDetokenize: [1, 0],
+    BatchDetokenize: [3, 1],
     Detokenize: [3, 2],
     GetMasked: [1, 0],
   });
-  expect(station.refusals).toEqual([
+  expect(station.refusals.map(({ code, operation, count }) => [code, operation, count])).toEqual([
+    ['service.token-invalid', 'BatchDetokenize', 430],
+    ['service.element-refused', 'BatchDetokenize', 20],
+    ['service.refused', 'Detokenize', 2],
+    ['service.unreachable', 'BatchDetokenize', 1],
+  ]);
+  expect(station.refusals.filter(({ code }) => code === 'service.refused')).toEqual([
     {
       code: 'service.refused',
       operation: 'Detokenize',

@@ -57,7 +57,7 @@ describe('the operations', () => {
       value: {
         elements: [
           { ref: 'a', ok: true, value: '1' },
-          { ref: 'b', ok: false, code: 'service.element-refused' },
+          { ref: 'b', ok: false, code: 'service.token-invalid' },
           { ref: 'c', ok: true, value: '3' },
         ],
       },

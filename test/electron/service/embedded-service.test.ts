@@ -94,7 +94,7 @@ describe('the client against the embedded service', () => {
     const elements = [...cards(2), { ref: 'bad', value: 'no card' }];
     const outcome = await client.batch({ operation: 'BatchTokenize', ...card }, elements, {});
     expect(outcome).toMatchObject({
-      value: { elements: [{ ok: true }, { ok: true }, { ref: 'bad', code: 'service.element-refused' }] },
+      value: { elements: [{ ok: true }, { ok: true }, { ref: 'bad', code: 'service.value-invalid' }] },
     });
   });
 

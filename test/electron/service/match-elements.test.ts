@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { shippedProfile } from '../../faults/client-side.ts';
 import { matchElements } from '../../../electron/service/call-batch.ts';
 
 const members = {
@@ -7,6 +8,7 @@ const members = {
   value: ['Value', 'value'],
   error: ['Error', 'error'],
   emptyValues: false,
+  elementCodes: shippedProfile().elementCodes,
   refusesEcho: true,
 };
 const sent = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, value: `v${n}` }));
@@ -73,13 +75,25 @@ describe('pairing by RefId', () => {
     expect(matchElements(sent(6), received, members)).toEqual({
       ok: true,
       value: [
-        { ref: 'r0', ok: false, code: 'service.element-refused', reason: 'TokenInvalid' },
+        { ref: 'r0', ok: false, code: 'service.token-invalid', reason: 'TokenInvalid' },
         { ref: 'r1', ok: true, value: 'x' },
-        { ref: 'r2', ok: false, code: 'service.element-refused', reason: 'TokenInvalid' },
+        { ref: 'r2', ok: false, code: 'service.token-invalid', reason: 'TokenInvalid' },
         { ref: 'r3', ok: false, code: 'service.mismatched-answer' },
         { ref: 'r4', ok: false, code: 'service.element-refused' },
         { ref: 'r5', ok: false, code: 'service.element-refused', reason: 'One.; Two.' },
       ],
+    });
+  });
+
+  it.each([
+    ['ValueInvalid', 'service.value-invalid'],
+    ['ValueTooLong', 'service.value-too-long'],
+    ['TokenInvalid', 'service.token-invalid'],
+    ['Something new', 'service.element-refused'],
+  ])('tells by the profile what %s means, and passes it on', (reason, code) => {
+    expect(matchElements(sent(1), [{ RefId: 'r0', Error: reason }], members)).toEqual({
+      ok: true,
+      value: [{ ref: 'r0', ok: false, code, reason }],
     });
   });
 

@@ -134,6 +134,7 @@ async function workWithMany(app: WholeApp, policy: string, name: string): Promis
       rows: 'all',
       format: 'csv',
       safety: 'exact',
+      encoding: 'utf-8',
       delimiter: ',',
       byteOrderMark: false,
       newline: '\n',

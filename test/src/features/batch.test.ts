@@ -87,33 +87,59 @@ describe('a draft', () => {
       .toMatchObject({ masked: [3] });
   });
 
-  it('applies a saved mapping if the file has all its headers', async () => {
-    const { draft } = await drafted({
-      answers: {
-        'batch.mappings': () => ({
-          ok: true,
-          value: [
-            {
-              id: 'm1',
-              name: 'Disputes weekly',
-              columns: [
-                {
-                  header: 'card_token',
-                  operation: 'detokenize',
-                  policy: 'analyst',
-                  definition: 'card-number',
-                  target: null,
-                  parts: null,
-                  pattern: null,
-                  into: 'beside',
-                },
-              ],
-            },
-          ],
-        }),
-      },
+  it('suggests what to do with recognised columns, all at once or one by one', async () => {
+    const { draft } = await drafted();
+    expect(draft.suggestions).toEqual([
+      { column: 1, operation: 'detokenize', looksLike: 'card tokens' },
+      { column: 2, operation: 'detokenize', looksLike: 'social security tokens' },
+    ]);
+    draft.useSuggestions();
+    expect(draft.suggestions).toEqual([]);
+    expect([...draft.columns.values()]).toMatchObject([
+      { column: 1, operation: 'detokenize', definition: 'card-number' },
+      { column: 2, operation: 'detokenize', definition: 'ssn' },
+    ]);
+  });
+
+  it.each([
+    ['cleartext', 'tokenize', 'card numbers'],
+    ['tokens', 'detokenize', 'card tokens'],
+  ] as const)(
+    'maps an only column of %s by itself, which one step undoes',
+    async (content, operation, looksLike) => {
+      const column = {
+        index: 0,
+        name: 'values',
+        looksLike: 'card',
+        content,
+        masked: content === 'cleartext',
+      } as const;
+      const { draft } = await drafted({
+        answers: { 'batch.preview': () => ({ ok: true, value: { ...data.preview, columns: [column] } }) },
+      });
+      expect(draft.columns.get(0)).toMatchObject({ operation, definition: 'card-number' });
+      expect(draft.note).toEqual({
+        kind: 'recognised',
+        column: 'values',
+        suggestion: { operation, looksLike },
+      });
+      await draft.undo();
+      expect(draft.columns.size).toBe(0);
+    },
+  );
+
+  it('shows the rows of a notice until the plan changes', async () => {
+    const { fake, draft } = await drafted();
+    const [notice] = draft.preview?.notices ?? [];
+    if (notice === undefined) throw new Error('no notice');
+    await draft.showNoticed(notice);
+    expect(draft.noticed?.rows[0]?.row).toBe(1_841);
+    expect(fake.seen.at(-1)?.input).toMatchObject({
+      notice: { kind: 'row-malformed', row: 1_841 },
+      plan: null,
     });
-    expect(draft.columns.get(1)).toMatchObject({ policy: 'analyst', into: 'beside' });
+    draft.choose(1, 'detokenize');
+    expect(draft.noticed).toBeNull();
   });
 });
 
@@ -539,6 +565,8 @@ describe('a pattern', () => {
 const mappingOf = (name: string, headers: string[], policy = 'analyst'): Mapping => ({
   id: `id-${name.replaceAll(' ', '-')}`,
   name,
+  header: [...data.header],
+  origin: { connectionId: data.builtIn.id, environment: data.builtIn.environment },
   columns: headers.map((header) => ({
     header,
     operation: 'detokenize',
@@ -552,7 +580,7 @@ const mappingOf = (name: string, headers: string[], policy = 'analyst'): Mapping
 });
 
 describe('saved mappings', () => {
-  it('suggest the one with the most columns that this file and connection know; one step undoes it', async () => {
+  it('are filled in for the whole header they were saved for, most columns first; one step undoes it', async () => {
     const { draft } = await drafted({
       mappings: [
         mappingOf('both', ['card_token', 'ssn_token']),
@@ -568,6 +596,40 @@ describe('saved mappings', () => {
     expect(draft.columns.size).toBe(0);
     expect(draft.appliedMapping).toBe('');
     expect(draft.note).toBeNull();
+  });
+
+  it.each([
+    ['part of the header', { header: ['card_token', 'iban'] }, 'one of 7'],
+    [
+      'another environment',
+      { origin: { connectionId: data.builtIn.id, environment: 'production' } },
+      'place',
+    ],
+    ['another connection', { origin: { connectionId: 'acme', environment: 'development' } }, 'place'],
+    ['what an earlier version did not store', { header: undefined, origin: undefined }, 'one of 7'],
+  ])('are offered, never filled in, for %s', async (_, over, reason) => {
+    const mapping = { ...mappingOf('weekly', ['card_token']), ...over };
+    const { draft } = await drafted({ mappings: [mapping] });
+    expect(draft.columns.size).toBe(0);
+    expect(draft.note).toMatchObject({
+      kind: 'offered',
+      matched: 1,
+      columns: 7,
+      isOtherPlace: reason === 'place',
+    });
+    await draft.undo();
+    expect([...draft.columns.keys()]).toEqual([1]);
+    expect(draft.appliedMapping).toBe('id-weekly');
+  });
+
+  it('remember the header and the environment they are saved for', async () => {
+    const { fake, draft } = await drafted();
+    draft.choose(1, 'detokenize');
+    await draft.saveMapping('weekly');
+    expect(fake.mappings[0]).toMatchObject({
+      header: data.header,
+      origin: { connectionId: data.builtIn.id, environment: 'development' },
+    });
   });
 
   it('are removed at once, and undo restores them', async () => {

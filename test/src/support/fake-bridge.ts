@@ -350,6 +350,16 @@ function defaultAnswers(
         ...data.preview,
         reading: { ...data.preview.reading, ...(reading as typeof data.preview.reading) },
       }),
+    'batch.noticedRows': ({ notice }) =>
+      done(
+        Array.from({ length: 12 }, (_, n) => ({
+          row: notice.row + n * 7,
+          cells: [
+            ...data.sourceRow(notice.row + n * 7),
+            ...(notice.kind === 'row-malformed' ? ['one more'] : []),
+          ],
+        })),
+      ),
     'batch.preflight': () => {
       setTimeout(() => {
         fake.emit('batch.preflight', preflight(true));
@@ -382,6 +392,12 @@ function defaultAnswers(
     'batch.resume': ({ jobId }) => settle(jobId, { state: 'running' }),
     'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
     'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
+    'batch.canary': () => done([]),
+    'batch.mend': ({ jobId }) => {
+      settle(jobId, { state: 'running' });
+      return done({ changed: 2, unchanged: 1, leftOut: [], leftOutRows: 0 });
+    },
+    'batch.changePolicy': ({ jobId }) => settle(jobId, { state: 'running', braked: null }),
     'batch.reopen': () => done(data.preview.source),
     'batch.discard': ({ jobId }) => {
       damaged.delete(jobId);
@@ -438,18 +454,21 @@ function defaultAnswers(
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');
       return done({
-        name: 'disputes-q3_out.csv',
+        exportId: 'export-1',
+        name: 'disputes-q3_masked.csv',
+        folder: '/home/ada/Documents/Disputes',
         tally: job.tally,
         rowsWritten: job.tally.rows,
         escaped: 14,
         bytes: 43_118_204,
       });
     },
+    'batch.showExport': () => done({ shown: true }),
     'batch.mappings': () => done([...fake.mappings]),
-    'batch.saveMapping': ({ name, columns }) => {
+    'batch.saveMapping': (mapping) => {
       turn += 1;
       const id = `mapping-${turn}`;
-      fake.mappings = [...fake.mappings.filter((one) => one.name !== name), { id, name, columns }];
+      fake.mappings = [...fake.mappings.filter(({ name }) => name !== mapping.name), { id, ...mapping }];
       return done({ id });
     },
     'batch.removeMapping': ({ id }) => {

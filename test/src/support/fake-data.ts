@@ -156,6 +156,7 @@ export const preview: Preview = {
     index,
     name,
     looksLike: name === 'card_token' ? 'card' : name === 'ssn_token' ? 'ssn' : null,
+    content: name.endsWith('_token') ? 'tokens' : null,
     masked: false,
   })),
   rows: Array.from({ length: 50 }, (_, index) => sourceRow(index + 1)),
@@ -204,6 +205,8 @@ export function job(over: Partial<Job> = {}): Job {
     rowsPerSecond: 1_390,
     secondsLeft: 135,
     waiting: null,
+    braked: null,
+    canary: null,
     failure: null,
     ...over,
   };

@@ -146,7 +146,16 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
         ...figuresOf(query, definitions.slice(0, 2)),
         reportId: 'report-3',
         values: 512_340,
+        valuesFailed: 18_204,
         refusals: [
+          {
+            code: 'service.token-invalid',
+            operation: 'BatchDetokenize',
+            definition: 'card-number',
+            policy: 'analyst',
+            count: 18_192,
+            last: '2026-11-20T09:20:00.000Z',
+          },
           {
             code: 'service.refused',
             operation: 'Detokenize',
@@ -239,7 +248,7 @@ export function nothingReported(): ReportAnswers {
     'reports.metrics': (query) => done({ ...none(query), requestId: 'r' }),
     'reports.failures': () => done({ reportId: 'report-2', failures: [], requestId: 'r' }),
     'reports.workstation': (query) =>
-      done({ ...none(query), values: 0, refusals: [], cases: [], chain: 'intact' }),
+      done({ ...none(query), values: 0, valuesFailed: 0, refusals: [], cases: [], chain: 'intact' }),
     'reports.toolServer': () =>
       done({
         address: 'https://acme.tokens.example/mcp',

@@ -127,6 +127,8 @@ const manyDefinitions = Array.from(
 const weekly: Mapping = {
   id: 'mapping-1',
   name: 'Disputes weekly',
+  header: data.header,
+  origin: { connectionId: data.production.id, environment: 'production' },
   columns: [
     {
       header: 'card_token',
@@ -276,6 +278,10 @@ export const scenes: Record<string, FakeOptions> = {
     jobs: [{ ...finished, values: { all: 499_952, failed: 49 } }, allFailed, offline, wide],
   },
   matched: { state: inProduction, jobs: [matched], unparsed: ['batch.rows'] },
+  'mapping-elsewhere': {
+    state: inProduction,
+    mappings: [{ ...weekly, origin: { connectionId: data.builtIn.id, environment: 'development' } }],
+  },
   mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },
   'signed-out': { state: inProduction, answers: reportAnswers(signedOut) },
   'many-definitions': {
