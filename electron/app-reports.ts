@@ -29,6 +29,8 @@ export interface AppReportsOptions {
 
 export interface AppReports {
   readonly handlers: Handlers<'reports'>;
+  /** The connection in use and the way to its portal. */
+  active(): Promise<Outcome<ReportedConnection>>;
   /** A connection or its secrets changed: the next report is asked for over new sockets. */
   reopen(): void;
   close(): Promise<void>;
@@ -64,13 +66,14 @@ export function createAppReports(options: AppReportsOptions): AppReports {
   }
 
   return {
+    active,
     handlers: openReports({
       active,
       keychain: options.keychain,
       audit: options.audit,
       auditFolder: path.join(platform.home, 'audit'),
       builtInUser: (id) =>
-        id === builtInId ? builtIn.portalUser() : Promise.resolve(failed('portal.credentials')),
+        id === builtInId ? builtIn.portalUser('AccountUser') : Promise.resolve(failed('portal.credentials')),
       version: platform.version,
       clipboard: options.clipboard,
       chooseTarget: (suggestion) => platform.chooseTarget(suggestion),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
+import { createAdministration } from './administration/administration.ts';
 import { createAppBatch } from './app-batch.ts';
 import { createDiagnosticsHandlers } from './app-diagnostics.ts';
 import { createAppReports } from './app-reports.ts';
@@ -10,7 +11,7 @@ import { describeChanges } from './audit/changes.ts';
 import { createCheckpointFile, createKeychainAnchor, readChainKey } from './audit/checkpoint.ts';
 import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
-import { type Clients, createClients, createClientFor } from './clients.ts';
+import { type Clients, createClients, createClientFor, createRequestAudit } from './clients.ts';
 import { createConnectionHandlers } from './connection-calls.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
@@ -21,6 +22,7 @@ import { type Connections, createConnections } from './credentials/connections.t
 import { accountsOf, createKeychain, type Keychain } from './credentials/keychain.ts';
 import type { KeyringBackend } from './credentials/keytar.ts';
 import { createEventSender, createRouter } from './ipc/router.ts';
+import { createKeyRotation } from './key-rotation.ts';
 import type { Log } from './log/log.ts';
 import { openLookup, type ActiveConnection } from './lookup/lookup.ts';
 import { createParser } from './parsing/parser.ts';
@@ -210,6 +212,36 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     keychain,
     clipboard,
   });
+  const rotation = createKeyRotation({
+    connections,
+    audit,
+    ready,
+    openClient: (connection, apiKey) =>
+      createClientFor({ platform, profiles, connections: withApiKey(connections, apiKey), store })(
+        connection,
+        createRequestAudit(audit, connection),
+      ),
+  });
+  const administration = createAdministration({
+    active: () => reports.active(),
+    audit,
+    builtInAdministrator: (id) =>
+      id === builtInId ? builtIn.portalUser('AccountAdmin') : Promise.resolve(failed('portal.credentials')),
+    passphrase: {
+      isSet: () => lock.state().passphraseSet,
+      check: (passphrase) => lock.check(passphrase),
+    },
+    connections,
+    useKey: async (id, key, expires) => {
+      const rotated = await rotation.rotate(id, key, expires);
+      if (rotated.ok) await clients.drop(id);
+      return rotated;
+    },
+    changed: () => state.changed(),
+    clipboard,
+    now,
+    newId: randomUUID,
+  });
 
   async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const begun = await audit.begin({ action });
@@ -242,6 +274,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       profiles,
       clients,
       builtIn,
+      rotation,
       audit,
       changed: () => {
         reports.reopen();
@@ -251,6 +284,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     ...lookup,
     ...batch,
     ...reports.handlers,
+    ...administration.handlers,
     'activity.list': async (query) => done(await audit.list(query)),
     'activity.cases': async ({ limit }) => done(await audit.cases(limit)),
     'settings.save': async (next) => {
@@ -290,6 +324,9 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       if (lock.state().locked) void clients.dropSessions();
     }),
     lock.onChange(() => state.changed()),
+    lock.onChange(() => {
+      if (lock.state().locked) administration.forget();
+    }),
     recordLocking(lock, audit),
     keychain.onState(() => state.changed()),
     audit.onState(() => state.changed()),
@@ -361,6 +398,18 @@ async function forgetSecrets(
     if (!removed.ok) return removed;
   }
   return done(null);
+}
+
+/** The secrets of connections, with another API key. */
+function withApiKey(
+  connections: Pick<Connections, 'secret' | 'certificate'>,
+  apiKey: string,
+): Pick<Connections, 'secret' | 'certificate'> {
+  return {
+    certificate: (id) => connections.certificate(id),
+    secret: (id, secret) =>
+      secret.kind === 'apiKey' ? Promise.resolve(done(apiKey)) : connections.secret(id, secret),
+  };
 }
 
 /** Failures: connection.none, connection.unknown, those of making its client. */

@@ -47,8 +47,8 @@ interface BuiltInConnectionOptions {
 export interface BuiltInConnection {
   /** Runs from the first call on; calls made meanwhile share it. Answers the connection and its first policy. */
   start(): Promise<Outcome<{ id: string; policy: string }>>;
-  /** Who may read the reports in its portal; starts it first. For the main process only. */
-  portalUser(): Promise<Outcome<{ user: string; password: string }>>;
+  /** A user of its portal: who reads the reports, or who administers it. Starts it first. For the main process only. */
+  portalUser(role: 'AccountUser' | 'AccountAdmin'): Promise<Outcome<{ user: string; password: string }>>;
   stop(): Promise<void>;
 }
 
@@ -94,10 +94,10 @@ export function createBuiltInConnection({
       if (!service.ok) return service;
       return done({ id: builtInId, policy: service.value.policies[0]?.name ?? '' });
     },
-    async portalUser() {
+    async portalUser(role) {
       const service = await ensureRunning();
       if (!service.ok) return service;
-      const user = service.value.portalUsers.find(({ role }) => role === 'AccountUser');
+      const user = service.value.portalUsers.find((one) => one.role === role);
       return user ? done({ user: user.name, password: user.password }) : failed('portal.credentials');
     },
     async stop() {

@@ -10,6 +10,7 @@ import { done, failed, type Failure, type Outcome } from './contract/errors.ts';
 import type { Connection } from './contract/models/connection.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { Connections } from './credentials/connections.ts';
+import type { KeyRotation } from './key-rotation.ts';
 import type { Platform } from './platform/platform.ts';
 import type { ConnectionProfiles } from './connection-profiles.ts';
 import { nonBlocking } from './storage/byte-source.ts';
@@ -20,6 +21,7 @@ interface ConnectionHandlerOptions {
   readonly profiles: ConnectionProfiles;
   readonly clients: Pick<Clients, 'for' | 'drop'>;
   readonly builtIn: Pick<BuiltInConnection, 'start'>;
+  readonly rotation: KeyRotation;
   readonly audit: Pick<Audit, 'begin'>;
   readonly changed: () => void;
 }
@@ -31,6 +33,7 @@ export function createConnectionHandlers({
   profiles,
   clients,
   builtIn,
+  rotation,
   audit,
   changed,
 }: ConnectionHandlerOptions): Handlers<'connections'> {
@@ -84,6 +87,17 @@ export function createConnectionHandlers({
     return answer.ok ? done({}) : answer;
   };
 
+  /** The rotation records itself. The client signs in with the other key from now on. */
+  async function rotated(
+    id: string,
+    rotation: Promise<Outcome<null>>,
+  ): Promise<Outcome<Record<string, never>>> {
+    const outcome = await rotation;
+    if (outcome.ok) await clients.drop(id);
+    changed();
+    return outcome.ok ? done({}) : outcome;
+  }
+
   return {
     'connections.save': (draft) => {
       const { id, ...next } = draft;
@@ -104,6 +118,10 @@ export function createConnectionHandlers({
     'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
     'connections.storeSecret': ({ id, secret, value }) =>
       withoutValue(change('StoreSecret', id, () => connections.storeSecret(id, secret, restoreText(value)))),
+    'connections.rotateKey': ({ id, value, expires }) =>
+      rotated(id, rotation.rotate(id, restoreText(value), expires)),
+    'connections.tryNextKey': ({ id }) => rotated(id, rotation.retry(id)),
+    'connections.forgetNextKey': ({ id }) => rotated(id, rotation.forget(id)),
     'connections.chooseCertificate': async ({ id, passphrase }) => {
       const connection = connections.find(id);
       if (!connection.ok) return connection;

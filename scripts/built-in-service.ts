@@ -127,14 +127,22 @@ function readOptions(): RunOptions | null {
   };
 }
 
-/** The seed with every credential in it, as the running service has them. */
-function fullSeed(seed: ParsedSeed, { apiKeys, policies, portalUsers }: RunningBuiltInService): Seed {
-  const passwords = new Map(policies.map(({ name, password }) => [name, password]));
+/** A seed with the account as the running service has it, and every credential in it. */
+function fullSeed(seed: ParsedSeed, service: RunningBuiltInService): Seed {
+  const policies = service.policies.map(({ name, password, grants }) => ({
+    name,
+    password,
+    grants: grants.map(({ definitions, operations }) => ({
+      definitions: [...definitions],
+      operations: [...operations] as ParsedSeed['policies'][number]['grants'][number]['operations'],
+    })),
+  }));
   return {
-    ...seed,
-    apiKeys: [...apiKeys],
-    policies: seed.policies.map((policy) => ({ ...policy, password: passwords.get(policy.name) })),
-    portalUsers: [...portalUsers],
+    account: seed.account,
+    apiKeys: [...service.apiKeys],
+    definitions: [...service.definitions],
+    policies,
+    portalUsers: [...service.portalUsers],
   };
 }
 

@@ -149,6 +149,16 @@ const messages: Record<FailureCode, Format> = {
       'The API key has expired.',
       'Ask the administrator for a new key and enter it under Connections.',
     ),
+  'service.key-revoked': () =>
+    message(
+      'The API key of this connection was revoked in the portal.',
+      'Ask the administrator for a new key and enter it under Connections.',
+    ),
+  'service.policy-revoked': (f) =>
+    message(
+      `${policyOf(f)} was revoked in the portal, so nothing can be done with it any more.`,
+      'Choose another policy.',
+    ),
   'service.refused': (f) =>
     message(formatRefused(f), 'Choose another policy or ask the administrator to grant it.'),
   'service.not-found': (f) =>
@@ -476,6 +486,21 @@ const messages: Record<FailureCode, Format> = {
     message(
       'The portal does not let this user see the account.',
       'Sign in again, or ask the administrator; check the account and tenant ID under Connections.',
+    ),
+  'portal.role': () =>
+    message(
+      'This portal user is not an administrator of the account.',
+      'Sign in as a user with the role AccountAdmin or a higher one.',
+    ),
+  'portal.no-operation': () =>
+    message(
+      'The service profile of this connection names no operation for this.',
+      'Do it in the service’s own portal.',
+    ),
+  'portal.secret-gone': (f) =>
+    message(
+      `This ${f.subject ?? 'secret'} is no longer held here.`,
+      'Make a new one: the service shows each of them once.',
     ),
   'portal.not-a-token': () =>
     message(

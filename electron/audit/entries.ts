@@ -96,6 +96,9 @@ const changes = new Set([
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
   ...['SaveDiagnostics', 'Mend'],
+  ...['CreateTokenDefinition', 'UpdateTokenDefinition', 'CreateSecurityPolicy', 'UpdateSecurityPolicy'],
+  ...['RevokeSecurityPolicy', 'CreateApiKey', 'RotateApiKey', 'RevokeApiKey', 'EnableToolServer'],
+  ...['CopySecret', 'RotateKey', 'ForgetNextKey'],
   ...['ChainBroken', 'TailSetAside'],
 ]);
 

@@ -68,8 +68,11 @@ function identify({ account, sessions }: ServiceState, body: unknown, metadata: 
   const token = textIn(body, 'sessionToken') ?? textIn(body, 'sourceSessionToken');
   const session = token === undefined ? undefined : sessions.find(token);
   const apiKey = metadata.operation === 'CreateSession' ? textIn(body, 'apiKey') : undefined;
-  const key = apiKey === undefined ? undefined : account.apiKeys.find((one) => isSame(apiKey, one.value));
-  const policy = session?.ok ? session.value.policy.name : textIn(body, 'policy');
+  const key =
+    apiKey === undefined
+      ? undefined
+      : account.apiKeys.find((one) => !one.revoked && isSame(apiKey, one.value));
+  const policy = session?.ok ? session.value.policy : textIn(body, 'policy');
   const tokenName = textIn(body, 'tokenName') ?? textIn(body, 'sourceTokenName');
   metadata.clientId = session?.ok ? session.value.clientId : (key?.title ?? null);
   metadata.policy = policy !== undefined && account.policies.has(policy) ? policy : null;

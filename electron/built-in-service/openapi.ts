@@ -11,7 +11,10 @@ import {
 const tags = [
   { name: 'Tokenization', description: 'CreateSession, and the operations with a session token.' },
   { name: 'Reporting', description: 'Reports, with a portal token.' },
-  { name: 'Portal', description: 'Signing in, API keys and the tool server.' },
+  {
+    name: 'Portal',
+    description: 'Signing in, token definitions, security policies, API keys and the tool server.',
+  },
 ];
 
 const errorMembers = {

@@ -71,8 +71,11 @@ function createSession(call: Call, input: OperationInput<'CreateSession'>): Outc
   const policy = account.policies.get(input.policy);
   const passwordMatches = isSame(input.policyPassword, policy?.password ?? '');
   if (!key || !policy || !passwordMatches) return refuse('InvalidCredentials');
+  if (key.revoked) return refuse('ApiKeyRevoked');
   if (key.expires <= now()) return refuse('ApiKeyExpired');
-  return done({ sessionToken: sessions.open(policy, key.title) });
+  if (policy.revoked) return refuse('PolicyRevoked');
+  key.lastUsed = now();
+  return done({ sessionToken: sessions.open(policy.name, key.title) });
 }
 
 interface Target {
@@ -82,7 +85,7 @@ interface Target {
 
 /**
  * The definition that a session may use for an operation. Session first, definition second, grant last: without
- * a session nobody learns which definitions there are. `member` names the definition in the body.
+ * a session nobody learns which definitions there are, and without a grant nobody which of them are disabled. `member` names the definition in the body.
  */
 function authorize(
   { account, sessions }: Call,
@@ -94,7 +97,9 @@ function authorize(
   if (!session.ok) return session;
   const definition = account.definitions.get(tokenName);
   if (!definition) return refuse('TokenDefinitionUnknown', member);
-  if (!isGranted(session.value.policy, operation, tokenName)) return refuse('OperationNotGranted');
+  const policy = account.policies.get(session.value.policy);
+  if (!policy || !isGranted(policy, operation, tokenName)) return refuse('OperationNotGranted');
+  if (!definition.enabled) return refuse('TokenDefinitionDisabled');
   return done(definition);
 }
 

@@ -2,12 +2,14 @@ import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { deriveApiKey, isSame, type Account, type PortalUser } from './account.ts';
+import { isSame, type Account, type PortalUser } from './account.ts';
+import { administrationOperations, type Administration } from './administration.ts';
 import { done, refuse, refuseInvalid, type Outcome } from './failures.ts';
 import { admitRequest, answer, type HttpServer } from './http-server.ts';
 import type { Limiter } from './limiter.ts';
 import { pathOf } from './operations.ts';
 import type { RequestLog } from './request-log.ts';
+import { portalRoles, type PortalRole } from './seed.ts';
 
 const accountId = z.string().min(1).describe('The account.');
 const tenantId = z.string().min(1).describe('The tenant.');
@@ -27,7 +29,7 @@ const groupBy = z
 interface PortalOperation {
   readonly summary: string;
   readonly path: string;
-  readonly role: 'AccountUser' | 'AccountAdmin' | null;
+  readonly role: PortalRole | null;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
 }
@@ -91,23 +93,7 @@ export const portalOperations = {
     input: z.object({ userName: z.string().min(1), password: z.string().min(1) }),
     output: z.object({ token: z.string(), expires: z.iso.datetime() }),
   },
-  CreateApiKey: {
-    summary: 'Creates an API key. It is shown this once.',
-    path: '/api/services/portal/createapikey',
-    role: 'AccountAdmin',
-    input: z.object({
-      title: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
-      expirationDate: z.iso.datetime({ offset: true }),
-    }),
-    output: z.object({ title: z.string(), expirationDate: z.iso.datetime(), apiKey: z.string() }),
-  },
-  EnableToolServer: {
-    summary: 'Enables or disables the tool server of this environment.',
-    path: '/api/services/portal/enabletoolserver',
-    role: 'AccountAdmin',
-    input: z.object({ enabled: z.boolean() }),
-    output: z.object({ enabled: z.boolean() }),
-  },
+  ...administrationOperations,
 } as const satisfies Record<string, PortalOperation>;
 
 export type PortalOperationName = keyof typeof portalOperations;
@@ -118,11 +104,10 @@ export const reportingOperations = ['AggregateApiRequestMetrics', 'QueryLastFail
 
 export interface Portal {
   readonly account: Account;
-  readonly secret: Uint8Array;
-  readonly now: () => number;
   readonly tokens: PortalTokens;
   readonly log: RequestLog | null;
-  readonly toolServer: { enabled: boolean };
+  readonly toolServer: { readonly enabled: boolean };
+  readonly administration: Pick<Administration, 'handlers'>;
 }
 
 export const sessionCookie = 'portal_session';
@@ -187,16 +172,19 @@ export async function performPortal(
 ): Promise<Outcome<object>> {
   const { role, input } = portalOperations[operation];
   if (role !== null && !user) return refuse('PortalTokenMissing');
-  if (role === 'AccountAdmin' && user?.role !== 'AccountAdmin') return refuse('RoleRequired');
+  if (user && role !== null && rankOf(user.role) < rankOf(role)) return refuse('RoleRequired');
   const parsed = input.safeParse(body);
   if (!parsed.success) return refuseInvalid(parsed.error);
-  // The table pairs each schema with the handler of the same name.
-  const handler = handlers[operation] as Handler<PortalOperationName>;
-  return handler(portal, parsed.data);
+  // The tables pair each schema with the handler of the same name.
+  if (operation in administrationOperations) {
+    const { handlers } = portal.administration;
+    return handlers[operation as keyof typeof handlers](parsed.data as never);
+  }
+  const handler = reportingHandlers[operation as keyof typeof reportingHandlers];
+  return handler(portal, parsed.data as never);
 }
 
-/** The maximum in an account: each request for a session compares all of them. */
-const maxApiKeys = 100;
+const rankOf = (role: PortalRole): number => portalRoles.indexOf(role);
 
 type Handler<N extends PortalOperationName> = (
   portal: Portal,
@@ -208,7 +196,9 @@ const dayOf = (date: string): string => new Date(date).toISOString().slice(0, 10
 const isOwn = ({ account }: Portal, input: { accountId: string; tenantId: string }): boolean =>
   input.accountId === account.accountId && input.tenantId === account.tenantId;
 
-const handlers: { readonly [N in PortalOperationName]: Handler<N> } = {
+const reportingHandlers: {
+  readonly [N in Exclude<PortalOperationName, keyof Administration['handlers']>]: Handler<N>;
+} = {
   AggregateApiRequestMetrics: (portal, input) => {
     if (!isOwn(portal, input)) return refuse('AccountForbidden');
     if (!portal.log) return refuse('NotFound');
@@ -225,19 +215,6 @@ const handlers: { readonly [N in PortalOperationName]: Handler<N> } = {
     return done({ requests });
   },
   Authenticate: ({ tokens }, { userName, password }) => tokens.issue(userName, password),
-  CreateApiKey: ({ account, secret, now }, { title, expirationDate }) => {
-    const expires = Date.parse(expirationDate);
-    if (account.apiKeys.some((key) => key.title === title)) return refuse('RequestInvalid', 'title');
-    if (account.apiKeys.length >= maxApiKeys) return refuse('RequestInvalid', 'title');
-    if (expires <= now()) return refuse('RequestInvalid', 'expirationDate');
-    const key = { title, value: deriveApiKey(secret, title), expires };
-    account.apiKeys.push(key);
-    return done({ title, expirationDate: new Date(key.expires).toISOString(), apiKey: key.value });
-  },
-  EnableToolServer: ({ toolServer }, { enabled }) => {
-    toolServer.enabled = enabled;
-    return done({ enabled });
-  },
 };
 
 export interface PortalTokens {

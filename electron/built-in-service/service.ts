@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
+import { openAccountFile } from './account-file.ts';
 import { createAccount, deriveKey, type Account } from './account.ts';
+import { createAdministration } from './administration.ts';
 import { createServerIdentity } from './certificate.ts';
 import type { CallMetadata, ServiceState } from './dispatch.ts';
 import { done } from './failures.ts';
@@ -9,7 +11,7 @@ import { createLimiter, defaultLimits, systemClock, type Clock, type Limits } fr
 import { openApiDocument } from './openapi.ts';
 import { addPortalRoutes, createPortalTokens, type Portal } from './portal.ts';
 import { openRequestLog } from './request-log.ts';
-import { seedSchema, type DefinitionKind, type PortalRole, type Seed } from './seed.ts';
+import { seedSchema, type DefinitionSeed, type PortalRole, type Seed } from './seed.ts';
 import { createSessions } from './sessions.ts';
 import { addToolServerRoutes } from './tool-server.ts';
 
@@ -29,13 +31,16 @@ export interface ServiceOptions {
   readonly maxBodyBytes?: number;
   /** Lifetime of a portal token; 3,600 if absent. */
   readonly portalSeconds?: number;
-  /** Whether the tool server is enabled from the start; an AccountAdmin can enable it later. */
+  /** Whether the tool server is enabled from the start. Else it is as an AccountAdmin left it, and off at first. */
   readonly toolServer?: boolean;
-  /** Where the log of requests is kept over restarts; it ends with the service if absent. */
+  /** Where the log of requests and what the portal changed are kept over restarts; they end with the service if absent. */
   readonly dataFolder?: string;
 }
 
-/** What a client needs to know, secrets included: for memory and keychain, never for a log. */
+/**
+ * What a client needs to know, secrets included: for memory and keychain, never for a log. Without what is revoked or
+ * disabled, as it was at the start.
+ */
 export interface ServiceFacts {
   readonly baseUrl: string;
   readonly caPem: string;
@@ -52,11 +57,7 @@ export interface ServiceFacts {
       readonly operations: readonly string[];
     }[];
   }[];
-  readonly definitions: readonly {
-    readonly name: string;
-    readonly label: string;
-    readonly kind: DefinitionKind;
-  }[];
+  readonly definitions: readonly DefinitionSeed[];
   readonly portalUsers: readonly {
     readonly name: string;
     readonly password: string;
@@ -69,6 +70,8 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+const lastUsedMs = 60_000;
+
 /** Runs the service in this thread. Rejects where the seed is wrong or the port is taken; nothing runs then. */
 export async function runService(
   options: ServiceOptions,
@@ -79,7 +82,8 @@ export async function runService(
   if (secret.length < 32) throw new RangeError('The secret must have at least 32 bytes.');
   const seed = seedSchema.safeParse(options.seed);
   if (!seed.success) throw new Error(`The seed is wrong.\n${z.prettifyError(seed.error)}`);
-  const account = createAccount(seed.data, secret, now());
+  const file = openAccountFile(folder, secret);
+  const account = createAccount(seed.data, secret, now(), file.read());
   const { accountId, tenantId } = account;
   const identity = await createServerIdentity();
 
@@ -103,10 +107,17 @@ export async function runService(
   const maxBodyBytes = options.maxBodyBytes ?? 4 * 1024 * 1024;
   const app = createHttpServer({ state, identity, maxBodyBytes, onCall });
 
+  const toolServer = { enabled: options.toolServer === true || file.read().toolServer === true };
+  const administration = createAdministration({
+    account,
+    file,
+    secret,
+    sessions: state.sessions,
+    toolServer,
+    now,
+  });
   const portal: Portal = {
     account,
-    secret,
-    now,
     tokens: createPortalTokens({
       account,
       key: deriveKey(secret, 'portal/jwt'),
@@ -114,15 +125,21 @@ export async function runService(
       now,
     }),
     log,
-    toolServer: { enabled: options.toolServer ?? false },
+    toolServer,
+    administration,
   };
   await addPortalRoutes(app, portal, limiter);
   addToolServerRoutes(app, { state, portal, onCall });
   const baseUrl = () => `https://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   app.get('/openapi.json', (request, reply) => answer(request, reply, done(openApiDocument(baseUrl()))));
 
+  // When a key was used last is not worth a failure.
+  const saveLastUsed = () => administration.saveLastUsed().catch(() => undefined);
+  const lastUsedTimer = setInterval(() => void saveLastUsed(), lastUsedMs).unref();
   const stop = async () => {
+    clearInterval(lastUsedTimer);
     await app.close();
+    await saveLastUsed();
     log?.close();
   };
   try {
@@ -135,21 +152,21 @@ export async function runService(
 }
 
 function accountFacts(account: Account, now: number): Omit<ServiceFacts, 'baseUrl' | 'caPem'> {
-  const apiKeys = account.apiKeys.map(({ title, value, expires }) => ({
-    title,
-    value,
-    expires: new Date(expires).toISOString(),
-  }));
-  const usable = account.apiKeys.findIndex((key) => key.expires > now);
-  const apiKey = apiKeys[Math.max(usable, 0)];
-  if (!apiKey) throw new Error('The seed has no API key.');
+  const apiKeys = account.apiKeys
+    .filter(({ revoked }) => !revoked)
+    .map(({ title, value, expires }) => ({ title, value, expires: new Date(expires).toISOString() }));
+  const usable = apiKeys.find(({ expires }) => Date.parse(expires) > now);
+  // With all of them revoked a client has none; the portal makes another.
+  const apiKey = usable ?? apiKeys[0] ?? { value: '', expires: new Date(now).toISOString() };
   return {
     accountId: account.accountId,
     tenantId: account.tenantId,
     apiKey: { value: apiKey.value, expires: apiKey.expires },
     apiKeys,
-    policies: [...account.policies.values()],
-    definitions: [...account.definitions.values()].map(({ name, label, kind }) => ({ name, label, kind })),
+    policies: [...account.policies.values()].filter(({ revoked }) => !revoked),
+    definitions: [...account.definitions.values()].flatMap(({ settings, enabled }) =>
+      enabled ? [settings] : [],
+    ),
     portalUsers: [...account.portalUsers.values()],
   };
 }

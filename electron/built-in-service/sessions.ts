@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import type { Policy } from './account.ts';
 import { done, refuse, type Outcome } from './failures.ts';
 
 interface Session {
-  readonly policy: Policy;
+  /** The name of its policy; what it grants is looked up at each call, so that a change takes effect at once. */
+  readonly policy: string;
   /** The title of the API key that opened it: the Client ID that limits are measured by (spec §8). */
   readonly clientId: string;
-  readonly expires: number;
+  expires: number;
 }
 
 export interface Sessions {
-  open(policy: Policy, clientId: string): string;
-  find(token: string): Outcome<Session>;
+  open(policy: string, clientId: string): string;
+  find(token: string): Outcome<Readonly<Session>>;
+  /** Ends the sessions of a policy or API key at once. They are refused as expired. */
+  end(ended: { readonly policy: string } | { readonly clientId: string }): void;
 }
 
 const maxSessions = 20_000;
@@ -42,6 +44,13 @@ export function createSessions(lifetimeSeconds: number, now: () => number): Sess
       const session = sessions.get(token);
       if (!session) return refuse('SessionUnknown');
       return session.expires > now() ? done(session) : refuse('SessionExpired');
+    },
+    end(ended) {
+      for (const session of sessions.values()) {
+        const isMeant =
+          'policy' in ended ? session.policy === ended.policy : session.clientId === ended.clientId;
+        if (isMeant) session.expires = Math.min(session.expires, now());
+      }
     },
   };
 }

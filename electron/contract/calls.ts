@@ -1,5 +1,12 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema, type Outcome } from './errors.ts';
+import {
+  administrationChange,
+  administrationState,
+  definitionDraft,
+  policyGrant,
+  portalConfiguration,
+} from './models/administration.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appState, disclosureFigures, lockState, lockedAppState, settings } from './models/app.ts';
 import {
@@ -86,14 +93,18 @@ function call<I extends z.ZodType, O extends z.ZodType, F extends boolean = fals
 
 const nothing = z.strictObject({});
 const ofJob = z.strictObject({ jobId: id });
+/** Names are the service's: what it lists is sent back as it came. */
+const portalName = z.string().min(1).max(200);
+const keyDraft = z.strictObject({ title: z.string().trim().min(1).max(100), expires: z.iso.date() });
 
 /**
  * Every call the window can make, once. The preload's functions, the window's types, main's handlers and the tests'
  * fake main are all derived from this literal.
  *
  * In: parsed strictly, unknown members are refused. Out: parsed too, so that nothing leaves that is not listed here.
- * Secrets go in through `connections.storeSecret`, `connections.chooseCertificate`, `reports.signIn`,
- * `reports.useToken` and `lock.*`, and never come out. What the service answers in cleartext comes out through
+ * Secrets go in through `connections.storeSecret`, `connections.rotateKey`, `connections.chooseCertificate`,
+ * `reports.signIn`, `reports.useToken`, `administration.signIn`, `administration.signInBuiltIn`,
+ * `administration.savePolicy` and `lock.*`, and never come out. What the service answers in cleartext comes out through
  * `lookup.reveal` and `batch.reveal` only, obscured. The person's own file is shown by `batch.preview`, `batch.try` and
  * `batch.rows`: what main takes for cleartext in it is masked, whatever the window asks for.
  */
@@ -113,6 +124,17 @@ export const calls = {
   'connections.remove': call(z.strictObject({ id }), nothing),
   'connections.choose': call(z.strictObject({ id, policy: name }), nothing),
   'connections.storeSecret': call(z.strictObject({ id, secret: secretName, value: obscuredText }), nothing),
+  /**
+   * A new API key beside the one in use: it takes over once it has opened a session, and is stored until it does or is
+   * dropped. Failures: those of `connections.check` and of storing it; the key in use stays then.
+   */
+  'connections.rotateKey': call(
+    z.strictObject({ id, value: obscuredText, expires: z.iso.date().nullable() }),
+    nothing,
+  ),
+  /** Tries the stored next key again. */
+  'connections.tryNextKey': call(z.strictObject({ id }), nothing),
+  'connections.forgetNextKey': call(z.strictObject({ id }), nothing),
   /** Asks for a PKCS #12 file of at most 1 MiB that the passphrase opens; null when the person changed their mind. */
   'connections.chooseCertificate': call(
     z.strictObject({ id, passphrase: obscuredText }),
@@ -337,6 +359,56 @@ export const calls = {
   ),
   /** What the audit log has on one case, with its proof: a JSON file, and an HTML page of the same. */
   'reports.evidence': call(z.strictObject({ caseReference: caseReference.min(1) }), evidence.nullable()),
+
+  /** How the administrator's sign-in of the active connection stands; sends nothing. */
+  'administration.state': call(nothing, administrationState),
+  /** Through the portal's Authenticate. The JWT stays in main's memory, until the app locks. */
+  'administration.signIn': call(
+    z.strictObject({ user: z.string().trim().min(1).max(200), password: obscuredText }),
+    administrationState,
+  ),
+  /** The same for the built-in service, whose password only main knows: the app's own passphrase is checked where set. */
+  'administration.signInBuiltIn': call(
+    z.strictObject({ passphrase: obscuredPassphrase }),
+    administrationState,
+  ),
+  'administration.signOut': call(nothing, administrationState),
+  /** Everything the portal lists. Failures here and below: portal.*, service.*. */
+  'administration.load': call(nothing, portalConfiguration),
+  /** Token and mask of the kind's made-up value, by the service; nothing is created. */
+  'administration.previewDefinition': call(
+    definitionDraft,
+    z.strictObject({ token: z.string().max(500), mask: z.string().max(500) }),
+  ),
+  'administration.saveDefinition': call(
+    z.strictObject({ create: z.boolean(), definition: definitionDraft }),
+    administrationChange,
+  ),
+  /**
+   * Without a password the policy keeps its own. `makePassword` has one made in main. `use`: the connection gets the
+   * policy and its password.
+   */
+  'administration.savePolicy': call(
+    z.strictObject({
+      create: z.boolean(),
+      name: portalName,
+      password: obscuredText.nullable(),
+      makePassword: z.boolean(),
+      use: z.boolean(),
+      grants: z.array(policyGrant).max(500),
+    }),
+    administrationChange,
+  ),
+  'administration.revokePolicy': call(z.strictObject({ name: portalName }), administrationChange),
+  'administration.createKey': call(keyDraft, administrationChange),
+  /** Makes the successor of a key; the old one stays usable. */
+  'administration.rotateKey': call(keyDraft, administrationChange),
+  'administration.revokeKey': call(z.strictObject({ title: portalName }), administrationChange),
+  'administration.setToolServer': call(z.strictObject({ enabled: z.boolean() }), administrationChange),
+  /** Puts a key or password that was just made on the clipboard, which is cleared after a while. */
+  'administration.copySecret': call(z.strictObject({ secretId: id }), copied),
+  /** The key that was just made takes over in the active connection, as by `connections.rotateKey`. */
+  'administration.useKey': call(z.strictObject({ secretId: id }), nothing),
 
   'settings.save': call(settings, settings),
 

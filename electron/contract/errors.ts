@@ -17,6 +17,8 @@ export const failureCodes = [
   'service.invalid-input', // 400; `fields` carries its messages
   'service.credentials', // CreateSession refused: API key, policy or password wrong
   'service.key-expired',
+  'service.key-revoked', // in the portal
+  'service.policy-revoked',
   'service.refused', // the policy does not grant the operation for the definition
   'service.not-found',
   'service.busy', // 429, and waiting did not help in time
@@ -120,6 +122,9 @@ export const failureCodes = [
   'portal.credentials', // Authenticate refused: user or password wrong
   'portal.refused', // 403: not for this user or account
   'portal.not-a-token', // what was pasted is no JWT
+  'portal.role', // 403 to an administrator's operation: the user has no such role
+  'portal.no-operation', // the service profile names no operation for this
+  'portal.secret-gone', // a key or password that was made, and is no longer held
   'portal.account-missing', // the connection has no account or tenant ID
   'report.unknown', // asked for longer ago than is kept
   'report.too-many-rows',

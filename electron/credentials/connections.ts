@@ -38,6 +38,11 @@ export interface Connections {
   saveBuiltIn(
     connection: Omit<Connection, 'builtIn' | 'clientCertificate'>,
   ): Promise<Outcome<{ id: string }>>;
+  /** Changes what the portal tells of a connection, the built-in one too. Failures: connection.unknown, keychain.*, file.*. */
+  configure(
+    id: string,
+    changes: Partial<Pick<Connection, 'definitions' | 'policies' | 'apiKeyExpires'>>,
+  ): Promise<Outcome<{ id: string }>>;
   /** With its secrets; if those can't be removed it stays. Failures: connection.unknown, keychain.*, file.*. */
   remove(id: string): Promise<Outcome<null>>;
 
@@ -46,6 +51,8 @@ export interface Connections {
   choose(id: string, policy: string): Outcome<null>;
 
   storeSecret(id: string, secret: SecretName, value: string): Promise<Outcome<SecretState>>;
+  /** Removes the API key that was entered to take over. Failures: connection.unknown, keychain.*. */
+  forgetNextKey(id: string): Promise<Outcome<null>>;
   /** For the client, when it opens a session; never for the window. */
   secret(id: string, secret: SecretName): Promise<Outcome<string>>;
 
@@ -161,6 +168,7 @@ export function createConnections({
       list().map((connection) => ({
         ...connection,
         apiKey: keychain.peek(secretAccount(connection, { kind: 'apiKey' })),
+        nextApiKey: keychain.peek(secretAccount(connection, { kind: 'nextApiKey' })),
         policyPasswords: connection.policies.map((policy) => ({
           policy,
           state: keychain.peek(secretAccount(connection, { kind: 'policyPassword', policy })),
@@ -182,6 +190,11 @@ export function createConnections({
       if (!checked.ok) return checked;
       const next = { ...checked.value, id: draft.id ?? newId(), builtIn: false };
       return isLoweredWithSecrets(next) ? failed('connection.environment') : put(next);
+    },
+
+    async configure(id, changes) {
+      const found = find(id);
+      return found.ok ? put({ ...found.value, ...changes }) : found;
     },
 
     saveBuiltIn: (connection) => put({ ...connection, builtIn: true }),
@@ -215,6 +228,10 @@ export function createConnections({
     async storeSecret(id, secret, value) {
       const account = accountOf(id, secret);
       return account.ok ? keychain.store(account.value, value) : account;
+    },
+    async forgetNextKey(id) {
+      const account = accountOf(id, { kind: 'nextApiKey' });
+      return account.ok ? removeSecrets([account.value]) : account;
     },
     async secret(id, secret) {
       const account = accountOf(id, secret);

@@ -36,6 +36,7 @@ export function portalAccount(connection: ConnectionOrigin): string {
 export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'policies'>): string[] {
   const secrets: SecretName[] = [
     { kind: 'apiKey' },
+    { kind: 'nextApiKey' },
     { kind: 'proxyPassword' },
     ...connection.policies.map((policy) => ({ kind: 'policyPassword' as const, policy })),
   ];

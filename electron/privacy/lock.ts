@@ -26,6 +26,8 @@ export interface Lock {
    * disk.
    */
   unlock(passphrase: string): Promise<Outcome<LockState>>;
+  /** Checks the passphrase again while the app is open; without one set, any will do. Failures: as `unlock`. */
+  check(passphrase: string): Promise<Outcome<null>>;
   /**
    * Sets, changes or, with an empty `next`, removes the passphrase. Where one is set, `current` must match and counts
    * as an attempt. Failures: as `unlock`, unlock.too-short, and those of storing it.
@@ -200,6 +202,8 @@ export async function openLock({
       const checked = await checkPassphrase(passphrase);
       return checked.ok ? open() : checked;
     },
+
+    check: checkPassphrase,
 
     async setPassphrase(current, next) {
       if (next !== '' && Array.from(next.normalize('NFKC')).length < minPassphraseLength)

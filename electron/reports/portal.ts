@@ -20,9 +20,11 @@ export interface PortalQuestion {
   /** POST if absent. With GET the body's members stand in the query. */
   readonly method?: HttpMethod;
   readonly path: string;
-  readonly body: Readonly<Record<string, string | number | boolean>>;
+  readonly body: Readonly<Record<string, unknown>>;
   /** Null where the question is how one is got. */
   readonly token: string | null;
+  readonly policy?: string;
+  readonly definition?: string;
   readonly note?: string;
 }
 
@@ -33,13 +35,13 @@ export interface PortalQuestion {
 export async function askPortal(
   { connection, profile, transport }: ReportedConnection,
   audit: Pick<Audit, 'begin'>,
-  { operation, method = 'POST', path, body, token, note }: PortalQuestion,
+  { operation, method = 'POST', path, body, token, ...named }: PortalQuestion,
 ): Promise<Outcome<{ json: unknown; requestId: string }>> {
   const begun = await audit.begin({
     action: operation,
     connection: connection.name,
     environment: connection.environment,
-    ...(note !== undefined && { note }),
+    ...named,
   });
   if (!begun.ok) return begun;
   const query = new URLSearchParams(
@@ -50,7 +52,10 @@ export async function askPortal(
     method === 'GET' ? null : JSON.stringify(body),
     token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
   );
-  const submitted = () => Object.values(body).map(String);
+  const submitted = () =>
+    Object.values(body)
+      .filter((value) => typeof value !== 'object')
+      .map(String);
   const result = readExchange(exchange, { operation, policy: null, definition: null, submitted }, profile);
   if (result.kind === 'answer') {
     begun.value({ ok: true, requestId: result.requestId });

@@ -159,16 +159,16 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
 }
 
 /**
- * Signs a portal user in through Authenticate (spec §4). The password goes out once and is not kept; the JWT goes to
- * the keychain. A 400, 401 or 403 is portal.credentials.
+ * Asks Authenticate (spec §4) for a portal user's JWT. The password goes out once and is not kept. A 400, 401 or 403 is
+ * portal.credentials.
  */
-export async function signIn(
+export async function authenticate(
   reported: ReportedConnection,
-  { audit, tokens }: { audit: Pick<Audit, 'begin'>; tokens: PortalTokens },
+  audit: Pick<Audit, 'begin'>,
   { user, password }: { user: string; password: string },
-): Promise<Outcome<PortalSession>> {
-  const { authenticate } = reported.profile.reporting;
-  const { method, path, request, extra } = authenticate;
+): Promise<Outcome<string>> {
+  const { authenticate: shape } = reported.profile.reporting;
+  const { method, path, request, extra } = shape;
   const { accountId, tenantId } = reported.connection;
   const fill = (value: string | number | boolean) =>
     typeof value === 'string'
@@ -193,13 +193,21 @@ export async function signIn(
     return isAboutUser ? failed('portal.credentials', details) : answer;
   }
   const { json, requestId } = answer.value;
-  const token = findToken(json, authenticate);
+  const token = findToken(json, shape);
   if (token === null) return unexpectedAnswer(json, { operation: 'Authenticate', requestId });
-  const stored = await tokens.store(addressOf(reported), token);
-  if (!stored.ok && stored.failure.code === 'portal.not-a-token') {
-    return failed('service.unexpected-answer', { operation: 'Authenticate', requestId, members: [] });
-  }
-  return stored;
+  return readClaims(token, reported.profile.reporting.claims) === null
+    ? failed('service.unexpected-answer', { operation: 'Authenticate', requestId, members: [] })
+    : done(token);
+}
+
+/** Signs a portal user in, as `authenticate`; the JWT goes to the keychain. */
+export async function signIn(
+  reported: ReportedConnection,
+  { audit, tokens }: { audit: Pick<Audit, 'begin'>; tokens: PortalTokens },
+  credentials: { user: string; password: string },
+): Promise<Outcome<PortalSession>> {
+  const token = await authenticate(reported, audit, credentials);
+  return token.ok ? tokens.store(addressOf(reported), token.value) : token;
 }
 
 function findToken(json: unknown, { token, wrappers }: ReportingProfile['authenticate']): string | null {

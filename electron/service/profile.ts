@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import shippedProfile from '../../resources/service-profile.json' with { type: 'json' };
 import { type Outcome, done, failed } from '../contract/errors.ts';
+import { administrationProfile } from './administration-profile.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
-
-const member = z.string().min(1).max(100);
-const members = z.array(member).min(1).max(40);
-/** Joined to {base_url}: no host, no query, no way up. */
-const path = z
-  .string()
-  .max(500)
-  .regex(/^(?:\/[A-Za-z0-9._~-]+)+$/)
-  .refine((text) => !text.split('/').includes('..'));
+import { member, members, path } from './profile-fields.ts';
 
 /** Values and passwords travel in a body: addresses are logged by every proxy on the way. */
 const bodyMethod = z.enum(['POST', 'PUT']);
@@ -158,10 +151,15 @@ const serviceProfile = z
       session: codes,
       notGranted: codes,
       quota: codes,
+      /** The policy, or the API key, was revoked in the portal. */
+      policyRevoked: codes,
+      keyRevoked: codes,
     }),
     /** What is said against an element of a batch, where it is one of these codes. */
     elementCodes: z.strictObject({ valueInvalid: codes, valueTooLong: codes, tokenInvalid: codes }),
     reporting: reportingProfile,
+    /** The portal operations of administrators; null where the service has none. Not taken over from the shipped profile. */
+    administration: administrationProfile.nullable(),
     /**
      * Host name of a connection → SHA-256 of the public keys (SPKI, base64) that its certificate may have. With a spare
      * one: else the day the key changes is the day nobody can work.
@@ -211,7 +209,7 @@ export function readProfile(text: string, fitted: ProfileChanges = {}): Outcome<
   if (!isMembers(json)) return invalidProfile('not an object');
   // Of its own: the version says how the file is to be read.
   if (!Object.hasOwn(json, 'version')) return invalidProfile('version');
-  return applyChanges(mergeChanges(shippedProfile, json), fitted);
+  return applyChanges(mergeChanges(shippedProfile, { administration: null, ...json }), fitted);
 }
 
 /** A profile with changes made to it, validated whole. Failure: connection.invalid, as for `readProfile`. */

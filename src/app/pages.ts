@@ -3,10 +3,12 @@ import Plug from '@lucide/svelte/icons/plug';
 import Activity from '@lucide/svelte/icons/scroll-text';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
+import Administration from '@lucide/svelte/icons/shield-user';
 import Table from '@lucide/svelte/icons/table-2';
 import type { Api } from '../api.ts';
 import type { AppStore } from '../app-store.svelte.ts';
 import { ActivityController } from '../features/activity/activity.svelte.ts';
+import { AdministrationController } from '../features/administration/administration.svelte.ts';
 import { BatchController } from '../features/batch/batch.svelte.ts';
 import { ConnectionsController } from '../features/connections/connections.svelte.ts';
 import { LookupController } from '../features/lookup/lookup.svelte.ts';
@@ -22,6 +24,7 @@ export const pages = [
   { id: 'activity', label: 'Activity', icon: Activity },
   { id: 'connections', label: 'Connections', icon: Plug },
   { id: 'settings', label: 'Settings', icon: Settings },
+  { id: 'administration', label: 'Administration', icon: Administration },
 ] as const;
 
 export type PageId = (typeof pages)[number]['id'];
@@ -53,5 +56,6 @@ export function createControllers(app: AppStore, api: Api, go: (page: PageId) =>
     activity: new ActivityController(app, api),
     connections: new ConnectionsController(app, api),
     settings: new SettingsController(app, api),
+    administration: new AdministrationController(app, api),
   };
 }

@@ -62,6 +62,7 @@ async function office(withSecret = true) {
     profiles: {} as never,
     clients: { for: () => Promise.resolve(failed('connection.none')), drop: () => Promise.resolve() },
     builtIn: { start: () => Promise.resolve(done({ id: 'c1', policy: 'agent' })) },
+    rotation: {} as never,
     audit: { begin: (intent) => (lines.push(intent), Promise.resolve(done(() => undefined))) },
     changed: () => undefined,
   });

@@ -1,6 +1,7 @@
 import type { Seed } from '../../electron/built-in-service/seed.ts';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 import { check, type Result, type Statement } from './statement.ts';
+import { administration } from './statements/administration.ts';
 import { conventions } from './statements/conventions.ts';
 import { errors } from './statements/errors.ts';
 import { limits } from './statements/limits.ts';
@@ -15,6 +16,7 @@ export const statements: readonly Statement[] = [
   ...conventions,
   ...operations,
   ...portal,
+  ...administration,
   ...errors,
   ...limits,
 ];

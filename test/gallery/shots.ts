@@ -52,6 +52,8 @@ const finished = async (page: Page): Promise<void> => {
   await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
 };
 
+const administer = (page: Page): Promise<void> => go(page, 'Administration');
+
 export const shots: Shot[] = [
   { name: 'first-run', scene: 'first-run' },
   {
@@ -744,6 +746,97 @@ export const shots: Shot[] = [
   },
   { name: 'locked', scene: 'locked' },
   { name: 'locked-waiting', scene: 'locked-waiting' },
+  { name: 'administration-signed-out', scene: 'administration-signed-out', steps: administer },
+  { name: 'administration-none', scene: 'administration-none', steps: administer },
+  { name: 'administration-definitions', scene: 'administration', steps: administer },
+  {
+    name: 'administration-definition-form',
+    scene: 'administration',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('button', { name: 'New definition' }).click();
+      await page.getByLabel('Name in API calls').fill('gift-card');
+      await page.getByText('4111 11** **** 1111').waitFor();
+    },
+  },
+  {
+    name: 'administration-definition-failed',
+    scene: 'administration-failed',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('button', { name: 'New definition' }).click();
+      await page.getByLabel('Name in API calls').fill('gift-card');
+      await page.getByRole('alert').first().waitFor();
+      await page.getByRole('button', { name: 'Create definition' }).click();
+      await page.getByText('definition.name is invalid').waitFor();
+    },
+  },
+  {
+    name: 'administration-policies',
+    scene: 'administration',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('tab', { name: 'Security policies' }).click();
+      await page.getByRole('button', { name: 'Revoke mask-only' }).click();
+    },
+  },
+  {
+    name: 'administration-policy-form',
+    scene: 'administration',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('tab', { name: 'Security policies' }).click();
+      await page.getByRole('button', { name: 'New policy' }).click();
+      await page.getByLabel('Policy name').fill('refunds');
+      await page.getByLabel('Mask on Card number').check();
+    },
+  },
+  {
+    name: 'administration-policy-many',
+    scene: 'administration-many',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('tab', { name: 'Security policies' }).click();
+      await page.getByRole('button', { name: 'New policy' }).click();
+    },
+  },
+  { name: 'administration-many', scene: 'administration-many', steps: administer },
+  {
+    name: 'administration-keys',
+    scene: 'administration',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('tab', { name: 'API keys' }).click();
+    },
+  },
+  {
+    name: 'administration-key-made',
+    scene: 'administration',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('tab', { name: 'API keys' }).click();
+      await page.getByRole('button', { name: 'New API key' }).click();
+      await page.getByLabel('Title').fill('Schlüssel für die Nacht');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('button', { name: 'Copy key' }).waitFor();
+    },
+  },
+  {
+    name: 'administration-keys-many',
+    scene: 'administration-many',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('tab', { name: 'API keys' }).click();
+    },
+  },
+  {
+    name: 'administration-tools',
+    scene: 'administration',
+    steps: async (page) => {
+      await administer(page);
+      await page.getByRole('tab', { name: 'Tool server' }).click();
+    },
+  },
+  { name: 'administration-refused', scene: 'administration-refused', steps: administer },
 ];
-
 export { go };

@@ -83,6 +83,8 @@ export type UnreadAnswer = z.infer<typeof unreadAnswer>;
 export const connectionView = connection.extend({
   profile: profileView,
   apiKey: secretState,
+  /** Of the key that takes over once it has opened a session; none where it is absent. */
+  nextApiKey: secretState.optional(),
   /** A list: as the members of an object, policies called `__proto__` or `constructor` would be lost or found there. */
   policyPasswords: z.array(z.strictObject({ policy: name, state: secretState })).max(100),
   /** Of the key that the client certificate and its passphrase are encrypted with. */
@@ -96,5 +98,7 @@ export const secretName = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('apiKey') }),
   z.strictObject({ kind: z.literal('policyPassword'), policy: name }),
   z.strictObject({ kind: z.literal('proxyPassword') }),
+  /** Goes in through `connections.rotateKey`, together with its expiration date. */
+  z.strictObject({ kind: z.literal('nextApiKey') }),
 ]);
 export type SecretName = z.infer<typeof secretName>;

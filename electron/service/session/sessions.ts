@@ -1,10 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Outcome, type Failure, done, failed } from '../../contract/errors.ts';
+import { type Outcome, type Failure, type FailureCode, done, failed } from '../../contract/errors.ts';
 import { keyExpiry } from '../../contract/key-expiry.ts';
 import type { Clock } from '../../privacy/clock.ts';
 import { readSingle } from '../answers.ts';
 import type { CallContext } from '../client.ts';
-import type { ServiceProfile } from '../profile.ts';
+import type { ErrorMeaning, ServiceProfile } from '../profile.ts';
 import type { OutgoingRequest, SendResult } from '../send-request.ts';
 
 export interface Session {
@@ -86,6 +86,13 @@ export function createSessions(
   };
 }
 
+/** What a refusal of CreateSession means, where the service's code says it. */
+const refusals: Partial<Record<ErrorMeaning, FailureCode>> = {
+  keyExpired: 'service.key-expired',
+  keyRevoked: 'service.key-revoked',
+  policyRevoked: 'service.policy-revoked',
+};
+
 /** How long a session waits for pauses to end. */
 const pauseLimitMs = 60_000;
 
@@ -153,7 +160,7 @@ export function createSessionOpener(
         result.kind === 'denied'
           ? {
               ...result.failure,
-              code: result.meaning === 'keyExpired' ? 'service.key-expired' : 'service.credentials',
+              code: refusals[result.meaning ?? 'credentials'] ?? 'service.credentials',
             }
           : result.failure;
       if (result.kind === 'denied' || failure.code === 'service.invalid-input') {

@@ -37,6 +37,7 @@ function app(chosen: string | null, builtIn = false) {
     profiles: {} as never,
     clients: { drop: (id: string) => Promise.resolve(dropped.push(id)) } as never,
     builtIn: {} as never,
+    rotation: {} as never,
     audit: {
       begin: ({ action }) => {
         recorded.push(action);

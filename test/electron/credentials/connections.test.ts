@@ -117,6 +117,7 @@ test('a connection is stored, its secrets are in the keychain only, and the wind
       { policy: 'Ünïcode / anything goes', state: 'missing' },
     ],
     clientCertificate: null,
+    nextApiKey: 'missing',
     certificateKey: 'missing',
     proxyPassword: 'missing',
   });

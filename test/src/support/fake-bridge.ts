@@ -15,6 +15,7 @@ import type { ProfileView } from '../../../electron/contract/models/connection.t
 import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
+import { administrationAnswers } from './fake-administration.ts';
 import { reportAnswers } from './fake-reports.ts';
 
 type Answer<N extends CallName> = (
@@ -247,6 +248,28 @@ function defaultAnswers(
             ],
           };
         }),
+      });
+      return done({});
+    },
+    'connections.rotateKey': ({ id, value, expires }) => {
+      const works = restoreText(value) === 'works';
+      fake.change({
+        connections: fake.state.connections.map((connection) =>
+          connection.id === id
+            ? works
+              ? { ...connection, apiKeyExpires: expires, nextApiKey: 'missing' as const }
+              : { ...connection, nextApiKey: 'stored' as const }
+            : connection,
+        ),
+      });
+      return works ? done({}) : failed('service.credentials', { policy: 'analyst' });
+    },
+    'connections.tryNextKey': () => failed('service.credentials', { policy: 'analyst' }),
+    'connections.forgetNextKey': ({ id }) => {
+      fake.change({
+        connections: fake.state.connections.map((connection) =>
+          connection.id === id ? { ...connection, nextApiKey: 'missing' as const } : connection,
+        ),
       });
       return done({});
     },
@@ -497,6 +520,7 @@ function defaultAnswers(
     },
     'activity.cases': ({ limit }) => done(data.recentCases.slice(0, limit)),
     ...reportAnswers(),
+    ...administrationAnswers(),
     'settings.save': (settings) => {
       fake.change({ settings });
       return done(settings);

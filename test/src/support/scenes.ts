@@ -1,5 +1,6 @@
 import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import type { FakeOptions } from './fake-bridge.ts';
+import { administrationAnswers, manyListed, signedIn } from './fake-administration.ts';
 import * as data from './fake-data.ts';
 import { figuresOf, nothingReported, reportAnswers, signedOut } from './fake-reports.ts';
 
@@ -293,6 +294,32 @@ export const scenes: Record<string, FakeOptions> = {
         value: { ...figuresOf(query, manyDefinitions), requestId: '7f3a91c2-9001' },
       }),
     },
+  },
+  administration: { answers: administrationAnswers(signedIn) },
+  'administration-many': { answers: administrationAnswers(signedIn, manyListed) },
+  'administration-signed-out': {
+    answers: administrationAnswers({ ...signedIn, signedIn: false, asksPassphrase: true }),
+  },
+  'administration-none': {
+    state: inProduction,
+    answers: administrationAnswers({ ...signedIn, available: false, signedIn: false }),
+  },
+  'administration-failed': {
+    answers: administrationAnswers(signedIn),
+    fail: {
+      'administration.saveDefinition': {
+        code: 'service.invalid-input',
+        fields: [{ name: 'definition.name', message: 'definition.name is invalid' }],
+        requestId: '7f3a91c2-9003',
+      },
+      'administration.savePolicy': { code: 'audit.unwritable' },
+      'administration.createKey': down,
+      'administration.previewDefinition': down,
+    },
+  },
+  'administration-refused': {
+    answers: administrationAnswers(signedIn),
+    fail: { 'administration.load': { code: 'service.failing', requestId: '7f3a91c2-9004' } },
   },
   'nothing-reported': { state: inProduction, answers: nothingReported() },
   locked: {
