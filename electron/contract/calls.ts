@@ -153,7 +153,10 @@ export const calls = {
   ),
   /** Answers that the profile could not read, the latest of each operation: names of members, no values. */
   'connections.unreadAnswers': call(z.strictObject({ id }), z.array(unreadAnswer).max(20)),
-  /** Says which member of such an answer is what; stored with the connection. Failures: profile.*, connection.*. */
+  /**
+   * Says which member of such an answer is what; stored with the connection and tried at once by
+   * signing in with its first policy: `test` is why that failed. Failures: profile.*, connection.*.
+   */
   'connections.fitProfile': call(
     z.strictObject({
       id,
@@ -162,7 +165,7 @@ export const calls = {
       /** The RefId of a batch answer's elements. */
       ref: memberPath.nullable(),
     }),
-    profileView,
+    z.strictObject({ profile: profileView, test: failureSchema.nullable() }),
   ),
   /** Opens a session, then masks the token if one is given: each step with its outcome. */
   'connections.check': call(

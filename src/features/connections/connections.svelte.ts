@@ -9,6 +9,7 @@ import type {
 } from '../../../electron/contract/models/connection.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
+import { ConnectionProfileController } from './profile.svelte.ts';
 
 const undoMs = 8_000;
 
@@ -40,6 +41,7 @@ function draftOf(view: ConnectionView): ConnectionDraft {
 /** Connections and the states of their secrets. A typed secret passes through to main and is not kept. */
 export class ConnectionsController {
   readonly app: AppStore;
+  readonly profile: ConnectionProfileController;
   readonly #api: Api;
   draft = $state<ConnectionDraft | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -72,6 +74,7 @@ export class ConnectionsController {
   constructor(app: AppStore, api: Api) {
     this.app = app;
     this.#api = api;
+    this.profile = new ConnectionProfileController(app, api);
   }
 
   /** Called when the page opens: shows the active connection, or the first one. */

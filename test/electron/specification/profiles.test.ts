@@ -201,7 +201,10 @@ describe('4.17 a profile for each connection', () => {
       app.call('connections.fitProfile', { id, operation: 'CreateSession', answer, ref: null });
     expect(await fit(['result', 'nothing'])).toMatchObject({ failure: { code: 'profile.member' } });
     expect(await fit(['result', 'expiresIn'])).toMatchObject({ failure: { code: 'profile.member' } });
-    expect(value(await fit(['result', 'ticket']))).toEqual({ name: null, fitted: ['CreateSession'] });
+    expect(value(await fit(['result', 'ticket']))).toEqual({
+      profile: { name: null, fitted: ['CreateSession'] },
+      test: null,
+    });
     // Signed in; the path of GetMasked is another one here.
     expect(await look()).toMatchObject({ failure: { code: 'service.not-found', operation: 'GetMasked' } });
     value(await app.call('connections.removeProfile', { id, part: 'fitted' }));
