@@ -77,7 +77,9 @@ test('a list at the root is read too', async () => {
   expect(value(await profiles.read(connection)).operations.BatchDetokenize.answer).toEqual(['plain']);
 });
 
-test.each<[string, OperationName, unknown, string[], string[] | null, string]>([
+type Refused = [OperationName, unknown, string[], string[] | null, string];
+
+test.each<[string, ...Refused]>([
   ['one that did not come', 'GetMasked', { a: 'x' }, ['b'], null, 'profile.member'],
   ['a number', 'GetMasked', { a: 7 }, ['a'], null, 'profile.member'],
   ['an object', 'GetMasked', { a: {} }, ['a'], null, 'profile.member'],
@@ -116,7 +118,8 @@ test.each<[string, OperationName, unknown, string[], string[] | null, string]>([
     ['a', '[]', 'id'],
     'connection.invalid',
   ],
-])('a person can’t choose %s', async (_, operation, json, answer, ref, code) => {
+])('a person can’t choose %s', async (_, ...refused) => {
+  const [operation, json, answer, ref, code] = refused;
   note(operation, json);
   expect(await fit(operation, answer, ref)).toMatchObject({ failure: { code } });
   expect(stored).toEqual({});
