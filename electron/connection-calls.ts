@@ -161,7 +161,11 @@ export function createConnectionHandlers({
       if (!connection.ok) return connection;
       const note = `${fitting.operation}: ${fitting.answer.join('.')}`;
       const fitted = await change('FitProfile', id, () => profiles.fit(connection.value, fitting), { note });
-      return fitted.ok ? done(profiles.view(id)) : fitted;
+      if (!fitted.ok) return fitted;
+      const client = await clients.for(id);
+      const [policy] = connection.value.policies;
+      const tested = client.ok && policy !== undefined ? await client.value.openSession(policy) : client;
+      return done({ profile: profiles.view(id), test: tested.ok ? null : tested.failure });
     },
     'connections.test': async ({ id, policy }) => {
       const connection = connections.find(id);

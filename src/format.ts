@@ -120,7 +120,3 @@ export function formatRequestsLeft({
   const left = `${formatCount(remaining)} requests left`;
   return period === 1 ? `${left} this second` : `${left}, counted over ${formatSpan(period)}`;
 }
-
-/** What this workstation used of the limit of a connection. */
-export const formatTransfers = (used: number, perDay: number): string =>
-  `${formatCount(used)} of ${formatCount(perDay)} transfers used from this workstation in the last 24 hours`;

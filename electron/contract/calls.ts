@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { failureCodes, type Outcome } from './errors.ts';
+import { failureCodes, failureSchema, type Outcome } from './errors.ts';
 import {
   administrationChange,
   administrationState,
@@ -167,7 +167,10 @@ export const calls = {
   ),
   /** Answers that the profile could not read, the latest of each operation: names of members, no values. */
   'connections.unreadAnswers': call(z.strictObject({ id }), z.array(unreadAnswer).max(20)),
-  /** Says which member of such an answer is what; stored with the connection. Failures: profile.*, connection.*. */
+  /**
+   * Says which member of such an answer is what; stored with the connection and tried at once by
+   * signing in with its first policy: `test` is why that failed. Failures: profile.*, connection.*.
+   */
   'connections.fitProfile': call(
     z.strictObject({
       id,
@@ -176,7 +179,7 @@ export const calls = {
       /** The RefId of a batch answer's elements. */
       ref: memberPath.nullable(),
     }),
-    profileView,
+    z.strictObject({ profile: profileView, test: failureSchema.nullable() }),
   ),
   /**
    * Opens a session with the policy and asks for every operation on every definition, with an empty value each time:

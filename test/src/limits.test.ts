@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatRequestsLeft, formatTransfers } from '../../src/format.ts';
+import { formatRequestsLeft } from '../../src/format.ts';
 
 it.each([
   [{ remaining: 412, limit: 600, limitPeriodSeconds: null }, '412 of 600 requests left this second'],
@@ -10,10 +10,4 @@ it.each([
   [{ remaining: null, limit: 600, limitPeriodSeconds: 1 }, null],
 ])('8.6 what the limit still allows: %j', (status, text) => {
   expect(formatRequestsLeft(status)).toBe(text);
-});
-
-it('8.2 today’s transfers are shown with their limit', () => {
-  expect(formatTransfers(1_204, 10_000_000)).toBe(
-    '1,204 of 10,000,000 transfers used from this workstation in the last 24 hours',
-  );
 });

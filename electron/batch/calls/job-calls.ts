@@ -67,7 +67,7 @@ export function createJobCalls(
         list,
         format,
         work: job.work,
-        load: (row) => load(indexOfRow(store, row)),
+        load: (row) => load(indexOfRow(store, row), { withResults: true }),
         rows: store.tally.rows,
         before: before.value,
       }),

@@ -102,7 +102,12 @@ export class BatchJob {
     const isRunning = this.state === 'running';
     return viewJob({
       spec: this.spec,
-      stored: { ...this.#stored, canary: this.#readCanary() },
+      stored: {
+        ...this.#stored,
+        canary: this.#readCanary(),
+        // Until it has closed its files, calls made because of the new state would be refused.
+        ...(this.#isEnding && { state: 'running' }),
+      },
       store: this.#files.store,
       figures: this.#readFigures(),
       rate: isRunning ? this.#progress.rate(this.#options.clock.now()) : { rows: 0, bytes: 0 },

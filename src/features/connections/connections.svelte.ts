@@ -11,6 +11,7 @@ import type { AppStore } from '../../app-store.svelte.ts';
 import { TypedSecret } from '../../ui/typed-secret.svelte.ts';
 import { usablePolicy, whyUnusable } from '../../usable-connection.ts';
 import { problemsOf, type Problem, type Step } from './draft-problems.ts';
+import { ConnectionProfileController } from './profile.svelte.ts';
 
 const undoMs = 8_000;
 
@@ -49,6 +50,7 @@ interface TestRun {
  */
 export class ConnectionsController {
   readonly app: AppStore;
+  readonly profile: ConnectionProfileController;
   readonly #api: Api;
   draft = $state<ConnectionDraft | null>(null);
   step = $state<Step>('service');
@@ -88,6 +90,7 @@ export class ConnectionsController {
   constructor(app: AppStore, api: Api) {
     this.app = app;
     this.#api = api;
+    this.profile = new ConnectionProfileController(app, api);
   }
 
   /** Called when the page opens: shows the active connection, or the first one. */

@@ -287,7 +287,7 @@ describe('4 the form of dates is the profile’s', () => {
 describe('the members of an answer that can’t be read', () => {
   test('are told by their way and kind, without a value in any of them', () => {
     const answer = {
-      result: { surrogate: 'SECRET', '4111111111111111': 'x', 'jane doe': 1, n: 7 },
+      result: { surrogate: 'SECRET', '4111111111111111': 'x', 'jane doe': 1, tok_4111: 'x', n: 7 },
       rows: [{ id: '1', clear: 'SECRET' }, { other: 1 }],
       SECRET: 'x',
       ['a'.repeat(41)]: 'x',

@@ -303,8 +303,11 @@ function defaultAnswers(
         fitted: [],
       }),
     'connections.unreadAnswers': () => done([]),
-    'connections.fitProfile': ({ id, operation }) =>
-      setProfile(id, { name: profileOf(id)?.name ?? null, fitted: [operation] }),
+    'connections.fitProfile': ({ id, operation }) => {
+      const profile = { name: profileOf(id)?.name ?? null, fitted: [operation] };
+      setProfile(id, profile);
+      return done({ profile, test: null });
+    },
     'connections.test': ({ id, policy }) => {
       const connection = fake.state.connections.find((one) => one.id === id);
       if (connection === undefined) return failed('connection.unknown');

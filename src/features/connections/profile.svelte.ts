@@ -1,0 +1,65 @@
+import type { CallInput } from '../../../electron/contract/calls.ts';
+import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
+import type { UnreadAnswer } from '../../../electron/contract/models/connection.ts';
+import type { Api } from '../../api.ts';
+import type { AppStore } from '../../app-store.svelte.ts';
+
+/** The service profile of one connection: imported, removed, or fitted to the answers that came. Stored at once. */
+export class ConnectionProfileController {
+  readonly #app: AppStore;
+  readonly #api: Api;
+  /** Answers that the profile could not read: names of members, no values. */
+  unread = $state.raw<UnreadAnswer[]>([]);
+  failure = $state.raw<Failure | null>(null);
+  notice = $state('');
+  #connectionId: string | null = null;
+
+  constructor(app: AppStore, api: Api) {
+    this.#app = app;
+    this.#api = api;
+  }
+
+  /** Another connection is shown, or the same one again: its answers may have come meanwhile. */
+  async show(id: string): Promise<void> {
+    if (this.#connectionId !== id) {
+      this.unread = [];
+      this.failure = null;
+      this.notice = '';
+    }
+    this.#connectionId = id;
+    const outcome = await this.#api.call('connections.unreadAnswers', { id });
+    if (this.#connectionId === id) this.unread = outcome.ok ? outcome.value : [];
+  }
+
+  /** Main asks for the file and checks it; it never tells its path. */
+  async import(id: string): Promise<void> {
+    await this.#change(id, () => this.#api.call('connections.importProfile', { id }));
+  }
+
+  async remove(id: string, part: 'imported' | 'fitted'): Promise<void> {
+    await this.#change(id, () => this.#api.call('connections.removeProfile', { id, part }));
+  }
+
+  /** Says which member of an answer is what; main then signs in with the fitted profile. */
+  async fit(input: CallInput<'connections.fitProfile'>): Promise<void> {
+    const { id, operation } = input;
+    const fitted = await this.#change(id, () => this.#api.call('connections.fitProfile', input));
+    if (!fitted.ok || this.#connectionId !== id) return;
+    this.failure = fitted.value.test;
+    this.notice =
+      fitted.value.test !== null
+        ? `${operation} is fitted, but the sign-in that tests it failed.`
+        : operation === 'CreateSession'
+          ? 'CreateSession is fitted, and the sign-in works.'
+          : `${operation} is fitted, and the sign-in works. Try ${operation} with a token of your own.`;
+  }
+
+  async #change<T>(id: string, change: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const outcome = await change();
+    this.failure = outcome.ok ? null : outcome.failure;
+    this.notice = '';
+    await this.#app.load();
+    await this.show(id);
+    return outcome;
+  }
+}
