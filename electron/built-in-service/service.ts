@@ -152,18 +152,23 @@ export async function runService(
 }
 
 function accountFacts(account: Account, now: number): Omit<ServiceFacts, 'baseUrl' | 'caPem'> {
-  const apiKeys = account.apiKeys
-    .filter(({ revoked }) => !revoked)
-    .map(({ title, value, expires }) => ({ title, value, expires: new Date(expires).toISOString() }));
-  const usable = apiKeys.find(({ expires }) => Date.parse(expires) > now);
-  // With all of them revoked a client has none; the portal makes another.
-  const apiKey = usable ?? apiKeys[0] ?? { value: '', expires: new Date(now).toISOString() };
+  const describeKey = ({ title, value, expires }: Account['apiKeys'][number]) => ({
+    title,
+    value,
+    expires: new Date(expires).toISOString(),
+  });
+  const apiKeys = account.apiKeys.filter(({ revoked }) => !revoked);
+  const policies = [...account.policies.values()];
+  const active = policies.filter(({ revoked }) => !revoked);
+  // With all of them revoked a client still has one: to be told so, and to reach the portal, where another is made.
+  const apiKey = apiKeys.find(({ expires }) => expires > now) ?? apiKeys[0] ?? account.apiKeys[0];
+  if (!apiKey) throw new Error('The seed has no API key.');
   return {
     accountId: account.accountId,
     tenantId: account.tenantId,
-    apiKey: { value: apiKey.value, expires: apiKey.expires },
-    apiKeys,
-    policies: [...account.policies.values()].filter(({ revoked }) => !revoked),
+    apiKey: describeKey(apiKey),
+    apiKeys: apiKeys.map(describeKey),
+    policies: active.length > 0 ? active : policies,
     definitions: [...account.definitions.values()].flatMap(({ settings, enabled }) =>
       enabled ? [settings] : [],
     ),

@@ -131,7 +131,7 @@ export class ConnectionsController {
   secretState(name: SecretName): SecretState {
     const { view } = this;
     if (view === null) return 'missing';
-    if (name.kind !== 'policyPassword') return view[name.kind];
+    if (name.kind !== 'policyPassword') return view[name.kind] ?? 'missing';
     return view.policyPasswords.find(({ policy }) => policy === name.policy)?.state ?? 'missing';
   }
 

@@ -33,7 +33,7 @@ export function headlineOf(
   if (requests === 0) return null;
   // A request succeeds although each of its values was refused.
   if (valuesFailed > 0)
-    return `${formatCount(valuesFailed)} of ${formatCount(values)} values were refused: ${formatPercent(valuesFailed, values)}.`;
+    return `${formatCount(valuesFailed)} of ${formatCount(values)} values were refused: ${formatPercent(valuesFailed / values)}.`;
   if (failed === null) return `${formatCount(requests)} requests. The service does not report failures.`;
   if (failed === 0) return `No request failed, of ${formatCount(requests)}.`;
   const worst = worstOf(figures);

@@ -332,6 +332,18 @@ describe('what was changed', () => {
     expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   });
 
+  it('may be that all keys and policies are revoked: a restart still gives a client one to be told so', async () => {
+    for (const name of ['dispute-desk', 'analyst', 'mask-only', 'intake'])
+      await ask('RevokeSecurityPolicy', { name });
+    for (const title of ['desk', 'retired']) await ask('RevokeApiKey', { title });
+    await restart();
+    expect(service.facts.policies).toHaveLength(4);
+    expect(refusal(await client.call('CreateSession', client.credentials('analyst')))).toEqual(
+      forbidden('ApiKeyRevoked'),
+    );
+    expect((await ask('CreateApiKey', { title: 'new', expirationDate: '2027-01-01' })).status).toBe(200);
+  });
+
   it('is not passed over where its file is damaged: what is revoked would be good again', async () => {
     await ask('RevokeSecurityPolicy', { name: 'intake' });
     await stop();

@@ -46,7 +46,7 @@ describe('what batches teach about policies', () => {
 
   it('greys the policy in menus for that alone, and another is chosen instead', () => {
     const refusals = refusalsOf([refusedJob], id);
-    const policies = ['analyst', 'intake'];
+    const policies = ['analyst', 'intake'].map((name) => ({ value: name, label: name }));
     const [analyst, intake] = policyOptions(policies, detokenizeCards, refusals);
     expect(analyst).toMatchObject({ quiet: true, note: expect.stringMatching(/^refused /) as string });
     expect(intake).toEqual({ value: 'intake', label: 'intake' });
