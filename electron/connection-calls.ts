@@ -8,6 +8,7 @@ import type { Clients } from './clients.ts';
 import type { CallInput, CallOutput, Handlers } from './contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
+import type { DeploymentCalls } from './deployment.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Platform } from './platform/platform.ts';
 import { nonBlocking } from './storage/byte-source.ts';
@@ -29,7 +30,7 @@ export function createConnectionHandlers({
   builtIn,
   audit,
   changed,
-}: ConnectionHandlerOptions): Handlers<'connections'> {
+}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls> {
   /** Records the change, makes it, and drops the connection's client, so that the next call uses a new one. */
   async function change<T>(
     action: string,

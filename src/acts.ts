@@ -29,6 +29,8 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   CheckToolServer: ['Tool server checked', 'Tool server check'],
   UsePortalToken: ['Portal token stored', 'Portal token'],
   SaveConnection: ['Connection saved', 'Connection'],
+  ImportConnections: ['Connections imported', 'Import of connections'],
+  ExportConnections: ['Connections exported', 'Export of connections'],
   RemoveConnection: ['Connection removed', 'Removal of a connection'],
   ChooseConnection: ['Connection chosen', 'Choice of a connection'],
   StartBuiltIn: ['Built-in service started', 'Start of the built-in service'],

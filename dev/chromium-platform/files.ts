@@ -12,6 +12,7 @@ export interface ChromiumFiles {
 const accepted: Record<FileKind, string> = {
   table: '.csv,.tsv,.txt,.xlsx,.xlsm,text/csv,text/tab-separated-values,text/plain',
   certificate: '.p12,.pfx,application/x-pkcs12',
+  connections: '.json,application/json',
 };
 
 const chooser = (kind: FileKind): string => `new Promise((resolve) => {

@@ -30,6 +30,7 @@ import {
   source,
 } from './models/batch.ts';
 import { clientCertificate, connectionDraft, secretName } from './models/connection.ts';
+import { importPlan } from './models/deployment.ts';
 import {
   obscuredPassphrase,
   obscuredText,
@@ -131,6 +132,15 @@ export const calls = {
       ),
     }),
   ),
+  /** Writes connections without their secrets, mappings and reasons; null when the person changed their mind. */
+  'connections.export': call(
+    nothing,
+    z.strictObject({ name: z.string().max(300), leftOut: count }).nullable(),
+  ),
+  /** Asks for such a file and answers what it would change; null when the person changed their mind. */
+  'connections.chooseImport': call(nothing, importPlan.nullable()),
+  /** Does what was shown, and nothing where anything changed since. Refused items are left out. */
+  'connections.applyImport': call(z.strictObject({ importId: id }), z.strictObject({ count })),
   /** Starts the built-in service and makes its connection the active one. */
   'connections.startBuiltIn': call(nothing, z.strictObject({ id })),
 

@@ -8,7 +8,7 @@ import type { AppCommand } from '../contract/models/app.ts';
 import type { Sender } from '../ipc/router.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { Openings } from './openings.ts';
-import type { AwaySignal, Platform, PlatformClipboard } from './platform.ts';
+import type { AwaySignal, FileKind, Platform, PlatformClipboard } from './platform.ts';
 import { serveBundle } from './protocol.ts';
 import { setMenu, showContextMenus } from './menu.ts';
 import { reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
@@ -49,7 +49,11 @@ export interface ElectronPlatformOptions {
 const allFiles = { name: 'All files', extensions: ['*'] };
 const tableExtensions = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
 const tableFilters = [{ name: 'Tables', extensions: tableExtensions }, allFiles];
-const certificateFilters = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles];
+const openFilters: Record<FileKind, Electron.FileFilter[]> = {
+  table: tableFilters,
+  certificate: [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles],
+  connections: [{ name: 'Connections', extensions: ['json'] }, allFiles],
+};
 
 /**
  * The window's session connects to nothing: `connect-src` does not bind WebRTC, whose TCP goes through a proxy where
@@ -150,7 +154,7 @@ export async function createElectronPlatform(
     },
     async chooseFile(kind) {
       const options = {
-        filters: kind === 'table' ? tableFilters : certificateFilters,
+        filters: openFilters[kind],
         properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
       };
       const { canceled, filePaths } = await (window === null

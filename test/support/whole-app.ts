@@ -85,6 +85,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
       now: () => new Date(),
     }),
     managed: given.managed ?? {},
+    deployment: null,
     ...given.options,
   });
   return {
