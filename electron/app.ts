@@ -6,6 +6,7 @@ import { createAdministration } from './administration/administration.ts';
 import { createAppBatch } from './app-batch.ts';
 import { createDiagnosticsHandlers } from './app-diagnostics.ts';
 import { createAppReports } from './app-reports.ts';
+import { createDeployment } from './deployment.ts';
 import { createOpenings } from './openings.ts';
 import { createRunningBatches } from './running-batches.ts';
 import { readAbout, createState } from './app-state.ts';
@@ -21,6 +22,7 @@ import { done, failed, type Outcome } from './contract/errors.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { ManagedSettings, Settings } from './contract/models/app.ts';
 import type { Connection } from './contract/models/connection.ts';
+import type { Deployment } from './contract/models/deployment.ts';
 import { createClientCertificates } from './credentials/client-certificates.ts';
 import { type Connections, createConnections } from './credentials/connections.ts';
 import { accountsOf, createKeychain, type Keychain } from './credentials/keychain.ts';
@@ -63,6 +65,8 @@ export interface AppOptions {
   readonly log: Log;
   /** What an administrator has fixed. */
   readonly managed: ManagedSettings;
+  /** What the administrator provides for a start without any connection. */
+  readonly deployment: Deployment | null;
 }
 
 export interface App {
@@ -289,6 +293,40 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     return outcome;
   }
 
+  async function saveSettings(next: Settings): Promise<Outcome<Settings>> {
+    const fixed = changedFixed(settings(), next, managed);
+    if (fixed !== null) return failed('settings.managed', { subject: fixed });
+    const begun = await audit.begin({ action: 'SaveSettings', note: describeChanges(settings(), next) });
+    if (!begun.ok) return begun;
+    const saved = store.write('settings', next);
+    begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
+    platform.setTheme(settings().theme);
+    state.changed();
+    return saved.ok ? done(settings()) : saved;
+  }
+
+  const connectionCalls = createConnectionHandlers({
+    platform,
+    connections,
+    profiles,
+    clients,
+    builtIn,
+    rotation,
+    audit,
+    changed: () => {
+      reports.reopen();
+      state.changed();
+    },
+    now,
+  });
+  const { applyFirst, ...deploymentCalls } = createDeployment({
+    platform,
+    connections: () => connections.list(),
+    settings,
+    managed,
+    audit,
+    calls: { ...connectionCalls, ...batch, 'settings.save': saveSettings },
+  });
   const openings = createOpenings({
     platform,
     openFile: (reference) => batch['batch.drop']({ reference }),
@@ -310,20 +348,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       managed: () => describeManaged(managed),
       now,
     }),
-    ...createConnectionHandlers({
-      platform,
-      connections,
-      profiles,
-      clients,
-      builtIn,
-      rotation,
-      audit,
-      changed: () => {
-        reports.reopen();
-        state.changed();
-      },
-      now,
-    }),
+    ...connectionCalls,
+    ...deploymentCalls,
     'app.takeOpened': () => openings.take(),
     ...lookup,
     ...batch,
@@ -331,17 +357,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     ...administration.handlers,
     'activity.list': async (query) => done(await audit.list(query)),
     'activity.cases': async ({ limit }) => done(await audit.cases(limit)),
-    'settings.save': async (next) => {
-      const fixed = changedFixed(settings(), next, managed);
-      if (fixed !== null) return failed('settings.managed', { subject: fixed });
-      const begun = await audit.begin({ action: 'SaveSettings', note: describeChanges(settings(), next) });
-      if (!begun.ok) return begun;
-      const saved = store.write('settings', next);
-      begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
-      platform.setTheme(settings().theme);
-      state.changed();
-      return saved.ok ? done(settings()) : saved;
-    },
+    'settings.save': saveSettings,
     'lock.now': () => Promise.resolve(done(lock.now())),
     'lock.unlock': async ({ passphrase }) => {
       const begun = await audit.begin({ action: 'Unlock' });
@@ -385,6 +401,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     audit.onState(() => state.changed()),
   ];
   await batch.start();
+  if (options.deployment !== null && connections.list().length === 0) {
+    const applied = await applyFirst(options.deployment);
+    if (!applied.ok) log.info(`connections not provided: ${applied.failure.code}`);
+  }
   // Last: a window that is there already would ask for jobs that are not.
   platform.serve(
     createRouter({

@@ -9,6 +9,7 @@ import type { Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
 import type { Connection } from './contract/models/connection.ts';
 import { restoreText } from './contract/obscured.ts';
+import type { DeploymentCalls } from './deployment.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { KeyRotation } from './key-rotation.ts';
 import type { Platform } from './platform/platform.ts';
@@ -39,7 +40,7 @@ export function createConnectionHandlers({
   audit,
   changed,
   now,
-}: ConnectionHandlerOptions): Handlers<'connections'> {
+}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls> {
   /** Records the change, makes it, and drops the connection's client, so that the next call uses a new one. */
   async function change<T>(
     action: string,

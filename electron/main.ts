@@ -245,6 +245,7 @@ async function open(log: Log, openings: Openings): Promise<void> {
     origin: electronOrigin,
     log,
     managed: managed.managed,
+    deployment: managed.deployment,
   });
   // electron-store offers its folder to any window that asks; the app's window must not learn it.
   ipcMain.removeAllListeners('electron-store-get-data');

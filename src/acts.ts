@@ -47,6 +47,8 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   RotateKey: ['API key replaced', 'Replacement of the API key'],
   ForgetNextKey: ['Next API key removed', 'Removal of the next API key'],
   SaveConnection: ['Connection saved', 'Connection'],
+  ImportConnections: ['Connections imported', 'Import of connections'],
+  ExportConnections: ['Connections exported', 'Export of connections'],
   RemoveConnection: ['Connection removed', 'Removal of a connection'],
   ChooseConnection: ['Connection chosen', 'Choice of a connection'],
   StartBuiltIn: ['Built-in service started', 'Start of the built-in service'],

@@ -269,6 +269,17 @@ const messages: Record<FailureCode, Format> = {
       `Your administrator does not allow connections to ${host(f)}.`,
       'Use a host that is allowed, or ask your administrator.',
     ),
+  'import.invalid': (f) =>
+    message(
+      `This is not a file of connections that can be read${f.subject === undefined ? '' : `: ${f.subject}`}.`,
+      'Nothing was changed. Choose another file, or have it written again.',
+    ),
+  'import.unknown': () =>
+    message(
+      'Something changed since this import was shown, so nothing was imported.',
+      'Choose the file again.',
+      'now',
+    ),
   'certificate.invalid': (f) =>
     f.subject === undefined
       ? message(

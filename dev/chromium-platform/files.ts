@@ -13,6 +13,7 @@ const accepted: Record<FileKind, string> = {
   table: '.csv,.tsv,.txt,.xlsx,.xlsm,text/csv,text/tab-separated-values,text/plain',
   profile: '.json,application/json',
   certificate: '.p12,.pfx,application/x-pkcs12',
+  connections: '.json,application/json',
 };
 
 const chooser = (kind: FileKind): string => `new Promise((resolve) => {

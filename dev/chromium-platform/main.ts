@@ -106,6 +106,7 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     origin: chromiumOrigin,
     log,
     managed: managed.managed,
+    deployment: managed.deployment,
   });
   await showing;
   const onLocked = (): void => chromium.away('screen-locked');

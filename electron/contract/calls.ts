@@ -50,6 +50,7 @@ import {
   secretName,
   unreadAnswer,
 } from './models/connection.ts';
+import { importPlan } from './models/deployment.ts';
 import {
   obscuredPassphrase,
   obscuredText,
@@ -156,7 +157,7 @@ export const calls = {
   ),
   'connections.forgetCertificate': call(z.strictObject({ id }), nothing),
   /**
-   * Asksks for a service profile of at most 256 KiB and stores it with the connection; null when the person changed their
+   * Asks for a service profile of at most 256 KiB and stores it with the connection; null when the person changed their
    * mind. Failures: connection.invalid (`subject` is the place that is not valid), connection.built-in, file.unreadable.
    */
   'connections.importProfile': call(z.strictObject({ id }), profileView.nullable()),
@@ -188,6 +189,15 @@ export const calls = {
    * whatever else kept a request from being answered.
    */
   'connections.test': call(z.strictObject({ id, policy: name }), policyGrants),
+  /** Writes connections without their secrets, mappings and reasons; null when the person changed their mind. */
+  'connections.export': call(
+    nothing,
+    z.strictObject({ name: z.string().max(300), leftOut: count }).nullable(),
+  ),
+  /** Asks for such a file and answers what it would change; null when the person changed their mind. */
+  'connections.chooseImport': call(nothing, importPlan.nullable()),
+  /** Does what was shown, and nothing where anything changed since. Refused items are left out. */
+  'connections.applyImport': call(z.strictObject({ importId: id }), z.strictObject({ count })),
   /** Starts the built-in service and makes its connection the active one. */
   'connections.startBuiltIn': call(nothing, z.strictObject({ id })),
 

@@ -48,6 +48,8 @@ export const failureCodes = [
   'connection.built-in', // the built-in connection can't be changed that way
   'connection.built-in-off', // the administrator does not allow it
   'connection.host', // not one of the hosts the administrator allows; `subject` is the host
+  'import.invalid', // not a file of connections; `subject` says where
+  'import.unknown', // something changed since the import was shown
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
   'certificate.slow', // its file asks for so many rounds that opening it takes too long
   // the app

@@ -8,7 +8,7 @@ import type { AppCommand } from '../contract/models/app.ts';
 import type { Sender } from '../ipc/router.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { Openings } from './openings.ts';
-import type { AwaySignal, Platform, PlatformClipboard } from './platform.ts';
+import type { AwaySignal, FileKind, Platform, PlatformClipboard } from './platform.ts';
 import { serveBundle } from './protocol.ts';
 import { setMenu, showContextMenus } from './menu.ts';
 import { reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
@@ -49,8 +49,12 @@ export interface ElectronPlatformOptions {
 const allFiles = { name: 'All files', extensions: ['*'] };
 const tableExtensions = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
 const tableFilters = [{ name: 'Tables', extensions: tableExtensions }, allFiles];
-const profileFilters = [{ name: 'Service profiles', extensions: ['json'] }, allFiles];
-const certificateFilters = [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles];
+const openFilters: Record<FileKind, Electron.FileFilter[]> = {
+  table: tableFilters,
+  certificate: [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles],
+  profile: [{ name: 'Service profiles', extensions: ['json'] }, allFiles],
+  connections: [{ name: 'Connections', extensions: ['json'] }, allFiles],
+};
 
 /**
  * The window's session connects to nothing: `connect-src` does not bind WebRTC, whose TCP goes through a proxy where
@@ -151,7 +155,7 @@ export async function createElectronPlatform(
     },
     async chooseFile(kind) {
       const options = {
-        filters: { table: tableFilters, certificate: certificateFilters, profile: profileFilters }[kind],
+        filters: openFilters[kind],
         properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
       };
       const { canceled, filePaths } = await (window === null

@@ -12,8 +12,8 @@ export type Router = (sender: Sender | null, call: string, payload: unknown) => 
 export type Opening =
   { readonly kind: 'file'; readonly reference: string } | { readonly kind: 'link'; readonly address: string };
 
-/** What a file that is asked for may be: delimited text or a workbook, or a PKCS #12 file. */
-export type FileKind = 'table' | 'certificate' | 'profile';
+/** What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, or one of our own in JSON. */
+export type FileKind = 'table' | 'certificate' | 'profile' | 'connections';
 
 export interface PlatformClipboard {
   /**

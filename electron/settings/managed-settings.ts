@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { z } from 'zod';
 import { defaultLimits } from '../privacy/disclosures.ts';
+import type { Deployment } from '../contract/models/deployment.ts';
 import {
   managedSettings,
   type DisclosureLimits,
@@ -12,13 +13,20 @@ import {
   type ManagedSettings,
   type Settings,
 } from '../contract/models/app.ts';
+import { parseDeployment } from './parse-deployment.ts';
 import type { SettingsDocument } from './settings.ts';
 import type { Store } from './store.ts';
 import { readTrustedFile, type Administrator } from './trusted-file.ts';
 
 /** A sentence to stop with: what an administrator fixed is never left out because it can't be read. */
 export type ManagedResult =
-  | { readonly ok: true; readonly managed: ManagedSettings; readonly sources: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly managed: ManagedSettings;
+      readonly sources: readonly string[];
+      /** What a person's first start begins with; null where the administrator provides nothing. */
+      readonly deployment: Deployment | null;
+    }
   | { readonly ok: false; readonly sentence: string };
 
 export interface ManagedOptions extends Administrator {
@@ -33,6 +41,7 @@ export interface ManagedOptions extends Administrator {
 }
 
 export const policyFile = 'policy.json';
+const connectionsFile = 'connections.json';
 const bundleId = 'app.tokendesk';
 const registryParent = 'HKLM\\Software\\Policies';
 
@@ -81,7 +90,10 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
     managed = { ...managed, ...checked.data };
     names.push(source.name);
   }
-  return { ok: true, managed, sources: names };
+  // There is no folder on Windows that others can't make first.
+  const provided = options.os === 'win32' ? null : readProvided(options);
+  if (provided !== null && 'reason' in provided) return stop(provided.name, provided.reason);
+  return { ok: true, managed, sources: names, deployment: provided === null ? null : provided.value };
 }
 
 type Source = { readonly name: string; readonly value: unknown } | { name: string; reason: string } | null;
@@ -97,6 +109,17 @@ function firstFlaw(error: z.ZodError): string {
   if (issue?.code === 'unrecognized_keys') return `unknown member ${issue.keys[0] ?? ''}`;
   const place = issue?.path.join('.') ?? '';
   return place === '' ? 'not an object' : `${place}: ${issue?.message ?? 'wrong'}`;
+}
+
+function readProvided(
+  options: ManagedOptions,
+): { name: string; value: Deployment } | { name: string; reason: string } | null {
+  const name = path.join(options.folder, connectionsFile);
+  const file = readTrustedFile(name, options);
+  if (file.kind === 'missing') return null;
+  if (file.kind === 'refused') return { name, reason: file.reason };
+  const parsed = parseDeployment(file.bytes);
+  return parsed.ok ? { name, value: parsed.value } : { name, reason: parsed.failure.subject ?? 'wrong' };
 }
 
 function readPolicyFile(options: ManagedOptions): Source {

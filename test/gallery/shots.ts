@@ -825,6 +825,15 @@ export const shots: Shot[] = [
       await page.getByRole('region', { name: 'Managed by your administrator' }).scrollIntoViewIfNeeded();
     },
   },
+  {
+    name: 'connections-file',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Settings');
+      await page.getByRole('button', { name: 'Import…' }).click();
+      await page.getByRole('region', { name: /would change/ }).scrollIntoViewIfNeeded();
+    },
+  },
   { name: 'passphrase-missing', scene: 'passphrase-missing' },
   { name: 'locked', scene: 'locked' },
   { name: 'locked-waiting', scene: 'locked-waiting' },

@@ -95,6 +95,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     origin,
     log: { ...log, bug: (place, error) => (bugs.push(`${place}: ${String(error)}`), log.bug(place, error)) },
     managed: given.managed ?? {},
+    deployment: null,
     ...given.options,
   });
   let closing: Promise<void> | undefined;

@@ -1,6 +1,7 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { About, DisclosureFigures, Settings } from '../../../electron/contract/models/app.ts';
+import type { ImportPlan } from '../../../electron/contract/models/deployment.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 
@@ -11,6 +12,7 @@ export class SettingsController {
   failure = $state.raw<Failure | null>(null);
   diagnosticsFailure = $state.raw<Failure | null>(null);
   passphraseFailure = $state.raw<Failure | null>(null);
+  connectionsFailure = $state.raw<Failure | null>(null);
   notice = $state('');
 
   settings = $derived.by(() => this.app.state?.settings ?? null);
@@ -52,6 +54,27 @@ export class SettingsController {
     const outcome = await this.#api.call('app.saveDiagnostics', {});
     this.diagnosticsFailure = outcome.ok ? null : outcome.failure;
     return outcome.ok ? (outcome.value?.name ?? null) : null;
+  }
+
+  /** Writes connections, mappings and reasons. Null when nothing was written. */
+  async exportConnections(): Promise<{ name: string; leftOut: number } | null> {
+    const outcome = await this.#api.call('connections.export', {});
+    this.connectionsFailure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? outcome.value : null;
+  }
+
+  /** What a file would change; null when none was chosen or it can't be read. */
+  async chooseImport(): Promise<ImportPlan | null> {
+    const outcome = await this.#api.call('connections.chooseImport', {});
+    this.connectionsFailure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? outcome.value : null;
+  }
+
+  /** How many things were imported; null where it failed. */
+  async applyImport(importId: string): Promise<number | null> {
+    const outcome = await this.#api.call('connections.applyImport', { importId });
+    this.connectionsFailure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? outcome.value.count : null;
   }
 
   async change(over: Partial<Settings>): Promise<void> {

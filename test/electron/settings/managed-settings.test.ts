@@ -40,15 +40,16 @@ describe('the policy file', () => {
       ok: true,
       managed: { caseRequired: true, revealSeconds: 5, allowedHosts: ['a.example'] },
       sources: [file],
+      deployment: null,
     });
   });
 
   test('that is not there fixes nothing', async () => {
     const { options, file, folder } = policy({});
     fs.rmSync(file);
-    expect(await readManagedSettings(options)).toEqual({ ok: true, managed: {}, sources: [] });
+    expect(await readManagedSettings(options)).toMatchObject({ ok: true, managed: {}, sources: [] });
     fs.rmdirSync(folder);
-    expect(await readManagedSettings(options)).toEqual({ ok: true, managed: {}, sources: [] });
+    expect(await readManagedSettings(options)).toMatchObject({ ok: true, managed: {}, sources: [] });
   });
 
   test.each([
@@ -231,6 +232,7 @@ describe('Windows', () => {
         reasons: ['Chargeback', 'Rückfrage'],
       },
       sources: ['HKLM\\Software\\Policies\\Tokendesk'],
+      deployment: null,
     });
     expect(asked[0]?.slice(1)).toEqual(['query', 'HKLM\\Software\\Policies', '/reg:64']);
     // What was exported does not stay.
@@ -239,7 +241,7 @@ describe('Windows', () => {
 
   test('no key fixes nothing; one that can’t be read, or has an unknown value, stops the app', async () => {
     const { options } = windows(null, 'HKEY_LOCAL_MACHINE\\Software\\Policies\\Microsoft\r\n');
-    expect(await readManagedSettings(options)).toEqual({ ok: true, managed: {}, sources: [] });
+    expect(await readManagedSettings(options)).toMatchObject({ ok: true, managed: {}, sources: [] });
     expect(await sentenceOf(windows(null).options)).toContain('the registry can’t be read');
     const broken = { ...options, run: () => Promise.reject(new Error('no reg.exe')) };
     expect(await sentenceOf(broken)).toContain('the registry can’t be read');

@@ -54,8 +54,9 @@ describe('what batches teach about policies', () => {
       policyOptions(policies, { ...detokenizeCards, operation: 'tokenize' }, refusals)[0]?.note,
     ).toBeUndefined();
     const choice = { preferred: 'analyst', refusals };
-    expect(fittingPolicy(policies, detokenizeCards, choice)).toBe('intake');
-    expect(fittingPolicy(policies, { ...detokenizeCards, definition: 'ssn' }, choice)).toBe('analyst');
+    const names = policies.map(({ value }) => value);
+    expect(fittingPolicy(names, detokenizeCards, choice)).toBe('intake');
+    expect(fittingPolicy(names, { ...detokenizeCards, definition: 'ssn' }, choice)).toBe('analyst');
     expect(fittingPolicy(['analyst'], detokenizeCards, choice)).toBe('analyst');
   });
 });

@@ -179,6 +179,9 @@ function defaultAnswers(
   return {
     'app.state': () => done(toldOf(fake.state)),
     'app.takeOpened': () => done(null),
+    'connections.export': () => done({ name: 'tokendesk-connections.json', leftOut: 0 }),
+    'connections.chooseImport': () => done(data.importPlan),
+    'connections.applyImport': () => done({ count: 3 }),
     'app.about': () =>
       done({
         version: fake.state.version,

@@ -2,6 +2,7 @@ import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
 import type { CanaryCell, Job, ResultRow, Tally, Preview } from '../../../electron/contract/models/batch.ts';
 import type { ConnectionView, PolicyGrants } from '../../../electron/contract/models/connection.ts';
 import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
+import type { ImportPlan } from '../../../electron/contract/models/deployment.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 
 /** Made-up people and cards, the same on every run: every value is derived from a row number. */
@@ -403,3 +404,30 @@ export function caseOf(caseReference: string, count: number, actor = 'maria.k') 
   ].map((one, index) => ({ ...one, sequence: 100_000 + index, of: 99_000 + index }));
   return { lookups, entries: [...entries, ...before] };
 }
+
+export const importPlan: ImportPlan = {
+  importId: 'import-1',
+  file: 'tokendesk-connections.json',
+  items: [
+    { kind: 'connection', name: 'Acme US', change: 'new', members: [], code: '', forgetsSecrets: false },
+    {
+      kind: 'connection',
+      name: 'Acme EU',
+      change: 'changed',
+      members: ['baseUrl', 'policies'],
+      code: '',
+      forgetsSecrets: true,
+    },
+    { kind: 'connection', name: 'Test', change: 'same', members: [], code: '', forgetsSecrets: false },
+    {
+      kind: 'connection',
+      name: 'Acme APAC',
+      change: 'refused',
+      members: ['environment'],
+      code: 'connection.environment',
+      forgetsSecrets: false,
+    },
+    { kind: 'mapping', name: 'Weekly disputes', change: 'new', members: [], code: '', forgetsSecrets: false },
+    { kind: 'reasons', name: '', change: 'changed', members: [], code: '', forgetsSecrets: false },
+  ],
+};

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { settings } from './app.ts';
+import { mapping } from './batch.ts';
+import { connectionDraft } from './connection.ts';
+import { id, name } from './fields.ts';
+
+/**
+ * What can be carried from one workstation to another: connections, mappings and reasons. Strict throughout, so there is
+ * no member that could hold a secret; those are entered on each workstation.
+ */
+export const deployment = z.strictObject({
+  format: z.literal('tokendesk-connections'),
+  version: z.literal(1),
+  connections: z.array(connectionDraft.omit({ id: true })).max(200),
+  mappings: z.array(mapping.omit({ id: true })).max(500),
+  /** Absent where those of the workstation stay. */
+  reasons: settings.shape.reasons.optional(),
+});
+export type Deployment = z.infer<typeof deployment>;
+
+/** One thing of a file, and what importing it would do. */
+export const importItem = z.strictObject({
+  kind: z.enum(['connection', 'mapping', 'reasons']),
+  name: name.or(z.literal('')),
+  change: z.enum(['new', 'changed', 'same', 'refused']),
+  /** Which members would change. */
+  members: z.array(z.string().max(60)).max(30),
+  /** Why it is refused, as a failure's code; empty otherwise. */
+  code: z.enum([
+    '',
+    'connection.environment',
+    'connection.host',
+    'connection.built-in',
+    'connection.invalid',
+    'settings.managed',
+  ]),
+  /** The secrets stored for it would be removed, since its address moves. */
+  forgetsSecrets: z.boolean(),
+});
+export type ImportItem = z.infer<typeof importItem>;
+
+export const importPlan = z.strictObject({
+  importId: id,
+  file: z.string().max(300),
+  items: z.array(importItem).max(701),
+});
+export type ImportPlan = z.infer<typeof importPlan>;

@@ -1,0 +1,250 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { CallInput } from '../../../electron/contract/calls.ts';
+import type { Outcome } from '../../../electron/contract/errors.ts';
+import type { Deployment } from '../../../electron/contract/models/deployment.ts';
+import { readManagedSettings } from '../../../electron/settings/managed-settings.ts';
+import { valueOf } from '../../support/batch-app.ts';
+import { obscuredOf } from '../../support/obscured-text.ts';
+import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
+
+type Draft = CallInput<'connections.save'>;
+const { id: _, ...acme }: Draft = {
+  id: null,
+  name: 'Acme EU',
+  environment: 'test',
+  baseUrl: 'https://eu.acme.example',
+  extraCa: null,
+  proxyUser: '',
+  policies: ['analyst'],
+  definitions: [{ name: 'card', label: 'Card', kind: 'card' }],
+  accountId: 'a-1',
+  tenantId: '',
+  apiKeyExpires: null,
+  requestsPerSecond: 60,
+  transfersPerDay: 1000,
+};
+const deployment: Deployment = {
+  format: 'tokendesk-connections',
+  version: 1,
+  connections: [acme],
+  mappings: [{ name: 'Weekly', columns: [] }],
+  reasons: ['Refund'],
+};
+const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.failure.code);
+
+async function opened(options: WholeAppOptions = {}): Promise<WholeApp> {
+  const app = await openWholeApp(options);
+  onTestFinished(() => app.close());
+  return app;
+}
+
+/** The file is what the person chooses. */
+function chooses(app: WholeApp, content: unknown): void {
+  const file = path.join(app.home, 'given.json');
+  fs.writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  app.choose(file);
+}
+
+async function connectionsOf(app: WholeApp) {
+  const state = valueOf(await app.ask('app.state', {}));
+  if (!('connections' in state)) throw new Error('locked');
+  return state;
+}
+
+async function planOf(app: WholeApp, content: unknown) {
+  chooses(app, content);
+  const plan = valueOf(await app.ask('connections.chooseImport', {}));
+  if (plan === null) throw new Error('no plan');
+  return plan;
+}
+
+async function importAll(app: WholeApp, content: unknown) {
+  const { importId } = await planOf(app, content);
+  return app.ask('connections.applyImport', { importId });
+}
+
+test('what is exported is imported elsewhere, and only the secrets are missing', async () => {
+  const first = await opened();
+  const { id } = valueOf(await first.ask('connections.save', { ...acme, id: null }));
+  const secret = { kind: 'apiKey' } as const;
+  valueOf(await first.ask('connections.storeSecret', { id, secret, value: obscuredOf('canary-key') }));
+  valueOf(await first.ask('batch.saveMapping', { name: 'Weekly', columns: [] }));
+  const { name } = valueOf(await first.ask('connections.export', {})) ?? { name: '' };
+  const text = fs.readFileSync(path.join(first.home, name), 'utf8');
+  expect(text).not.toMatch(/canary|apiKey"|password/i);
+  expect(fs.statSync(path.join(first.home, name)).mode & 0o777).toBe(0o600);
+
+  const second = await opened();
+  const { items } = await planOf(second, text);
+  expect(items.map(({ kind, name: of, change }) => [kind, of, change])).toEqual([
+    ['connection', 'Acme EU', 'new'],
+    ['mapping', 'Weekly', 'new'],
+    ['reasons', '', 'same'],
+  ]);
+  // Nothing before it is applied.
+  expect((await connectionsOf(second)).connections).toEqual([]);
+  expect(valueOf(await importAll(second, text)).count).toBe(2);
+  expect((await connectionsOf(second)).connections).toMatchObject([{ ...acme, apiKey: 'missing' }]);
+  expect(valueOf(await second.ask('batch.mappings', {}))).toMatchObject([{ name: 'Weekly' }]);
+  const again = await planOf(second, text);
+  expect(again.items.every(({ change }) => change === 'same')).toBe(true);
+});
+
+test('a mapping that may hold a value of a file is not exported, and is counted', async () => {
+  const app = await opened();
+  const column = {
+    header: '4111111111111111',
+    operation: 'detokenize' as const,
+    policy: 'analyst',
+    definition: 'card',
+    target: null,
+    parts: null,
+    pattern: null,
+    into: 'replace' as const,
+  };
+  valueOf(await app.ask('batch.saveMapping', { name: 'No header', columns: [column] }));
+  const saved = valueOf(await app.ask('connections.export', {}));
+  expect(saved?.leftOut).toBe(1);
+  expect(fs.readFileSync(path.join(app.home, saved?.name ?? ''), 'utf8')).not.toContain('4111');
+});
+
+describe('a file', () => {
+  test.each([
+    ['{', 'it is not JSON'],
+    ['[]', 'it is no file of connections'],
+    [{ ...deployment, format: 'other' }, 'format'],
+    [{ ...deployment, version: 2 }, 'version'],
+    [{ ...deployment, secrets: {} }, 'secrets'],
+    [{ ...deployment, connections: [{ ...acme, apiKey: 'canary' }] }, 'connections.0.apiKey'],
+    [{ ...deployment, connections: [{ ...acme, id: 'c-1' }] }, 'connections.0.id'],
+    [{ ...deployment, connections: [{ ...acme, builtIn: true }] }, 'connections.0.builtIn'],
+    [{ ...deployment, connections: [{ ...acme, baseUrl: 'http://acme.example' }] }, 'connections.0.baseUrl'],
+    [{ ...deployment, connections: [acme, { ...acme, name: 'ACME eu' }] }, 'two of acme eu'],
+    [{ ...deployment, reasons: [] }, 'reasons'],
+    [{ ...deployment, mappings: [{ name: 'Weekly' }] }, 'mappings.0.columns'],
+  ])('%j is refused by the name of what is wrong', async (content, subject) => {
+    const app = await opened();
+    chooses(app, content);
+    const read = await app.ask('connections.chooseImport', {});
+    expect(read).toEqual({ ok: false, failure: { code: 'import.invalid', subject } });
+  });
+
+  test('that is too large, or gone, is refused', async () => {
+    const app = await opened();
+    chooses(app, ' '.repeat(5 * 1024 * 1024));
+    expect(codeOf(await app.ask('connections.chooseImport', {}))).toBe('import.invalid');
+    app.choose(path.join(app.home, 'gone.json'));
+    expect(codeOf(await app.ask('connections.chooseImport', {}))).toBe('file.unreadable');
+  });
+});
+
+describe('an import', () => {
+  async function withAcme(
+    environment: Draft['environment'],
+    options: WholeAppOptions = {},
+  ): Promise<WholeApp> {
+    const app = await opened(options);
+    valueOf(await app.ask('connections.save', { ...acme, environment, id: null }));
+    return app;
+  }
+
+  test('never lowers an environment, and does the rest', async () => {
+    const app = await withAcme('production');
+    const { items } = await planOf(app, deployment);
+    expect(items[0]).toMatchObject({ change: 'refused', code: 'connection.environment' });
+    expect(valueOf(await importAll(app, deployment)).count).toBe(2);
+    const { connections, settings } = await connectionsOf(app);
+    expect(connections[0]?.environment).toBe('production');
+    expect(settings.reasons).toEqual(['Refund']);
+  });
+
+  test('shows what it changes, and that secrets go where the address moves', async () => {
+    const app = await withAcme('test');
+    const moved = { ...deployment, connections: [{ ...acme, baseUrl: 'https://new.acme.example' }] };
+    expect((await planOf(app, moved)).items[0]).toMatchObject({
+      change: 'changed',
+      members: ['baseUrl'],
+      forgetsSecrets: true,
+    });
+  });
+
+  test('overwrites nothing that changed since it was shown, and is applied once', async () => {
+    const app = await withAcme('test');
+    const { importId } = await planOf(app, {
+      ...deployment,
+      connections: [{ ...acme, policies: ['other'] }],
+    });
+    const [known] = (await connectionsOf(app)).connections;
+    valueOf(await app.ask('connections.save', { ...acme, id: known?.id ?? '', accountId: 'mine' }));
+    expect(codeOf(await app.ask('connections.applyImport', { importId }))).toBe('import.unknown');
+    expect((await connectionsOf(app)).connections[0]).toMatchObject({
+      accountId: 'mine',
+      policies: ['analyst'],
+    });
+    const second = await planOf(app, deployment);
+    expect(codeOf(await app.ask('connections.applyImport', { importId: second.importId }))).toBe('ok');
+    expect(codeOf(await app.ask('connections.applyImport', { importId: second.importId }))).toBe(
+      'import.unknown',
+    );
+  });
+
+  test('keeps to what the administrator has fixed', async () => {
+    const app = await opened({ managed: { allowedHosts: ['other.example'], reasons: ['Chargeback'] } });
+    const { items } = await planOf(app, deployment);
+    expect(items.map(({ change, code }) => [change, code])).toEqual([
+      ['refused', 'connection.host'],
+      ['new', ''],
+      ['refused', 'settings.managed'],
+    ]);
+    const withUser = { ...deployment, connections: [{ ...acme, baseUrl: 'https://a:b@other.example' }] };
+    expect((await planOf(app, withUser)).items[0]?.code).toBe('connection.invalid');
+  });
+
+  test('is in the audit log, as is each connection it changes', async () => {
+    const app = await opened();
+    valueOf(await importAll(app, deployment));
+    const log = fs.readFileSync(path.join(app.home, 'audit', 'audit-000001.jsonl'), 'utf8');
+    for (const action of ['ImportConnections', 'SaveConnection', 'SaveSettings'])
+      expect(log).toContain(action);
+  });
+});
+
+describe('what the administrator provides', () => {
+  test('is there at the first start, and is not forced upon a person who has connections', async () => {
+    const first = await opened({ options: { deployment } });
+    expect((await connectionsOf(first)).connections).toMatchObject([acme]);
+    const home = path.join(first.home, 'again');
+    fs.mkdirSync(home);
+    const document = JSON.parse(fs.readFileSync(path.join(first.home, 'desk.json'), 'utf8')) as object;
+    fs.writeFileSync(path.join(home, 'desk.json'), JSON.stringify(document));
+    const other = { ...deployment, connections: [{ ...acme, name: 'Another' }] };
+    const second = await opened({ home, options: { deployment: other } });
+    expect((await connectionsOf(second)).connections.map(({ name }) => name)).toEqual(['Acme EU']);
+  });
+
+  test('that can’t be read, or is somebody else’s, stops the app', async () => {
+    const app = await opened();
+    const folder = path.join(app.home, 'etc');
+    fs.mkdirSync(folder);
+    const file = path.join(folder, 'connections.json');
+    const read = () =>
+      readManagedSettings({
+        os: 'linux',
+        uid: process.getuid?.() ?? 0,
+        folder,
+        user: '',
+        run: () => Promise.reject(new Error('none')),
+      });
+    fs.writeFileSync(file, JSON.stringify(deployment));
+    expect(await read()).toMatchObject({ ok: true, deployment });
+    fs.chmodSync(file, 0o666);
+    const writable = await read();
+    expect(writable.ok ? '' : writable.sentence).toContain('can be written by others');
+    fs.chmodSync(file, 0o644);
+    fs.writeFileSync(file, JSON.stringify({ ...deployment, apiKey: 'canary' }));
+    const refused = await read();
+    expect(refused.ok ? '' : refused.sentence).toMatch(/connections\.json: apiKey\./);
+  });
+});
