@@ -11,22 +11,32 @@ const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximum
 const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
 const percentTenths = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
 
-export const formatCount = (value: number): string => whole.format(value);
+/**
+ * In a locale that is written from right to left, a number or date stands for itself among the English words: without
+ * the isolates its neighbours would change places.
+ */
+const isRightToLeft = /^(?:ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/.test(locale);
+const isolated = (text: string): string => (isRightToLeft ? `\u2068${text}\u2069` : text);
+
+export const formatCount = (value: number): string => isolated(whole.format(value));
 
 /** `1 request`, `96 requests`. */
 export const formatUnits = (value: number, one: string, many = `${one}s`): string =>
-  `${whole.format(value)} ${value === 1 ? one : many}`;
+  `${formatCount(value)} ${value === 1 ? one : many}`;
 
 const digitZeros = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
 
 /** A whole number as a person types it, in groups or not, in the digits of any script; null where it is none. */
 export function parseCount(text: string): number | null {
-  const digits = text.trim().replace(/\p{Nd}/gu, (digit) => {
-    const zero = digitZeros.find(
-      (code) => digit.charCodeAt(0) - code >= 0 && digit.charCodeAt(0) - code <= 9,
-    );
-    return zero === undefined ? digit : String(digit.charCodeAt(0) - zero);
-  });
+  const digits = text
+    .replaceAll(/[\u2066-\u2069]/g, '')
+    .trim()
+    .replace(/\p{Nd}/gu, (digit) => {
+      const zero = digitZeros.find(
+        (code) => digit.charCodeAt(0) - code >= 0 && digit.charCodeAt(0) - code <= 9,
+      );
+      return zero === undefined ? digit : String(digit.charCodeAt(0) - zero);
+    });
   if (!/^(?:\d+|\d{1,3}(?:[.,'’٬\s]\d{2,3})+)$/u.test(digits)) return null;
   return Number(digits.replace(/\D/g, ''));
 }
@@ -59,44 +69,48 @@ export function formatSpan(seconds: number): string {
 
 export function formatShare(share: number): string {
   if (share > 0 && share < 0.01) return `under ${percent.format(0.01)}`;
-  return percent.format(share);
+  return isolated(percent.format(share));
 }
 
 /** With one decimal where there is one: `99.3%`. */
-export const formatPercent = (share: number): string => percentTenths.format(share);
+export const formatPercent = (share: number): string => isolated(percentTenths.format(share));
 
 export function formatTime(instant: string): string {
-  return new Date(instant).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' });
+  return isolated(new Date(instant).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' }));
 }
 
 /** Local day and time, to the second. */
 export function formatDateTime(instant: string): string {
-  return new Date(instant).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+  return isolated(new Date(instant).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'medium' }));
 }
 
 /** The same to the minute. */
 export function formatMinute(instant: string): string {
-  return new Date(instant).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  return isolated(new Date(instant).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' }));
 }
 
 /** A day, YYYY-MM-DD, wherever it is: `12 Nov 2026`. Text that is no day is returned unchanged. */
 export function formatDate(day: string): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day) || Number.isNaN(Date.parse(day))) return day;
-  return new Date(day).toLocaleDateString(locale, {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
+  return isolated(
+    new Date(day).toLocaleDateString(locale, {
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      timeZone: 'UTC',
+    }),
+  );
 }
 
 /** A month, YYYY-MM: `November 2026`. */
 export function formatMonth(month: string): string {
-  return new Date(`${month}-01`).toLocaleDateString(locale, {
-    month: 'long',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
+  return isolated(
+    new Date(`${month}-01`).toLocaleDateString(locale, {
+      month: 'long',
+      year: 'numeric',
+      timeZone: 'UTC',
+    }),
+  );
 }
 
 /** The local day as a person says it: `Today`, `Yesterday`, `12 Nov 2026`. */

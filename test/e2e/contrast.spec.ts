@@ -12,17 +12,23 @@ interface Look {
   borderColor: string;
 }
 
+type Style = Record<
+  'backgroundColor' | 'outlineStyle' | 'outlineWidth' | 'borderTopWidth' | 'borderTopColor',
+  string
+>;
+
 /** What a person can see of a part: its colours and its edge. */
 const look = (part: Locator): Promise<Look> =>
-  part.evaluate(`(element) => {
-    const style = getComputedStyle(element);
+  part.evaluate((element): Look => {
+    const window = globalThis as unknown as { getComputedStyle: (one: unknown) => Style };
+    const style = window.getComputedStyle(element);
     return {
       background: style.backgroundColor,
-      outline: style.outlineStyle === 'none' ? 0 : parseFloat(style.outlineWidth),
-      border: parseFloat(style.borderTopWidth),
+      outline: style.outlineStyle === 'none' ? 0 : Number.parseFloat(style.outlineWidth),
+      border: Number.parseFloat(style.borderTopWidth),
       borderColor: style.borderTopColor,
     };
-  }`) as Promise<Look>;
+  });
 
 async function axe(page: Page, place: string): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();

@@ -11,7 +11,7 @@ test('damaged settings are reported until the notice is dismissed, and the file 
   const app = await openApp(home);
   try {
     const notice = app.page.getByRole('status').filter({ hasText: 'The settings could not be read' });
-    await expect(notice).toContainText(/kept as desk\.damaged-\d{8}T\d{9}Z\.json\./);
+    await expect(notice).toContainText(/saved as desk\.damaged-\d{8}T\d{9}Z\.json\./);
     const [keptAs = ''] = (await fs.readdir(folder)).filter((name) => name.startsWith('desk.damaged-'));
     await expect(notice).toContainText(keptAs);
     expect(await fs.readFile(path.join(folder, keptAs), 'utf8')).toBe('{"settings":');

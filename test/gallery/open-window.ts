@@ -35,6 +35,10 @@ export interface Look {
   theme: 'light' | 'dark';
   width: number;
   height: number;
+  /** The person's own, such as `de-DE`; English by default. */
+  locale?: string;
+  /** High contrast: the system's colours alone. */
+  forcedColors?: boolean;
 }
 
 /** A window on the built files, served by interception: nothing listens and nothing reaches the network. */
@@ -48,6 +52,8 @@ export async function openWindow(
     viewport: { width: look.width, height: look.height },
     colorScheme: look.theme,
     reducedMotion: 'reduce',
+    ...(look.locale !== undefined && { locale: look.locale }),
+    ...(look.forcedColors === true && { forcedColors: 'active' }),
   });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);

@@ -1,8 +1,11 @@
 import type { Page } from '@playwright/test';
+import type { Look } from './open-window.ts';
 
 export interface Shot {
   name: string;
   scene: string;
+  /** Other than the look of the others. */
+  look?: Pick<Look, 'locale' | 'forcedColors'>;
   /** What a person does to get there. */
   steps?: (page: Page) => Promise<void>;
 }
@@ -835,6 +838,73 @@ export const shots: Shot[] = [
     },
   },
   { name: 'passphrase-missing', scene: 'passphrase-missing' },
+  { name: 'long-lookup', scene: 'long-names', steps: lookUp },
+  {
+    name: 'long-reports',
+    scene: 'long-names',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByText('Definition', { exact: true }).first().click();
+      await page.getByRole('region', { name: 'Requests by definition' }).waitFor();
+    },
+  },
+  {
+    name: 'long-connections',
+    scene: 'long-names',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Run test' }).click();
+      await page.getByText(/^Tested/).waitFor();
+    },
+  },
+  ...(['de-DE', 'ar-EG'] as const).flatMap((locale): Shot[] => [
+    {
+      name: `locale-${locale}-reports`,
+      scene: 'busy',
+      look: { locale },
+      steps: async (page) => {
+        await go(page, 'Reports');
+        await page.getByRole('slider', { name: 'Requests by day' }).waitFor();
+      },
+    },
+    {
+      name: `locale-${locale}-date`,
+      scene: 'production',
+      look: { locale },
+      steps: async (page) => {
+        await go(page, 'Connections');
+        await page.getByRole('button', { name: 'Access', exact: true }).click();
+        await page.getByRole('button', { name: 'Choose The API key expires on' }).click();
+      },
+    },
+    { name: `locale-${locale}-lookup`, scene: 'busy', look: { locale }, steps: lookUp },
+  ]),
+  {
+    name: 'forced-revealed',
+    scene: 'production',
+    look: { forcedColors: true },
+    steps: async (page) => {
+      await lookUp(page);
+      await page.getByRole('button', { name: 'Reveal', exact: true }).click();
+      await page.getByRole('button', { name: /^Show/ }).click();
+      await page.getByRole('group', { name: 'In clear' }).waitFor();
+    },
+  },
+  {
+    name: 'forced-reports',
+    scene: 'busy',
+    look: { forcedColors: true },
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('slider', { name: 'Requests by day' }).waitFor();
+    },
+  },
+  {
+    name: 'forced-connections',
+    scene: 'production',
+    look: { forcedColors: true },
+    steps: (page) => go(page, 'Connections'),
+  },
   { name: 'locked', scene: 'locked' },
   { name: 'locked-waiting', scene: 'locked-waiting' },
   { name: 'administration-signed-out', scene: 'administration-signed-out', steps: administer },

@@ -36,7 +36,10 @@ for (const shot of shots) {
   if (wanted.length > 0 && !wanted.some((name) => shot.name.startsWith(name))) continue;
   for (const look of looks) {
     const name = `${shot.name}-${look.theme}-${look.width}`;
-    const { page, violations, close } = await openWindow(browser, folder, shot.scene, look);
+    const { page, violations, close } = await openWindow(browser, folder, shot.scene, {
+      ...look,
+      ...shot.look,
+    });
     try {
       await shot.steps?.(page);
       await page.waitForTimeout(50);

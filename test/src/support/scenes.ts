@@ -358,6 +358,24 @@ export const scenes: Record<string, FakeOptions> = {
   },
   braked: { unparsed: ['batch.rows'], state: inProduction, jobs: [braked, canary, firstFine, notGranted] },
   mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },
+  'long-names': {
+    state: data.appState({
+      connections: [
+        {
+          ...data.production,
+          id: 'built-in',
+          name: 'Acme Europe Shared Services Centre, payments and disputes, Frankfurt am Main',
+          policies: ['dispute-desk-second-line-europe-and-middle-east', 'analyst'],
+          definitions: data.production.definitions.map((definition) => ({
+            ...definition,
+            label: `${definition.label} of customers and their authorised representatives`,
+          })),
+        },
+      ],
+      active: { connectionId: 'built-in', policy: 'dispute-desk-second-line-europe-and-middle-east' },
+    }),
+    answers: reportAnswers(),
+  },
   'signed-out': { state: inProduction, answers: reportAnswers(signedOut) },
   'many-definitions': {
     state: inProduction,
