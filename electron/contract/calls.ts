@@ -252,7 +252,8 @@ export const calls = {
       masked: z.array(count).max(1_000).nullable(),
       /** Says which values should fit what. */
       plan: plan.nullable(),
-      notice: notice.omit({ count: true }),
+      /** The column is '' where the notice has none. */
+      notice: notice.omit({ count: true }).extend({ column: z.string().max(300) }),
     }),
     sourceRows,
   ),

@@ -94,7 +94,7 @@ test('a connection in three steps, from an empty form to menus that know what ea
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Paste lines' }).click();
   await page.getByLabel('One value a line').fill('card\n4111111111111111\n4012888888881881');
-  await page.getByRole('button', { name: 'Make it a batch' }).click();
+  await page.getByRole('button', { name: 'Create a batch' }).click();
   await map(page, 'card', 'Tokenize', 'Card number');
   const policy = page.getByRole('combobox', { name: /^Policy: analyst/ });
   await expect(policy.last()).toBeVisible();

@@ -93,7 +93,13 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     parserWorker: new URL('../../electron/parsing/worker.ts', import.meta.url),
     licences: [],
     origin,
-    log: { ...log, bug: (place, error) => (bugs.push(`${place}: ${String(error)}`), log.bug(place, error)) },
+    log: {
+      ...log,
+      bug(place, error) {
+        bugs.push(`${place}: ${String(error)}`);
+        log.bug(place, error);
+      },
+    },
     managed: given.managed ?? {},
     deployment: null,
     ...given.options,

@@ -182,7 +182,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const format = await sources.format(sourceId, reading);
       return format.ok ? preview(opened.value, format.value, { masked, overrides: reading }) : format;
     },
-    async 'batch.noticedRows'({ sourceId, reading, masked, plan, notice }) {
+    async 'batch.noticedRows'({ sourceId, reading, masked, plan, notice: asked }) {
       const opened = sources.find(sourceId);
       if (!opened.ok) return opened;
       const format = await sources.format(sourceId, reading);
@@ -196,6 +196,7 @@ export function createDrafts(options: BatchOptions): Drafts {
         kind,
         maxLength,
       }));
+      const notice = { ...asked, column: asked.column === '' ? null : asked.column };
       return noticedRows(opened.value, format.value, { notice, masked, mapped });
     },
     async 'batch.preflight'({ sourceId, plan }) {

@@ -149,6 +149,11 @@ export class BatchController {
     });
     const cancelled = !outcome.ok && outcome.failure.code === 'service.cancelled';
     this.failure = outcome.ok || cancelled ? null : outcome.failure;
-    if (outcome.ok && outcome.value !== null) await this.open(outcome.value);
+    if (!outcome.ok || outcome.value === null) return;
+    // On the page of a batch with failed rows it may be their list, corrected.
+    const { run } = this;
+    const mayMend = run?.job?.state === 'finished' && run.job.tally.failed > 0;
+    if (run !== null && mayMend && (await run.mend(outcome.value))) return;
+    await this.open(outcome.value);
   }
 }

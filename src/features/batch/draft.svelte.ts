@@ -374,7 +374,7 @@ export class BatchDraft {
       reading: this.overrides,
       masked: this.#maskedColumns,
       plan: this.plan,
-      notice: { kind, row, column },
+      notice: { kind, row, column: column ?? '' },
     });
     if (turn !== this.#turn) return;
     this.failure = outcome.ok ? null : outcome.failure;

@@ -5,7 +5,9 @@ import type {
   ExportChoice,
   Exported,
   Job,
+  MendResult,
   PolicyChange,
+  Source,
 } from '../../../electron/contract/models/batch.ts';
 import type { Cell } from '../../ui/grid-keys.ts';
 import { rowHead } from '../../ui/grid-columns.ts';
@@ -83,6 +85,8 @@ export class BatchRun {
   /** What the run sent first; empty before, and after the app was started again. */
   firstValues = $state.raw<CanaryCell[]>([]);
   exported = $state.raw<Exported | null>(null);
+  /** What was taken in from the list that a person corrected last. */
+  mended = $state.raw<MendResult | null>(null);
   failure = $state.raw<Failure | null>(null);
   panelFailure = $state.raw<Failure | null>(null);
 
@@ -139,6 +143,23 @@ export class BatchRun {
   async retry(code: FailureCode | null): Promise<void> {
     const outcome = await this.#api.call('batch.retry', { jobId: this.jobId, code });
     this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  /**
+   * Takes in a list of failed rows that a person corrected. False where the source is no such list: then nothing was done.
+   */
+  async mend({ sourceId }: Pick<Source, 'sourceId'>): Promise<boolean> {
+    const outcome = await this.#api.call('batch.mend', { jobId: this.jobId, sourceId });
+    this.mended = outcome.ok ? outcome.value : null;
+    this.failure = outcome.ok ? null : outcome.failure;
+    return outcome.ok || outcome.failure.code !== 'mend.other-list';
+  }
+
+  /** Asks for the list first. */
+  async chooseMended(): Promise<void> {
+    const source = await this.#api.call('batch.choose', {});
+    if (!source.ok) this.failure = source.failure;
+    else if (source.value !== null) await this.mend(source.value);
   }
 
   /** Runs again under other policies what was refused. */

@@ -77,7 +77,7 @@ describe('the rows of a notice', () => {
   ];
   const content = `card,case\n${lines.join('\n')}\n`;
   const plan = planOf([detokenize(0, { operation: 'tokenize' })]);
-  const noticed = async (kind: Notice['kind'], column: string | null = null) => {
+  const noticed = async (kind: Notice['kind'], column = '') => {
     const sourceId = await app.open(await app.write('in.csv', content));
     const input = { sourceId, reading: {}, masked: [], plan, notice: { kind, row: 1, column } };
     return calls['batch.noticedRows'].output.parse(valueOf(await app.batch['batch.noticedRows'](input)));
@@ -97,7 +97,7 @@ describe('the rows of a notice', () => {
 
   it('are fifty at most', async () => {
     const sourceId = await app.open(await app.write('in.csv', `card,case\n${'1,2,3\n'.repeat(400)}`));
-    const notice = { kind: 'row-malformed' as const, row: 1, column: null };
+    const notice = { kind: 'row-malformed' as const, row: 1, column: '' };
     const input = { sourceId, reading: {}, masked: null, plan: null, notice };
     expect(valueOf(await app.batch['batch.noticedRows'](input))).toHaveLength(50);
   });

@@ -18,7 +18,7 @@ afterAll(() => service.close());
 
 async function openApp(): Promise<WholeApp> {
   const app = await openWholeApp();
-  onTestFinished(app.close);
+  onTestFinished(() => app.close());
   return app;
 }
 
