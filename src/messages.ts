@@ -502,7 +502,11 @@ const messages: Record<FailureCode, Format> = {
       'This is not the list of failed rows of this batch.',
       'Choose the list that was exported here. Its columns and row numbers must be as they were.',
     ),
-  'mend.too-many': (f) => message(`The list has more than ${f.subject ?? ''} rows.`, 'Take it in in parts.'),
+  'mend.too-many': (f) =>
+    message(
+      `The list has too many rows${f.subject === undefined ? '' : `: ${f.subject} is the most`}.`,
+      'Divide it into parts.',
+    ),
   'mend.twice': () => message('The row stands in the list twice.', 'Leave one of them.'),
   'mend.masked': () => message('A changed cell still has a masked value.', 'Type the whole value.'),
   'mend.not-failed': () => message('The row did not fail, so it stays as it is.', 'Nothing is to be done.'),

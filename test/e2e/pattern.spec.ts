@@ -101,10 +101,10 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
   expect(customers).toEqual(kept.map(([customer]) => customer));
 
   await go(page, 'Settings');
-  await expect(page.getByText('Values matched with an expression of your own').locator('..')).toContainText(
-    '400',
-  );
-  await expect(page.getByText('Different expressions of your own').locator('..')).toContainText('1 of 3');
+  await expect(
+    page.getByText('Values matched with an expression of your own').locator('../..'),
+  ).toContainText('400');
+  await expect(page.getByText('Different expressions of your own').locator('../..')).toContainText('1 of 3');
 
   // A domain that is filled in asks for what the mask shows, so it needs no reason.
   await go(page, 'Batch');

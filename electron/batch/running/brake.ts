@@ -12,6 +12,8 @@ import type { Slot } from './coalescing.ts';
 
 /** So many values of a file are sent before all others. */
 export const canarySize = 200;
+/** Fewer say nothing about the rest. */
+const minCanary = 20;
 /** Places of the file that they are taken from, at most twice as many. */
 const canaryPlaces = 16;
 /** The brake looks at so many values, the last that were answered. */
@@ -112,7 +114,7 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
       if (starts.length > 1 || [...values.values()].every(({ size }) => size >= perCall)) break;
     }
   }
-  return done(isWholeFile ? [] : cells);
+  return done(isWholeFile || cells.length < minCanary ? [] : cells);
 }
 
 /** The call of which more than half of the first values were refused; null where there is none. */

@@ -285,10 +285,10 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
     'header-duplicate': `Two columns are named ${column ?? 'the same'}`,
     'header-empty': count === 1 ? '1 column has no name' : `${many} columns have no name`,
     'header-damaged':
-      'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is',
+      'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is.',
     'header-repeated': `The header row appears again (${where})`,
     'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost (${where})`,
-    'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again`,
+    'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again.`,
     'value-unfit': `${many} in ${column ?? 'a column'} not valid for the definition, and not sent (${where})`,
     'looks-tokenized': `${many} in ${column ?? 'a column'} look like tokens already: their check digits are wrong (${where})`,
   };

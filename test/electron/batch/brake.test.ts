@@ -64,6 +64,12 @@ describe('the values that are sent first', () => {
     );
   });
 
+  it('are none where a file has only a few', async () => {
+    app.service.refuses = () => true;
+    const job = await startCounted(`token,n\n${'9'.repeat(300_000)},1\nbad1,2\nbad2,3\n`);
+    expect(job).toMatchObject({ state: 'finished', canary: null, tally: { rows: 3, failed: 3 } });
+  });
+
   it('pause the job when more than half of them are refused, and are not sent again when it goes on', async () => {
     app.service.refuses = (value) => indexOf(value) % 4 !== 0;
     const job = await startCounted(tokens());

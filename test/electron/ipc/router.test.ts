@@ -118,11 +118,11 @@ describe('what goes out', () => {
   });
 
   test('never has a member that the contract does not list', async () => {
-    const leaking = { ...lookup, apiKey: 'canary' };
+    const leaking = { ...lookup, apiKey: 'a value in the message' };
     const { router, bugs } = routerOver({
       'lookup.mask': () => Promise.resolve({ ok: true, value: leaking }),
     });
-    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('canary');
+    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('a value in the message');
     expect(bugs).toEqual(['ipc lookup.mask ZodError']);
   });
 
@@ -137,9 +137,9 @@ describe('what goes out', () => {
   });
 
   test('never has a member of a failure that is not listed', async () => {
-    const failure = { ...failed('service.tls').failure, cause: 'canary' };
+    const failure = { ...failed('service.tls').failure, cause: 'a value in the message' };
     const { router } = routerOver({ 'lookup.mask': () => Promise.resolve({ ok: false, failure }) });
-    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('canary');
+    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('a value in the message');
   });
 });
 
@@ -172,7 +172,7 @@ describe('an error in a handler', () => {
         error: expect.objectContaining({ class: 'RangeError' }) as unknown,
       }),
     ]);
-    expect(lines.join()).not.toContain('canary');
+    expect(lines.join()).not.toContain('a value in the message');
   });
 });
 
@@ -197,7 +197,7 @@ describe('events', () => {
 
   test('with any other member are not sent, and are a bug', () => {
     const { send, sent, bugs } = sending();
-    const leaking: EventPayload<'reveal.ended'> & { value: string } = { ...ended, value: 'canary' };
+    const leaking: EventPayload<'reveal.ended'> & { value: string } = { ...ended, value: 'a value in the message' };
     send('reveal.ended', leaking);
     expect(sent).toEqual([]);
     expect(bugs).toEqual(['event reveal.ended']);
@@ -218,7 +218,7 @@ describe('while locked', () => {
     let locked = false;
     const revealed = {
       ok: true,
-      value: { revealId: 'r', obscured: 'canary', hideAfterMs: 1, requestId: 'x', lookup },
+      value: { revealId: 'r', obscured: 'a value in the message', hideAfterMs: 1, requestId: 'x', lookup },
     } as const;
     const { router } = routerOver(
       {
