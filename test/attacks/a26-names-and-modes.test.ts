@@ -54,19 +54,20 @@ test('a policy may have any name: its password is stored, shown as stored and fo
   });
   if (!saved.ok) throw new Error(saved.failure.code);
   const { id } = saved.value;
-  const statesOf = () =>
-    connectionView
-      .parse({ ...structuredClone(connections.views()[0]), profile: { name: null, fitted: [] } })
-      .policyPasswords.map(({ state }) => state);
+  // The profile is added where the state of the app is read.
+  const view = () =>
+    connectionView.parse({
+      ...structuredClone(connections.views()[0]),
+      profile: { name: null, fitted: [] },
+    });
+  const statesOf = () => view().policyPasswords.map(({ state }) => state);
   expect(statesOf()).toEqual(names.map(() => 'missing'));
 
   for (const policy of names)
     expect(
       await connections.storeSecret(id, { kind: 'policyPassword', policy }, `secret of ${policy}`),
     ).toMatchObject({ ok: true });
-  expect(connectionView.parse(structuredClone(connections.views()[0])).policyPasswords).toEqual(
-    names.map((policy) => ({ policy, state: 'stored' })),
-  );
+  expect(view().policyPasswords).toEqual(names.map((policy) => ({ policy, state: 'stored' })));
   for (const policy of names)
     expect(await connections.secret(id, { kind: 'policyPassword', policy })).toEqual(
       done(`secret of ${policy}`),
