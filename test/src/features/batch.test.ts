@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, Mapping } from '../../../electron/contract/models/batch.ts';
+import { failed } from '../../../electron/contract/errors.ts';
 import { openApi } from '../../../src/api.ts';
 import { AppStore } from '../../../src/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
@@ -706,6 +707,21 @@ describe('an ended job', () => {
       { jobId: 'job-1', code: 'service.failing' },
       { jobId: 'job-1', code: null },
     ]);
+  });
+
+  it.each([true, false])('takes in a corrected list that is dropped on its page: %s', async (isList) => {
+    const tally = { rows: 9, ok: 7, failed: 2, unmatched: 0, blank: 0 };
+    const answers = { 'batch.mend': () => failed('mend.other-list') };
+    const { fake, controller } = await open({
+      jobs: [data.job({ state: 'finished', tally })],
+      ...(!isList && { answers }),
+    });
+    controller.view('job-1');
+    await controller.drop(new File(['source_row'], 'cards_errors.csv'));
+    expect(fake.seen.filter(({ name }) => name === 'batch.mend')).toHaveLength(1);
+    // Any other file is opened, as elsewhere.
+    expect(controller.draft === null).toBe(isList);
+    if (isList) expect(controller.run?.mended).toMatchObject({ changed: 2 });
   });
 
   it('reports how many rows match and how many could not be compared', () => {
