@@ -53,7 +53,7 @@ test('an export offers what the job did, the rows shown and the form of the sour
   // Where it is, by main's word; this window has no file manager to show it in.
   await expect(page.getByText(`in ${app.downloads}`)).toBeVisible();
   await page.getByRole('button', { name: 'Show in folder' }).click();
-  await expect(page.getByText(`No file manager was found. The folder is ${app.downloads}`)).toBeVisible();
+  await expect(page.getByText(`No file manager was found: ${app.downloads}`)).toBeVisible();
 
   // What the filter shows is what is written.
   await page.getByRole('button', { name: 'Filter', exact: true }).click();

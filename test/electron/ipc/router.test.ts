@@ -122,7 +122,9 @@ describe('what goes out', () => {
     const { router, bugs } = routerOver({
       'lookup.mask': () => Promise.resolve({ ok: true, value: leaking }),
     });
-    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('a value in the message');
+    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain(
+      'a value in the message',
+    );
     expect(bugs).toEqual(['ipc lookup.mask ZodError']);
   });
 
@@ -139,7 +141,9 @@ describe('what goes out', () => {
   test('never has a member of a failure that is not listed', async () => {
     const failure = { ...failed('service.tls').failure, cause: 'a value in the message' };
     const { router } = routerOver({ 'lookup.mask': () => Promise.resolve({ ok: false, failure }) });
-    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain('a value in the message');
+    expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain(
+      'a value in the message',
+    );
   });
 });
 
@@ -197,7 +201,10 @@ describe('events', () => {
 
   test('with any other member are not sent, and are a bug', () => {
     const { send, sent, bugs } = sending();
-    const leaking: EventPayload<'reveal.ended'> & { value: string } = { ...ended, value: 'a value in the message' };
+    const leaking: EventPayload<'reveal.ended'> & { value: string } = {
+      ...ended,
+      value: 'a value in the message',
+    };
     send('reveal.ended', leaking);
     expect(sent).toEqual([]);
     expect(bugs).toEqual(['event reveal.ended']);
