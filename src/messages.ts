@@ -426,7 +426,7 @@ const messages: Record<FailureCode, Format> = {
   'value.unencodable': () =>
     message(
       'The encoding of the export has not all characters of a cell. A result was left out, any other cell is empty.',
-      'Export it in UTF-8: converted, for spreadsheets, or as an Excel file.',
+      'Export it in UTF-8, or as an Excel workbook.',
     ),
   'value.check-digit': () => message('The check digit of the value is wrong.', 'Correct it in the file.'),
   'value.length': () => message('The value has too few or too many digits.', 'Correct it in the file.'),
