@@ -12,7 +12,7 @@ import type { LoadedChunk } from './result-rows.ts';
 import { createSourceOutput } from './row-output.ts';
 
 /** Rows of a list are in memory at once. */
-export const maxMendedRows = 100_000;
+const maxMendedRows = 100_000;
 
 export interface ReadMendedListOptions {
   /** A list of failed rows as it was exported, which a person has changed. Its dialect may be another by now. */

@@ -229,7 +229,7 @@ const matchText = (state: string | undefined): string =>
   state === rowStates.ok ? 'yes' : state === rowStates.unmatched ? 'no' : '';
 
 /** Whether the export's encoding has the characters of a result; what is masked is written in any. */
-export const canWriteResult = (
+const canWriteResult = (
   work: ColumnWork,
   result: string,
   { choice, output }: { choice: Choice; output: Pick<RowOutput, 'canHold'> },

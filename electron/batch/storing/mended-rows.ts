@@ -14,7 +14,7 @@ export interface MendedRows {
   readonly pending: ReadonlySet<number>;
 }
 
-export const nothingMended: MendedRows = { rows: new Map(), pending: new Set() };
+const nothingMended: MendedRows = { rows: new Map(), pending: new Set() };
 
 /** In the job's folder, encrypted. Written whole or not at all. */
 const fileName = 'mended';
