@@ -337,6 +337,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     'app.disclosures': () => Promise.resolve(done(disclosures.today())),
     'app.openLogFolder': async () =>
       done({ place: (await platform.openFolder(log.folder)) ? null : log.folder }),
+    'app.wipe': () =>
+      batches.count() > 0
+        ? Promise.resolve(failed('wipe.batch-running'))
+        : recorded('RemoveEverything', () =>
+            Promise.resolve(platform.restartToWipe() ? done({}) : failed('wipe.unavailable')),
+          ),
     ...createDiagnosticsHandlers({
       platform,
       connections,

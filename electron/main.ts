@@ -129,38 +129,62 @@ async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<vo
   });
 }
 
-/** `--wipe`: asks on the terminal, then removes all that is kept of this person, and ends. */
+/**
+ * `--wipe`: asks, then removes all that is kept of this person, and ends. On the terminal; in dialogs where the window
+ * asked for it (`--wipe=window`), and on Windows, where a program with a window has no terminal.
+ */
 async function runWipe(): Promise<void> {
+  const inDialogs = process.platform === 'win32' || app.commandLine.getSwitchValue('wipe') === 'window';
+  const print = async (sentence: string): Promise<void> => {
+    if (inDialogs) await dialog.showMessageBox({ message: sentence, buttons: ['Close'], noLink: true });
+    else console.log(sentence);
+  };
   let code: 0 | 1 = 1;
-  if (app.requestSingleInstanceLock()) {
-    const home = app.getPath('userData');
-    useScratchFolder();
-    const terminal = readline.createInterface({ input: process.stdin, output: process.stdout });
-    try {
+  const home = app.getPath('userData');
+  const isAlone = app.requestSingleInstanceLock();
+  if (isAlone) useScratchFolder();
+  if (inDialogs) await app.whenReady();
+  try {
+    if (isAlone)
       code = await wipe({
         home,
         conf: (options) => new ElectronStore(options),
         loadKeytar,
         clock: systemClock,
-        // Where nobody can answer, the input has ended.
-        ask: (question) => {
-          const ended = once(terminal, 'close').then(() => '');
-          return Promise.race([terminal.question(question), ended]);
-        },
-        print: (line) => {
-          console.log(line);
-        },
+        confirm: inDialogs ? confirmInDialog : confirmOnTerminal,
+        print,
       });
-    } catch (error) {
-      console.error(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
-    }
-    terminal.close();
-  } else {
-    console.error('Close Tokendesk first. Nothing was removed.');
+    else await print('Close Tokendesk first. Nothing was removed.');
+  } catch (error) {
+    await print(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
   }
   process.stdout.write('', () => {
     app.exit(code);
   });
+}
+
+async function confirmOnTerminal(what: string): Promise<boolean> {
+  const phrase = 'remove everything';
+  console.log(what);
+  const terminal = readline.createInterface({ input: process.stdin, output: process.stdout });
+  // Where nobody can answer, the input has ended.
+  const ended = once(terminal, 'close').then(() => '');
+  const answer = await Promise.race([terminal.question(`Type "${phrase}" to go on: `), ended]);
+  terminal.close();
+  return answer.trim() === phrase;
+}
+
+async function confirmInDialog(what: string): Promise<boolean> {
+  const { response } = await dialog.showMessageBox({
+    type: 'warning',
+    message: 'Remove everything of yours from this computer?',
+    detail: what,
+    buttons: ['Remove everything', 'Cancel'],
+    defaultId: 1,
+    cancelId: 1,
+    noLink: true,
+  });
+  return response === 0;
 }
 
 /** Chromium writes into its folder once it is ready: it gets one that is removed at the end. */

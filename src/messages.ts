@@ -334,6 +334,13 @@ const messages: Record<FailureCode, Format> = {
     ),
   'reveal.reason-refused': () =>
     message('Your administrator does not accept this reason.', 'Choose one of the list.', 'now'),
+  'wipe.batch-running': () =>
+    message('A batch is running, so nothing was removed.', 'Pause or cancel it first.', 'now'),
+  'wipe.unavailable': () =>
+    message(
+      'Everything can’t be removed from this window.',
+      'Close the app and run tokendesk --wipe in a terminal.',
+    ),
   'settings.managed': () =>
     message('This setting is managed by your administrator.', 'Ask your administrator to change it.'),
   'reveal.throttled': (f) =>

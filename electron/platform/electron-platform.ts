@@ -187,6 +187,17 @@ export async function createElectronPlatform(
       shell.showItemInFolder(file);
       return true;
     },
+    restartToWipe() {
+      // An AppImage is unpacked at another place in each run.
+      const { APPIMAGE: execPath } = process.env;
+      const entry = app.isPackaged ? [] : [app.getAppPath()];
+      app.relaunch({
+        args: [...entry, '--wipe=window', `--user-data-dir=${home}`],
+        ...(execPath !== undefined && { execPath }),
+      });
+      app.quit();
+      return true;
+    },
     setTheme(theme) {
       electron.nativeTheme.themeSource = theme;
     },

@@ -69,6 +69,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     droppedFile: (reference) => Promise.resolve(reference),
     openFolder: () => Promise.resolve(false),
     showInFolder: () => false,
+    restartToWipe: () => true,
     setTheme: () => undefined,
     onCommand: () => () => undefined,
     onOpen: () => () => undefined,

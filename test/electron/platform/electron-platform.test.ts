@@ -240,6 +240,21 @@ test('a folder of the app is opened in the file manager, or that it was not is a
   expect(await platform.openFolder('/data/logs')).toBe(false);
 });
 
+test('it ends, and starts again to ask whether everything shall be removed, of the same folder', async () => {
+  const { platform, fake, userData } = await opened();
+  vi.stubEnv('APPIMAGE', undefined);
+  expect(platform.restartToWipe()).toBe(true);
+  expect(fake.said.relaunches).toEqual([
+    { args: ['/the/app', '--wipe=window', `--user-data-dir=${userData}`] },
+  ]);
+  expect(fake.said.exit).toBe(0);
+  // Where an AppImage is unpacked is gone by then.
+  vi.stubEnv('APPIMAGE', '/home/ada/Tokendesk.AppImage');
+  platform.restartToWipe();
+  vi.unstubAllEnvs();
+  expect(fake.said.relaunches[1]).toMatchObject({ execPath: '/home/ada/Tokendesk.AppImage' });
+});
+
 test('a file that was written is shown in the file manager', async () => {
   const { platform, fake } = await opened();
   expect(platform.showInFolder('/files/out.csv')).toBe(true);
