@@ -270,6 +270,7 @@ async function open(log: Log, openings: Openings): Promise<void> {
     log,
     managed: managed.managed,
     deployment: managed.deployment,
+    profile: managed.profile,
   });
   // electron-store offers its folder to any window that asks; the app's window must not learn it.
   ipcMain.removeAllListeners('electron-store-get-data');

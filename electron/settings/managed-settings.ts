@@ -4,6 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { z } from 'zod';
+import { done, type Outcome } from '../contract/errors.ts';
+import { readProfile } from '../service/profile.ts';
 import { defaultLimits } from '../privacy/disclosures.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
 import {
@@ -26,6 +28,8 @@ export type ManagedResult =
       readonly sources: readonly string[];
       /** What a person's first start begins with; null where the administrator provides nothing. */
       readonly deployment: Deployment | null;
+      /** Text of the service profile for all connections, valid; null where the administrator has none. */
+      readonly profile: string | null;
     }
   | { readonly ok: false; readonly sentence: string };
 
@@ -42,6 +46,7 @@ export interface ManagedOptions extends Administrator {
 
 export const policyFile = 'policy.json';
 const connectionsFile = 'connections.json';
+const profileFile = 'service-profile.json';
 const bundleId = 'app.tokendesk';
 const registryParent = 'HKLM\\Software\\Policies';
 
@@ -91,9 +96,18 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
     names.push(source.name);
   }
   // There is no folder on Windows that others can't make first.
-  const provided = options.os === 'win32' ? null : readProvided(options);
+  const hasFolder = options.os !== 'win32';
+  const provided = hasFolder ? readProvided(options, connectionsFile, parseDeployment) : null;
   if (provided !== null && 'reason' in provided) return stop(provided.name, provided.reason);
-  return { ok: true, managed, sources: names, deployment: provided === null ? null : provided.value };
+  const profile = hasFolder ? readProvided(options, profileFile, parseProfile) : null;
+  if (profile !== null && 'reason' in profile) return stop(profile.name, profile.reason);
+  return {
+    ok: true,
+    managed,
+    sources: names,
+    deployment: provided?.value ?? null,
+    profile: profile?.value ?? null,
+  };
 }
 
 type Source = { readonly name: string; readonly value: unknown } | { name: string; reason: string } | null;
@@ -111,15 +125,26 @@ function firstFlaw(error: z.ZodError): string {
   return place === '' ? 'not an object' : `${place}: ${issue?.message ?? 'wrong'}`;
 }
 
-function readProvided(
+/** A file of the administrator's beside the policy. */
+function readProvided<T>(
   options: ManagedOptions,
-): { name: string; value: Deployment } | { name: string; reason: string } | null {
-  const name = path.join(options.folder, connectionsFile);
+  fileName: string,
+  parse: (bytes: Uint8Array) => Outcome<T>,
+): { name: string; value: T } | { name: string; reason: string } | null {
+  const name = path.join(options.folder, fileName);
   const file = readTrustedFile(name, options);
   if (file.kind === 'missing') return null;
   if (file.kind === 'refused') return { name, reason: file.reason };
-  const parsed = parseDeployment(file.bytes);
+  const parsed = parse(file.bytes);
   return parsed.ok ? { name, value: parsed.value } : { name, reason: parsed.failure.subject ?? 'wrong' };
+}
+
+function parseProfile(bytes: Uint8Array): Outcome<string> {
+  const text = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
+  const profile = readProfile(text);
+  return profile.ok ? done(text) : profile;
 }
 
 function readPolicyFile(options: ManagedOptions): Source {

@@ -103,6 +103,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     },
     managed: given.managed ?? {},
     deployment: null,
+    profile: null,
     ...given.options,
   });
   let closing: Promise<void> | undefined;
