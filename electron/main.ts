@@ -34,7 +34,7 @@ import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
-import { createElectronPlatform, siteFolder } from './platform/electron-platform.ts';
+import { createElectronPlatform, homeFolder, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
 import { readManagedSettings, systemOptions } from './settings/managed-settings.ts';
@@ -57,6 +57,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     if (quitting === null) app.quit();
     else quitting.force();
   });
+const home = homeFolder(app, process.env, process.platform);
 const refused = refusedSwitch(app, process.argv, process.platform);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
   app.commandLine.hasSwitch(name),
@@ -70,10 +71,12 @@ if (refused !== null) {
   void runVerifier(verifier);
 } else if (app.commandLine.hasSwitch('wipe')) {
   void runWipe();
-} else if (app.requestSingleInstanceLock()) {
-  start();
 } else {
-  app.quit();
+  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+  // It is where Electron looks for another instance.
+  app.setPath('userData', home);
+  if (app.requestSingleInstanceLock()) start();
+  else app.quit();
 }
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
@@ -103,7 +106,6 @@ async function runSelfCheck(): Promise<void> {
  * A log is this person's own unless another is named.
  */
 async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<void> {
-  const home = app.getPath('userData');
   useScratchFolder();
   const given = process.argv.slice(process.argv.indexOf(`--${name}`) + 1);
   const ownLog = [
@@ -140,7 +142,7 @@ async function runWipe(): Promise<void> {
     else console.log(sentence);
   };
   let code: 0 | 1 = 1;
-  const home = app.getPath('userData');
+  if (fs.existsSync(home)) app.setPath('userData', home);
   const isAlone = app.requestSingleInstanceLock();
   if (isAlone) useScratchFolder();
   if (inDialogs) await app.whenReady();
@@ -200,7 +202,7 @@ function start(): void {
   // Before Electron is ready: macOS asks for files as early as that.
   const openings = watchOpenings(app, process.argv, process.platform);
   const log = createLog({
-    folder: path.join(app.getPath('userData'), 'logs'),
+    folder: path.join(home, 'logs'),
     codeFolder: import.meta.dirname,
     version: app.getVersion(),
     now: () => new Date(),

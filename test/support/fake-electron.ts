@@ -171,6 +171,7 @@ export function createFakeElectron(options: FakeOptions) {
     whenReady: () => ready,
     getPath: (name) => paths.get(name) ?? `${options.userData}/${name}`,
     setPath(name, path) {
+      if (!fs.existsSync(path)) throw new Error('Failed to set path');
       paths.set(name, path);
     },
     getAppPath: () => options.appPath,

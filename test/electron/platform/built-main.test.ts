@@ -273,6 +273,24 @@ test.each([
   60_000,
 );
 
+test('--user-data-dir names the folder of all that is written', () => {
+  const home = path.join(tempFolder(), 'elsewhere');
+  const untouched = path.join(folder, 'untouched');
+  const script = fileURLToPath(new URL('../../support/run-built-main.ts', import.meta.url));
+  const { status } = spawnSync(process.execPath, [script, path.join(folder, 'dist/main/main.js')], {
+    env: {
+      ...process.env,
+      FAKE_USER_DATA: untouched,
+      FAKE_APP_PATH: root,
+      FAKE_SWITCHES: `user-data-dir=${home}`,
+    },
+    timeout: 60_000,
+  });
+  expect(status).toBe(0);
+  expect(fs.readdirSync(home)).toEqual(expect.arrayContaining(['audit', 'logs']));
+  expect(fs.existsSync(untouched)).toBe(false);
+}, 60_000);
+
 test('what it left on the disk is for this user only', () => {
   const data = path.join(folder, 'data');
   const entries = fs.readdirSync(data, { recursive: true, withFileTypes: true });
