@@ -112,10 +112,15 @@ const messages: Record<FailureCode, Format> = {
             : `A proxy of this kind or with this address can’t be used: ${f.subject}.`,
           'Choose an HTTP, HTTPS or SOCKS5 proxy in the system’s settings, or ask your network team.',
         )
-      : message(
-          `The proxy ${f.subject ?? ''} did not let the request through.`.replace('  ', ' '),
-          'Sign in to the proxy or ask your network team.',
-        ),
+      : f.subject === '407'
+        ? message(
+            'The proxy asks for a sign-in, so nothing was sent.',
+            'Enter its user name and password at the connection. If it asks for NTLM or Kerberos, ask your administrator.',
+          )
+        : message(
+            `The proxy did not let the request through${f.subject === undefined ? '' : ` (${f.subject})`}.`,
+            'Ask your network team.',
+          ),
   'service.redirect': () =>
     message(
       'The service answered with a redirect. Redirects are never followed, so nothing went elsewhere.',
