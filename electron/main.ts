@@ -37,7 +37,7 @@ import { denyEverything, refusedSwitch } from './platform/denials.ts';
 import { createElectronPlatform, homeFolder, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
-import { readManagedSettings, systemOptions } from './settings/managed-settings.ts';
+import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/managed-settings.ts';
 import { wipe } from './wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
@@ -90,7 +90,7 @@ async function runSelfCheck(): Promise<void> {
     preload: path.join(import.meta.dirname, 'preload.cjs'),
     site: siteFolder(app.getPath('exe'), process.platform),
     os: process.platform,
-    managed: systemOptions(process.platform),
+    managed: managedOptions(),
     loadKeytar,
     clock: systemClock,
     node: { options: process.execArgv, inspector: inspector.url() },
@@ -198,6 +198,11 @@ function useScratchFolder(): void {
   });
 }
 
+function managedOptions(): ManagedOptions {
+  const { platform } = process;
+  return { ...systemOptions(platform), site: siteFolder(app.getPath('exe'), platform) };
+}
+
 function start(): void {
   // Before Electron is ready: macOS asks for files as early as that.
   const openings = watchOpenings(app, process.argv, process.platform);
@@ -226,7 +231,7 @@ function start(): void {
 }
 
 async function open(log: Log, openings: Openings): Promise<void> {
-  const managed = await readManagedSettings(systemOptions(process.platform));
+  const managed = await readManagedSettings(managedOptions());
   if (!managed.ok) {
     log.info('managed settings refused');
     fail('Tokendesk does not start', managed.sentence);

@@ -18,7 +18,7 @@ import {
 import { parseDeployment } from './parse-deployment.ts';
 import type { SettingsDocument } from './settings.ts';
 import type { Store } from './store.ts';
-import { readTrustedFile, type Administrator } from './trusted-file.ts';
+import { readProgramsFile, readTrustedFile, type Administrator } from './trusted-file.ts';
 
 /** A sentence to stop with: what an administrator fixed is never left out because it can't be read. */
 export type ManagedResult =
@@ -36,6 +36,8 @@ export type ManagedResult =
 export interface ManagedOptions extends Administrator {
   /** Folder of the administrator's files. */
   readonly folder: string;
+  /** Windows: folder beside the program, where only whoever may change the program can write. */
+  readonly site?: string;
   /** Runs one of the system's programs. Rejects where it is missing or fails. */
   readonly run: (file: string, args: readonly string[]) => Promise<string>;
   /** The account's name, by which macOS keeps what is managed for one person. */
@@ -95,11 +97,9 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
     managed = { ...managed, ...checked.data };
     names.push(source.name);
   }
-  // There is no folder on Windows that others can't make first.
-  const hasFolder = options.os !== 'win32';
-  const provided = hasFolder ? readProvided(options, connectionsFile, parseDeployment) : null;
+  const provided = readProvided(options, connectionsFile, parseDeployment);
   if (provided !== null && 'reason' in provided) return stop(provided.name, provided.reason);
-  const profile = hasFolder ? readProvided(options, profileFile, parseProfile) : null;
+  const profile = readProvided(options, profileFile, parseProfile);
   if (profile !== null && 'reason' in profile) return stop(profile.name, profile.reason);
   return {
     ok: true,
@@ -125,14 +125,17 @@ function firstFlaw(error: z.ZodError): string {
   return place === '' ? 'not an object' : `${place}: ${issue?.message ?? 'wrong'}`;
 }
 
-/** A file of the administrator's beside the policy. */
+/** A file of the administrator's beside the policy; on Windows, which has no such folder, beside the program. */
 function readProvided<T>(
   options: ManagedOptions,
   fileName: string,
   parse: (bytes: Uint8Array) => Outcome<T>,
 ): { name: string; value: T } | { name: string; reason: string } | null {
-  const name = path.join(options.folder, fileName);
-  const file = readTrustedFile(name, options);
+  const isWindows = options.os === 'win32';
+  const folder = isWindows ? options.site : options.folder;
+  if (folder === undefined) return null;
+  const name = path.join(folder, fileName);
+  const file = isWindows ? readProgramsFile(name) : readTrustedFile(name, options);
   if (file.kind === 'missing') return null;
   if (file.kind === 'refused') return { name, reason: file.reason };
   const parsed = parse(file.bytes);

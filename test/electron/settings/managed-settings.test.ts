@@ -290,6 +290,19 @@ describe('Windows', () => {
     expect(await sentenceOf(windows('"caseRequired"=dword:00000001').options)).toContain('can’t be read');
   });
 
+  test('connections and service profile are provided beside the program', async () => {
+    const site = tempFolder();
+    const options = { ...windows(head).options, site };
+    expect(await readManagedSettings(options)).toMatchObject({ ok: true, deployment: null, profile: null });
+    const profile = '{"version": 1}';
+    const connections = { format: 'tokendesk-connections', version: 1, connections: [], mappings: [] };
+    fs.writeFileSync(path.join(site, 'service-profile.json'), profile);
+    fs.writeFileSync(path.join(site, 'connections.json'), JSON.stringify(connections));
+    expect(await readManagedSettings(options)).toMatchObject({ deployment: connections, profile });
+    fs.writeFileSync(path.join(site, 'connections.json'), '{');
+    expect(await sentenceOf(options)).toContain('connections.json: it is not JSON');
+  });
+
   test('a number that is no flag stays a number', () => {
     expect(parseRegistry(`${head}"maxCopiesPerDay"=dword:00000001`)).toEqual({ maxCopiesPerDay: 1 });
   });
