@@ -60,6 +60,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   RemoveProfile: ['Service profile removed', 'Removal of a service profile'],
   FitProfile: ['Service profile fitted', 'Fitting of a service profile'],
   SaveSettings: ['Settings changed', 'Settings'],
+  RemoveEverything: ['App closed to remove everything', 'Removal of everything'],
   SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
   Mend: ['Corrected rows taken in', 'Corrected rows'],
   SetPassphrase: ['Passphrase set', 'Passphrase'],

@@ -50,15 +50,15 @@ export async function reveal(page: Page, caseReference: string): Promise<void> {
 export const systemDialogs = new WeakMap<Page, (file: string) => Promise<void>>();
 
 /** Chooses a file the way the host's dialog would give it. */
-export async function chooseFile(page: Page, file: string): Promise<void> {
+export async function chooseFile(page: Page, file: string, button = 'Choose a file'): Promise<void> {
   const answer = systemDialogs.get(page);
   if (answer !== undefined) {
     await answer(file);
-    await page.getByRole('button', { name: 'Choose a file' }).click();
+    await page.getByRole('button', { name: button }).click();
     return;
   }
   const chooser = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'Choose a file' }).click();
+  await page.getByRole('button', { name: button }).click();
   await (await chooser).setFiles(file);
 }
 
