@@ -76,7 +76,7 @@ export function formatShare(share: number): string {
 export const formatPercent = (share: number): string => isolated(percentTenths.format(share));
 
 export function formatTime(instant: string): string {
-  return isolated(new Date(instant).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' }));
+  return isolated(new Date(instant).toLocaleTimeString(locale, { timeStyle: 'short' }));
 }
 
 /** Local day and time, to the second. */
