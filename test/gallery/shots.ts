@@ -719,7 +719,7 @@ export const shots: Shot[] = [
       await go(page, 'Reports');
       await page.getByRole('button', { name: /^Dates:/ }).click();
       await page.getByRole('button', { name: 'Choose First day' }).click();
-      await page.getByRole('button', { name: 'Previous month' }).click();
+      await page.getByRole('button', { name: 'Previous', exact: true }).click();
     },
   },
   {
@@ -791,7 +791,7 @@ export const shots: Shot[] = [
     scene: 'busy',
     steps: async (page) => {
       await go(page, 'Activity');
-      await page.getByRole('textbox', { name: /case, reason/i }).fill('nothing like it');
+      await page.getByRole('textbox', { name: 'Search the log' }).fill('nothing like it');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: /clear/i }).first().waitFor();
     },
