@@ -75,6 +75,9 @@ export function formatShare(share: number): string {
 /** With one decimal where there is one: `99.3%`. */
 export const formatPercent = (share: number): string => isolated(percentTenths.format(share));
 
+/** A difference of two shares in percent: `0.3 points`. */
+export const formatPoints = (points: number): string => `${isolated(tenths.format(points))} points`;
+
 export function formatTime(instant: string): string {
   return isolated(new Date(instant).toLocaleTimeString(locale, { timeStyle: 'short' }));
 }
