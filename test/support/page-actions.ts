@@ -158,7 +158,7 @@ export async function connect(page: Page, access: ServiceAccess): Promise<void> 
 export async function typeDate(page: Page, label: string, day: string): Promise<void> {
   const [year = '', month = '', date = ''] = day.split('-');
   for (const [part, text] of Object.entries({ year, month, day: date })) {
-    await page.getByRole('spinbutton', { name: `${label}, ${part}` }).focus();
+    await page.getByRole('spinbutton', { name: `${part}, ${label}` }).focus();
     await page.keyboard.type(text);
   }
 }
