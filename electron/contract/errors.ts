@@ -163,6 +163,8 @@ export const failureSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().max(200), message: z.string().max(500) }))
     .max(20)
     .optional(),
+  /** The service's own codes of a 400 (spec §7), as far as they look like codes. */
+  codes: z.array(z.string().max(60)).max(5).optional(),
   /** Names of the members an unexpected answer had, never their values. */
   members: z.array(z.string().max(100)).max(40).optional(),
   /** How far this machine's clock is ahead of the service's, where it is more than a minute and may be the cause. */

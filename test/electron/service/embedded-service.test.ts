@@ -126,12 +126,13 @@ describe('the client against the embedded service', () => {
     expect(!outcome.ok && outcome.failure.requestId).toBeTruthy();
   });
 
-  it('names the invalid field of a 400 and keeps the value to itself', async () => {
+  it('7.8 tells the reason of a 400 and its field, and keeps the value to itself', async () => {
     const { client } = await start();
     const outcome = await client.tokenize('analyst', 'card-number', 'canary value', {});
     expect(outcome).toMatchObject({
       failure: {
-        code: 'service.invalid-input',
+        code: 'service.value-invalid',
+        codes: ['ValueInvalid'],
         fields: [{ name: 'value', message: 'value is invalid' }],
       },
     });
