@@ -157,7 +157,7 @@ describe('signing in as administrator', () => {
     expect(value(await signIn())).toMatchObject({ signedIn: true, user: 'admin', roles: ['AccountAdmin'] });
   });
 
-  it('takes a typed user and password anywhere else, and refuses who is no administrator', async () => {
+  it('2.7 takes a typed user and password anywhere else, and refuses who is no administrator', async () => {
     const { handlers, signIn, passwordOf } = await open({ builtIn: false });
     expect(code(await signIn())).toBe('portal.credentials');
     const signInAs = (user: string, password: string) =>
@@ -216,7 +216,7 @@ describe('signing in as administrator', () => {
   });
 });
 
-describe('token definitions', () => {
+describe('1.7, 2.9 token definitions', () => {
   it('are previewed by the service, created, and in the connection at once', async () => {
     const { handlers, signIn, own, lines } = await open();
     value(await signIn());
@@ -251,7 +251,7 @@ describe('token definitions', () => {
   });
 });
 
-describe('security policies', () => {
+describe('1.7 security policies', () => {
   it('are used in the connection with the password that was typed', async () => {
     const { handlers, signIn, own, entries, session, connection, lines } = await open();
     value(await signIn());
@@ -309,7 +309,7 @@ describe('security policies', () => {
 });
 
 describe('API keys', () => {
-  it('are created, listed, rotated and revoked, and never answered', async () => {
+  it('1.7, 2.1, 2.2 are created with title and date, listed, rotated and revoked, and never answered', async () => {
     const { handlers, signIn, copied, session, facts } = await open();
     value(await signIn());
     const created = await handlers['administration.createKey']({ title: 'Büro 2', expires: '2027-01-01' });
@@ -343,7 +343,7 @@ describe('API keys', () => {
   });
 });
 
-it('the tool server is enabled and disabled', async () => {
+it('4.22 the tool server is enabled and disabled', async () => {
   const { handlers, signIn, client } = await open();
   value(await signIn());
   const set = async (enabled: boolean) =>

@@ -108,7 +108,7 @@ describe('a batch of masks', () => {
     expect(valueOf(await app.export(jobId, { safety: 'source' }))).toBe(content.replace(/^tok\d+/gm, maskOf));
   });
 
-  it('fails the values that are refused, with the service’s reason, and tries none of them twice', async () => {
+  it('7.8 fails the values that are refused, with the service’s reason, and tries none of them twice', async () => {
     app.service.answer = (_call, elements) => {
       const [only] = elements;
       if (only?.value === 'bad') {
