@@ -168,6 +168,13 @@ const messages: Record<FailureCode, Format> = {
     ),
   'service.refused': (f) =>
     message(formatRefused(f), 'Choose another policy or ask the administrator to grant it.'),
+  'service.definition-disabled': (f) =>
+    message(
+      f.definition === undefined
+        ? 'This token definition is disabled in the portal.'
+        : `The token definition ${f.definition} is disabled in the portal.`,
+      'Choose another definition, or ask the administrator to enable it.',
+    ),
   'service.not-found': (f) =>
     message(
       'The service does not know this.',
@@ -554,6 +561,11 @@ const messages: Record<FailureCode, Format> = {
     message(
       'This portal user is not an administrator of the account.',
       'Sign in as a user with the role AccountAdmin or a higher one.',
+    ),
+  'portal.name-taken': (f) =>
+    message(
+      f.subject === undefined ? 'This name is taken.' : `The name ${f.subject} is taken.`,
+      'Choose another name.',
     ),
   'portal.no-operation': () =>
     message(

@@ -128,6 +128,7 @@ function findingOf({ code, fields, members }: Failure): Finding | null {
     case 'service.token-invalid':
       return 'invalid';
     // An answer, but of something else than the permission.
+    case 'service.definition-disabled':
     case 'service.not-found':
     case 'service.credentials':
     case 'service.too-large':

@@ -53,7 +53,13 @@ test('a new API key is tried beside the old one, takes over, and the old one can
   });
   const section = page.getByRole('region', { name: 'Key rotation' });
   const enter = async (key: string): Promise<void> => {
-    await section.getByLabel('The new key expires on').fill(inDays(5));
+    const [year = '', month = '', day = ''] = inDays(5).split('-');
+    for (const [part, text] of Object.entries({ year, month, day })) {
+      const segment = section.getByRole('spinbutton', { name: `${part}, The new key expires on` });
+      await segment.focus();
+      await segment.pressSequentially(text);
+      await expect(segment).toHaveAttribute('aria-valuenow', String(Number(text)));
+    }
     await section.getByLabel('New API key', { exact: true }).fill(key);
     await section.getByRole('button', { name: 'Try and use New API key' }).click();
   };

@@ -247,7 +247,9 @@ describe('1.7, 2.9 token definitions', () => {
     expect(own().definitions.map(({ name }) => name)).not.toContain('gift-card');
     value(await save({ label: 'Gutschein' }));
     expect(own().definitions).toContainEqual({ name: 'gift-card', label: 'Gutschein', kind: 'card' });
-    expect(code(await save({ luhn: 'any' }))).toBe('service.invalid-input');
+    expect(await save({ luhn: 'any' })).toMatchObject({
+      failure: { code: 'service.invalid-input', codes: ['DefinitionFixed'] },
+    });
   });
 });
 
@@ -341,6 +343,22 @@ describe('API keys', () => {
     value(await handlers['administration.useKey']({ secretId: made?.secretId ?? '' }));
     expect(usedKeys).toEqual([{ key: expect.stringMatching(/^tdk_/) as string, expires: '2027-01-01' }]);
   });
+});
+
+it('a name that is taken is called so, for definitions, policies and keys', async () => {
+  const { handlers, signIn } = await open();
+  value(await signIn());
+  const saveDefinition = () => handlers['administration.saveDefinition']({ create: true, definition: draft });
+  const savePolicy = () => handlers['administration.savePolicy']({ ...policy, grants: [] });
+  const createKey = () => handlers['administration.createKey']({ title: 'night', expires: '2027-01-01' });
+  for (const [create, subject] of [
+    [saveDefinition, 'gift-card'],
+    [savePolicy, 'refunds'],
+    [createKey, 'night'],
+  ] as const) {
+    value(await create());
+    expect(await create()).toMatchObject({ failure: { code: 'portal.name-taken', subject } });
+  }
 });
 
 it('4.22 the tool server is enabled and disabled', async () => {

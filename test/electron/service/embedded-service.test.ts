@@ -11,6 +11,7 @@ import { systemClock } from '../../../electron/privacy/clock.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
 import { createClientSide, type ClientSide } from '../../faults/client-side.ts';
+import { connect } from '../../support/service-client.ts';
 
 let service: RunningService | null = null;
 let app: ClientSide | null = null;
@@ -135,6 +136,33 @@ describe('the client against the embedded service', () => {
         codes: ['ValueInvalid'],
         fields: [{ name: 'value', message: 'value is invalid' }],
       },
+    });
+  });
+
+  it('tells a definition that is disabled from a policy that may not', async () => {
+    const { client, facts } = await start();
+    const portal = connect(facts);
+    const post = (name: string, body: object, headers = {}) =>
+      portal.send('POST', `/api/services/portal/${name}`, JSON.stringify(body), {
+        'content-type': 'application/json',
+        ...headers,
+      });
+    const password = facts.portalUsers.find(({ name }) => name === 'admin')?.password;
+    const { token } = (await post('authenticate', { userName: 'admin', password })).body;
+    const definition = { name: 'ssn', label: 'SSN', kind: 'ssn', enabled: false };
+    const disabled = await post(
+      'updatetokendefinition',
+      { definition },
+      { authorization: `Bearer ${String(token)}` },
+    );
+    expect(disabled.status).toBe(200);
+    await portal.close();
+    for (const policy of ['analyst', 'dispute-desk'])
+      expect(await client.tokenize(policy, 'ssn', '123-45-6789', {})).toMatchObject({
+        failure: { code: 'service.definition-disabled', definition: 'ssn' },
+      });
+    expect(await client.tokenize('mask-only', 'card-number', '4111111111111111', {})).toMatchObject({
+      failure: { code: 'service.refused' },
     });
   });
 
