@@ -361,6 +361,15 @@ export type ResultRow = z.infer<typeof resultRow>;
 export const rowFilter = z.enum(['all', 'ok', 'failed', 'unmatched', 'blank']);
 export type RowFilter = z.infer<typeof rowFilter>;
 
+/** Counted as the window shows them: the source's, then the results beside theirs. */
+export const someColumns = z
+  .array(count)
+  .min(1)
+  .max(1_100)
+  .refine((columns) => columns.every((column, at) => at === 0 || column > (columns[at - 1] ?? 0)), {
+    error: 'columns ascend',
+  });
+
 /** A condition on one column, which is counted as the window shows them: the source's, then the results beside theirs. */
 export const rowCondition = z.strictObject({
   column: count,

@@ -193,6 +193,47 @@ describe('a filter', () => {
   });
 });
 
+describe('some columns of a page', () => {
+  it('are the cells of the whole rows, masked alike, in each kind of view', async () => {
+    const flawed = 'id,card,amount,note\na,tok1,1,x\nb,tok2\nc,tok3,3,y,more\nd,tok4,4,z\n';
+    const { jobId } = await finish(flawed, [detokenize(1, { into: 'beside' })]);
+    const columns = [0, 1, 3, 4];
+    const views: Partial<RowsView>[] = [
+      {},
+      { sort: { column: null, descending: true } },
+      { sort: { column: 2, descending: true } },
+      where(0, 'length', '1'),
+    ];
+    for (const view of views) {
+      const query = {
+        jobId,
+        filter: 'all' as const,
+        view: { where: [], sort: null, ...view },
+        from: 0,
+        count: 10,
+      };
+      const whole = valueOf(await app.batch['batch.rows'](query)).rows;
+      const some = valueOf(await app.batch['batch.rows']({ ...query, columns })).rows;
+      expect(some).toEqual(
+        whole.map(({ cells, ...row }) => ({
+          ...row,
+          cells: columns.flatMap((column) => cells[column] ?? []),
+        })),
+      );
+      expect(some.find(({ row }) => row === 2)?.cells).toHaveLength(2);
+      expect(some.find(({ row }) => row === 4)?.cells[3]?.text).toMatch(/^411111•+/);
+    }
+  });
+
+  it('ascend, so that the cells of a row with fewer fields are those of the first of them', () => {
+    const query = { jobId: 'j', filter: 'all', from: 0, count: 1 };
+    const { input } = calls['batch.rows'];
+    expect(input.safeParse({ ...query, columns: [0, 7] }).success).toBe(true);
+    for (const columns of [[7, 0], [3, 3], []])
+      expect(input.safeParse({ ...query, columns }).success).toBe(false);
+  });
+});
+
 describe('an order', () => {
   it('is that of numbers where all are numbers, else of text; blank and failed cells come last', async () => {
     app.service.refuses = (value) => value === 'tok3';

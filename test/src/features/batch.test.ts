@@ -20,6 +20,7 @@ import {
   samplesFor,
 } from '../../../src/features/batch/pattern.svelte.ts';
 import { failedRowsExport } from '../../../src/features/batch/run.svelte.ts';
+import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
 
@@ -293,13 +294,64 @@ describe('the table of a run', () => {
     ]);
   });
 
-  it('asks for few rows at a time where a row has many cells', async () => {
+  it('asks for the columns in view and those around them, where a row has many cells', async () => {
     const columns = Array.from({ length: 1_000 }, (_, n) => `c${n}`);
-    const { fake } = await opened({ columns });
-    const counts = fake.seen.flatMap(({ name, input }) =>
-      name === 'batch.rows' ? [(input as { count: number }).count] : [],
+    const { fake, table } = await opened({ columns });
+    await expect.poll(() => table.columns[2]?.width).not.toBe(136);
+    const asked = () =>
+      fake.seen.flatMap(({ name, input }) =>
+        name === 'batch.rows' ? [input as { from: number; count: number; columns?: number[] }] : [],
+      );
+    // Widths are those of the first few rows, whole.
+    expect(asked().filter((one) => one.columns === undefined)).toMatchObject([{ from: 0, count: 10 }]);
+
+    await table.pages.need(0, 20, [rowHead, 1, 500, 501, 502]);
+    const last = asked().at(-1);
+    expect(last?.columns?.length).toBeLessThan(70);
+    expect(last?.columns).toEqual(expect.arrayContaining([492, 500, 510]));
+    expect(table.pages.row(3)?.cells[1]?.text).toBe(data.resultRow(4).cells[1]?.text);
+    expect(table.pages.row(3)?.cells[500]?.text).toBe(`v4-${500 - data.header.length}`);
+    expect(table.pages.row(3)?.cells[900]).toBeUndefined();
+
+    const before = asked().length;
+    await table.pages.need(0, 20, [rowHead, 1, 502, 503, 504]);
+    expect(asked()).toHaveLength(before);
+
+    await table.loadWhole(3);
+    expect(asked().at(-1)).toMatchObject({ from: 3, count: 1 });
+    expect(asked().at(-1)?.columns).toBeUndefined();
+    expect(table.wholeRow(3)?.cells).toHaveLength(1_000);
+    expect(table.wholeRow(3)?.cells[900]?.text).toBe(`v4-${900 - data.header.length}`);
+    // Of other rows nothing stays.
+    table.show('failed');
+    await expect.poll(() => table.pages.total).toBe(12);
+    expect(table.wholeRow(3)?.cells[900]).toBeUndefined();
+  });
+
+  it('tells a field that a row does not have from one that is on its way', async () => {
+    const columns = Array.from({ length: 300 }, (_, n) => `c${n}`);
+    const { table } = await opened(
+      { columns },
+      {
+        answers: {
+          'batch.rows': ({ from, columns: asked }) => {
+            const cells = (asked ?? [...columns.keys()]).filter((column) => column < 2);
+            const row = {
+              ...data.resultRow(1),
+              cells: cells.map(() => ({ text: 'x', state: 'kept' as const })),
+            };
+            return { ok: true, value: { total: 1, from, rows: [row] } };
+          },
+        },
+      },
     );
-    expect(Math.max(...counts)).toBe(10);
+    const cells = table.pages.row(0)?.cells;
+    expect([cells?.[0]?.text, cells?.[1]?.text, cells?.[2], cells?.[299]]).toEqual([
+      'x',
+      'x',
+      null,
+      undefined,
+    ]);
   });
 });
 
