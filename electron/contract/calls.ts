@@ -19,7 +19,6 @@ import {
 } from './models/app.ts';
 import {
   canaryCell,
-  columnProfile,
   damagedJob,
   exportChoice,
   exported,
@@ -31,17 +30,13 @@ import {
   opened,
   plan,
   preflight,
-  foundCell,
   policyChange,
-  rowsPage,
-  someColumns,
-  rowsQuery,
-  tableLayout,
   preview,
   reading,
   source,
   sourceRows,
 } from './models/batch.ts';
+import { columnProfile, foundCell, rowsPage, someColumns, rowsQuery, tableLayout } from './models/rows.ts';
 import {
   clientCertificate,
   connectionDraft,

@@ -1,5 +1,5 @@
 import { done, type Outcome } from '../../contract/errors.ts';
-import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/batch.ts';
+import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/rows.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';

@@ -8,7 +8,7 @@ import type {
   RowsPage,
   RowsQuery,
   RowsView,
-} from '../../contract/models/batch.ts';
+} from '../../contract/models/rows.ts';
 import { neutralise } from '../write-csv.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';

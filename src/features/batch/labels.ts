@@ -5,9 +5,9 @@ import type {
   Job,
   JobState,
   Notice,
-  ResultRow,
   Tally,
 } from '../../../electron/contract/models/batch.ts';
+import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
 import { reasonFor } from '../../messages.ts';
 import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../format.ts';

@@ -1,12 +1,12 @@
+import type { Job } from '../../../electron/contract/models/batch.ts';
 import type {
   ColumnProfile,
   FoundCell,
-  Job,
   ResultRow,
   RowCondition,
   RowFilter,
   RowsView,
-} from '../../../electron/contract/models/batch.ts';
+} from '../../../electron/contract/models/rows.ts';
 import type { Failure, FailureCode, Outcome } from '../../../electron/contract/errors.ts';
 import { fitWidth, rowHead, type GridColumn } from '../../ui/grid-columns.ts';
 import { RowPages } from '../../ui/row-pages.svelte.ts';

@@ -9,7 +9,8 @@ import { findRows } from '../../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../../electron/batch/reading/table.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done } from '../../../electron/contract/errors.ts';
-import type { Job, RowCondition, RowFilter, RowsView } from '../../../electron/contract/models/batch.ts';
+import type { Job } from '../../../electron/contract/models/batch.ts';
+import type { RowCondition, RowFilter, RowsView } from '../../../electron/contract/models/rows.ts';
 import {
   codeOf,
   detokenize,
