@@ -62,9 +62,11 @@ export class BatchController {
     await this.#api.call('batch.stopOpening', {});
   }
 
-  async open(source: Source): Promise<void> {
+  /** `areTokens`: they were pasted where tokens are looked up. */
+  async open(source: Source, { areTokens = false } = {}): Promise<void> {
     this.leave();
-    const draft = new BatchDraft({ app: this.app, api: this.#api, source, preset: this.preset });
+    const { app, preset } = this;
+    const draft = new BatchDraft({ app, api: this.#api, source, preset, areTokens });
     this.draft = draft;
     await draft.load();
   }

@@ -39,6 +39,8 @@ interface DraftOptions {
   source: Source;
   /** Filled in once the file is read. */
   preset: Preset | null;
+  /** Its only column is taken for tokens where its values leave it open. */
+  areTokens: boolean;
 }
 
 /** A file before it runs: how it is read, what is done with which column, and the preflight. */
@@ -64,6 +66,7 @@ export class BatchDraft {
   reading = $state(true);
   readonly #api: Api;
   #preset: Preset | null;
+  readonly #areTokens: boolean;
   #turn = 0;
   readonly #stops: (() => void)[];
 
@@ -85,11 +88,12 @@ export class BatchDraft {
       ) === true,
   );
 
-  constructor({ app, api, source, preset }: DraftOptions) {
+  constructor({ app, api, source, preset, areTokens }: DraftOptions) {
     this.app = app;
     this.#api = api;
     this.saved = new SavedMappings(app, api);
     this.#preset = preset;
+    this.#areTokens = areTokens;
     this.source = source;
     let wasLocked = false;
     this.#stops = [
@@ -347,7 +351,12 @@ export class BatchDraft {
       if (saved.ok && note.wasApplied) this.appliedMapping = saved.value;
     } else if (note?.kind === 'offered') {
       this.apply(note.mapping);
-    } else if (note?.kind === 'suggested' || note?.kind === 'preset' || note?.kind === 'recognised') {
+    } else if (
+      note?.kind === 'suggested' ||
+      note?.kind === 'preset' ||
+      note?.kind === 'recognised' ||
+      note?.kind === 'tokens'
+    ) {
       this.#preset = null;
       this.#clear();
       await this.read({});
@@ -377,6 +386,9 @@ export class BatchDraft {
     } else if (column !== undefined && suggestion !== null && others.length === 0) {
       this.choose(column.index, suggestion.operation);
       this.note = { kind: 'recognised', column: column.name, suggestion };
+    } else if (column !== undefined && this.#areTokens && others.length === 0) {
+      this.choose(column.index, 'detokenize');
+      this.note = { kind: 'tokens' };
     }
   }
 

@@ -49,6 +49,8 @@ export type Note =
   | { kind: 'offered'; mapping: Mapping; matched: number; columns: number; isOtherPlace: boolean }
   /** The only column was recognised. */
   | { kind: 'recognised'; column: string; suggestion: Suggestion }
+  /** The lines were pasted where tokens are looked up. */
+  | { kind: 'tokens' }
   | { kind: 'removed'; mapping: Mapping; wasApplied: boolean }
   | { kind: 'preset'; text: string; column: string | null }
   /** The preset waits for the next file, because this one already has a plan. */

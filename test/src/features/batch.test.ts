@@ -6,6 +6,7 @@ import { AppStore } from '../../../src/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
 import {
   describeState,
+  describeStop,
   formatMatches,
   formatPlan,
   formatSum,
@@ -129,6 +130,26 @@ describe('a draft', () => {
       expect(draft.columns.size).toBe(0);
     },
   );
+
+  it('maps an only column of lines that were pasted into Lookup, whatever they look like, but for cleartext', async () => {
+    for (const [content, operation, note] of [
+      [null, 'detokenize', 'tokens'],
+      ['cleartext', 'tokenize', 'recognised'],
+    ] as const) {
+      const column = { index: 0, name: 'Column 1', looksLike: 'card', content, masked: false } as const;
+      const { controller } = await open({
+        answers: { 'batch.preview': () => ({ ok: true, value: { ...data.preview, columns: [column] } }) },
+      });
+      await controller.open(data.preview.source, { areTokens: true });
+      expect(controller.draft?.columns.get(0)?.operation).toBe(operation);
+      expect(controller.draft?.note?.kind).toBe(note);
+      await controller.draft?.undo();
+      expect(controller.draft?.columns.size).toBe(0);
+      // A file of the same content is left as it is.
+      await controller.open(data.preview.source);
+      expect(controller.draft?.columns.size).toBe(content === null ? 0 : 1);
+    }
+  });
 
   it('shows the rows of a notice until the plan changes', async () => {
     const { fake, draft } = await drafted();
@@ -356,6 +377,31 @@ describe('the table of a run', () => {
 });
 
 describe('the list of jobs', () => {
+  it('says why a job does not run', () => {
+    const at = Date.parse('2026-11-20T10:00:00Z');
+    const stop = (over: Partial<Job>): string => describeStop(data.job({ failure: null, ...over }), at);
+    const until = '2026-11-20T10:00:30Z';
+    expect(stop({ state: 'running' })).toBe('');
+    expect(stop({ state: 'paused' })).toBe('Paused by you');
+    expect(stop({ state: 'paused', braked: { column: 1, failed: 450, of: 500, isCanary: false } })).toBe(
+      '450 of the last 500 refused',
+    );
+    expect(stop({ state: 'paused', waiting: { failure: { code: 'service.failing' }, until } })).toBe(
+      'Service failing. Retrying in 30 s',
+    );
+    expect(
+      stop({ state: 'running', waiting: { failure: { code: 'service.unreachable' }, until: null } }),
+    ).toBe('Offline');
+    expect(
+      stop({
+        state: 'paused',
+        waiting: { failure: { code: 'service.refused', policy: 'auditor' }, until: null },
+      }),
+    ).toBe('Policy auditor does not grant this');
+    expect(stop({ state: 'interrupted' })).toBe('Tokendesk ended while it ran');
+    expect(stop({ state: 'failed', failure: { code: 'job.sum' } })).not.toBe('');
+  });
+
   it('says what a job did, and finds it by any of it', () => {
     const job = data.job({ state: 'finished', tally: data.finishedTally });
     expect(formatPlan(job)).toBe('Detokenize card_token · analyst');
