@@ -13,7 +13,7 @@ import { createRequestSender } from './send-requests.ts';
 export interface RunOptions {
   readonly chunks: AsyncIterable<Outcome<Chunk>>;
   readonly columns: readonly ColumnWork[];
-  readonly client: Pick<ServiceClient, 'batch' | 'batchSize' | 'rules'>;
+  readonly client: Pick<ServiceClient, 'announce' | 'batch' | 'batchSize' | 'rules'>;
   readonly jobId: string;
   /** Requests in flight at once. */
   readonly maxInFlight: number;
@@ -100,7 +100,8 @@ export function runChunks(run: RunOptions): RunControl {
 
   const flushAll = (): void => byKey.forEach((coalescer) => coalescer.flush());
   const isFarAhead = (): boolean =>
-    (begunValues > maxUnwrittenValues + batchSize * 2 && pending.length > 1) ||
+    // As many again as are under way: their lines in the audit log are synced meanwhile.
+    (begunValues > maxUnwrittenValues * 2 && pending.length > 1) ||
     pending.length > maxPendingChunks ||
     unsyncedChunks > maxUnsyncedChunks;
   const mustStop = (): boolean => stopReason !== null || sender.stopped !== null || commitFailure !== null;
