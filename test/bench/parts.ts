@@ -33,6 +33,7 @@ export interface Product {
   readonly ms: number;
   readonly runMs: number;
   readonly exportMs: number;
+  readonly cpuMs: number;
   readonly peakRss: number;
   readonly p99Run: number;
   readonly max: number;

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { AuditEnd } from '../../../electron/audit/audit.ts';
+import { ValueCoalescer, type BatchRequest } from '../../../electron/batch/running/coalescing.ts';
+import { createRequestSender, type RequestSender } from '../../../electron/batch/running/send-requests.ts';
+import { createRequestAudit } from '../../../electron/clients.ts';
+import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
+import type { BatchCall } from '../../../electron/service/client.ts';
+import { connectTo, type ClientSide } from '../../faults/client-side.ts';
+import { send, startFaultServer, type FaultServer } from '../../faults/fault-server.ts';
+
+/* Requests, and their lines in the audit log: no request leaves before its line is synced. */
+
+const call: BatchCall = { operation: 'BatchDetokenize', policy: 'p', definition: 'card' };
+const maxInFlight = 2;
+
+interface Line {
+  readonly action: string;
+  readonly rows: number | undefined;
+  /** The disk says that the line is on it, or that it can't be. */
+  readonly sync: (outcome?: Outcome<null>) => void;
+  end: AuditEnd | null;
+}
+
+let server: FaultServer;
+let side: ClientSide;
+let lines: Line[];
+let onLine: () => void;
+/** The next batch is answered with 503. */
+let isFailing: boolean;
+
+beforeEach(async () => {
+  isFailing = false;
+  server = await startFaultServer({
+    script: ({ operation }, response, model) => {
+      if (operation !== 'batchdetokenize' || !isFailing) {
+        model();
+        return;
+      }
+      isFailing = false;
+      send(response, 503, {});
+    },
+  });
+  lines = [];
+  onLine = () => undefined;
+  const begin: Parameters<typeof createRequestAudit>[0]['begin'] = ({ action, rows }) =>
+    new Promise((resolve) => {
+      const line: Line = {
+        action,
+        rows,
+        sync: (outcome = done(null)) => resolve(outcome.ok ? done((end) => void (line.end = end)) : outcome),
+        end: null,
+      };
+      lines.push(line);
+      if (action === 'CreateSession') line.sync();
+      onLine();
+    });
+  side = connectTo(server, {
+    auditRequest: createRequestAudit({ begin }, { name: 'c', environment: 'test' }),
+  });
+});
+afterEach(async () => {
+  await side.client.close();
+  await server.close();
+});
+
+const batchLines = (): Line[] => lines.filter(({ action }) => action === call.operation);
+
+function untilLines(count: number): Promise<void> {
+  return new Promise((resolve) => {
+    onLine = () => {
+      if (batchLines().length >= count) resolve();
+    };
+    onLine();
+  });
+}
+
+function startSending(count: number): { sender: RequestSender; requests: BatchRequest[] } {
+  const requests: BatchRequest[] = [];
+  const sender = createRequestSender({
+    client: side.client,
+    maxInFlight,
+    context: { job: 'job' },
+    mayBegin: () => true,
+    onBegin: () => undefined,
+    onSettled: () => undefined,
+    outages: 0,
+  });
+  const coalescer = new ValueCoalescer(call, (request) => {
+    requests.push(request);
+    sender.send(request);
+  });
+  for (let n = 0; n < count; n++) coalescer.slotFor(`tok_${n}`, 1);
+  return { sender, requests };
+}
+
+it('begins the lines of as many requests again as are under way, and sends none before its line is synced', async () => {
+  const { sender, requests } = startSending(10);
+  await untilLines(maxInFlight * 2);
+  expect(server.count('batchdetokenize')).toBe(0);
+  expect(batchLines()).toHaveLength(maxInFlight * 2);
+
+  // The disk takes those that wait first: they still wait for their turn.
+  for (const line of batchLines().slice(0, maxInFlight)) line.sync();
+  onLine = () => {
+    for (const line of batchLines()) line.sync();
+  };
+  onLine();
+  await sender.idle();
+  expect(await Promise.all(requests.map(({ settled }) => settled))).toEqual(requests.map(() => null));
+  expect(batchLines()).toHaveLength(10);
+  expect(server.count('batchdetokenize')).toBe(10);
+  for (const { end, rows } of batchLines()) {
+    expect(rows).toBe(1);
+    expect(end).toMatchObject({ ok: true, requestId: expect.any(String) as string });
+  }
+});
+
+it('ends the line of a request that never left as not sent', async () => {
+  const { sender, requests } = startSending(10);
+  await untilLines(maxInFlight * 2);
+  sender.stop({ code: 'job.braked' });
+  for (const line of batchLines()) line.sync();
+  await sender.idle();
+  expect(server.count('batchdetokenize')).toBe(maxInFlight);
+  expect(await Promise.all(requests.map(({ settled }) => settled))).toEqual([
+    ...Array.from({ length: maxInFlight }, () => null),
+    ...Array.from({ length: 10 - maxInFlight }, () => ({ code: 'job.braked' })),
+  ]);
+  const unsent = batchLines().filter(({ end }) => end?.note === 'not sent');
+  expect(unsent).toHaveLength(maxInFlight);
+  for (const { end } of unsent) expect(end).toMatchObject({ ok: false, code: 'service.cancelled' });
+});
+
+it('sends nothing whose line can not be written', async () => {
+  const { sender, requests } = startSending(10);
+  onLine = () => {
+    for (const line of batchLines()) line.sync(failed('audit.unwritable'));
+  };
+  onLine();
+  await sender.idle();
+  expect(server.count('batchdetokenize')).toBe(0);
+  const stops = await Promise.all(requests.map(({ settled }) => settled));
+  for (const stop of stops) expect(stop).toMatchObject({ code: 'audit.unwritable' });
+});
+
+it('gives a request that is sent again a line of its own', async () => {
+  isFailing = true;
+  const { sender, requests } = startSending(1);
+  onLine = () => {
+    for (const line of batchLines()) line.sync();
+  };
+  onLine();
+  await sender.idle();
+  expect(await requests[0]?.settled).toBeNull();
+  expect(batchLines().map(({ end }) => end?.ok)).toEqual([false, true]);
+});
