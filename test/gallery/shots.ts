@@ -837,6 +837,16 @@ export const shots: Shot[] = [
       await page.getByRole('region', { name: /would change/ }).scrollIntoViewIfNeeded();
     },
   },
+  {
+    name: 'remove-everything',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Settings');
+      await page.getByRole('button', { name: 'Remove everything…' }).click();
+      await page.getByRole('button', { name: 'Close and remove everything' }).click();
+      await page.getByRole('alert').scrollIntoViewIfNeeded();
+    },
+  },
   { name: 'passphrase-missing', scene: 'passphrase-missing' },
   { name: 'long-lookup', scene: 'long-names', steps: lookUp },
   {
