@@ -154,6 +154,15 @@ export async function connect(page: Page, access: ServiceAccess): Promise<void> 
   await page.locator('[aria-current=true]').getByText('in use').waitFor();
 }
 
+/** Types a day, YYYY-MM-DD, part by part, in whatever order the person's locale has them. */
+export async function typeDate(page: Page, label: string, day: string): Promise<void> {
+  const [year = '', month = '', date = ''] = day.split('-');
+  for (const [part, text] of Object.entries({ year, month, day: date })) {
+    await page.getByRole('spinbutton', { name: `${part}, ${label}` }).focus();
+    await page.keyboard.type(text);
+  }
+}
+
 /** Types a secret and saves the connection with it. */
 export async function storeSecret(page: Page, label: string, secret: string): Promise<void> {
   const entry = page.locator('.entry', { has: page.getByLabel(label, { exact: true }) });
