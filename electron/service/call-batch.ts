@@ -1,7 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { Operation } from '../contract/models/fields.ts';
 import { isEcho, readList, isObject, memberNames } from './answers.ts';
-import type { BatchAnswer, Element, ElementAnswer } from './client.ts';
+import type { Answer, BatchAnswer, Element, ElementAnswer } from './client.ts';
 import { operations } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { SessionAnswer } from './session/call-with-session.ts';
@@ -97,6 +97,53 @@ async function askAgain(
       return answer ?? { ref, ok: false, code: 'service.mismatched-answer' };
     }),
   );
+}
+
+/**
+ * One call's elements, each in a request of its own. A value that was refused, or that nothing usable came back for, is
+ * an element's failure; any other failure is the whole call's.
+ */
+export async function callEach(
+  elements: readonly Element[],
+  { emptyValues }: Pick<ServiceProfile, 'emptyValues'>,
+  send: (value: string) => Promise<Outcome<Answer>>,
+): Promise<Outcome<BatchAnswer>> {
+  const answers: ElementAnswer[] = [];
+  let requestId = '';
+  for (const { ref, value } of elements) {
+    const answer = await send(value);
+    if (answer.ok) {
+      requestId = answer.value.requestId;
+      answers.push(answerOf(ref, answer.value.value, emptyValues));
+      continue;
+    }
+    const { failure } = answer;
+    const code = refusedCodes.find((refused) => refused === failure.code);
+    if (code === undefined) return answer;
+    requestId = failure.requestId ?? '';
+    // What is known by a code of the profile's needs no other words.
+    answers.push({ ref, ok: false, code });
+  }
+  return done({ elements: answers, requestId });
+}
+
+const refusedCodes: readonly Refused['code'][] = [
+  'service.value-invalid',
+  'service.value-too-long',
+  'service.token-invalid',
+  'service.echoed-value',
+];
+
+/** A 400 whose code the profile knows as one that is said against a value, named as in a batch. */
+export function explainRefusal(
+  failure: Failure,
+  { elementCodes }: Pick<ServiceProfile, 'elementCodes'>,
+): Failure {
+  if (failure.code !== 'service.invalid-input') return failure;
+  const code = failure.codes
+    ?.map((own) => codeOf(own, elementCodes))
+    .find((known) => known !== 'service.element-refused');
+  return code === undefined ? failure : { ...failure, code };
 }
 
 function withRequestId(failure: Failure, requestId: string): Outcome<never> {

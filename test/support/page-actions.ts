@@ -17,6 +17,16 @@ export async function choose(page: Page, label: string, option: string): Promise
   await page.getByRole('option', { name: new RegExp(`^${option}\\b`) }).click();
 }
 
+/** As a person pastes: the test's own tool would put several lines into the input as one. */
+export async function paste(page: Page, text: string): Promise<void> {
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ${JSON.stringify(text)});
+    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(event);
+  })()`);
+}
+
 export async function go(page: Page, place: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: place }).click();
 }
