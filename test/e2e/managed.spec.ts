@@ -72,6 +72,7 @@ test(
 );
 
 test('nothing but a passphrase can be set where one is asked for', onlyHere, async ({ managed }) => {
+  test.setTimeout(180_000);
   const { page } = await managed({ passphraseRequired: true, bulkMatch: false });
   await expect(page.getByRole('heading', { name: 'Set a passphrase' })).toBeVisible();
   await page.keyboard.press('Control+2');
