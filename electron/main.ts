@@ -31,7 +31,7 @@ import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
 import { systemClock } from './privacy/clock.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
-import { watchOpenings, type Openings } from './platform/openings.ts';
+import { linkScheme, watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
 import { createElectronPlatform, homeFolder, siteFolder } from './platform/electron-platform.ts';
@@ -57,7 +57,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     if (quitting === null) app.quit();
     else quitting.force();
   });
-const home = homeFolder(app, process.env, process.platform);
+const { folder: home, isOwn: isOwnHome } = homeFolder(app, process.env, process.platform);
 const refused = refusedSwitch(app, process.argv, process.platform);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
   app.commandLine.hasSwitch(name),
@@ -150,6 +150,7 @@ async function runWipe(): Promise<void> {
     if (isAlone)
       code = await wipe({
         home,
+        isOwnFolder: isOwnHome,
         conf: (options) => new ElectronStore(options),
         loadKeytar,
         clock: systemClock,
@@ -160,6 +161,8 @@ async function runWipe(): Promise<void> {
   } catch (error) {
     await print(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
   }
+  // At the first start of this person it was registered for them alone.
+  if (code === 0 && process.platform === 'win32') app.removeAsDefaultProtocolClient(linkScheme);
   process.stdout.write('', () => {
     app.exit(code);
   });

@@ -9,6 +9,8 @@ import { createStore, type ConfLike, type ConfOptions } from './settings/store.t
 export interface WipeOptions {
   /** The person's folder. */
   readonly home: string;
+  /** Whether nobody else keeps files in it: of a folder that a person named, only the app's own files are removed. */
+  readonly isOwnFolder: boolean;
   readonly conf: (options: ConfOptions) => ConfLike;
   readonly loadKeytar: () => Promise<KeyringBackend>;
   readonly clock: Clock;
@@ -22,12 +24,20 @@ export interface WipeOptions {
 const fixedAccounts = ['audit:key', 'audit:anchor', 'evidence:signing', 'lock:verifier', 'disclosures'];
 
 /**
- * Removes all that the app keeps of this person: the keychain's entries, then the folder. Answers the exit code: 0 when
+ * Removes all that the app keeps of this person: the keychain's entries, then the files. Answers the exit code: 0 when
  * nothing is left, 1 when it was not confirmed or the keychain refused. Then the folder stays, since it has the names
  * of the entries. The app must not be open.
  */
-export async function wipe({ home, conf, loadKeytar, clock, confirm, print }: WipeOptions): Promise<0 | 1> {
-  if (!fs.existsSync(home)) {
+export async function wipe({
+  home,
+  isOwnFolder,
+  conf,
+  loadKeytar,
+  clock,
+  confirm,
+  print,
+}: WipeOptions): Promise<0 | 1> {
+  if (entriesOf(home, isOwnFolder).length === 0) {
     await print('There is nothing to remove.');
     return 0;
   }
@@ -67,9 +77,25 @@ export async function wipe({ home, conf, loadKeytar, clock, confirm, print }: Wi
     );
     return 1;
   }
-  fs.rmSync(home, { recursive: true, force: true });
-  await print('Everything was removed.');
+  for (const name of entriesOf(home, isOwnFolder))
+    fs.rmSync(path.join(home, name), { recursive: true, force: true });
+  const left = fs.readdirSync(home);
+  if (left.length === 0) fs.rmdirSync(home);
+  await print(
+    left.length === 0
+      ? 'Everything was removed.'
+      : `Everything of Tokendesk was removed. ${home} has other files, which were left.`,
+  );
   return 0;
+}
+
+const ownEntry =
+  /^(desk\.json.*|desk\.damaged-\w+\.json|desk\.lock|window\.json|audit|checkpoints|jobs|certificates|built-in|logs)$/;
+
+/** What is removed of the folder; nothing where there is none. */
+function entriesOf(home: string, isOwnFolder: boolean): string[] {
+  if (!fs.existsSync(home)) return [];
+  return fs.readdirSync(home).filter((name) => isOwnFolder || ownEntry.test(name));
 }
 
 function countJobs(home: string): number {

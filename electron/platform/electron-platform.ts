@@ -245,21 +245,22 @@ export function siteFolder(executable: string, os: NodeJS.Platform): string {
 }
 
 /**
- * Folder of a person's files: the one that `--user-data-dir` names, else the system's. On Windows in the local part of the
- * profile, since the roaming part travels: batches have gigabytes, their keys stay on this computer, and an audit log is
- * written by one computer alone. A folder of before stays in use where it is.
+ * Folder of a person's files: the one that `--user-data-dir` names, else the system's. That is on Windows in the local
+ * part of the profile, since the roaming part travels: batches have gigabytes, their keys stay on this computer, and an
+ * audit log is written by one computer alone. A folder of before stays in use where it is. `isOwn`: nothing of others is in it.
  */
 export function homeFolder(
   app: Pick<Electron.App, 'commandLine' | 'getPath'>,
   env: NodeJS.ProcessEnv,
   os: NodeJS.Platform,
-): string {
+): { readonly folder: string; readonly isOwn: boolean } {
+  const usual = app.getPath('userData');
+  const local = path.win32.join(env['LOCALAPPDATA'] ?? '', 'Tokendesk');
+  const isLocal = os === 'win32' && 'LOCALAPPDATA' in env && !fs.existsSync(path.join(usual, 'desk.json'));
   const given = app.commandLine.getSwitchValue('user-data-dir');
-  if (given !== '') return path.resolve(given);
-  const roaming = app.getPath('userData');
-  const local = env['LOCALAPPDATA'] ?? '';
-  if (os !== 'win32' || local === '' || fs.existsSync(path.join(roaming, 'desk.json'))) return roaming;
-  return path.win32.join(local, 'Tokendesk');
+  const folder = given !== '' ? path.resolve(given) : isLocal ? local : usual;
+  const own = [path.join(app.getPath('appData'), 'Tokendesk'), ...(os === 'win32' ? [local] : [])];
+  return { folder, isOwn: own.includes(folder) };
 }
 
 /** Names that Windows takes for devices, in any folder and with any extension. */

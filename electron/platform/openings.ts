@@ -8,7 +8,7 @@ export interface Openings {
   on(listener: (opening: Opening) => void): () => void;
 }
 
-const scheme = 'tokendesk';
+export const linkScheme = 'tokendesk';
 const tableExtension = /\.(csv|tsv|txt|xlsx|xlsm)$/i;
 
 /**
@@ -42,7 +42,7 @@ export function watchOpenings(
     open(findOpening(given, folder, os));
   });
   // On macOS and Linux the package says so; an installer for Windows doesn't.
-  if (os === 'win32' && app.isPackaged) app.setAsDefaultProtocolClient(scheme);
+  if (os === 'win32' && app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
   open(findOpening(argv, process.cwd(), os));
 
   return {
@@ -63,7 +63,7 @@ function findOpening(argv: readonly string[], folder: string, os: NodeJS.Platfor
   const paths = os === 'win32' ? path.win32 : path.posix;
   for (const argument of argv.slice(1).reverse()) {
     if (argument.startsWith('-')) continue;
-    if (argument.toLowerCase().startsWith(`${scheme}:`)) return { kind: 'link', address: argument };
+    if (argument.toLowerCase().startsWith(`${linkScheme}:`)) return { kind: 'link', address: argument };
     const file = argument.startsWith('file:') ? pathOf(argument, os) : argument;
     if (file !== null && tableExtension.test(file))
       return { kind: 'file', reference: paths.resolve(folder, file) };

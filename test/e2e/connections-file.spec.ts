@@ -33,6 +33,8 @@ test('connections go from one workstation to another as a file, and only secrets
   page,
   home,
 }) => {
+  // Two windows, one after the other.
+  test.setTimeout(180_000);
   const file = path.join(home, 'given.json');
   await fs.writeFile(file, JSON.stringify(given));
   await go(page, 'Settings');

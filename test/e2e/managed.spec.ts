@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { ManagedSettings } from '../../electron/contract/models/app.ts';
 import { chromiumOnly, expect, openApp, test as base, type OpenApp } from '../support/app-fixture.ts';
-import { go } from '../support/page-actions.ts';
+import { go, startBuiltIn } from '../support/page-actions.ts';
 
 /** Opens the app where an administrator has fixed some settings. */
 const test = base.extend<{ managed: (settings: ManagedSettings) => Promise<OpenApp> }>({
@@ -26,6 +26,14 @@ test(
   async ({ managed }) => {
     const { page } = await managed({
       revealSeconds: 10,
+      clipboardSeconds: 9,
+      lockAfterMinutes: 3,
+      bulkMatch: false,
+      maxRevealsPerDay: 5,
+      maxCopiesPerDay: 4,
+      maxExportedRowsPerDay: 3000,
+      maxMatchAnswersPerDay: 2,
+      maxExpressionsPerDay: 1,
       caseRequired: true,
       reasons: ['Refund'],
       cleartextExport: 'forbidden',
@@ -39,21 +47,33 @@ test(
     await expect(notice).toHaveCount(0);
 
     await go(page, 'Settings');
-    const seconds = page.getByLabel('A revealed value is hidden after');
-    await expect(seconds).toBeDisabled();
-    await expect(seconds).toHaveValue('10');
-    await expect(seconds).toHaveAccessibleDescription('Managed by your administrator');
+    for (const [label, value] of [
+      ['A revealed value is hidden after', '10'],
+      ['A copied value is cleared from the clipboard after', '9'],
+      ['Lock when idle for', '3'],
+    ] as const) {
+      const field = page.getByLabel(label);
+      await expect(field).toBeDisabled();
+      await expect(field).toHaveValue(value);
+      await expect(field).toHaveAccessibleDescription('Managed by your administrator');
+    }
     await expect(page.getByLabel('Require a case for every reveal')).toBeDisabled();
     await expect(page.getByRole('button', { name: 'Remove Refund' })).toHaveCount(0);
-    await expect(page.getByLabel('Lock when idle for')).toBeEnabled();
+    await expect(page.getByLabel('Another reason')).toHaveCount(0);
+    await expect(page.getByRole('radio', { name: 'Dark' })).toBeEnabled();
     const list = page.getByRole('region', { name: 'Managed by your administrator' });
     await expect(list).toContainText('Exports in clear');
     await expect(list).toContainText('tokens.example');
+    await expect(list).toContainText('Matching values in batches');
+    const today = page.getByRole('region', { name: 'Seen in clear today' });
+    for (const limit of ['0 of 5', '0 of 4', '0 of 3,000', '0 of 2', '0 of 1'])
+      await expect(today).toContainText(limit);
   },
 );
 
 test('nothing but a passphrase can be set where one is asked for', onlyHere, async ({ managed }) => {
-  const { page } = await managed({ passphraseRequired: true });
+  test.setTimeout(180_000);
+  const { page } = await managed({ passphraseRequired: true, bulkMatch: false });
   await expect(page.getByRole('heading', { name: 'Set a passphrase' })).toBeVisible();
   await page.keyboard.press('Control+2');
   await expect(page.getByRole('navigation')).toHaveCount(0);
@@ -63,4 +83,15 @@ test('nothing but a passphrase can be set where one is asked for', onlyHere, asy
   await go(page, 'Settings');
   await expect(page.getByRole('button', { name: 'Change' })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Remove', exact: true })).toHaveCount(0);
+
+  // What batches may not do is not offered.
+  await go(page, 'Lookup');
+  await startBuiltIn(page);
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'Paste lines' }).click();
+  await page.getByLabel('One value a line').fill('card\n4111111111111111\n4012888888881881');
+  await page.getByRole('button', { name: 'Create a batch' }).click();
+  await page.getByRole('combobox', { name: /^card(:|$)/ }).click();
+  await expect(page.getByRole('option', { name: /^Translate/ })).toBeVisible();
+  await expect(page.getByRole('option', { name: /^Match pattern/ })).toHaveCount(0);
 });

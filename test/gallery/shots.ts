@@ -915,6 +915,16 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'remove-everything',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Settings');
+      await page.getByRole('button', { name: 'Remove everything…' }).click();
+      await page.getByRole('button', { name: 'Close and remove everything' }).click();
+      await page.getByRole('alert').scrollIntoViewIfNeeded();
+    },
+  },
+  {
     name: 'settings-end',
     scene: 'busy',
     steps: async (page) => {

@@ -65,6 +65,14 @@ describe('messages', () => {
     );
   });
 
+  it('says of a proxy that asks for a sign-in where it is entered, and of another what it answered', () => {
+    const asked = messageFor({ code: 'service.proxy', subject: '407' });
+    expect(asked.summary).toBe('The proxy asks for a sign-in, so nothing was sent.');
+    expect(asked.advice).toMatch(/^Enter its user name and password at the connection\..*NTLM or Kerberos/);
+    const refused = messageFor({ code: 'service.proxy', subject: '403' });
+    expect(refused.summary).toBe('The proxy did not let the request through (403).');
+  });
+
   it('tells how long a limit lasts', () => {
     expect(messageFor({ code: 'service.busy', retryAfterMs: 2_100 }).advice).toBe('Try again in 3 s.');
     expect(messageFor({ code: 'service.quota', retryAfterMs: 600_000 }).advice).toBe('Try again in 10 min.');

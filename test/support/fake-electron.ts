@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
+import path from 'node:path';
 import vm from 'node:vm';
 import type * as Electron from 'electron';
 import type { ElectronModules } from '../../electron/platform/electron-platform.ts';
@@ -122,7 +123,10 @@ export function createFakeElectron(options: FakeOptions) {
   const handlers = new Map<string, Handler>();
   const sessions = new Map<string, FakeSession>();
   const windows: FakeWindow[] = [];
-  const paths = new Map([['userData', options.userData]]);
+  const paths = new Map([
+    ['userData', options.userData],
+    ['appData', path.dirname(options.userData)],
+  ]);
   const files = new WeakMap<File, string>();
   const said = {
     sandboxed: false,
@@ -170,12 +174,16 @@ export function createFakeElectron(options: FakeOptions) {
     requestSingleInstanceLock: () => options.isFirstInstance ?? true,
     whenReady: () => ready,
     getPath: (name) => paths.get(name) ?? `${options.userData}/${name}`,
-    setPath(name, path) {
-      if (!fs.existsSync(path)) throw new Error('Failed to set path');
-      paths.set(name, path);
+    setPath(name, folder) {
+      if (!fs.existsSync(folder)) throw new Error('Failed to set path');
+      paths.set(name, folder);
     },
     getAppPath: () => options.appPath,
     getVersion: () => '1.2.3',
+    removeAsDefaultProtocolClient(protocol) {
+      said.protocols = said.protocols.filter((known) => known !== protocol);
+      return true;
+    },
     setAsDefaultProtocolClient(protocol) {
       said.protocols.push(protocol);
       return true;

@@ -4,15 +4,19 @@ import type { FakeElectron } from './fake-electron.ts';
 
 /*
  * Runs the built main bundle on the stand-in until it ends by itself; what it printed is its own, and a last line says
- * what it did to Electron. Arguments: the bundle. FAKE_ANSWER: the button that the person
+ * what it did to Electron. Arguments: the bundle. FAKE_OS: the system it finds. FAKE_ANSWER: the button that the person
  * will press. FAKE_REJECTS: a promise is rejected with this message, uncaught.
  */
+const system = process.env['FAKE_OS'];
+if (system !== undefined) Object.defineProperty(process, 'platform', { value: system });
 const standIn = new URL('./electron-stand-in.ts', import.meta.url).href;
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === 'electron' ? { url: standIn, shortCircuit: true } : next(specifier, context),
 });
 const { fake } = (await import(standIn)) as { fake: FakeElectron };
+// As an earlier start of the app on Windows left it.
+fake.said.protocols.push('tokendesk');
 fake.said.messageAnswer = Number(process.env['FAKE_ANSWER'] ?? 0);
 fake.app.on('exited', () => {
   const { windows, handlers, said } = fake;
@@ -23,6 +27,7 @@ fake.app.on('exited', () => {
       handlers: handlers.size,
       dialogs: said.dialogs,
       messages: said.messages.map(({ message }) => message),
+      protocols: said.protocols,
       home,
     }),
   );

@@ -19,10 +19,15 @@ function used() {
   return { home, keyring };
 }
 
-async function run({ home, keyring }: { home: string; keyring: FakeKeyring }, agrees: boolean) {
+async function run(
+  { home, keyring }: { home: string; keyring: FakeKeyring },
+  agrees: boolean,
+  isOwnFolder = true,
+) {
   const lines: string[] = [];
   const code = await wipe({
     home,
+    isOwnFolder,
     conf: (options) => new Conf(options),
     loadKeytar: () => Promise.resolve(keyring),
     clock: systemClock,
@@ -62,4 +67,23 @@ test('of a person who never opened the app there is nothing to remove', async ()
   const { keyring } = used();
   const { code, said } = await run({ home: path.join(tempFolder(), 'none'), keyring }, true);
   expect([code, said]).toEqual([0, 'There is nothing to remove.']);
+});
+
+test('of a folder that a person named, only the app’s own files go', async () => {
+  const person = used();
+  for (const name of ['desk.damaged-20261122T100000000Z.json', 'window.json', 'thesis.txt', 'desktop.json'])
+    fs.writeFileSync(path.join(person.home, name), '{}');
+  fs.mkdirSync(path.join(person.home, 'photos'));
+  const { code, said } = await run(person, true, false);
+  expect(code).toBe(0);
+  expect(said).toContain('has other files, which were left');
+  expect(fs.readdirSync(person.home).sort()).toEqual(['desktop.json', 'photos', 'thesis.txt']);
+  const again = await run(person, true, false);
+  expect([again.code, again.said]).toEqual([0, 'There is nothing to remove.']);
+});
+
+test('of a folder that a person named and that has nothing else, nothing is left', async () => {
+  const person = used();
+  expect((await run(person, true, false)).said).toContain('Everything was removed.');
+  expect(fs.existsSync(person.home)).toBe(false);
 });

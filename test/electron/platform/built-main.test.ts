@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -240,35 +241,47 @@ test.each([
 );
 
 test.each([
-  [0, 0, 'Everything was removed.'],
-  [1, 1, 'Nothing was removed.'],
+  { given: '--wipe=window', system: 'linux', answer: 0, links: ['tokendesk'] },
+  { given: '--wipe=window', system: 'linux', answer: 1, links: ['tokendesk'] },
+  // A program with a window has no terminal there; what it registered for this person goes too.
+  { given: '--wipe', system: 'win32', answer: 0, links: [] },
+  { given: '--wipe', system: 'win32', answer: 1, links: ['tokendesk'] },
 ])(
-  '--wipe=window asks in a dialog; with button %i pressed it ends with %i',
-  (answer, code, sentence) => {
+  '$given on $system asks in a dialog, and ends with the number of the button: $answer',
+  ({ given, system, answer, links }) => {
     const home = path.join(tempFolder(), 'Tokendesk');
     fs.mkdirSync(path.join(home, 'audit'), { recursive: true });
     const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
+    const { LOCALAPPDATA: _, ...env } = process.env;
     const { status, stdout } = spawnSync(
       process.execPath,
-      [script, path.join(folder, 'dist/main/main.js'), '--wipe=window'],
+      [script, path.join(folder, 'dist/main/main.js'), given],
       {
         // On a terminal that would have agreed: it is not asked.
         input: 'remove everything\n',
         encoding: 'utf8',
         env: {
-          ...process.env,
+          ...env,
           FAKE_USER_DATA: home,
           FAKE_APP_PATH: folder,
-          FAKE_SWITCHES: 'wipe=window',
+          FAKE_OS: system,
+          // Where Windows says that the temporary folder is.
+          TEMP: os.tmpdir(),
+          FAKE_SWITCHES: given.slice(2),
           FAKE_ANSWER: String(answer),
           DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
         },
       },
     );
-    const { messages } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { messages: string[] };
-    expect(messages).toEqual(['Remove everything of yours from this computer?', sentence]);
-    expect(status).toBe(code);
-    expect(fs.existsSync(home)).toBe(code === 1);
+    const ended = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+    expect(ended).toMatchObject({
+      messages: [
+        'Remove everything of yours from this computer?',
+        answer === 0 ? 'Everything was removed.' : 'Nothing was removed.',
+      ],
+      protocols: links,
+    });
+    expect([status, fs.existsSync(home)]).toEqual([answer, answer === 1]);
   },
   60_000,
 );

@@ -331,17 +331,25 @@ describe('a person’s folder', () => {
     createFakeElectron({ userData, appPath: '', switches }).modules.app;
 
   test('does not travel with a roaming profile on Windows, unless it did before', () => {
-    const roaming = tempFolder();
-    expect(homeFolder(appOf(roaming), env, 'win32')).toBe(local);
+    const roaming = path.join(tempFolder(), 'Tokendesk');
+    expect(homeFolder(appOf(roaming), env, 'win32')).toEqual({ folder: local, isOwn: true });
+    fs.mkdirSync(roaming);
     fs.writeFileSync(path.join(roaming, 'desk.json'), '{}');
-    expect(homeFolder(appOf(roaming), env, 'win32')).toBe(roaming);
+    expect(homeFolder(appOf(roaming), env, 'win32')).toEqual({ folder: roaming, isOwn: true });
   });
 
-  test('is the system’s elsewhere, or the one that is named', () => {
+  test('is the system’s elsewhere', () => {
+    const usual = { folder: '/home/ada/.config/Tokendesk', isOwn: true };
     for (const os of ['linux', 'darwin'] as const)
-      expect(homeFolder(appOf('/home/ada'), env, os)).toBe('/home/ada');
-    expect(homeFolder(appOf('/home/ada'), {}, 'win32')).toBe('/home/ada');
-    for (const os of ['linux', 'win32'] as const)
-      expect(homeFolder(appOf('/home/ada', 'user-data-dir=/srv/ada'), env, os)).toBe('/srv/ada');
+      expect(homeFolder(appOf(usual.folder), env, os)).toEqual(usual);
+    expect(homeFolder(appOf(usual.folder), {}, 'win32')).toEqual(usual);
+  });
+
+  test('is the one that is named, which others may use too unless it is the usual one', () => {
+    const named = (folder: string) =>
+      homeFolder(appOf('/home/ada/.config/Tokendesk', `user-data-dir=${folder}`), env, 'linux');
+    expect(named('/srv/ada')).toEqual({ folder: '/srv/ada', isOwn: false });
+    expect(named('/home/ada')).toEqual({ folder: '/home/ada', isOwn: false });
+    expect(named('/home/ada/.config/Tokendesk').isOwn).toBe(true);
   });
 });
