@@ -876,6 +876,15 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'connections-fitting',
+    scene: 'fitting',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await choose(page, 'Which is the token?', 'rows[].surrogate');
+      await choose(page, 'Which is the RefId?', 'rows[].id');
+    },
+  },
+  {
     name: 'connections-date',
     scene: 'production',
     steps: async (page) => {

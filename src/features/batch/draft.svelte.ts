@@ -49,7 +49,7 @@ export function formatPreset({ operation, definition, policy }: Preset, app: App
 
 /** What may be done with a column that was recognised. */
 export interface Suggestion {
-  operation: 'tokenize' | 'detokenize';
+  operation: 'tokenize' | 'detokenize' | 'mask';
   /** Such as "card numbers". */
   looksLike: string;
 }
@@ -79,6 +79,8 @@ export type Note =
   | { kind: 'offered'; mapping: Mapping; matched: number; columns: number; isOtherPlace: boolean }
   /** The only column was recognised. */
   | { kind: 'recognised'; column: string; suggestion: Suggestion }
+  /** The policy in use may only mask, so that is done with the only column. */
+  | { kind: 'only-masks'; policy: string }
   | { kind: 'removed'; mapping: Mapping; wasApplied: boolean }
   | { kind: 'preset'; text: string; column: string | null }
   /** The preset waits for the next file, because this one already has a plan. */
@@ -484,7 +486,7 @@ export class BatchDraft {
       if (saved.ok && note.wasApplied) this.appliedMapping = saved.value;
     } else if (note?.kind === 'offered') {
       this.apply(note.mapping);
-    } else if (note?.kind === 'suggested' || note?.kind === 'preset' || note?.kind === 'recognised') {
+    } else if (note !== null && ['suggested', 'preset', 'recognised', 'only-masks'].includes(note.kind)) {
       this.#preset = null;
       this.#clear();
       await this.read({});
@@ -504,7 +506,7 @@ export class BatchDraft {
   #suggest(): void {
     const found = this.saved.find(this.#header);
     const [column, ...others] = this.preview?.columns ?? [];
-    const suggestion = column === undefined ? null : suggestionFor(column);
+    const suggestion = column === undefined ? null : this.suggestionFor(column);
     if (found?.isExact === true) {
       this.apply(found.mapping);
       this.note = { kind: 'suggested', mapping: found.mapping };
@@ -514,13 +516,38 @@ export class BatchDraft {
     } else if (column !== undefined && suggestion !== null && others.length === 0) {
       this.choose(column.index, suggestion.operation);
       this.note = { kind: 'recognised', column: column.name, suggestion };
+    } else if (column !== undefined && others.length === 0 && this.#mayOnlyMask(column)) {
+      this.choose(column.index, 'mask');
+      this.note = { kind: 'only-masks', policy: this.app.policy };
     }
+  }
+
+  /** What may be done with a column that was recognised: tokens that the policy in use can't have in clear are masked. */
+  suggestionFor(column: Column): Suggestion | null {
+    const suggestion = suggestionFor(column);
+    if (suggestion?.operation !== 'detokenize') return suggestion;
+    const definition = this.#suggestDefinition(column.index);
+    const isMask =
+      this.app.isRefused('BatchDetokenize', definition) && !this.app.isRefused('GetMasked', definition);
+    return isMask ? { ...suggestion, operation: 'mask' } : suggestion;
+  }
+
+  /** Whether a test found that the policy in use can do nothing else with a column of who knows what. */
+  #mayOnlyMask({ index, content }: Column): boolean {
+    const definition = this.#suggestDefinition(index);
+    const isRefused = (operation: ColumnAction): boolean =>
+      operation !== 'keep' && this.app.isRefused(batchOperations[operation], definition);
+    return (
+      content !== 'cleartext' &&
+      (['detokenize', 'tokenize', 'translate', 'match'] as const).every(isRefused) &&
+      !isRefused('mask')
+    );
   }
 
   /** Recognised columns with which nothing is done yet. */
   suggestions = $derived.by(() =>
     (this.preview?.columns ?? []).flatMap((column) => {
-      const suggestion = this.columns.has(column.index) ? null : suggestionFor(column);
+      const suggestion = this.columns.has(column.index) ? null : this.suggestionFor(column);
       return suggestion === null ? [] : [{ column: column.index, ...suggestion }];
     }),
   );

@@ -230,6 +230,8 @@ export class ConnectionsController {
       if (this.#isStopping()) break;
     }
     this.test = { policy: null, failures };
+    // One of the answers may have been none that the profile can read.
+    await this.profile.show(id);
   }
 
   #isStopping = (): boolean => this.#isStopped;

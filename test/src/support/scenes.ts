@@ -1,3 +1,4 @@
+import { done } from '../../../electron/contract/errors.ts';
 import type { Mapping } from '../../../electron/contract/models/batch.ts';
 import type { UnreadAnswer } from '../../../electron/contract/models/connection.ts';
 import type { FakeOptions } from './fake-bridge.ts';
@@ -285,6 +286,25 @@ export const scenes: Record<string, FakeOptions> = {
     fail: { 'lookup.mask': refused, 'lookup.reveal': refused },
   },
   production: { state: inProduction, jobs: [data.job(), { ...finished, jobId: 'job-0' }, interrupted] },
+  fitting: {
+    state: inProduction,
+    answers: {
+      'connections.unreadAnswers': () =>
+        done([
+          {
+            operation: 'BatchTokenize',
+            members: [
+              { path: ['requestTime'], kind: 'number' },
+              { path: ['rows'], kind: 'list' },
+              { path: ['rows', '[]', 'id'], kind: 'text' },
+              { path: ['rows', '[]', 'surrogate'], kind: 'text' },
+              { path: ['rows', '[]', 'note'], kind: 'text' },
+            ],
+          },
+        ]),
+    },
+    fail: { 'connections.fitProfile': { code: 'profile.cleartext', subject: 'value' } },
+  },
   finished: { unparsed: ['batch.rows'], state: inProduction, jobs: [finished, million, interrupted] },
   workbook: {
     state: inProduction,
