@@ -858,8 +858,8 @@ export const shots: Shot[] = [
   },
   { name: 'connections-service', scene: 'production', steps: (page) => go(page, 'Connections') },
   {
-    name: 'connections-fitting',
-    scene: 'fitting',
+    name: 'connections-unread',
+    scene: 'unread',
     steps: async (page) => {
       await go(page, 'Connections');
       await page.getByRole('button', { name: 'Test', exact: true }).click();

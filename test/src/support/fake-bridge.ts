@@ -472,7 +472,7 @@ function defaultAnswers(
       }),
     'batch.layout': () => done({ widths: [], hidden: [] }),
     'batch.saveLayout': () => done({}),
-    'batch.rows': ({ jobId, filter, view, from, count }) => {
+    'batch.rows': ({ jobId, filter, view, from, count, columns }) => {
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');
       const all = filter === 'all' ? job.committed : job.tally[filter];
@@ -480,6 +480,8 @@ function defaultAnswers(
       const row = (index: number) => (filter === 'failed' ? index * 10_205 + 3 : index + 1);
       const rows = Array.from({ length: Math.max(0, Math.min(count, total - from)) }, (_, n) =>
         data.wideRow(job, data.resultRow(row(from + n))),
+      ).map((one) =>
+        columns === undefined ? one : { ...one, cells: columns.flatMap((column) => one.cells[column] ?? []) },
       );
       return done({ total, from, rows });
     },

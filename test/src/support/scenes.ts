@@ -430,7 +430,7 @@ export const scenes: Record<string, FakeOptions> = {
   'many-definitions': withDefinitions(manyDefinitions),
   'twelve-definitions': withDefinitions(manyDefinitions.slice(0, 12)),
   'one-definition': withDefinitions(['card-number']),
-  fitting: {
+  unread: {
     state: inProduction,
     answers: {
       'connections.unreadAnswers': () => ({ ok: true, value: unread }),
