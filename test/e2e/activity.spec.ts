@@ -2,6 +2,7 @@ import { expect, test } from '../support/app-fixture.ts';
 import { choose, go, lookUp, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 test('Activity answers who saw what in clear, and the filters find the rest', async ({ page }) => {
+  test.setTimeout(120_000);
   await startBuiltIn(page);
   const token = await tokenize(page, '4111111111111111');
   await lookUp(page, token);
