@@ -605,7 +605,7 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: 'Open cards-2026.csv' }).click();
       await page.getByRole('grid').focus();
       await page.keyboard.press('Control+End');
-      await page.getByRole('gridcell', { name: '1,000,000' }).waitFor();
+      await page.getByRole('rowheader', { name: '1,000,000' }).waitFor();
     },
   },
   {
