@@ -95,3 +95,26 @@ export function formatAct(entry: NamedEntry): string {
 /** The log holds the codes of any version; one that this version does not know is shown as it is. */
 export const failureText = (code: string | null): string | null =>
   code !== null && isFailureCode(code) ? reasonFor(code) : code;
+
+const exportWords: Record<string, string> = {
+  masked: 'masked',
+  cleartext: 'cleartext',
+  tokens: 'tokens',
+  all: 'all rows',
+  matches: 'matches only',
+  failed: 'failed rows only',
+  shown: 'rows shown only',
+  source: 'as the source',
+  spreadsheet: 'safe for Excel',
+  exact: 'exact values',
+  workbook: 'Excel workbook',
+  encrypted: 'encrypted',
+};
+
+/** What an export held, and its sum without what is 0. A note that this version does not know is shown as it is. */
+export function exportText(note: string): string {
+  const [, choices = '', sum = ''] = /^([a-z ]+)(: .*)?$/.exec(note) ?? [];
+  const words = choices.split(' ').map((word) => exportWords[word]);
+  if (words.includes(undefined)) return note;
+  return words.join(', ') + sum.replaceAll(/ \+ 0 [a-z]+/g, '').replace(/(?<=\d) ok\b/, ' succeeded');
+}

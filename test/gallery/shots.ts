@@ -72,6 +72,39 @@ export const shots: Shot[] = [
   { name: 'brake-going', scene: 'braked', steps: (page) => openJob(page, 'going.csv') },
   { name: 'brake-not-granted', scene: 'braked', steps: (page) => openJob(page, 'not-granted.csv') },
   { name: 'brake-list', scene: 'braked', steps: (page) => go(page, 'Batch') },
+  // The pictures of the README.
+  {
+    name: 'docs-lookup',
+    scene: 'case',
+    steps: async (page) => {
+      await page.getByRole('button', { name: /^D-20931/ }).click();
+      await page.getByText('Revealed').first().waitFor();
+      await page.getByRole('textbox', { name: 'Token' }).focus();
+      for (let n = 0; n < 4; n += 1) await page.keyboard.press('ArrowUp');
+      await page.getByText('Mastercard').waitFor();
+      await page.getByRole('button', { name: 'Reveal', exact: true }).click();
+      await page.getByRole('region', { name: 'Reveal' }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('group', { name: 'In clear' }).waitFor();
+    },
+  },
+  {
+    name: 'docs-batch-running',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Batch');
+      await page.getByRole('button', { name: 'Open disputes-q3.csv' }).first().click();
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    },
+  },
+  {
+    name: 'docs-reports',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('slider', { name: 'Requests by day' }).waitFor();
+    },
+  },
   { name: 'first-run', scene: 'first-run' },
   {
     name: 'first-run-failed',
@@ -572,7 +605,7 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: 'Open cards-2026.csv' }).click();
       await page.getByRole('grid').focus();
       await page.keyboard.press('Control+End');
-      await page.getByRole('gridcell', { name: '1,000,000' }).waitFor();
+      await page.getByRole('rowheader', { name: '1,000,000' }).waitFor();
     },
   },
   {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ActivityController, dayRange } from '../../../src/features/activity/activity.svelte.ts';
-import { actName, formatAct } from '../../../src/acts.ts';
+import { actName, exportText, formatAct } from '../../../src/acts.ts';
 import { openApp } from '../support/open-app.ts';
 import { auditEntry } from '../support/fake-data.ts';
 
@@ -91,6 +91,17 @@ describe('the activity page', () => {
     expect(actName({ ...exported, phase: 'failed', note: 'cleartext all exact' })).toBe('Export in clear');
     expect(formatAct({ ...exported, phase: 'failed', note: null })).toBe('Export failed');
     expect(actName({ ...exported, action: 'FromTheFuture' })).toBe('FromTheFuture');
+  });
+
+  it('says what an export held in words, and leaves a note of another version as it is', () => {
+    const sum = '200 = 198 ok + 1 failed + 0 unmatched + 1 blank';
+    expect(exportText(`masked all spreadsheet: ${sum}`)).toBe(
+      'masked, all rows, safe for Excel: 200 = 198 succeeded + 1 failed + 1 blank',
+    );
+    expect(exportText('cleartext failed workbook encrypted')).toBe(
+      'cleartext, failed rows only, Excel workbook, encrypted',
+    );
+    expect(exportText(`masked all parquet: ${sum}`)).toBe(`masked all parquet: ${sum}`);
   });
 
   it('shows that the chain is broken', async () => {

@@ -117,6 +117,15 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
   return fake;
 }
 
+/** A made-up number that its mask belongs to. */
+function clearOf(masked: string): string {
+  const hidden = '730921';
+  let at = 0;
+  return /^\d{6}\*+\d{4}$/.test(masked)
+    ? masked.replace(/\*/g, () => hidden.charAt(at++ % hidden.length))
+    : '4111117309211111';
+}
+
 function defaultAnswers(
   fake: Fake,
   lookups: Lookup[],
@@ -343,7 +352,7 @@ function defaultAnswers(
       turn += 1;
       return done({
         revealId: `reveal-${turn}`,
-        obscured: obscureText('4111117309211111', xorKey),
+        obscured: obscureText(clearOf(lookup.masked), xorKey),
         hideAfterMs: fake.state.settings.revealSeconds * 1_000,
         requestId: 'aa10',
         lookup: { ...lookup },
