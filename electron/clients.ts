@@ -227,7 +227,7 @@ export function createRequestAudit(
   return async ({ operation, policy, definition, context }) => {
     if (context.act?.sent === false && operation !== 'CreateSession') {
       context.act.sent = true;
-      return done(() => undefined);
+      return context.act.line ?? done(() => undefined);
     }
     const begun = await audit.begin({
       action: operation,
@@ -241,12 +241,13 @@ export function createRequestAudit(
       ...(context.job !== undefined && { job: context.job }),
     });
     if (!begun.ok) return begun;
-    return done(({ ok, code, requestId, refused }) => {
+    return done(({ ok, code, requestId, refused, sent }) => {
       begun.value({
         ok,
         ...(code !== null && { code }),
         ...(requestId !== null && { requestId }),
         ...(refused !== undefined && { note: formatRefused(refused) }),
+        ...(sent === false && { note: 'not sent' }),
       });
     });
   };

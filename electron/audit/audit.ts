@@ -81,6 +81,8 @@ export interface AuditOptions extends Omit<LogWriterOptions, 'key' | 'rotateByte
 }
 
 const defaultRotateBytes = 8 * 1_024 * 1_024;
+/** Ends need not be synced before anything: they wait so long for the next beginning, and are written with it. */
+const endsWaitMs = 50;
 
 interface PendingEntry {
   readonly content: EntryContent;
@@ -97,6 +99,7 @@ export function createAudit(options: AuditOptions): Audit {
   const changes = createEmitter();
   let pending: PendingEntry[] = [];
   let flushing: Promise<void> | null = null;
+  let endsTimer: NodeJS.Timeout | null = null;
   let opening: Promise<LogWriter> | null = null;
   let writer: LogWriter | null = null;
   let unwritable = false;
@@ -146,6 +149,8 @@ export function createAudit(options: AuditOptions): Audit {
   }
 
   function flush(): Promise<void> {
+    if (endsTimer !== null) clearTimeout(endsTimer);
+    endsTimer = null;
     flushing ??= writePending().finally(() => (flushing = null));
     return flushing;
   }
@@ -166,7 +171,7 @@ export function createAudit(options: AuditOptions): Audit {
       if (closed) return;
       closed = true;
       pending.push({ content: endEntry({ begun, sequence, end, at: now() }), settle: null });
-      void flush();
+      endsTimer ??= setTimeout(() => void flush(), endsWaitMs);
     };
   }
 

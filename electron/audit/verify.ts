@@ -144,8 +144,9 @@ export function createLogVerifier(folder: string, key: VerifierKey): LogVerifier
     },
 
     async isUnchanged(segment) {
-      const version = await fileVersion(segmentFile(folder, segment)).catch(() => null);
-      const next = await fileVersion(segmentFile(folder, segment + 1)).catch(() => null);
+      const [version, next] = await Promise.all(
+        [segment, segment + 1].map((one) => fileVersion(segmentFile(folder, one)).catch(() => null)),
+      );
       return version !== null && next === null && known.get(segment)?.version === version;
     },
   };

@@ -9,8 +9,11 @@ import type { SessionAnswer } from './session/call-with-session.ts';
 interface BatchOptions {
   readonly profile: ServiceProfile;
   readonly operation: Operation;
-  /** Sends these elements in one request. */
-  readonly send: (elements: readonly Element[]) => Promise<Outcome<SessionAnswer>>;
+  /** Sends these elements in one request. `countRefused`: elements of its answer that were refused, by code. */
+  readonly send: (
+    elements: readonly Element[],
+    countRefused: (json: unknown) => ReadonlyMap<string, number>,
+  ) => Promise<Outcome<SessionAnswer>>;
   /** Elements a request may hold now. */
   readonly size: () => number;
   /** A request of so many elements was too large. */
@@ -40,10 +43,18 @@ export async function callBatch(
   let requestId = '';
 
   const once = async (part: readonly Element[]): Promise<Outcome<Matched>> => {
-    const sent = await options.send(part);
+    let read: { readonly json: unknown; readonly matched: Outcome<Matched> } | null = null;
+    /** An answer is read once, though its refusals are counted before. */
+    const match = (json: unknown): Outcome<Matched> => {
+      if (read !== null && read.json === json) return read.matched;
+      const list = readList(profile, json);
+      const matched = list.ok ? matchElements(part, list.value, members) : list;
+      read = { json, matched };
+      return matched;
+    };
+    const sent = await options.send(part, (json) => countRefused(match(json)));
     if (!sent.ok) return sent;
-    const list = readList(profile, sent.value.json);
-    const matched = list.ok ? matchElements(part, list.value, members) : list;
+    const matched = match(sent.value.json);
     if (matched.ok) requestId = sent.value.requestId;
     else if (matched.failure.members !== undefined) options.onUnreadable(sent.value.json);
     return matched.ok ? matched : withRequestId(matched.failure, sent.value.requestId);
@@ -179,18 +190,18 @@ function codeOf(reason: string, codes: ElementMembers['elementCodes']): Refused[
   return codes.tokenInvalid.includes(reason) ? 'service.token-invalid' : 'service.element-refused';
 }
 
-/** How many elements of an answer were refused, by code. */
-export function countRefused(
-  profile: Pick<ServiceProfile, 'lists' | 'wrappers' | 'bareLists' | 'element' | 'elementCodes'>,
-  json: unknown,
-): Map<string, number> {
+const refusals: readonly string[] = [
+  'service.value-invalid',
+  'service.value-too-long',
+  'service.token-invalid',
+  'service.element-refused',
+] satisfies Refused['code'][];
+
+function countRefused(matched: Outcome<Matched>): Map<string, number> {
   const counts = new Map<string, number>();
-  const list = readList(profile, json);
-  for (const element of list.ok ? list.value : []) {
-    const reason = isObject(element) ? refusalOf(element, profile.element.error) : null;
-    if (reason === null) continue;
-    const code = codeOf(reason, profile.elementCodes);
-    counts.set(code, (counts.get(code) ?? 0) + 1);
+  for (const answer of matched.ok ? matched.value : []) {
+    if (answer === null || answer.ok || !refusals.includes(answer.code)) continue;
+    counts.set(answer.code, (counts.get(answer.code) ?? 0) + 1);
   }
   return counts;
 }

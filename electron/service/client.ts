@@ -6,7 +6,7 @@ import type { Operation } from '../contract/models/fields.ts';
 import { systemClock, type Clock } from '../privacy/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { isEcho, readSingle } from './answers.ts';
-import { callBatch, callEach, countRefused, explainRefusal } from './call-batch.ts';
+import { callBatch, callEach, explainRefusal } from './call-batch.ts';
 import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import { createHealth } from './limits/health.ts';
@@ -15,7 +15,7 @@ import { RetryBudget } from './limits/retries.ts';
 import { createTransfers, type QuotaStore } from './limits/transfers.ts';
 import type { OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
-import { createSender } from './send-request.ts';
+import { auditContext, createSender } from './send-request.ts';
 import { createSessionCaller } from './session/call-with-session.ts';
 import {
   createSessionOpener,
@@ -37,12 +37,20 @@ export interface CallContext {
 }
 
 /**
- * An act that was written to the audit log and synced: its line stands for the first request of its call as well.
- * Sessions and repeated requests get lines of their own.
+ * An act whose line in the audit log stands for the first request of its call as well. Sessions and repeated requests
+ * get lines of their own.
  */
 export interface RecordedAct {
   /** Set when a request was let out under it. */
   sent: boolean;
+  /** The request waits for this line, and ends it. Absent where the line is synced already and its writer ends it. */
+  readonly line?: ReturnType<AuditRequest>;
+}
+
+/** The line of a request that is sent later. Used by one call at most. */
+export interface Announced extends RecordedAct {
+  /** Ends the line where nothing was sent under it. */
+  drop(): void;
 }
 
 export interface Intent {
@@ -57,6 +65,8 @@ export interface RequestOutcome {
   readonly ok: boolean;
   readonly code: string | null;
   readonly requestId: string | null;
+  /** The request never left. */
+  readonly sent?: false;
   /** Elements that were refused one by one, by code. */
   readonly refused?: ReadonlyMap<string, number>;
 }
@@ -168,6 +178,11 @@ export interface ServiceClient {
    * of one element: halving finds it.
    */
   batch(call: BatchCall, elements: readonly Element[], context: CallContext): Promise<Outcome<BatchAnswer>>;
+  /**
+   * Begins the audit line of a batch call that follows, with `act` of its context set to the answer: lines of requests
+   * that wait for their turn are synced together, while others are under way.
+   */
+  announce(call: BatchCall, elements: number, context: CallContext): Announced;
   /** Opens a session or shows why not; for Connections → Check and for a policy's first use. */
   openSession(policy: string): Promise<Outcome<{ requestId: string }>>;
   /** Elements a batch request may hold now; shrinks when the service answers 413. */
@@ -356,7 +371,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
             json,
             elements.map(({ value }) => value),
           ),
-        send(part) {
+        send(part, countRefused) {
           // Serialized once however often the request is sent; only the session before it changes.
           const serialized = JSON.stringify(
             part.map(({ ref, value }) => ({ [refName]: ref, [valueName]: value })),
@@ -370,7 +385,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
             transfers: transfersOf(part.length),
             context,
             signal: signalOf(context),
-            countRefused: (json) => countRefused(profile, json),
+            countRefused,
             submitted: () => [...part.map(({ value }) => value), ...(pattern === null ? [] : [pattern])],
             body(tokens) {
               const members = sessionMembers(names, { definition, target }, tokens);
@@ -401,6 +416,26 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     translate: (policy, definition, { token, target }, context) =>
       single({ operation: 'Translate', policy, definition, target, value: token, context }),
     batch,
+    announce({ operation, policy, definition }, elements, context) {
+      const line = options.auditRequest({
+        operation,
+        connectionId: connection.id,
+        policy,
+        definition,
+        context: auditContext(context, transfersOf(elements)),
+      });
+      return {
+        sent: false,
+        line,
+        drop() {
+          if (this.sent) return;
+          this.sent = true;
+          void line.then((begun) => {
+            if (begun.ok) begun.value({ ok: false, code: 'service.cancelled', requestId: null, sent: false });
+          });
+        },
+      };
+    },
     async openSession(policy) {
       refused.forgive(policy);
       const generation = sessions.current(policy)?.generation ?? 0;

@@ -123,7 +123,7 @@ async function sendOnce(
   if (!audited.ok) return unsent(audited.failure);
   const recordOutcome = audited.value;
   if (signal.aborted) {
-    recordOutcome({ ok: false, code: 'service.cancelled', requestId: null });
+    recordOutcome({ ok: false, code: 'service.cancelled', requestId: null, sent: false });
     return unsent({ code: 'service.cancelled', ...detailsOf(request) });
   }
 
@@ -148,7 +148,7 @@ function refusedOf({ countRefused }: OutgoingRequest, json: unknown): Pick<Reque
 }
 
 /** The context as it is audited: all of it but the signal. */
-function auditContext({ reason, caseReference, job, act }: CallContext, rows: number): CallContext {
+export function auditContext({ reason, caseReference, job, act }: CallContext, rows: number): CallContext {
   return {
     ...(reason !== undefined && { reason }),
     ...(caseReference !== undefined && { caseReference }),

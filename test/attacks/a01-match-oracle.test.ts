@@ -70,6 +70,8 @@ const bitOf = (digit: number, bit: number): string => {
   return `^.{${6 + digit}}[${set.join('')}]`;
 };
 const allBits = [0, 1, 2, 3, 4].flatMap((digit) => [0, 1, 2, 3].map((bit) => bitOf(digit, bit)));
+/** More than twice what a day has. */
+const someBits = allBits.slice(0, 8);
 
 async function paste(app: TestApp, columns = 1): Promise<string> {
   const head = Array.from({ length: columns }, (_, n) => `t${n}`).join('\t');
@@ -117,7 +119,7 @@ describe('the oracle of hidden digits', () => {
   test.each(['run', 'try'] as const)('one at a time, with %s: no more than a day has', async (how) => {
     const { app } = await attacked();
     const codes: string[] = [];
-    for (const pattern of allBits) {
+    for (const pattern of someBits) {
       codes.push(codeOf(await (how === 'run' ? start : tryOnce)(app, [matching(0, { pattern })])));
     }
     expect(codes.filter((code) => code === 'ok')).toHaveLength(bitsOfDay);
@@ -125,18 +127,18 @@ describe('the oracle of hidden digits', () => {
     expect(bitsLearnt(app)).toBeLessThanOrEqual(bitsOfDay);
     // Each attempt is in the log, with a fingerprint instead of the expression; what was refused says so.
     const lines = app.audit.intents.filter(({ action }) => action === 'Match');
-    expect(lines).toHaveLength(allBits.length);
+    expect(lines).toHaveLength(someBits.length);
     expect(lines[0]).toMatchObject({ reason: matchReason.reason, caseReference: matchReason.caseReference });
     expect(lines[0]?.note).toMatch(/^expression [0-9a-f]{16}$/);
-    expect(new Set(lines.map(({ note }) => note)).size).toBe(allBits.length);
+    expect(new Set(lines.map(({ note }) => note)).size).toBe(someBits.length);
     expect(app.audit.ends.filter(({ code }) => code === 'disclosure.limit')).toHaveLength(
-      allBits.length - bitsOfDay,
+      someBits.length - bitsOfDay,
     );
   });
 
   test('try and run share the day', async () => {
     const { app } = await attacked();
-    for (const [n, pattern] of allBits.entries()) {
+    for (const [n, pattern] of someBits.entries()) {
       await (n % 2 === 0 ? start : tryOnce)(app, [matching(0, { pattern })]);
     }
     expect(bitsLearnt(app)).toBeLessThanOrEqual(bitsOfDay);
@@ -144,7 +146,7 @@ describe('the oracle of hidden digits', () => {
 
   test('at once instead of one after the other', async () => {
     const { app } = await attacked();
-    await Promise.all(allBits.map((pattern) => tryOnce(app, [matching(0, { pattern })])));
+    await Promise.all(someBits.map((pattern) => tryOnce(app, [matching(0, { pattern })])));
     expect(bitsLearnt(app)).toBeLessThanOrEqual(bitsOfDay);
   });
 
@@ -181,7 +183,7 @@ describe('the oracle of hidden digits', () => {
     const together = names.map((definition, n) => matching(n, { definition, pattern: allBits[n] ?? '' }));
     expect(codeOf(await start(app, together))).toBe('disclosure.limit');
     expect(app.service.calls).toEqual([]);
-    for (const [n, pattern] of allBits.entries()) {
+    for (const [n, pattern] of someBits.entries()) {
       await start(app, [
         matching(0, { definition: names[n % 10] ?? '', policy: n % 2 === 0 ? 'Other' : 'Disputes', pattern }),
       ]);
@@ -191,10 +193,10 @@ describe('the oracle of hidden digits', () => {
 
   test('a restart between: the day stays used up', async () => {
     const { app, store } = await attacked();
-    for (const pattern of allBits.slice(0, bitsOfDay)) await start(app, [matching(0, { pattern })]);
+    for (const pattern of someBits.slice(0, bitsOfDay)) await start(app, [matching(0, { pattern })]);
     const again = await app.again({ store });
     apps.splice(0, 1, again);
-    for (const pattern of allBits.slice(bitsOfDay))
+    for (const pattern of someBits.slice(bitsOfDay))
       expect(codeOf(await start(again, [matching(0, { pattern })]))).toBe('disclosure.limit');
     expect(bitsLearnt(again)).toBeLessThanOrEqual(bitsOfDay);
   });

@@ -16,3 +16,6 @@ export type Measure = (folder: string) => Promise<Figure[]>;
 
 export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+/** Of this process, all its threads: the steadier figure where others use the machine too. */
+export const cpuMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1_000;

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { cpuMs } from './figures.ts';
 import { openHarness, untilDone } from './harness.ts';
 
 /**
@@ -32,6 +33,7 @@ new PerformanceObserver((list) => {
 
 const sourceId = await harness.source(options.input);
 const started = performance.now();
+const cpuBefore = process.cpuUsage();
 delay.enable();
 const jobId = await harness.start(sourceId, 1);
 const job = await untilDone(harness, jobId);
@@ -69,7 +71,7 @@ const figures = {
   max: delay.max / 1e6,
   gcMs: collecting,
   longestGc: longest,
-  cpu: process.cpuUsage(),
+  cpuMs: cpuMs(process.cpuUsage(cpuBefore)),
 };
 await harness.close();
 await rm(home, { recursive: true, force: true });

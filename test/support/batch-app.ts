@@ -96,6 +96,7 @@ export function fakeService(batchSize = 100): FakeService {
       batchSize,
       rules: { valueLength: 8_192, expressions: 'RE2' },
       dropSessions: none,
+      announce: () => ({ sent: false, drop: () => undefined }),
       async batch(call, elements, context) {
         fake.busy += 1;
         fake.mostBusy = Math.max(fake.mostBusy, fake.busy);

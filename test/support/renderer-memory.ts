@@ -53,10 +53,7 @@ export function countInMemory(pid: number, texts: readonly string[]): Map<string
   const memory = fs.openSync(`/proc/${pid}/mem`, 'r');
   const block = Buffer.alloc(blockBytes + longest);
   try {
-    for (const line of fs.readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
-      const [range = '', access = ''] = line.split(' ');
-      const [from, to] = range.split('-').map((hex) => Number.parseInt(hex, 16));
-      if (from === undefined || to === undefined || !access.startsWith('rw')) continue;
+    for (const { from, to } of writableRanges(pid)) {
       // Read with an overlap, so that what straddles two blocks is seen, and counted in the first alone.
       for (let at = from; at < to; at += blockBytes) {
         const read = readAt(memory, block, Math.min(blockBytes + longest - 1, to - at), at);
@@ -73,6 +70,36 @@ export function countInMemory(pid: number, texts: readonly string[]): Map<string
     fs.closeSync(memory);
   }
   return counts;
+}
+
+const pageBytes = 4096;
+
+/**
+ * Neighbouring pages that hold something. What is reserved and was never touched is left out: it is most of the
+ * addresses, and reads as zeros.
+ */
+function* writableRanges(pid: number): Generator<{ from: number; to: number }> {
+  const pagemap = fs.openSync(`/proc/${pid}/pagemap`, 'r');
+  try {
+    for (const line of fs.readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
+      const [, from = '', to = ''] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
+      if (from === '') continue;
+      const first = Number.parseInt(from, 16) / pageBytes;
+      const end = Number.parseInt(to, 16) / pageBytes;
+      const entries = Buffer.alloc((end - first) * 8);
+      readAt(pagemap, entries, entries.length, first * 8);
+      let start = first;
+      for (let page = first; page <= end; page++) {
+        // The two highest bits of an entry: in memory, swapped out.
+        const isHeld = page < end && (entries.readUInt8((page - first) * 8 + 7) & 0xc0) !== 0;
+        if (isHeld) continue;
+        if (page > start) yield { from: start * pageBytes, to: page * pageBytes };
+        start = page + 1;
+      }
+    }
+  } finally {
+    fs.closeSync(pagemap);
+  }
 }
 
 function readAt(file: number, into: Buffer, length: number, position: number): number {

@@ -1,5 +1,5 @@
 import type { Failure } from '../../contract/errors.ts';
-import type { BatchAnswer, BatchCall, Element } from '../../service/client.ts';
+import type { Announced, BatchAnswer, BatchCall, Element } from '../../service/client.ts';
 import { rowStates, type StateLetter } from '../storing/results.ts';
 
 /** One value to be sent, shared by all cells that hold it, and the element it is sent as. */
@@ -17,6 +17,8 @@ export interface BatchRequest {
   readonly call: BatchCall;
   readonly slots: Slot[];
   requestId: string;
+  /** Its line in the audit log, begun before its turn came. */
+  announced: Announced | null;
   /** Resolves when each slot has its state: with null, or with the failure that stops the run. */
   readonly settled: Promise<Failure | null>;
   readonly settle: (stop: Failure | null) => void;
@@ -161,7 +163,7 @@ function groupOf(value: string): number {
 
 function createRequest(call: BatchCall): BatchRequest {
   const { promise, resolve } = Promise.withResolvers<Failure | null>();
-  return { call, slots: [], requestId: '', settled: promise, settle: resolve };
+  return { call, slots: [], requestId: '', announced: null, settled: promise, settle: resolve };
 }
 
 const refs: string[] = [];

@@ -43,7 +43,7 @@ export interface RequestSender {
 }
 
 export interface RequestSenderOptions {
-  readonly client: Pick<ServiceClient, 'batch'>;
+  readonly client: Pick<ServiceClient, 'batch' | 'announce'>;
   readonly maxInFlight: number;
   readonly context: Omit<CallContext, 'rows'>;
   /** Asked before a request begins; one that may not waits for `sendQueued`. */
@@ -73,7 +73,14 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   async function sendSlots(request: BatchRequest, slots: readonly Slot[]): Promise<Failure | null> {
     const { call } = request;
     const answeredBefore = answered;
-    const outcome = await client.batch(call, slots, { ...context, rows: slots.length });
+    const { announced } = request;
+    request.announced = null;
+    const outcome = await client.batch(call, slots, {
+      ...context,
+      rows: slots.length,
+      ...(announced !== null && { act: announced }),
+    });
+    announced?.drop();
     if (outcome.ok) {
       refusals = 0;
       answered += 1;
@@ -148,7 +155,10 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     stopped = reason;
     const dropped = queue;
     queue = [];
-    for (const request of dropped) request.settle(reason);
+    for (const request of dropped) {
+      request.announced?.drop();
+      request.settle(reason);
+    }
   }
 
   return {
@@ -157,6 +167,8 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         request.settle(stopped);
         return;
       }
+      const { call, slots } = request;
+      request.announced = client.announce(call, slots.length, { ...context, rows: slots.length });
       queue.push(request);
       sendQueued();
     },
