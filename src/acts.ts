@@ -10,7 +10,7 @@ export function actsOf(entries: AuditEntry[]): AuditEntry[] {
 /** As something done, and as a noun. */
 const actLabels: Record<string, readonly [done: string, noun: string]> = {
   Reveal: ['Revealed', 'Reveal'],
-  Copy: ['Copied in clear', 'Copy in clear'],
+  Copy: ['Cleartext copied', 'Cleartext copy'],
   Match: ['Expression matched', 'Expression match'],
   Export: ['Exported', 'Export'],
   ExportReport: ['Report exported', 'Report export'],
@@ -18,7 +18,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   CreateSession: ['Signed in', 'Sign-in'],
   GetMasked: ['Looked up', 'Lookup'],
   Tokenize: ['Tokenized', 'Tokenization'],
-  Detokenize: ['Fetched in clear', 'Fetch in clear'],
+  Detokenize: ['Cleartext fetched', 'Cleartext fetch'],
   Translate: ['Translated', 'Translation'],
   BatchTokenize: ['Batch tokenized', 'Batch tokenization'],
   BatchDetokenize: ['Batch detokenized', 'Batch detokenization'],
@@ -60,6 +60,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   RemoveProfile: ['Service profile removed', 'Removal of a service profile'],
   FitProfile: ['Service profile fitted', 'Fitting of a service profile'],
   SaveSettings: ['Settings changed', 'Settings'],
+  RemoveEverything: ['App closed to remove everything', 'Removal of everything'],
   SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
   Mend: ['Corrected rows taken in', 'Corrected rows'],
   SetPassphrase: ['Passphrase set', 'Passphrase'],

@@ -118,10 +118,15 @@ const messages: Record<FailureCode, Format> = {
             : `A proxy of this kind or with this address can’t be used: ${f.subject}.`,
           'Choose an HTTP, HTTPS or SOCKS5 proxy in the system’s settings, or ask your network team.',
         )
-      : message(
-          `The proxy ${f.subject ?? ''} did not let the request through.`.replace('  ', ' '),
-          'Sign in to the proxy or ask your network team.',
-        ),
+      : f.subject === '407'
+        ? message(
+            'The proxy asks for a sign-in, so nothing was sent.',
+            'Enter its user name and password at the connection. If it asks for NTLM or Kerberos, ask your administrator.',
+          )
+        : message(
+            `The proxy did not let the request through${f.subject === undefined ? '' : ` (${f.subject})`}.`,
+            'Ask your network team.',
+          ),
   'service.redirect': () =>
     message(
       'The service answered with a redirect. Redirects are never followed, so nothing went elsewhere.',
@@ -352,6 +357,13 @@ const messages: Record<FailureCode, Format> = {
     ),
   'reveal.reason-refused': () =>
     message('Your administrator does not accept this reason.', 'Choose one of the list.', 'now'),
+  'wipe.batch-running': () =>
+    message('A batch is running, so nothing was removed.', 'Pause or cancel it first.', 'now'),
+  'wipe.unavailable': () =>
+    message(
+      'Everything can’t be removed from this window.',
+      'Close the app and run tokendesk --wipe in a terminal.',
+    ),
   'settings.managed': () =>
     message('This setting is managed by your administrator.', 'Ask your administrator to change it.'),
   'reveal.throttled': (f) =>

@@ -19,7 +19,6 @@ import {
 } from './models/app.ts';
 import {
   canaryCell,
-  columnProfile,
   damagedJob,
   exportChoice,
   exported,
@@ -31,16 +30,13 @@ import {
   opened,
   plan,
   preflight,
-  foundCell,
   policyChange,
-  rowsPage,
-  rowsQuery,
-  tableLayout,
   preview,
   reading,
   source,
   sourceRows,
 } from './models/batch.ts';
+import { columnProfile, foundCell, rowsPage, someColumns, rowsQuery, tableLayout } from './models/rows.ts';
 import {
   clientCertificate,
   connectionDraft,
@@ -126,6 +122,11 @@ export const calls = {
   'app.about': call(nothing, about),
   /** What this person had shown, copied, exported and matched in clear today. */
   'app.disclosures': call(nothing, disclosureFigures),
+  /**
+   * Ends the app to remove everything of this person from this computer; what is started then asks the person first.
+   * Failures: wipe.batch-running, wipe.unavailable, audit.*.
+   */
+  'app.wipe': call(nothing, nothing),
   /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
   'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
   /** What the system asked to open and nobody took yet: a file, or the case or token of a link. Nothing is sent. */
@@ -311,9 +312,13 @@ export const calls = {
   'batch.damaged': call(nothing, z.array(damagedJob)),
   /**
    * The first page of a view that filters or sorts takes a look at all rows: `batch.viewing` events say how far it is.
-   * Another view of the same job ends it with `service.cancelled`.
+   * Another view of the same job ends it with `service.cancelled`. `columns`: a row then has the cells of these alone, as
+   * far as it has such fields.
    */
-  'batch.rows': call(rowsQuery.extend({ from: count, count: z.int().min(1).max(500) }), rowsPage),
+  'batch.rows': call(
+    rowsQuery.extend({ from: count, count: z.int().min(1).max(500), columns: someColumns.optional() }),
+    rowsPage,
+  ),
   /**
    * The next row after position `after` (-1: from the beginning) in which some cell contains the text, or with
    * `backwards` the one before; goes round at the end. Null: there is none. Searches what the window may see.

@@ -67,6 +67,8 @@ export const failureCodes = [
   'reveal.reason-refused', // not one of the administrator's
   'reveal.throttled',
   'reveal.gone', // hidden meanwhile
+  'wipe.batch-running', // it would be interrupted
+  'wipe.unavailable', // the app can't start itself again here
   'settings.managed', // the administrator has fixed it; `subject` is its name
   'disclosure.limit', // as much was disclosed today as may be; `subject` is the count that is full
   'lookup.unknown',

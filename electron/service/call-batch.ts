@@ -221,7 +221,8 @@ export function matchElements(
   // Made only when an answer is out of order: most come back as they were sent.
   let positions: Map<string, number> | null = null;
   let unreadable = 0;
-  for (const [index, element] of received.entries()) {
+  for (let index = 0; index < received.length; index++) {
+    const element = received[index];
     if (!isObject(element)) return failed('service.mismatched-answer');
     const ref = stringIn(element, members.ref);
     if (ref === null) return failed('service.mismatched-answer', { members: memberNames(element) });
@@ -231,7 +232,9 @@ export function matchElements(
       position = positions.get(ref);
     }
     if (position === undefined || answers[position] !== null) return failed('service.mismatched-answer');
-    const reason = refusalOf(element, members.error);
+    const value = stringIn(element, members.value);
+    // Most have these two members: then nothing is said against it, and no other name has to be looked for.
+    const reason = value !== null && hasTwoMembers(element) ? null : refusalOf(element, members.error);
     if (reason !== null) {
       answers[position] = {
         ref,
@@ -241,7 +244,6 @@ export function matchElements(
       };
       continue;
     }
-    const value = stringIn(element, members.value);
     if (value === null) unreadable++;
     answers[position] =
       value !== null && members.refusesEcho && isEcho(sent[position]?.value ?? '', value)
@@ -252,6 +254,12 @@ export function matchElements(
     return failed('service.unexpected-answer', { members: memberNames(received[0]) });
   }
   return done(answers);
+}
+
+function hasTwoMembers(element: object): boolean {
+  let count = 0;
+  for (const _ in element) if (++count > 2) return false;
+  return count === 2;
 }
 
 function answerOf(ref: string, value: string | null, emptyValues: boolean): ElementAnswer {

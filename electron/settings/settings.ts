@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { mapping, tableLayout } from '../contract/models/batch.ts';
+import { mapping } from '../contract/models/batch.ts';
+import { tableLayout } from '../contract/models/rows.ts';
 import { connection, policyGrants } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
 import { defaultSettings, disclosureCounts, localDay, settings } from '../contract/models/app.ts';

@@ -35,7 +35,7 @@ export type Controllers = ReturnType<typeof createControllers>;
 export function createControllers(app: AppStore, api: Api, go: (page: PageId) => void) {
   const batch = new BatchController(app, api);
   const lookup = new LookupController(app, api, (source) => {
-    void batch.open(source);
+    void batch.open(source, { areTokens: true });
     go('batch');
   });
   return {

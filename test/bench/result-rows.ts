@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { RowsView } from '../../electron/contract/models/batch.ts';
+import type { RowsView } from '../../electron/contract/models/rows.ts';
 import { openHarness, untilDone } from './harness.ts';
 
 /**

@@ -69,4 +69,20 @@ test('an export offers what the job did, the rows shown and the form of the sour
   await page.getByRole('button', { name: 'All batches' }).click();
   await finish(page, path.join(app.downloads, 'cards_tokens_filtered.csv'), 'Detokenize');
   expect(await contents.allInnerTexts()).toEqual(['Masked', 'Tokens', 'With cleartext']);
+
+  // Another encoding, by the keyboard: its byte order mark is gone, and what it can't hold is said.
+  const format = panel.getByRole('group', { name: 'Format' });
+  await panel.getByRole('button', { name: 'Format…' }).click();
+  await format.getByText('Exact values', { exact: true }).click();
+  await expect(format.getByRole('checkbox', { name: 'Add BOM' })).toBeVisible();
+  const encoding = format.getByRole('combobox', { name: /^Encoding/ });
+  await encoding.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('option', { name: 'ISO-8859-15 (with €)' }).click();
+  await expect(format.getByRole('checkbox', { name: 'Add BOM' })).toHaveCount(0);
+  await expect(format).toContainText('A cell that ISO-8859-15 (with €) can’t hold is left empty');
+  await panel.getByRole('button', { name: 'Export 2 rows' }).click();
+  await expect(saved).toContainText('Saved cards_tokens_filtered_masked.csv (2 rows');
+  const latin = fs.readFileSync(path.join(app.downloads, 'cards_tokens_filtered_masked.csv'));
+  expect(latin.subarray(0, 4).toString('latin1')).toBe('case');
 });

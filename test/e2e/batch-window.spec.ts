@@ -1,8 +1,11 @@
 import fs from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
+import { createAuthority } from '../faults/certificates.ts';
 import { expect, openApp, test } from '../support/app-fixture.ts';
-import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from '../support/page-actions.ts';
+import { choose, chooseFile, connect, go, map, readSum, run, startBuiltIn } from '../support/page-actions.ts';
 
 /** Tokens nobody made, one empty line, one field too many. */
 function writeStrange(home: string): string {
@@ -37,6 +40,75 @@ test('a failed value says why in words, and a retry is offered only where it can
   await expect(refused).toContainText('Fix the data first');
   await expect(page.getByRole('button', { name: /^Retry/ })).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Run again with changes' })).toBeVisible();
+});
+
+/** A service that gives no answer for values ending in 7, and does not say why, until it is told to. */
+async function startUnwell(): Promise<{
+  baseUrl: string;
+  caPem: string;
+  heal: () => void;
+  stop: () => void;
+}> {
+  const authority = await createAuthority();
+  const { cert, key } = await authority.sign();
+  let isUnwell = true;
+  const server = createServer({ cert, key }, (request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const { elements } = JSON.parse(Buffer.concat(parts).toString()) as {
+        elements?: { RefId: string; Value: string }[];
+      };
+      const answers = elements?.map(({ RefId, Value }) =>
+        isUnwell && Value.endsWith('7')
+          ? { RefId, Error: 'ShardOffline' }
+          : { RefId, Value: `5${Value.slice(1)}` },
+      );
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answers === undefined ? { sessionToken: 's' } : { elements: answers }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    baseUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    caPem: authority.pem,
+    heal: () => (isUnwell = false),
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+test('values that the service gave no answer for are retried, and those alone', async ({ page, home }) => {
+  const service = await startUnwell();
+  try {
+    await connect(page, {
+      ...service,
+      name: 'Acme test',
+      policy: 'analyst',
+      apiKey: 'key',
+      policyPassword: 'password',
+      definition: { name: 'card-number', label: 'Card number' },
+    });
+    const file = path.join(home, 'unwell.csv');
+    const tokens = Array.from({ length: 30 }, (_, n) => `D-${n},40000012345678${String(n + 10)}`);
+    fs.writeFileSync(file, `case,card_token\n${tokens.join('\n')}\n`);
+    await go(page, 'Batch');
+    await chooseFile(page, file);
+    await map(page, 'card_token', 'Detokenize', 'Card number');
+    await run(page);
+    expect(await readSum(page)).toMatchObject({ rows: 30, ok: 27, failed: 3 });
+    service.heal();
+    const reasons = page.getByRole('list', { name: 'Why values failed' });
+    await expect(reasons.getByRole('listitem')).toContainText('Can be retried');
+    await reasons.getByRole('button', { name: /^Retry these 3/ }).click();
+    await expect(page.getByRole('status', { name: 'Sum' })).toContainText('30 rows = 30 succeeded');
+    await expect(reasons).toHaveCount(0);
+    await expect(page.getByRole('button', { name: /^Retry/ })).toHaveCount(0);
+  } finally {
+    service.stop();
+  }
 });
 
 test('a saved mapping is suggested by its header, removed without a question, and comes back', async ({

@@ -1,5 +1,5 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { ColumnProfile } from '../../contract/models/batch.ts';
+import type { ColumnProfile } from '../../contract/models/rows.ts';
 import { createDistinctCounter } from '../planning/preflight.ts';
 import { cardBrand, lengthOf } from './row-conditions.ts';
 import { showCell, sourceOf } from './result-rows.ts';

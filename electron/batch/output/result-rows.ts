@@ -1,5 +1,5 @@
 import { done, type Outcome } from '../../contract/errors.ts';
-import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/batch.ts';
+import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/rows.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
@@ -102,16 +102,22 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   };
 }
 
-/** One row for the window. A row that could not be sent has the fields it has. */
-export function showRow(loaded: LoadedChunk, index: number, view: View): ResultRow {
+/** One row for the window, all of it or some columns. A row that could not be sent has the fields it has. */
+export function showRow(
+  loaded: LoadedChunk,
+  index: number,
+  view: View,
+  columns?: readonly number[],
+): ResultRow {
   const { chunk, results } = loaded;
   const isFlawed = results.flaws[index] !== undefined;
   const length = isFlawed ? Math.min(chunk.table.width(index), maxCellsOfFlawedRow) : columnsOf(view).length;
+  const shown = columns?.filter((column) => column < length) ?? Array.from({ length }, (_, column) => column);
   return {
     row: chunk.start.row + index,
     state: stateOf(results.states[index]),
     code: codeOfRow(results, index),
-    cells: Array.from({ length }, (_, column) => showCell(loaded, index, view, column)),
+    cells: shown.map((column) => showCell(loaded, index, view, column)),
   };
 }
 
@@ -144,7 +150,12 @@ export const fewRows: Needed = { withResults: true, columns: 0 };
 
 /** Loads only the chunks that have rows of the page. Failures: those of `load`. */
 export async function pageOf(
-  { filter, from, count }: { filter: RowFilter; from: number; count: number },
+  {
+    filter,
+    from,
+    count,
+    columns,
+  }: { filter: RowFilter; from: number; count: number; columns?: readonly number[] | undefined },
   { entries, view, load }: PageOptions,
 ): Promise<Outcome<RowsPage>> {
   const total = entries.reduce((sum, entry) => sum + countRows(filter, entry), 0);
@@ -159,7 +170,7 @@ export async function pageOf(
       let position = before;
       for (let i = 0; i < results.states.length && rows.length < count; i++) {
         if (filter !== 'all' && results.states[i] !== rowStates[filter]) continue;
-        if (position >= from) rows.push(showRow(loaded.value, i, view));
+        if (position >= from) rows.push(showRow(loaded.value, i, view, columns));
         position += 1;
       }
     }

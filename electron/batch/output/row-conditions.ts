@@ -1,5 +1,5 @@
 import creditCardType from 'credit-card-type';
-import type { RowCondition } from '../../contract/models/batch.ts';
+import type { RowCondition } from '../../contract/models/rows.ts';
 import { codeOfRow, type ChunkResults } from '../storing/results.ts';
 import { countColumns, showCell, type LoadedChunk, type View } from './result-rows.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { ResultRow } from '../../contract/models/batch.ts';
+import type { ResultRow } from '../../contract/models/rows.ts';
 
 const textBytes = 32;
 const numberBytes = 8;

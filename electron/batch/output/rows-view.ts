@@ -8,7 +8,7 @@ import type {
   RowsPage,
   RowsQuery,
   RowsView,
-} from '../../contract/models/batch.ts';
+} from '../../contract/models/rows.ts';
 import { neutralise } from '../write-csv.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
@@ -29,7 +29,7 @@ export interface RowsViews {
   page(
     jobId: string,
     rows: JobRows,
-    query: Query & { from: number; count: number },
+    query: Query & { from: number; count: number; columns?: readonly number[] | undefined },
   ): Promise<Outcome<RowsPage>>;
   /** The same failures. */
   find(
@@ -129,15 +129,15 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
 
   return {
     async page(jobId, rows, query) {
-      const { filter, view, from, count } = query;
+      const { filter, view, from, count, columns } = query;
       const isReversed = view?.sort?.column === null && view.sort.descending;
       if ((view?.where.length ?? 0) === 0 && !hasOrder(query)) {
         const options = { entries: rows.entries, view: rows.view, load: rows.load };
-        if (!isReversed) return pageOf({ filter, from, count }, options);
+        if (!isReversed) return pageOf({ filter, from, count, columns }, options);
         const total = rows.entries.reduce((sum, entry) => sum + countRows(filter, entry), 0);
         const last = Math.max(0, total - from);
         const first = Math.max(0, last - count);
-        const page = await pageOf({ filter, from: first, count: last - first }, options);
+        const page = await pageOf({ filter, from: first, count: last - first, columns }, options);
         return page.ok ? done({ total, from, rows: last === first ? [] : page.value.rows.reverse() }) : page;
       }
       const list = await listOf(jobId, rows, query);
@@ -147,7 +147,7 @@ export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>
         const position = isReversed ? length - 1 - (from + n) : from + n;
         return list.value.rows[position] ?? 0;
       });
-      const shown = await loadRows(rows, wanted);
+      const shown = await loadRows(rows, wanted, columns);
       return shown.ok ? done({ total: length, from, rows: shown.value }) : shown;
     },
     async find(jobId, rows, { text, after, backwards, ...query }) {
@@ -316,14 +316,18 @@ function createNumberList(known: Uint32Array = new Uint32Array(0)): {
 }
 
 /** Rows by their numbers, in this order; each chunk is read once. */
-async function loadRows(rows: JobRows, wanted: readonly number[]): Promise<Outcome<ResultRow[]>> {
+async function loadRows(
+  rows: JobRows,
+  wanted: readonly number[],
+  columns?: readonly number[],
+): Promise<Outcome<ResultRow[]>> {
   const shown = new Map<number, ResultRow>();
   const byChunk = Map.groupBy(wanted, (row) => indexOfRow(rows, row));
   const loads = [...byChunk].map(async ([chunk, numbers]) => {
     const loaded = await rows.load(chunk, fewRows);
     if (!loaded.ok) return loaded;
     const { start } = loaded.value.chunk;
-    for (const row of numbers) shown.set(row, showRow(loaded.value, row - start.row, rows.view));
+    for (const row of numbers) shown.set(row, showRow(loaded.value, row - start.row, rows.view, columns));
     return loaded;
   });
   for (const loaded of await Promise.all(loads)) if (!loaded.ok) return loaded;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { done, type Outcome } from '../../contract/errors.ts';
-import type { TableLayout } from '../../contract/models/batch.ts';
+import type { TableLayout } from '../../contract/models/rows.ts';
 import type { BatchOptions } from '../batch.ts';
 import { keyAccount } from '../storing/job-files.ts';
 

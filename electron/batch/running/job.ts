@@ -1,29 +1,24 @@
 import { rm } from 'node:fs/promises';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell, Job, JobState, PolicyChange } from '../../contract/models/batch.ts';
-import type { ServiceClient } from '../../service/client.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
-import { changePolicies, workFor, type ColumnWork } from '../planning/plan.ts';
-import { keyAccount, saveState, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
+import { changePolicies, type ColumnWork } from '../planning/plan.ts';
+import { keyAccount, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import type { MendedRows } from '../storing/mended-rows.ts';
 import { indexOfRow, type Commit, type ResultStore } from '../storing/result-store.ts';
 import type { ChunkResults, RetriedCode } from '../storing/results.ts';
-import { brakeWindow, chooseCanary, isRefused, showCanary, type Braked, type Canary } from './brake.ts';
-import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
+import { brakeWindow, chooseCanary, showCanary, type Braked } from './brake.ts';
+import { JobRecord } from './job-record.ts';
 import { failedChunks, remainingChunks, type JobSource } from './job-source.ts';
-import { createJobStore, type JobStore } from './job-store.ts';
-import { createProgress, hasWholeSource, isComplete, viewJob } from './progress.ts';
-import { finalFailures, pauseCodes, retryDelay } from './outages.ts';
+import { hasWholeSource, isComplete } from './progress.ts';
+import { finalFailures, retryDelay } from './outages.ts';
 import { runChunks, type RunControl } from './run-chunks.ts';
 
 const defaultInFlight = 8;
 /** How long requests in flight may take to end after a stop; after half of it nothing more is sent. */
 const drainMs = 4_000;
-const emitEveryMs = 250;
-/** A running job is reported at least so often. */
-const silentForMs = 1_000;
 
 /** What a person or the app asked of a running job. */
 type StopRequest = 'pause' | 'cancel' | 'close';
@@ -33,20 +28,16 @@ type RunMode = { readonly mode: 'remaining' } | { readonly mode: 'retry'; readon
 
 /** One batch job from start to discard, over any number of runs and processes. */
 export class BatchJob {
-  #spec: JobSpec;
-  #work: readonly ColumnWork[];
   readonly #folder: string;
+  readonly #record: JobRecord;
   readonly #options: Pick<
     BatchOptions,
     'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'
   >;
-  #stored: StoredState;
-  readonly #files: JobStore;
   #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
   #starting: Promise<null> | null = null;
   #stopRequest: StopRequest | null = null;
   #starts: readonly Position[] = [];
-  #canary: Canary | null = null;
   /** Why the present run pauses by itself. */
   #braked: Braked | null = null;
   /** Runs in a row that ended with an outage before they committed anything. */
@@ -54,13 +45,6 @@ export class BatchJob {
   /** The same, but a person who resumes does not begin anew. */
   #outages = 0;
   #cancelTimer: (() => void) | null = null;
-  #progress = createProgress();
-  readonly #figures: FiguresReader;
-  #client: Pick<ServiceClient, 'status' | 'onStatus'> | null = null;
-  #emittedAt = 0;
-  #stopReporting: () => void = () => undefined;
-  #isEnding = false;
-  #isDiscarded = false;
 
   constructor(
     options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'>,
@@ -70,28 +54,19 @@ export class BatchJob {
   ) {
     this.#options = options;
     this.#folder = folder;
-    this.#spec = spec;
-    this.#stored = stored;
-    this.#figures = createFiguresReader(spec.plan.columns.map(({ column }) => column));
-    this.#work = workOf(spec);
-    this.#files = createJobStore({
-      keychain: options.keychain,
-      folder,
-      spec: () => this.#spec,
-      stored: () => this.#stored,
-    });
+    this.#record = new JobRecord(options, folder, spec, stored);
   }
 
   get spec(): JobSpec {
-    return this.#spec;
+    return this.#record.spec;
   }
 
   get work(): readonly ColumnWork[] {
-    return this.#work;
+    return this.#record.work;
   }
 
   get state(): JobState {
-    return this.#stored.state;
+    return this.#record.stored.state;
   }
 
   get busy(): boolean {
@@ -99,46 +74,16 @@ export class BatchJob {
   }
 
   view(): Job {
-    const isRunning = this.state === 'running';
-    return viewJob({
-      spec: this.spec,
-      stored: {
-        ...this.#stored,
-        canary: this.#readCanary(),
-        // Until it has closed its files, calls made because of the new state would be refused.
-        ...(this.#isEnding && { state: 'running' }),
-      },
-      store: this.#files.store,
-      figures: this.#readFigures(),
-      rate: isRunning ? this.#progress.rate(this.#options.clock.now()) : { rows: 0, bytes: 0 },
-      runWaiting: isRunning ? this.#runWaiting() : null,
-    });
-  }
-
-  #readCanary(): Job['canary'] {
-    const answered = this.#canary?.answered ?? [];
-    if (answered.length === 0) return this.#stored.canary;
-    return { values: answered.length, failed: answered.filter(({ slot }) => isRefused(slot)).length };
-  }
-
-  #readFigures(): JobFigures {
-    return this.#files.store === null ? this.#stored : this.#figures.read(this.#files.store.entries);
-  }
-
-  /** What the requests of the run wait for: they wait in the client, and the run goes on when they are let go. */
-  #runWaiting(): Job['waiting'] {
-    const status = this.#client?.status(this.spec.plan.columns[0]?.policy ?? '');
-    if (status === undefined || status.pauseReason === null) return null;
-    return { failure: { code: pauseCodes[status.pauseReason] }, until: status.pausedUntil };
+    return this.#record.view();
   }
 
   /** See `JobStore`. */
   openStore(): Promise<Outcome<ResultStore>> {
-    return this.#files.openStore();
+    return this.#record.files.openStore();
   }
 
   openSource(): Promise<Outcome<JobSource>> {
-    return this.#files.openSource();
+    return this.#record.files.openSource();
   }
 
   /**
@@ -155,13 +100,13 @@ export class BatchJob {
     if (!['paused', 'interrupted', 'cancelled'].includes(this.state))
       return Promise.resolve(failed('job.busy'));
     this.#attempt = 0;
-    if (this.#stored.braked !== null) this.#stored = { ...this.#stored, brakeOff: true };
+    if (this.#record.stored.braked !== null) this.#record.stored = { ...this.#record.stored, brakeOff: true };
     return this.#goOn();
   }
 
   /** The values that were sent first, as the window may see them. */
   showCanary(): CanaryCell[] {
-    return showCanary(this.#canary, this.#work);
+    return showCanary(this.#record.canary, this.#record.work);
   }
 
   /**
@@ -169,20 +114,19 @@ export class BatchJob {
    * another policy it would be the same. Failures: plan.column-unknown; job.busy, and those of `start`.
    */
   async changePolicy(changes: readonly PolicyChange[]): Promise<Outcome<null>> {
-    if (this.busy || this.#isDiscarded || this.state === 'running') return failed('job.busy');
-    const plan = changePolicies(this.#spec.plan, changes);
+    if (this.busy || this.#record.isDiscarded || this.state === 'running') return failed('job.busy');
+    const plan = changePolicies(this.#record.spec.plan, changes);
     if (!plan.ok) return plan;
-    const spec = { ...this.#spec, plan: plan.value };
+    const spec = { ...this.#record.spec, plan: plan.value };
     const key = await this.#options.keychain.key(keyAccount);
     if (!key.ok) return key;
     const written = await writeSpec(this.#folder, spec, key.value);
     if (!written.ok) return written;
-    this.#spec = spec;
-    this.#work = workOf(spec);
+    this.#record.spec = spec;
     this.#attempt = 0;
     // Its answers are of the policy from before.
-    this.#canary = null;
-    this.#stored = { ...this.#stored, braked: null, brakeOff: false, canary: null };
+    this.#record.canary = null;
+    this.#record.stored = { ...this.#record.stored, braked: null, brakeOff: false, canary: null };
     return this.#start({ mode: 'retry', code: 'refused' });
   }
 
@@ -199,7 +143,7 @@ export class BatchJob {
    */
   async mend(mended: MendedRows): Promise<Outcome<null>> {
     if (this.busy || this.state !== 'finished') return failed('job.busy');
-    const written = await this.#files.writeMended(mended);
+    const written = await this.#record.files.writeMended(mended);
     if (!written.ok) return written;
     this.#attempt = 0;
     return this.#start({ mode: 'retry', code: 'mended' });
@@ -207,16 +151,16 @@ export class BatchJob {
 
   /** See `JobStore`. */
   readMended(): Promise<Outcome<MendedRows>> {
-    return this.#files.readMended();
+    return this.#record.files.readMended();
   }
 
   #goOn(): Promise<Outcome<null>> {
-    const { retrying, retryCode } = this.#stored;
+    const { retrying, retryCode } = this.#record.stored;
     return this.#start(retrying ? { mode: 'retry', code: retryCode } : { mode: 'remaining' });
   }
 
   async #start(mode: RunMode): Promise<Outcome<null>> {
-    if (this.busy || this.#isDiscarded) return failed('job.busy');
+    if (this.busy || this.#record.isDiscarded) return failed('job.busy');
     const started = Promise.withResolvers<null>();
     this.#starting = started.promise;
     this.#clearTimer();
@@ -246,10 +190,10 @@ export class BatchJob {
     const source = await this.openSource();
     if (!source.ok) {
       if (source.failure.code === 'file.changed')
-        await this.#settle({ state: 'failed', failure: source.failure });
+        await this.#record.settle({ state: 'failed', failure: source.failure });
       return source;
     }
-    const saved = await this.#save({
+    const saved = await this.#record.save({
       state: 'running',
       endedAt: null,
       waiting: null,
@@ -264,11 +208,10 @@ export class BatchJob {
     }
     this.#stopRequest = null;
     this.#braked = null;
-    if (mode.mode === 'remaining' && store.entries.length === 0 && !this.#stored.brakeOff)
+    if (mode.mode === 'remaining' && store.entries.length === 0 && !this.#record.stored.brakeOff)
       this.#beginCanary(source.value, client.value.rules.valueLength);
-    this.#progress = createProgress();
     // Who retries values that failed expects that many fail again.
-    const hasBrake = !this.#stored.brakeOff && (mode.mode === 'remaining' || mode.code === 'refused');
+    const hasBrake = !this.#record.stored.brakeOff && (mode.mode === 'remaining' || mode.code === 'refused');
     const corrected = await this.readMended();
     const mended =
       mode.mode === 'retry' && mode.code === 'mended' && corrected.ok ? corrected.value.pending : none;
@@ -284,7 +227,7 @@ export class BatchJob {
       maxInFlight: this.#options.inFlight ?? defaultInFlight,
       outages: this.#outages,
       signal: abort.signal,
-      canary: mode.mode === 'retry' ? null : this.#canary,
+      canary: mode.mode === 'retry' ? null : this.#record.canary,
       ...(hasBrake && { brake: (braked: Braked) => (this.#braked = braked) }),
       ...(mode.mode === 'retry' && {
         retry: { read: ({ start }) => store.read(indexOfRow(store, start.row)), code: mode.code, mended },
@@ -297,20 +240,19 @@ export class BatchJob {
       () => this.#end({ code: 'call.failed' }, source.value, store),
     );
     this.#run = { control, abort, ended };
-    this.#client = client.value;
-    this.#reportUntilEnd(client.value);
-    this.#emit();
+    this.#record.beginRun(client.value);
+    this.#record.emit();
     return done(null);
   }
 
   /** Those that were answered in an earlier run stay; others are chosen anew. */
   #beginCanary(source: ByteSource, maxLength: number): void {
-    if (this.#canary !== null && this.#canary.answered !== null) return;
-    const { format } = this.#spec;
-    const work = this.#work;
+    if (this.#record.canary !== null && this.#record.canary.answered !== null) return;
+    const { format } = this.#record.spec;
+    const work = this.#record.work;
     const choose = (): ReturnType<typeof chooseCanary> =>
       chooseCanary({ source, format, work, starts: this.#starts, maxLength });
-    this.#canary = { choose, answered: null };
+    this.#record.canary = { choose, answered: null };
   }
 
   async pause(): Promise<Outcome<null>> {
@@ -318,7 +260,7 @@ export class BatchJob {
       if (this.state !== 'paused') return failed('job.busy');
       // It was to go on after an outage; now only the person resumes it.
       this.#clearTimer();
-      return this.#save({ waiting: null });
+      return this.#record.save({ waiting: null });
     }
     await this.#stop('pause');
     return done(null);
@@ -332,7 +274,7 @@ export class BatchJob {
       return done(null);
     }
     if (!['paused', 'interrupted', 'failed'].includes(this.state)) return failed('job.busy');
-    return this.#settle({ state: 'cancelled' });
+    return this.#record.settle({ state: 'cancelled' });
   }
 
   /** Removes the job and its results. Failures: job.busy, job.elsewhere, file.unwritable. */
@@ -341,10 +283,10 @@ export class BatchJob {
     const opened = await this.openStore();
     // A job can be removed with a damaged store or without its key, but not while another process has it open.
     if (!opened.ok && opened.failure.code === 'job.elsewhere') return opened;
-    this.#isDiscarded = true;
+    this.#record.isDiscarded = true;
     this.#clearTimer();
-    await this.#files.refuse('job.unknown');
-    await this.#release();
+    await this.#record.files.refuse('job.unknown');
+    await this.#record.release();
     try {
       await rm(this.#folder, { recursive: true, force: true });
     } catch {
@@ -359,8 +301,8 @@ export class BatchJob {
     // A run that is starting uses the store: it is stopped once it runs.
     await this.#starting;
     if (this.#run !== null) await this.#stop('close');
-    await this.#files.refuse('job.busy');
-    await this.#release();
+    await this.#record.files.refuse('job.busy');
+    await this.#record.release();
   }
 
   async #stop(request: StopRequest): Promise<void> {
@@ -380,9 +322,9 @@ export class BatchJob {
   }
 
   #commit(range: ChunkRange, results: ChunkResults, store: ResultStore): Commit {
-    const index = this.#stored.retrying ? indexOfRow(store, range.start.row) : null;
+    const index = this.#record.stored.retrying ? indexOfRow(store, range.start.row) : null;
     const commit = store.commit(index, range, results);
-    if (index !== null) void commit.synced.then(() => this.#figures.reset());
+    if (index !== null) void commit.synced.then(() => this.#record.figures.reset());
     this.#count(commit.synced, results.states.length, range.end.offset - range.start.offset);
     return commit;
   }
@@ -393,58 +335,39 @@ export class BatchJob {
       if (!ok) return;
       this.#attempt = 0;
       this.#outages = 0;
-      const now = this.#options.clock.now();
-      this.#progress.add(now, rows, bytes);
-      if (now - this.#emittedAt >= emitEveryMs) this.#emit();
+      this.#record.addProgress(rows, bytes);
     });
-  }
-
-  /** Reports a run of which nothing comes home too: its rate falls, or it waits. */
-  #reportUntilEnd(client: Pick<ServiceClient, 'onStatus'>): void {
-    const { clock } = this.#options;
-    const stopStatus = client.onStatus(() => {
-      if (this.#runWaiting() !== null || clock.now() - this.#emittedAt >= emitEveryMs) this.#emit();
-    });
-    let stopTimer = (): void => undefined;
-    const startTimer = (): void => {
-      stopTimer = clock.after(silentForMs, () => {
-        if (clock.now() - this.#emittedAt >= silentForMs) this.#emit();
-        startTimer();
-      });
-    };
-    startTimer();
-    this.#stopReporting = () => {
-      stopStatus();
-      stopTimer();
-    };
   }
 
   /** `reason`: why the run ended before its time; null when it is complete. */
   async #end(reason: Failure | null, source: ByteSource, store: ResultStore): Promise<void> {
     const request = this.#stopRequest;
-    this.#isEnding = true;
-    this.#stopReporting();
-    this.#client = null;
+    this.#record.isEnding = true;
+    this.#record.endRun();
     await source.close();
-    const goesOn = reason === null && this.#stored.retrying && !hasWholeSource(this.#spec, store);
+    const goesOn =
+      reason === null && this.#record.stored.retrying && !hasWholeSource(this.#record.spec, store);
     if (goesOn && request === null) {
       this.#run = null;
-      this.#isEnding = false;
+      this.#record.isEnding = false;
       await this.#continue();
       return;
     }
-    if (goesOn) await this.#settle({ state: request === 'cancel' ? 'cancelled' : 'paused', retrying: false });
+    if (goesOn)
+      await this.#record.settle({ state: request === 'cancel' ? 'cancelled' : 'paused', retrying: false });
     else if (reason === null) await this.#finish(store);
     else if (reason.code === 'job.braked' && this.#braked !== null) await this.#pauseBraked(this.#braked);
-    else if (request === 'cancel') await this.#settle({ state: 'cancelled' });
-    else if (request !== null && reason.code === 'service.cancelled') await this.#settle({ state: 'paused' });
-    else if (finalFailures.includes(reason.code)) await this.#settle({ state: 'failed', failure: reason });
+    else if (request === 'cancel') await this.#record.settle({ state: 'cancelled' });
+    else if (request !== null && reason.code === 'service.cancelled')
+      await this.#record.settle({ state: 'paused' });
+    else if (finalFailures.includes(reason.code))
+      await this.#record.settle({ state: 'failed', failure: reason });
     else await this.#wait(reason);
     // After a failed write the store takes nothing more; the next run opens it again.
-    if (reason?.code.startsWith('file.') === true) await this.#release();
+    if (reason?.code.startsWith('file.') === true) await this.#record.release();
     this.#run = null;
-    this.#isEnding = false;
-    this.#emit();
+    this.#record.isEnding = false;
+    this.#record.emit();
   }
 
   /** After a retry, with what is left of the source. */
@@ -452,24 +375,27 @@ export class BatchJob {
     const started = await this.#start({ mode: 'remaining' });
     // No call is there to answer: the job shows why it did not go on.
     if (!started.ok && this.state === 'running')
-      await this.#save({ state: 'paused', waiting: { failure: started.failure, until: null } });
+      await this.#record.save({ state: 'paused', waiting: { failure: started.failure, until: null } });
   }
 
   /** A pause that a person asked for meanwhile is that person's. */
   async #pauseBraked({ index, failed, of }: Braked): Promise<void> {
-    const column = this.#spec.plan.columns[index]?.column ?? 0;
-    await this.#settle({ state: 'paused', braked: { column, failed, of, isCanary: of < brakeWindow } });
+    const column = this.#record.spec.plan.columns[index]?.column ?? 0;
+    await this.#record.settle({
+      state: 'paused',
+      braked: { column, failed, of, isCanary: of < brakeWindow },
+    });
   }
 
   async #finish(store: ResultStore): Promise<void> {
-    if (this.#stored.retryCode === 'mended') {
+    if (this.#record.stored.retryCode === 'mended') {
       const mended = await this.readMended();
       // Where this fails they are sent once more with the next list: no harm.
-      if (mended.ok) await this.#files.writeMended({ ...mended.value, pending: none });
+      if (mended.ok) await this.#record.files.writeMended({ ...mended.value, pending: none });
     }
-    if (isComplete(this.spec, store, this.#stored.total)) {
-      await this.#settle({ state: 'finished', total: store.tally.rows, retrying: false });
-    } else await this.#settle({ state: 'failed', failure: { code: 'job.sum' } });
+    if (isComplete(this.spec, store, this.#record.stored.total)) {
+      await this.#record.settle({ state: 'finished', total: store.tally.rows, retrying: false });
+    } else await this.#record.settle({ state: 'failed', failure: { code: 'job.sum' } });
   }
 
   /** Pauses after a failure, and goes on by itself when the failure is an outage. */
@@ -479,63 +405,22 @@ export class BatchJob {
     const until = delayMs === null ? null : new Date(clock.now() + delayMs).toISOString();
     this.#attempt += 1;
     this.#outages += 1;
-    await this.#save({ state: 'paused', waiting: { failure, until } });
+    await this.#record.save({ state: 'paused', waiting: { failure, until } });
     if (delayMs === null) return;
     this.#cancelTimer = clock.after(delayMs, () => {
-      if (this.state !== 'paused' || this.#stored.waiting === null || this.#isDiscarded) return;
+      if (this.state !== 'paused' || this.#record.stored.waiting === null || this.#record.isDiscarded) return;
       void this.#goOn().then((outcome) => {
         // No call is there to answer: the job shows why it did not go on.
         if (!outcome.ok && this.state === 'paused')
-          void this.#save({ waiting: { failure: outcome.failure, until: null } });
+          void this.#record.save({ waiting: { failure: outcome.failure, until: null } });
       });
     });
-  }
-
-  async #settle(change: Partial<StoredState> & { state: JobState }): Promise<Outcome<null>> {
-    const ends = change.state === 'finished' || change.state === 'cancelled' || change.state === 'failed';
-    const endedAt = ends ? new Date(this.#options.clock.now()).toISOString() : null;
-    return this.#save({ endedAt, waiting: null, failure: null, ...change });
-  }
-
-  async #save(change: Partial<StoredState>): Promise<Outcome<null>> {
-    const tally = this.#files.store?.tally ?? this.#stored.tally;
-    const canary = this.#readCanary();
-    this.#stored = {
-      ...this.#stored,
-      ...this.#readFigures(),
-      canary,
-      ...change,
-      tally,
-      committed: tally.rows,
-    };
-    const saved = await saveState(this.#folder, this.#stored);
-    // While a run ends the job is still busy: a call made because of the new state would be refused.
-    if (!this.#isEnding) this.#emit();
-    return saved;
-  }
-
-  #emit(): void {
-    if (this.#isDiscarded) return;
-    this.#emittedAt = this.#options.clock.now();
-    this.#options.platform.send('batch.job', this.view());
   }
 
   #clearTimer(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
   }
-
-  async #release(): Promise<void> {
-    const { store } = this.#files;
-    if (store === null) return;
-    const { tally } = store;
-    this.#stored = { ...this.#stored, ...this.#readFigures(), tally, committed: tally.rows };
-    this.#figures.reset();
-    await this.#files.release();
-  }
 }
 
 const none: ReadonlySet<number> = new Set();
-
-const workOf = ({ plan, kinds }: JobSpec): ColumnWork[] =>
-  plan.columns.map((column, i) => workFor(column, kinds[i] ?? 'text'));

@@ -16,9 +16,12 @@ const divisible: readonly FailureCode[] = [
  * answer others is known, for each failure anew, from another request answered meanwhile, or else by sending one value
  * again that it answered earlier in this run. Where nothing was answered yet, a failure is an outage: the run stops and
  * the job tries again later, each time after a longer wait. After `maxOutages` such runs it halves all the same, so that
- * a job of nothing but such values ends too; `maxRefusals` bounds what a real outage then costs.
+ * a job of nothing but such values ends too, within about a minute: while nothing is answered each request waits longer
+ * than the one before, so after `maxUnanswered` the rest of a request is set aside as it is. `maxRefusals` bounds what a
+ * real outage then costs.
  */
-const maxOutages = 4;
+const maxOutages = 3;
+const maxUnanswered = 3;
 const isServerError = ({ code, status }: Failure): boolean =>
   code === 'service.failing' && status !== undefined && status >= 500;
 
@@ -65,6 +68,8 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   let refusals = 0;
   /** Requests answered, and the last value that was. */
   let answered = 0;
+  /** Requests that failed while none was answered. */
+  let unanswered = 0;
   let answeredValue: { readonly call: BatchCall; readonly element: Element } | null = null;
   let probing: ReturnType<typeof client.batch> | null = null;
   let whenIdle: (() => void)[] = [];
@@ -95,24 +100,31 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     const isDivisible =
       divisible.includes(failure.code) || (isServerError(failure) && (await answersOthers(answeredBefore)));
     if (stopped !== null && isServerError(failure)) return stopped;
-    if (failure.code === 'service.refused' || (isDivisible && slots.length === 1)) {
-      refusals += slots.length;
-      if (refusals >= maxRefusals) return failure;
-      failSlots(slots, failure);
-      if (request.requestId === '') request.requestId = failure.requestId ?? '';
-      options.onAnswered?.(request, slots);
-      return null;
-    }
+    if (isServerError(failure) && answered === 0) unanswered += 1;
+    const isHopeless = isServerError(failure) && answered === 0 && unanswered >= maxUnanswered;
+    if (failure.code === 'service.refused' || (isDivisible && (slots.length === 1 || isHopeless)))
+      return setAside(request, slots, failure);
     if (isDivisible) {
       const half = Math.ceil(slots.length / 2);
       for (const part of [slots.slice(0, half), slots.slice(half)]) {
         if (stopped !== null) return stopped;
-        const stop = await sendSlots(request, part);
+        const mustSend = answered > 0 || unanswered < maxUnanswered;
+        const stop = mustSend ? await sendSlots(request, part) : setAside(request, part, failure);
         if (stop !== null) return stop;
       }
       return null;
     }
     return failure;
+  }
+
+  /** They have failed, each as a value of its own. Null, or why the run must stop. */
+  function setAside(request: BatchRequest, slots: readonly Slot[], failure: Failure): Failure | null {
+    refusals += slots.length;
+    if (refusals >= maxRefusals) return failure;
+    failSlots(slots, failure);
+    if (request.requestId === '') request.requestId = failure.requestId ?? '';
+    options.onAnswered?.(request, slots);
+    return null;
   }
 
   async function answersOthers(answeredBefore: number): Promise<boolean> {
@@ -145,6 +157,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       options.onBegin(request);
       void run(request);
     }
+    // Those whose turn comes next; more would be lines of requests that a killed process never sent.
+    for (const request of queue.slice(0, maxInFlight)) {
+      const { call, slots } = request;
+      request.announced ??= client.announce(call, slots.length, { ...context, rows: slots.length });
+    }
     if (running === 0 && queue.length === 0) {
       for (const resolve of whenIdle) resolve();
       whenIdle = [];
@@ -167,8 +184,6 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         request.settle(stopped);
         return;
       }
-      const { call, slots } = request;
-      request.announced = client.announce(call, slots.length, { ...context, rows: slots.length });
       queue.push(request);
       sendQueued();
     },

@@ -1,5 +1,6 @@
 import { failureCodes, type FailureCode } from '../../contract/errors.ts';
-import type { CellState, Tally } from '../../contract/models/batch.ts';
+import type { Tally } from '../../contract/models/batch.ts';
+import type { CellState } from '../../contract/models/rows.ts';
 
 /**
  * The states of a cell and of a row, and the letter each is stored as. Part of the format: one letter a row makes the

@@ -2,7 +2,8 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, MatchReason, Source } from '../../../electron/contract/models/batch.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
-import { BatchDraft, type Preset } from './draft.svelte.ts';
+import { BatchDraft } from './draft.svelte.ts';
+import type { Preset } from './suggestions.ts';
 import { BatchRun } from './run.svelte.ts';
 
 /** What the page shows: the start view, a file being planned (`draft`) or a job (`run`). Draft and run exclude each other. */
@@ -61,9 +62,11 @@ export class BatchController {
     await this.#api.call('batch.stopOpening', {});
   }
 
-  async open(source: Source): Promise<void> {
+  /** `areTokens`: they were pasted where tokens are looked up. */
+  async open(source: Source, { areTokens = false } = {}): Promise<void> {
     this.leave();
-    const draft = new BatchDraft({ app: this.app, api: this.#api, source, preset: this.preset });
+    const { app, preset } = this;
+    const draft = new BatchDraft({ app, api: this.#api, source, preset, areTokens });
     this.draft = draft;
     await draft.load();
   }

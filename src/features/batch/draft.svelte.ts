@@ -1,5 +1,5 @@
 import { SvelteMap } from 'svelte/reactivity';
-import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
+import type { Failure } from '../../../electron/contract/errors.ts';
 import type {
   Column,
   ColumnPlan,
@@ -11,15 +11,13 @@ import type {
   Preflight,
   Preview,
   Reading,
-  ResultRow,
   Source,
   SourceRows,
 } from '../../../electron/contract/models/batch.ts';
+import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
-import { batchOperations, operationLabels } from './labels.ts';
-import { fittingPolicy, refusalsOf } from './refusals.ts';
 import {
   buildPattern,
   emptyPatternFor,
@@ -31,133 +29,18 @@ import {
   planOf,
   samplesFor,
 } from './pattern.svelte.ts';
+import { SavedMappings } from './saved-mappings.svelte.ts';
+import {
+  allowedSuggestionFor,
+  formatPreset,
+  mayOnlyMask,
+  planFor,
+  type Note,
+  type Preset,
+  type Suggestion,
+} from './suggestions.ts';
 
 export type ColumnAction = 'keep' | ColumnPlan['operation'];
-
-/** What is known of a failed request that is to be tried again. '' is unknown, or unknown to this connection. */
-export interface Preset {
-  operation: ColumnPlan['operation'];
-  definition: string;
-  policy: string;
-}
-
-export function formatPreset({ operation, definition, policy }: Preset, app: AppStore): string {
-  const parts = [operationLabels[operation], definition === '' ? '' : app.definition(definition).label];
-  if (policy !== '') parts.push(`policy ${policy}`);
-  return parts.filter((part) => part !== '').join(' · ');
-}
-
-/** What may be done with a column that was recognised. */
-export interface Suggestion {
-  operation: 'tokenize' | 'detokenize' | 'mask';
-  /** Such as "card numbers". */
-  looksLike: string;
-}
-
-const kindWords: Readonly<Record<DefinitionKind, string>> = {
-  card: 'card',
-  ssn: 'social security',
-  email: 'e-mail',
-  text: 'text',
-};
-
-/** For a column whose values, or its name where they leave it open, say what it holds; else null. */
-export function suggestionFor({
-  looksLike,
-  content,
-}: Pick<Column, 'looksLike' | 'content'>): Suggestion | null {
-  if (looksLike === null || looksLike === 'text' || content === null) return null;
-  const kind = kindWords[looksLike];
-  if (content === 'tokens') return { operation: 'detokenize', looksLike: `${kind} tokens` };
-  return { operation: 'tokenize', looksLike: looksLike === 'email' ? 'e-mail addresses' : `${kind} numbers` };
-}
-
-/** A change to the plan or the mappings that the person can undo, or one that is offered. */
-export type Note =
-  | { kind: 'suggested'; mapping: Mapping }
-  /** A mapping for other columns, or of another environment: `matched` of the file's columns are in it. */
-  | { kind: 'offered'; mapping: Mapping; matched: number; columns: number; isOtherPlace: boolean }
-  /** The only column was recognised. */
-  | { kind: 'recognised'; column: string; suggestion: Suggestion }
-  /** The policy in use may only mask, so that is done with the only column. */
-  | { kind: 'only-masks'; policy: string }
-  | { kind: 'removed'; mapping: Mapping; wasApplied: boolean }
-  | { kind: 'preset'; text: string; column: string | null }
-  /** The preset waits for the next file, because this one already has a plan. */
-  | { kind: 'later'; text: string };
-
-/** The mappings saved under a name. */
-class SavedMappings {
-  all = $state.raw<readonly Mapping[]>([]);
-  readonly #app: AppStore;
-  readonly #api: Api;
-
-  constructor(app: AppStore, api: Api) {
-    this.#app = app;
-    this.#api = api;
-  }
-
-  async load(): Promise<void> {
-    const outcome = await this.#api.call('batch.mappings', {});
-    if (outcome.ok) this.all = outcome.value;
-  }
-
-  /** Replaces a mapping of the same name. Returns the id. */
-  async save(mapping: Omit<Mapping, 'id'>): Promise<Outcome<string>> {
-    const outcome = await this.#api.call('batch.saveMapping', mapping);
-    if (!outcome.ok) return outcome;
-    await this.load();
-    return { ok: true, value: outcome.value.id };
-  }
-
-  async remove({ id }: Mapping): Promise<Failure | null> {
-    const outcome = await this.#api.call('batch.removeMapping', { id });
-    if (!outcome.ok) return outcome.failure;
-    this.all = this.all.filter((mapping) => mapping.id !== id);
-    return null;
-  }
-
-  /**
-   * The mapping for a file, of those whose names this connection knows. `isExact`: it was saved for just this header, in
-   * this environment of this connection; any other one is for the person to choose.
-   */
-  find(
-    header: readonly string[],
-  ): { mapping: Mapping; isExact: boolean; isOtherPlace: boolean; matched: number } | undefined {
-    const { connection } = this.#app;
-    const [best] = this.all
-      .filter(({ columns }) =>
-        columns.every((column) => this.#known(column) && (!column.target || this.#known(column.target))),
-      )
-      .map((mapping) => {
-        const isSameHeader =
-          mapping.header?.length === header.length &&
-          header.every((name, at) => mapping.header?.[at] === name);
-        const isSamePlace =
-          mapping.origin !== undefined &&
-          mapping.origin.connectionId === connection?.id &&
-          mapping.origin.environment === connection.environment;
-        const matched = mapping.columns.filter((column) => header.includes(column.header)).length;
-        return {
-          mapping,
-          isExact: isSameHeader && isSamePlace,
-          isOtherPlace: isSameHeader && !isSamePlace,
-          matched,
-        };
-      })
-      .filter(({ matched }) => matched > 0)
-      .reverse()
-      .sort((a, b) => Number(b.isExact) - Number(a.isExact) || b.matched - a.matched);
-    return best;
-  }
-
-  #known({ policy, definition }: { policy: string; definition: string }): boolean {
-    const { connection, definitions } = this.#app;
-    return (
-      connection?.policies.includes(policy) === true && definitions.some(({ name }) => name === definition)
-    );
-  }
-}
 
 interface DraftOptions {
   app: AppStore;
@@ -165,9 +48,20 @@ interface DraftOptions {
   source: Source;
   /** Filled in once the file is read. */
   preset: Preset | null;
+  /** Its only column is taken for tokens where its values leave it open. */
+  areTokens: boolean;
 }
 
 /** A file before it runs: how it is read, what is done with which column, and the preflight. */
+/** Notes of what was filled in: without it the file is read as it was found. */
+const undoneByReading: readonly Note['kind'][] = [
+  'suggested',
+  'preset',
+  'recognised',
+  'only-masks',
+  'tokens',
+];
+
 export class BatchDraft {
   readonly app: AppStore;
   readonly source: Source;
@@ -190,6 +84,7 @@ export class BatchDraft {
   reading = $state(true);
   readonly #api: Api;
   #preset: Preset | null;
+  readonly #areTokens: boolean;
   #turn = 0;
   readonly #stops: (() => void)[];
 
@@ -211,11 +106,12 @@ export class BatchDraft {
       ) === true,
   );
 
-  constructor({ app, api, source, preset }: DraftOptions) {
+  constructor({ app, api, source, preset, areTokens }: DraftOptions) {
     this.app = app;
     this.#api = api;
     this.saved = new SavedMappings(app, api);
     this.#preset = preset;
+    this.#areTokens = areTokens;
     this.source = source;
     let wasLocked = false;
     this.#stops = [
@@ -277,30 +173,17 @@ export class BatchDraft {
   #set(column: number, action: ColumnAction): void {
     const before = this.columns.get(column);
     this.#drop(column);
-    if (action !== 'keep') {
-      const definition = before?.definition ?? this.#suggestDefinition(column);
-      const other = this.app.definitions.find(({ name }) => name !== definition);
-      this.columns.set(column, {
-        column,
-        operation: action,
-        policy: before?.policy ?? (this.#preset?.policy || this.#policyFor(action, definition)),
-        definition,
-        target:
-          action === 'translate' && other !== undefined
-            ? { policy: this.app.policy, definition: other.name }
-            : null,
-        parts: null,
-        pattern: null,
-        // A match is always written beside its column, so its value is not carried over to the next operation.
-        into:
-          action === 'match'
-            ? 'beside'
-            : before?.operation === 'match'
-              ? 'replace'
-              : (before?.into ?? 'replace'),
-      });
-      if (action === 'match') this.#startMatch(column, emptyPatternFor(this.app.definition(definition).kind));
-    }
+    if (action === 'keep') return;
+    const looksLike = this.preview?.columns[column]?.looksLike ?? null;
+    const plan = planFor(action, {
+      app: this.app,
+      column: { index: column, looksLike },
+      before,
+      preset: this.#preset,
+    });
+    this.columns.set(column, plan);
+    if (action === 'match')
+      this.#startMatch(column, emptyPatternFor(this.app.definition(plan.definition).kind));
   }
 
   change(column: number, over: Partial<ColumnPlan>): void {
@@ -486,7 +369,7 @@ export class BatchDraft {
       if (saved.ok && note.wasApplied) this.appliedMapping = saved.value;
     } else if (note?.kind === 'offered') {
       this.apply(note.mapping);
-    } else if (note !== null && ['suggested', 'preset', 'recognised', 'only-masks'].includes(note.kind)) {
+    } else if (note !== null && undoneByReading.includes(note.kind)) {
       this.#preset = null;
       this.#clear();
       await this.read({});
@@ -516,32 +399,17 @@ export class BatchDraft {
     } else if (column !== undefined && suggestion !== null && others.length === 0) {
       this.choose(column.index, suggestion.operation);
       this.note = { kind: 'recognised', column: column.name, suggestion };
-    } else if (column !== undefined && others.length === 0 && this.#mayOnlyMask(column)) {
+    } else if (column !== undefined && others.length === 0 && mayOnlyMask(column, this.#preset, this.app)) {
       this.choose(column.index, 'mask');
       this.note = { kind: 'only-masks', policy: this.app.policy };
+    } else if (column !== undefined && this.#areTokens && others.length === 0) {
+      this.choose(column.index, 'detokenize');
+      this.note = { kind: 'tokens' };
     }
   }
 
-  /** What may be done with a column that was recognised: tokens that the policy in use can't have in clear are masked. */
   suggestionFor(column: Column): Suggestion | null {
-    const suggestion = suggestionFor(column);
-    if (suggestion?.operation !== 'detokenize') return suggestion;
-    const definition = this.#suggestDefinition(column.index);
-    const isMask =
-      this.app.isRefused('BatchDetokenize', definition) && !this.app.isRefused('GetMasked', definition);
-    return isMask ? { ...suggestion, operation: 'mask' } : suggestion;
-  }
-
-  /** Whether a test found that the policy in use can do nothing else with a column of who knows what. */
-  #mayOnlyMask({ index, content }: Column): boolean {
-    const definition = this.#suggestDefinition(index);
-    const isRefused = (operation: ColumnAction): boolean =>
-      operation !== 'keep' && this.app.isRefused(batchOperations[operation], definition);
-    return (
-      content !== 'cleartext' &&
-      (['detokenize', 'tokenize', 'translate', 'match'] as const).every(isRefused) &&
-      !isRefused('mask')
-    );
+    return allowedSuggestionFor(column, this.#preset, this.app);
   }
 
   /** Recognised columns with which nothing is done yet. */
@@ -573,22 +441,5 @@ export class BatchDraft {
     const column = columns.find(({ looksLike }) => looksLike !== null && looksLike === kind);
     if (column !== undefined) this.choose(column.index, preset.operation);
     this.note = { kind: 'preset', text: formatPreset(preset, this.app), column: column?.name ?? null };
-  }
-
-  /** The chosen policy, unless an earlier batch was refused under it. */
-  #policyFor(operation: ColumnPlan['operation'], definition: string): string {
-    const { connection, jobs } = this.app;
-    if (connection === null) return this.app.policy;
-    const refusals = refusalsOf(jobs.values(), connection.id);
-    // What a test found of a policy is surer than what a batch left.
-    const preferred = this.app.policyFor(batchOperations[operation], definition);
-    return fittingPolicy(connection.policies, { operation, definition }, { preferred, refusals });
-  }
-
-  #suggestDefinition(column: number): string {
-    if (this.#preset !== null && this.#preset.definition !== '') return this.#preset.definition;
-    const kindOfColumn = this.preview?.columns[column]?.looksLike;
-    const fitting = this.app.definitions.find(({ kind }) => kind === kindOfColumn);
-    return (fitting ?? this.app.definitions[0])?.name ?? '';
   }
 }

@@ -5,9 +5,9 @@ import type {
   Job,
   JobState,
   Notice,
-  ResultRow,
   Tally,
 } from '../../../electron/contract/models/batch.ts';
+import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
 import { reasonFor } from '../../messages.ts';
 import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../format.ts';
@@ -151,6 +151,7 @@ export function isFoundBy(search: string, job: Job): boolean {
     job.environment,
     formatPlan(job),
     describeState(job).label,
+    describeStop(job, Date.now()),
     ...job.plan.columns.map(({ definition }) => definition),
     job.startedAt,
     formatDateTime(job.startedAt),
@@ -180,6 +181,21 @@ export function formatWaiting({ failure, until }: NonNullable<Job['waiting']>, n
   return seconds < 600
     ? `${reason}. Retrying in ${formatSpan(seconds)}`
     : `${reason}. Resumes at ${formatTime(until)}`;
+}
+
+/** Why a job does not run, in few words; '' where there is nothing to say. */
+export function describeStop({ state, braked, waiting, failure, plan }: Job, now: number): string {
+  if (braked !== null)
+    return `${formatCount(braked.failed)} of the ${braked.isCanary ? 'first' : 'last'} ${formatCount(braked.of)} refused`;
+  if (waiting !== null) {
+    const { code, policy } = waiting.failure;
+    if (waitingReasons[code] !== undefined) return formatWaiting(waiting, now);
+    const refused = policy ?? plan.columns[0]?.policy ?? '';
+    return code === 'service.refused' ? `Policy ${refused} does not grant this` : reasonFor(code);
+  }
+  if (state === 'paused') return 'Paused by you';
+  if (state === 'interrupted') return 'Tokendesk ended while it ran';
+  return failure === null ? '' : reasonFor(failure.code);
 }
 
 export const delimiters = [

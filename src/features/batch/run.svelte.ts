@@ -77,6 +77,9 @@ export function exportedRows(job: Job, rows: ExportChoice['rows'], shown: number
   return { all: job.tally.rows, failed: job.tally.failed, matches: job.tally.ok, shown }[rows];
 }
 
+/** What stands beside the table. */
+export type SidePanel = 'columns' | 'detail' | 'profile';
+
 type JobCommand = 'batch.pause' | 'batch.resume' | 'batch.cancel';
 
 /** The job that is shown, running or ended. Its rows are masked; cleartext of the one revealed cell is in the app store. */

@@ -1,13 +1,13 @@
+import type { Job } from '../../../electron/contract/models/batch.ts';
 import type {
   ColumnProfile,
   FoundCell,
-  Job,
   ResultRow,
   RowCondition,
   RowFilter,
   RowsView,
-} from '../../../electron/contract/models/batch.ts';
-import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
+} from '../../../electron/contract/models/rows.ts';
+import type { Failure, FailureCode, Outcome } from '../../../electron/contract/errors.ts';
 import { fitWidth, rowHead, type GridColumn } from '../../ui/grid-columns.ts';
 import { RowPages } from '../../ui/row-pages.svelte.ts';
 import type { Api } from '../../api.ts';
@@ -19,11 +19,21 @@ export interface ColumnFilter {
   text: string;
 }
 
-/** Cells that one page of rows may have: rows of a thousand columns come a few at a time. */
-const maxCellsOfPage = 10_000;
-const maxPageRows = 40;
-/** Rows whose content says how wide a column is. */
+const pageRows = 40;
+/** A row of more comes some columns at a time, in blocks of so many around those in view. */
+const columnsAtOnce = 100;
+const columnBlock = 32;
+const columnMargin = 8;
+/** Rows whose content says how wide a column is, and how many of their cells. */
 const measuredRows = 200;
+const measuredCells = 10_000;
+
+type Cell = ResultRow['cells'][number];
+
+/** A row as far as it is here: a cell is null where the row has no such field, and undefined until it was fetched. */
+export interface TableRow extends Pick<ResultRow, 'row' | 'state' | 'code'> {
+  readonly cells: readonly (Cell | null | undefined)[];
+}
 
 /**
  * The table of a job's rows: which of them are shown, in which order, and how wide its columns are. Main filters, sorts
@@ -38,7 +48,7 @@ export class ResultsTable {
   /** By column. */
   conditions = $state.raw<ReadonlyMap<number, ColumnFilter>>(new Map());
   sort = $state.raw<RowsView['sort']>(null);
-  pages = $state.raw<RowPages<ResultRow>>(new RowPages(() => new Promise(() => undefined)));
+  pages = $state.raw<RowPages<TableRow>>(new RowPages(() => new Promise(() => undefined)));
   /** How far main is with a look at all rows, 0 to 1; null where it is not looking. */
   share = $state<number | null>(null);
   found = $state.raw<FoundCell | null>(null);
@@ -54,7 +64,9 @@ export class ResultsTable {
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #stopListening: () => void;
   /** The rows asked for last; shown once they are here. */
-  #latest: RowPages<ResultRow> | null = null;
+  #latest: RowPages<TableRow> | null = null;
+  /** A row with all its fields, at a position of the pages it belongs to. */
+  #whole = $state.raw<{ pages: RowPages<TableRow>; position: number; row: TableRow } | null>(null);
 
   /** Columns in the order they are shown: the row's head, the mapped ones with what was added to them, all others. */
   columns = $derived.by((): GridColumn[] => {
@@ -223,8 +235,8 @@ export class ResultsTable {
 
   /** As wide as the widest text that is at hand. */
   fit(column: number): void {
-    const width = fitWidth(this.nameOf(column), this.#textsOf(column, Math.min(this.pages.total, 4_000)), 1);
-    this.setWidth(column, width);
+    const rows = this.#firstRows(Math.min(this.pages.total, 4_000));
+    this.setWidth(column, fitWidth(this.nameOf(column), this.#textsOf(column, rows), 1));
   }
 
   setHidden(column: number, isHidden: boolean): void {
@@ -249,9 +261,24 @@ export class ResultsTable {
   }
 
   /** Rows of a job that ran on, and the widths of a table that was empty until now. */
-  async refresh(first: number, last: number): Promise<void> {
-    await this.pages.renew(first, last);
-    if (this.#fitted.size === 0) this.#measure();
+  async refresh(shown: { first: number; last: number; columns: readonly number[] }): Promise<void> {
+    await this.pages.renew(shown.first, shown.last, shown.columns);
+    if (this.#fitted.size === 0) await this.#measure();
+  }
+
+  /** A row with all its fields, once `loadWhole` fetched it; until then as far as it is here. */
+  wholeRow(position: number): TableRow | undefined {
+    const whole = this.#whole;
+    return whole?.pages === this.pages && whole.position === position ? whole.row : this.pages.row(position);
+  }
+
+  /** Only rows of many columns are not here as a whole. */
+  async loadWhole(position: number): Promise<void> {
+    const { pages } = this;
+    if (!this.#isWide || pages.row(position) === undefined) return;
+    const outcome = await this.#fetch(this.#query, position, 1);
+    const row = outcome.ok ? outcome.value.rows[0] : undefined;
+    if (row !== undefined) this.#whole = { pages, position, row };
   }
 
   /** Shows other rows; those there are stay on the screen until the first of the others are here. */
@@ -259,43 +286,92 @@ export class ResultsTable {
     this.found = null;
     this.notFound = null;
     const query = this.#query;
-    const maxRows = Math.floor(maxCellsOfPage / this.#columnNames.length);
-    const size = Math.max(4, Math.min(maxPageRows, maxRows));
-    const pages: RowPages<ResultRow> = new RowPages(async (from, count) => {
-      const outcome = await this.#api.call('batch.rows', { ...query, from, count });
-      if (this.#latest === pages) this.share = null;
-      return outcome;
-    }, size);
+    const pages: RowPages<TableRow> = new RowPages(
+      async (from, count, columns) => {
+        const outcome = await this.#fetch(query, from, count, columns);
+        if (this.#latest === pages) this.share = null;
+        return outcome;
+      },
+      pageRows,
+      this.#isWide ? { around: (shown) => this.#around(shown), join: joinCells } : null,
+    );
     this.#latest = pages;
     const isFirst = this.#fitted.size === 0;
     if (isFirst) this.pages = pages;
-    void pages.need(0, isFirst ? Math.min(measuredRows, maxRows) - 1 : size - 1).then(() => {
+    // Those that are measured; a wide table is measured by itself, and the grid asks for what it shows.
+    const last = isFirst && !this.#isWide ? measuredRows : pageRows;
+    void pages.need(0, last - 1).then(async () => {
       if (this.#latest !== pages) return;
       this.pages = pages;
-      if (this.#fitted.size === 0) this.#measure();
+      if (this.#fitted.size === 0) await this.#measure();
     });
   }
 
-  #measure(): void {
-    if (this.pages.total === 0) return;
+  get #isWide(): boolean {
+    return this.#columnNames.length > columnsAtOnce;
+  }
+
+  async #fetch(
+    query: { jobId: string; filter: RowFilter; view: RowsView },
+    from: number,
+    count: number,
+    columns?: readonly number[],
+  ): Promise<Outcome<{ total: number; rows: TableRow[] }>> {
+    const some = this.#isWide && columns !== undefined ? columns.toSorted((a, b) => a - b) : null;
+    const outcome = await this.#api.call('batch.rows', {
+      ...query,
+      from,
+      count,
+      ...(some !== null && { columns: some }),
+    });
+    if (!outcome.ok) return outcome;
+    const { total, rows } = outcome.value;
+    const placed = rows.map((row) => ({
+      ...row,
+      cells: some === null ? allCells(row, this.#columnNames.length) : cellsAt(row, some),
+    }));
+    return { ok: true, value: { total, rows: placed } };
+  }
+
+  /** The mapped columns, which stay in view, and whole blocks of those around the shown ones. */
+  #around(shown: readonly number[]): number[] {
+    const others = this.columns.map(({ id }) => id).filter((id) => id !== rowHead && !this.#planned.has(id));
+    const positions = shown.map((column) => others.indexOf(column)).filter((position) => position >= 0);
+    const first = positions.length === 0 ? 0 : Math.max(0, Math.min(...positions) - columnMargin);
+    const last = positions.length === 0 ? 0 : Math.max(...positions) + columnMargin;
+    const [from, to] = [Math.floor(first / columnBlock), Math.floor(last / columnBlock) + 1];
+    return [...this.#planned, ...others.slice(from * columnBlock, to * columnBlock)];
+  }
+
+  async #measure(): Promise<void> {
+    const { total } = this.pages;
+    if (total === 0) return;
+    let rows: readonly (TableRow | undefined)[];
+    if (this.#isWide) {
+      const count = Math.max(4, Math.floor(measuredCells / this.#columnNames.length));
+      const outcome = await this.#fetch(this.#query, 0, count);
+      if (!outcome.ok) return;
+      ({ rows } = outcome.value);
+    } else rows = this.#firstRows(Math.min(total, measuredRows));
     const fitted = new Map<number, number>();
-    const count = Math.min(this.pages.total, measuredRows);
     for (const column of this.#order) {
-      if (column !== rowHead) fitted.set(column, fitWidth(this.nameOf(column), this.#textsOf(column, count)));
+      if (column !== rowHead) fitted.set(column, fitWidth(this.nameOf(column), this.#textsOf(column, rows)));
     }
     this.#fitted = fitted;
   }
 
-  #textsOf(column: number, count: number): string[] {
-    const texts: string[] = [];
-    for (let row = 0; row < count; row++) {
-      const cell = this.pages.row(row)?.cells[column];
-      if (cell === undefined) continue;
+  #firstRows(count: number): (TableRow | undefined)[] {
+    return Array.from({ length: count }, (_, position) => this.pages.row(position));
+  }
+
+  #textsOf(column: number, rows: readonly (TableRow | undefined)[]): string[] {
+    return rows.flatMap((row) => {
+      const cell = row?.cells[column];
+      if (!cell) return [];
       // The gaps between the groups of a card, and the icon of a failure, need their room too.
-      if (cell.state === 'failed') texts.push(`${reasonFor(cell.code ?? 'call.failed')}   `);
-      else texts.push(this.#planned.has(column) ? `${cell.text}  ` : cell.text);
-    }
-    return texts;
+      if (cell.state === 'failed') return [`${reasonFor(cell.code ?? 'call.failed')}   `];
+      return [this.#planned.has(column) ? `${cell.text}  ` : cell.text];
+    });
   }
 
   async #loadLayout(): Promise<void> {
@@ -323,4 +399,22 @@ export class ResultsTable {
     const layout = { widths, hidden: [...this.hidden] };
     void this.#api.call('batch.saveLayout', { jobId: this.#jobId, layout });
   }
+}
+
+/** A row that could not be sent may have fewer fields than there are columns, or more. */
+const allCells = ({ cells }: ResultRow, width: number): TableRow['cells'] =>
+  cells.length >= width ? cells : Array.from({ length: width }, (_, column) => cells[column] ?? null);
+
+function cellsAt({ cells }: ResultRow, columns: readonly number[]): TableRow['cells'] {
+  const placed: (Cell | null | undefined)[] = [];
+  columns.forEach((column, at) => (placed[column] = cells[at] ?? null));
+  return placed;
+}
+
+function joinCells(row: TableRow, more: TableRow): TableRow {
+  const cells = [...row.cells];
+  more.cells.forEach((cell, column) => {
+    if (cell !== undefined) cells[column] = cell;
+  });
+  return { ...more, cells };
 }

@@ -62,19 +62,37 @@ it('waits in an outage, and takes no value for the reason', async () => {
   expect(await app.until(job.jobId, 'finished')).toMatchObject({ tally: { rows: 5_000, ok: 5_000 } });
 });
 
-it('ends a job of nothing but such values after a few outages', async () => {
-  failFor('tok0', 'tok1', 'tok2');
-  const job = await run(3);
-  expect(job).toMatchObject({ state: 'paused', committed: 0 });
-  for (let outage = 1; outage < 4; outage++) {
+it('ends a job of nothing but such values after a few outages, and a few requests more', async () => {
+  failFor(...Array.from({ length: 12 }, (_, i) => `tok${i}`));
+  const job = await run(12);
+  expect(job).toMatchObject({
+    state: 'paused',
+    committed: 0,
+    waiting: { failure: { code: 'service.failing' } },
+  });
+  expect(job.waiting?.until).not.toBeNull();
+  for (let outage = 1; outage < 3; outage++) {
     valueOf(await app.batch['batch.resume']({ jobId: job.jobId }));
     expect(await app.until(job.jobId, 'paused', 'finished')).toMatchObject({ state: 'paused' });
   }
   valueOf(await app.batch['batch.resume']({ jobId: job.jobId }));
   expect(await app.until(job.jobId, 'paused', 'finished')).toMatchObject({
     state: 'finished',
-    tally: { failed: 3 },
+    tally: { failed: 12 },
+    failures: [{ code: 'service.failing', count: 12, retriable: true }],
   });
+  // Each waits longer than the one before: all of it, a half and a quarter.
+  expect(app.service.sizes).toEqual([12, 12, 12, 12, 6, 3]);
+});
+
+it('still finds the others of its only request, where one value fails', async () => {
+  failFor('tok4');
+  const job = await run(12);
+  for (let outage = 1; outage < 4; outage++) {
+    expect(await app.until(job.jobId, 'paused')).toMatchObject({ committed: 0 });
+    valueOf(await app.batch['batch.resume']({ jobId: job.jobId }));
+  }
+  expect(await app.until(job.jobId, 'finished')).toMatchObject({ tally: { ok: 11, failed: 1 } });
 });
 
 it('does not end a long job so while the service is down', async () => {

@@ -9,7 +9,8 @@ import { findRows } from '../../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../../electron/batch/reading/table.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done } from '../../../electron/contract/errors.ts';
-import type { Job, RowCondition, RowFilter, RowsView } from '../../../electron/contract/models/batch.ts';
+import type { Job } from '../../../electron/contract/models/batch.ts';
+import type { RowCondition, RowFilter, RowsView } from '../../../electron/contract/models/rows.ts';
 import {
   codeOf,
   detokenize,
@@ -190,6 +191,47 @@ describe('a filter', () => {
     expect([codeOf(await first), codeOf(await second)]).toEqual(['service.cancelled', 'ok']);
     expect(valueOf(await second).rows.map(({ row }) => row)).toEqual([2]);
     expect(shares.at(-1)).toBe(1);
+  });
+});
+
+describe('some columns of a page', () => {
+  it('are the cells of the whole rows, masked alike, in each kind of view', async () => {
+    const flawed = 'id,card,amount,note\na,tok1,1,x\nb,tok2\nc,tok3,3,y,more\nd,tok4,4,z\n';
+    const { jobId } = await finish(flawed, [detokenize(1, { into: 'beside' })]);
+    const columns = [0, 1, 3, 4];
+    const views: Partial<RowsView>[] = [
+      {},
+      { sort: { column: null, descending: true } },
+      { sort: { column: 2, descending: true } },
+      where(0, 'length', '1'),
+    ];
+    for (const view of views) {
+      const query = {
+        jobId,
+        filter: 'all' as const,
+        view: { where: [], sort: null, ...view },
+        from: 0,
+        count: 10,
+      };
+      const whole = valueOf(await app.batch['batch.rows'](query)).rows;
+      const some = valueOf(await app.batch['batch.rows']({ ...query, columns })).rows;
+      expect(some).toEqual(
+        whole.map(({ cells, ...row }) => ({
+          ...row,
+          cells: columns.flatMap((column) => cells[column] ?? []),
+        })),
+      );
+      expect(some.find(({ row }) => row === 2)?.cells).toHaveLength(2);
+      expect(some.find(({ row }) => row === 4)?.cells[3]?.text).toMatch(/^411111•+/);
+    }
+  });
+
+  it('ascend, so that the cells of a row with fewer fields are those of the first of them', () => {
+    const query = { jobId: 'j', filter: 'all', from: 0, count: 1 };
+    const { input } = calls['batch.rows'];
+    expect(input.safeParse({ ...query, columns: [0, 7] }).success).toBe(true);
+    for (const columns of [[7, 0], [3, 3], []])
+      expect(input.safeParse({ ...query, columns }).success).toBe(false);
   });
 });
 

@@ -6,6 +6,7 @@ import { AppStore } from '../../../src/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
 import {
   describeState,
+  describeStop,
   formatMatches,
   formatPlan,
   formatSum,
@@ -20,6 +21,7 @@ import {
   samplesFor,
 } from '../../../src/features/batch/pattern.svelte.ts';
 import { exportContents, failedRowsExport } from '../../../src/features/batch/run.svelte.ts';
+import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
 
@@ -152,6 +154,26 @@ describe('a draft', () => {
     expect(draft.note?.kind).toBe(note);
     await draft.undo();
     expect(draft.columns.size).toBe(0);
+  });
+
+  it('maps an only column of lines that were pasted into Lookup, whatever they look like, but for cleartext', async () => {
+    for (const [content, operation, note] of [
+      [null, 'detokenize', 'tokens'],
+      ['cleartext', 'tokenize', 'recognised'],
+    ] as const) {
+      const column = { index: 0, name: 'Column 1', looksLike: 'card', content, masked: false } as const;
+      const { controller } = await open({
+        answers: { 'batch.preview': () => ({ ok: true, value: { ...data.preview, columns: [column] } }) },
+      });
+      await controller.open(data.preview.source, { areTokens: true });
+      expect(controller.draft?.columns.get(0)?.operation).toBe(operation);
+      expect(controller.draft?.note?.kind).toBe(note);
+      await controller.draft?.undo();
+      expect(controller.draft?.columns.size).toBe(0);
+      // A file of the same content is left as it is.
+      await controller.open(data.preview.source);
+      expect(controller.draft?.columns.size).toBe(content === null ? 0 : 1);
+    }
   });
 
   it('shows the rows of a notice until the plan changes', async () => {
@@ -318,17 +340,93 @@ describe('the table of a run', () => {
     ]);
   });
 
-  it('asks for few rows at a time where a row has many cells', async () => {
+  it('asks for the columns in view and those around them, where a row has many cells', async () => {
     const columns = Array.from({ length: 1_000 }, (_, n) => `c${n}`);
-    const { fake } = await opened({ columns });
-    const counts = fake.seen.flatMap(({ name, input }) =>
-      name === 'batch.rows' ? [(input as { count: number }).count] : [],
+    const { fake, table } = await opened({ columns });
+    await expect.poll(() => table.columns[2]?.width).not.toBe(136);
+    const asked = () =>
+      fake.seen.flatMap(({ name, input }) =>
+        name === 'batch.rows' ? [input as { from: number; count: number; columns?: number[] }] : [],
+      );
+    // Widths are those of the first few rows, whole.
+    expect(asked().filter((one) => one.columns === undefined)).toMatchObject([{ from: 0, count: 10 }]);
+
+    await table.pages.need(0, 20, [rowHead, 1, 500, 501, 502]);
+    const last = asked().at(-1);
+    expect(last?.columns?.length).toBeLessThan(70);
+    expect(last?.columns).toEqual(expect.arrayContaining([492, 500, 510]));
+    expect(table.pages.row(3)?.cells[1]?.text).toBe(data.resultRow(4).cells[1]?.text);
+    expect(table.pages.row(3)?.cells[500]?.text).toBe(`v4-${500 - data.header.length}`);
+    expect(table.pages.row(3)?.cells[900]).toBeUndefined();
+
+    const before = asked().length;
+    await table.pages.need(0, 20, [rowHead, 1, 502, 503, 504]);
+    expect(asked()).toHaveLength(before);
+
+    await table.loadWhole(3);
+    expect(asked().at(-1)).toMatchObject({ from: 3, count: 1 });
+    expect(asked().at(-1)?.columns).toBeUndefined();
+    expect(table.wholeRow(3)?.cells).toHaveLength(1_000);
+    expect(table.wholeRow(3)?.cells[900]?.text).toBe(`v4-${900 - data.header.length}`);
+    // Of other rows nothing stays.
+    table.show('failed');
+    await expect.poll(() => table.pages.total).toBe(12);
+    expect(table.wholeRow(3)?.cells[900]).toBeUndefined();
+  });
+
+  it('tells a field that a row does not have from one that is on its way', async () => {
+    const columns = Array.from({ length: 300 }, (_, n) => `c${n}`);
+    const { table } = await opened(
+      { columns },
+      {
+        answers: {
+          'batch.rows': ({ from, columns: asked }) => {
+            const cells = (asked ?? [...columns.keys()]).filter((column) => column < 2);
+            const row = {
+              ...data.resultRow(1),
+              cells: cells.map(() => ({ text: 'x', state: 'kept' as const })),
+            };
+            return { ok: true, value: { total: 1, from, rows: [row] } };
+          },
+        },
+      },
     );
-    expect(Math.max(...counts)).toBe(10);
+    const cells = table.pages.row(0)?.cells;
+    expect([cells?.[0]?.text, cells?.[1]?.text, cells?.[2], cells?.[299]]).toEqual([
+      'x',
+      'x',
+      null,
+      undefined,
+    ]);
   });
 });
 
 describe('the list of jobs', () => {
+  it('says why a job does not run', () => {
+    const at = Date.parse('2026-11-20T10:00:00Z');
+    const stop = (over: Partial<Job>): string => describeStop(data.job({ failure: null, ...over }), at);
+    const until = '2026-11-20T10:00:30Z';
+    expect(stop({ state: 'running' })).toBe('');
+    expect(stop({ state: 'paused' })).toBe('Paused by you');
+    expect(stop({ state: 'paused', braked: { column: 1, failed: 450, of: 500, isCanary: false } })).toBe(
+      '450 of the last 500 refused',
+    );
+    expect(stop({ state: 'paused', waiting: { failure: { code: 'service.failing' }, until } })).toBe(
+      'Service failing. Retrying in 30 s',
+    );
+    expect(
+      stop({ state: 'running', waiting: { failure: { code: 'service.unreachable' }, until: null } }),
+    ).toBe('Offline');
+    expect(
+      stop({
+        state: 'paused',
+        waiting: { failure: { code: 'service.refused', policy: 'auditor' }, until: null },
+      }),
+    ).toBe('Policy auditor does not grant this');
+    expect(stop({ state: 'interrupted' })).toBe('Tokendesk ended while it ran');
+    expect(stop({ state: 'failed', failure: { code: 'job.sum' } })).not.toBe('');
+  });
+
   it('says what a job did, and finds it by any of it', () => {
     const job = data.job({ state: 'finished', tally: data.finishedTally });
     expect(formatPlan(job)).toBe('Detokenize card_token · analyst');

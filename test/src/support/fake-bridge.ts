@@ -205,6 +205,7 @@ function defaultAnswers(
         text: 'Tokendesk diagnostics, 2026-11-21T10:00:00.000Z\n\nState\n  keyring: ready\n  audit log: ready\n',
       }),
     'app.saveDiagnostics': () => done({ name: 'tokendesk-diagnostics-2026-11-21.txt' }),
+    'app.wipe': () => failed('wipe.unavailable'),
     'app.openLogFolder': () => done({ place: '/home/kim/.config/Tokendesk/logs' }),
     'connections.save': ({ id, ...draft }) => {
       const saved = id ?? 'connection-new';
@@ -462,7 +463,7 @@ function defaultAnswers(
       }),
     'batch.layout': () => done({ widths: [], hidden: [] }),
     'batch.saveLayout': () => done({}),
-    'batch.rows': ({ jobId, filter, view, from, count }) => {
+    'batch.rows': ({ jobId, filter, view, from, count, columns }) => {
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');
       const all = filter === 'all' ? job.committed : job.tally[filter];
@@ -470,6 +471,8 @@ function defaultAnswers(
       const row = (index: number) => (filter === 'failed' ? index * 10_205 + 3 : index + 1);
       const rows = Array.from({ length: Math.max(0, Math.min(count, total - from)) }, (_, n) =>
         data.wideRow(job, data.resultRow(row(from + n))),
+      ).map((one) =>
+        columns === undefined ? one : { ...one, cells: columns.flatMap((column) => one.cells[column] ?? []) },
       );
       return done({ total, from, rows });
     },

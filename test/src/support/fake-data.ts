@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
-import type { CanaryCell, Job, ResultRow, Tally, Preview } from '../../../electron/contract/models/batch.ts';
+import type { CanaryCell, Job, Tally, Preview } from '../../../electron/contract/models/batch.ts';
+import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { ConnectionView, PolicyGrants } from '../../../electron/contract/models/connection.ts';
 import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
 import type { ImportPlan } from '../../../electron/contract/models/deployment.ts';

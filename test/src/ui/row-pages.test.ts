@@ -34,6 +34,43 @@ describe('row pages', () => {
     expect(pages.row(0)).toBe('new 0');
   });
 
+  it('joins the cells of a page that come some columns at a time, and asks again for none', async () => {
+    const asked: (readonly number[])[] = [];
+    let word = 'old';
+    const pages = new RowPages<string>(
+      (from, count, columns) => {
+        asked.push(columns);
+        const fetched = rows(from, count, `${word}:${columns.join('+')}`);
+        return Promise.resolve({ ok: true as const, value: { total: 10, rows: fetched } });
+      },
+      5,
+      { around: (shown) => shown, join: (row, more) => `${row} & ${more}` },
+    );
+    await Promise.all([pages.need(0, 2, [1, 2]), pages.need(0, 2, [2, 3])]);
+    await pages.need(1, 3, [1, 3]);
+    expect(asked).toEqual([[1, 2], [3]]);
+    expect(pages.row(1)).toBe('old:1+2 1 & old:3 1');
+    word = 'new';
+    await pages.renew(0, 2, [2, 3]);
+    expect(pages.row(1)).toBe('new:2+3 1');
+  });
+
+  it('asks again for what failed', async () => {
+    let isFailing = true;
+    const pages = new RowPages<string>((from, count) =>
+      Promise.resolve(
+        isFailing
+          ? { ok: false, failure: { code: 'job.damaged' } as const }
+          : { ok: true, value: { total: 10, rows: rows(from, count, 'row') } },
+      ),
+    );
+    await pages.need(0, 5);
+    isFailing = false;
+    await pages.need(0, 5);
+    expect(pages.failure).toBeNull();
+    expect(pages.row(2)).toBe('row 2');
+  });
+
   it('keeps a failure as a value', async () => {
     const pages = new RowPages<string>(() =>
       Promise.resolve({ ok: false, failure: { code: 'job.damaged' } as const }),
