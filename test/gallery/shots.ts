@@ -876,6 +876,18 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'draft-mask',
+    scene: 'production',
+    steps: async (page) => {
+      await draftWith(page);
+      for (const column of ['card_token', 'ssn_token']) {
+        await page.getByRole('combobox', { name: `${column}: Keep` }).click();
+        await page.getByRole('option', { name: /^Mask/ }).click();
+      }
+      await page.getByText('500,000 rows').waitFor();
+    },
+  },
+  {
     name: 'connections-fitting',
     scene: 'fitting',
     steps: async (page) => {

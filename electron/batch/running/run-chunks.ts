@@ -48,6 +48,8 @@ export interface RunControl {
 
 const maxPendingChunks = 64;
 const maxUnsyncedChunks = 256;
+/** A few seconds' worth at a usual rate. */
+const maxBegunMasks = 200;
 
 /**
  * Chunks in, results out in the same order, with a bounded number of requests in flight and of values begun. A chunk
@@ -58,6 +60,9 @@ export function runChunks(run: RunOptions): RunControl {
   const { batchSize } = client;
   const maxLength = client.rules.valueLength;
   const maxUnwrittenValues = batchSize * maxInFlight;
+  /** As many again as are under way: their lines in the audit log are synced meanwhile. A mask has a line of its own. */
+  const hasMasks = columns.some(({ call }) => call.operation === 'GetMasked');
+  const maxBegunValues = hasMasks ? maxBegunMasks : maxUnwrittenValues * 2;
   const pending: PendingChunk[] = [];
   /** Values sent and not yet written: what has to be sent again when this process ends. */
   let unwrittenValues = 0;
@@ -100,8 +105,7 @@ export function runChunks(run: RunOptions): RunControl {
 
   const flushAll = (): void => byKey.forEach((coalescer) => coalescer.flush());
   const isFarAhead = (): boolean =>
-    // As many again as are under way: their lines in the audit log are synced meanwhile.
-    (begunValues > maxUnwrittenValues * 2 && pending.length > 1) ||
+    (begunValues > maxBegunValues && pending.length > 1) ||
     pending.length > maxPendingChunks ||
     unsyncedChunks > maxUnsyncedChunks;
   const mustStop = (): boolean => stopReason !== null || sender.stopped !== null || commitFailure !== null;

@@ -108,6 +108,7 @@ describe('pause and resume', () => {
     ['service.quota', true],
     ['service.credentials', false],
     ['service.tls', false],
+    ['service.definition-disabled', false],
     ['service.not-json', false],
     ['keychain.locked', false],
     ['audit.unwritable', false],

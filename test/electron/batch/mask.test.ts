@@ -171,7 +171,8 @@ it('who may only mask gets the masks of a list from the built-in service, and no
 
     const requests = side.audited.filter(({ intent }) => intent.operation !== 'CreateSession');
     expect(new Set(requests.map(({ intent }) => intent.operation))).toEqual(new Set(['GetMasked']));
-    expect(requests).toHaveLength(31);
+    // A line in the audit log for each, begun before its turn.
+    expect(requests.filter(({ intent }) => intent.context.act === undefined)).toHaveLength(31);
     expect(requests.every(({ intent }) => intent.context.job === job.jobId)).toBe(true);
 
     const exported = valueOf(await own.export(job.jobId, { content: 'masked' }));
