@@ -549,6 +549,37 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'batch-export-encodings',
+    scene: 'finished',
+    steps: async (page) => {
+      await finished(page);
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('button', { name: 'Format…' }).click();
+      await page.getByText('Exact values', { exact: true }).click();
+      await choose(page, 'Encoding: UTF-8', 'ISO-8859-15 (with €)');
+      await page.getByRole('combobox', { name: /^Encoding/ }).click();
+      await page.getByRole('listbox').waitFor();
+    },
+  },
+  {
+    name: 'batch-corrected',
+    scene: 'corrected',
+    steps: async (page) => {
+      await finished(page);
+      await page.getByRole('button', { name: 'Add corrected rows…' }).click();
+      await page.getByRole('status', { name: 'Corrected rows' }).getByText('left out').waitFor();
+    },
+  },
+  {
+    name: 'batch-cancelled',
+    scene: 'eight',
+    steps: async (page) => {
+      await openJob(page, 'kyc.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    },
+  },
+  { name: 'batch-jobs-forty', scene: 'forty', steps: (page) => go(page, 'Batch') },
+  {
     name: 'batch-exported',
     scene: 'table',
     steps: async (page) => {
