@@ -67,6 +67,8 @@ export interface AppOptions {
   readonly managed: ManagedSettings;
   /** What the administrator provides for a start without any connection. */
   readonly deployment: Deployment | null;
+  /** Text of the administrator's service profile for all connections; null where there is none. */
+  readonly profile: string | null;
 }
 
 export interface App {
@@ -189,7 +191,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     const started = connectionId === builtInId ? await builtIn.start() : done(null);
     return started.ok ? connections.find(connectionId) : started;
   }
-  const profiles = createConnectionProfiles({ platform, store });
+  const profiles = createConnectionProfiles({ platform, provided: options.profile, store });
   const clients = createClients({
     audit,
     create: createClientFor({ platform, profiles, connections, managed, store }),
@@ -305,7 +307,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     return saved.ok ? done(settings()) : saved;
   }
 
-  const connectionCalls = createConnectionHandlers({
+  const { restoreProfile, ...connectionCalls } = createConnectionHandlers({
     platform,
     connections,
     profiles,
@@ -325,6 +327,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     settings,
     managed,
     audit,
+    profiles,
+    restoreProfile,
     calls: { ...connectionCalls, ...batch, 'settings.save': saveSettings },
   });
   const openings = createOpenings({
@@ -337,6 +341,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     'app.disclosures': () => Promise.resolve(done(disclosures.today())),
     'app.openLogFolder': async () =>
       done({ place: (await platform.openFolder(log.folder)) ? null : log.folder }),
+    'app.wipe': () =>
+      batches.count() > 0
+        ? Promise.resolve(failed('wipe.batch-running'))
+        : recorded('RemoveEverything', () =>
+            Promise.resolve(platform.restartToWipe() ? done({}) : failed('wipe.unavailable')),
+          ),
     ...createDiagnosticsHandlers({
       platform,
       connections,

@@ -8,6 +8,7 @@ import type { Clients } from './clients.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
 import type { Connection } from './contract/models/connection.ts';
+import type { CarriedProfile } from './contract/models/deployment.ts';
 import { restoreText } from './contract/obscured.ts';
 import type { DeploymentCalls } from './deployment.ts';
 import type { Connections } from './credentials/connections.ts';
@@ -40,7 +41,10 @@ export function createConnectionHandlers({
   audit,
   changed,
   now,
-}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls> {
+}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls> & {
+  /** The service profile that came with a file of connections, recorded like one that is imported by hand. */
+  readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
+} {
   /** Records the change, makes it, and drops the connection's client, so that the next call uses a new one. */
   async function change<T>(
     action: string,
@@ -103,6 +107,10 @@ export function createConnectionHandlers({
   }
 
   return {
+    restoreProfile: (id, given) =>
+      change('ImportProfile', id, () => Promise.resolve(profiles.restore(id, given)), {
+        note: given.name.slice(0, 200),
+      }),
     'connections.save': (draft) => {
       const { id, ...next } = draft;
       const known = id === null ? null : connections.find(id);

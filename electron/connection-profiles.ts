@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { done, failed, type Outcome } from './contract/errors.ts';
 import type { Connection, ProfileView, UnreadAnswer } from './contract/models/connection.ts';
+import type { CarriedProfile } from './contract/models/deployment.ts';
 import type { Platform } from './platform/platform.ts';
 import type { SettingsDocument } from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
@@ -28,9 +29,9 @@ export interface Fitting {
 }
 
 /**
- * The service profile of each connection: the shipped one, or the site's where it has one, or one that was imported
- * into the connection; and above it what was fitted to the answers that came. The built-in service has the shipped one,
- * whatever the site says. Nothing here is secret.
+ * The service profile of each connection: the shipped one, or the administrator's where there is one, or one that was
+ * imported into the connection; and above it what was fitted to the answers that came. The built-in service has the
+ * shipped one, whatever the administrator says. Nothing here is secret.
  */
 export interface ConnectionProfiles {
   /** Failure: connection.invalid, with the place that is not valid as subject. */
@@ -38,6 +39,10 @@ export interface ConnectionProfiles {
   view(id: string): ProfileView;
   /** Imports a file that a person chose. Failures: file.unreadable, connection.invalid (not a profile, or too large). */
   import(id: string, file: string): Promise<Outcome<null>>;
+  /** For a file of connections; null where the connection has nothing of its own. */
+  carried(id: string): CarriedProfile | null;
+  /** Puts what came with a file of connections in the place of what there is. Failures: connection.invalid, file.*. */
+  restore(id: string, given: CarriedProfile): Outcome<null>;
   /** Takes the imported profile, or what was fitted, away from the connection. Failures: file.*. */
   remove(id: string, part: 'imported' | 'fitted'): Outcome<null>;
   /** With its connection. Failures: file.*. */
@@ -60,16 +65,22 @@ export interface ConnectionProfiles {
 
 interface ConnectionProfilesOptions {
   readonly platform: Pick<Platform, 'resources' | 'site'>;
+  /** Text of the profile in the administrator's folder; null where there is none. */
+  readonly provided?: string | null;
   readonly store: Pick<Store<Pick<SettingsDocument, 'profiles'>>, 'read' | 'write'>;
 }
 
 const profileName = 'service-profile.json';
 
-/** The site's service profile where it has one, else the one that is shipped. Failure: connection.invalid. */
+/**
+ * The service profile for all connections: that of the administrator's folder, else the one beside the program, else the
+ * one that is shipped. Failure: connection.invalid.
+ */
 export async function loadProfile(
-  platform: Pick<Platform, 'resources' | 'site'>,
+  platform: Pick<Platform, 'resources' | 'site'> & { readonly provided?: string | null },
   fitted: ProfileChanges = {},
 ): Promise<Outcome<ServiceProfile>> {
+  if (typeof platform.provided === 'string') return readProfile(platform.provided, fitted);
   for (const folder of [platform.site, platform.resources]) {
     try {
       return readProfile(await fs.readFile(path.join(folder, profileName), 'utf8'), fitted);
@@ -81,7 +92,11 @@ export async function loadProfile(
   return failed('connection.invalid', { subject: profileName });
 }
 
-export function createConnectionProfiles({ platform, store }: ConnectionProfilesOptions): ConnectionProfiles {
+export function createConnectionProfiles({
+  platform: { resources, site: beside },
+  provided = null,
+  store,
+}: ConnectionProfilesOptions): ConnectionProfiles {
   const unread = new Map<string, Map<OperationName, UnreadAnswer>>();
 
   const stored = (id: string) => store.read('profiles')[id] ?? { imported: null, fitted: {} };
@@ -95,14 +110,13 @@ export function createConnectionProfiles({ platform, store }: ConnectionProfiles
   }
 
   async function read({ id, builtIn }: Pick<Connection, 'id' | 'builtIn'>): Promise<Outcome<ServiceProfile>> {
-    const { resources } = platform;
     if (builtIn) return loadProfile({ resources, site: resources });
     const { imported, fitted } = stored(id);
-    const site = await loadProfile(platform, imported === null ? fitted : {});
-    if (imported === null || !site.ok) return site;
+    const shared = await loadProfile({ resources, site: beside, provided }, imported === null ? fitted : {});
+    if (imported === null || !shared.ok) return shared;
     const own = readProfile(imported.text, fitted);
-    // The site's pins stay: an import must not loosen what its administrator pinned.
-    return own.ok ? done({ ...own.value, pins: { ...own.value.pins, ...site.value.pins } }) : own;
+    // An import must not loosen what the administrator pinned.
+    return own.ok ? done({ ...own.value, pins: { ...own.value.pins, ...shared.value.pins } }) : own;
   }
 
   return {
@@ -121,6 +135,18 @@ export function createConnectionProfiles({ platform, store }: ConnectionProfiles
         imported: { name: path.basename(file).slice(0, 300), text: text.value },
         fitted: {},
       });
+    },
+    carried(id) {
+      const { imported, fitted } = stored(id);
+      if (imported === null && Object.keys(fitted).length === 0) return null;
+      const content = imported === null ? null : (JSON.parse(imported.text) as Record<string, unknown>);
+      return { name: imported?.name ?? '', content, fitted };
+    },
+    restore(id, { name, content, fitted }) {
+      const text = JSON.stringify(content ?? { version: 1 }, null, 2);
+      const profile = readProfile(text, fitted);
+      if (!profile.ok) return profile;
+      return write(id, { imported: content === null ? null : { name, text }, fitted });
     },
     remove: (id, part) =>
       write(id, { ...stored(id), ...(part === 'imported' && { imported: null }), fitted: {} }),

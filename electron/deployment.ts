@@ -4,12 +4,13 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Audit } from './audit/audit.ts';
+import type { ConnectionProfiles } from './connection-profiles.ts';
 import type { Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
 import type { ManagedSettings, Settings } from './contract/models/app.ts';
 import type { Mapping } from './contract/models/batch.ts';
 import { connectionDraft, type Connection, type Environment } from './contract/models/connection.ts';
-import type { Deployment, ImportItem } from './contract/models/deployment.ts';
+import type { CarriedProfile, Deployment, ImportItem } from './contract/models/deployment.ts';
 import type { Platform } from './platform/platform.ts';
 import { maskNumbers } from './privacy/masking.ts';
 import { parseDeployment } from './settings/parse-deployment.ts';
@@ -22,6 +23,8 @@ export interface DeploymentOptions {
   readonly settings: () => Settings;
   readonly managed: ManagedSettings;
   readonly audit: Pick<Audit, 'begin'>;
+  readonly profiles: Pick<ConnectionProfiles, 'carried'>;
+  readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
   /** Each change goes the way of the same change by hand: checked there, and recorded. */
   readonly calls: Pick<
     Handlers,
@@ -44,7 +47,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
   /** Applies what the administrator provides. Called where there is no connection yet. */
   readonly applyFirst: (given: Deployment) => Promise<Outcome<null>>;
 } {
-  const { platform, connections, settings, managed, audit, calls } = options;
+  const { platform, connections, settings, managed, audit, profiles, calls } = options;
   let shown: { importId: string; given: Deployment; items: readonly ImportItem[] } | null = null;
 
   async function write(): Promise<Outcome<{ name: string; leftOut: number } | null>> {
@@ -60,7 +63,10 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       version: 1,
       connections: connections()
         .filter(({ builtIn }) => !builtIn)
-        .map((connection) => carried.parse(connection)),
+        .map((connection) => {
+          const profile = profiles.carried(connection.id);
+          return { ...carried.parse(connection), ...(profile !== null && { profile }) };
+        }),
       mappings: harmless.map(({ id: _, ...rest }) => rest),
       reasons: settings().reasons,
     };
@@ -84,9 +90,15 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     ]);
   }
 
-  function planConnection(next: Deployment['connections'][number]): ImportItem {
+  function planConnection({ profile, ...next }: Deployment['connections'][number]): ImportItem {
     const before = find(next.name);
     const members = before === undefined ? [] : changedMembers(before, next);
+    if (
+      before !== undefined &&
+      profile !== undefined &&
+      !isDeepStrictEqual(profiles.carried(before.id), profile)
+    )
+      members.push('profile');
     const item = { kind: 'connection', name: next.name, members, code: '', forgetsSecrets: false } as const;
     const refuse = (code: ImportItem['code']): ImportItem => ({ ...item, change: 'refused', code });
     if (before?.builtIn === true) return refuse('connection.built-in');
@@ -145,10 +157,13 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       if (!saved.ok) return saved;
       count += 1;
     }
-    for (const connection of given.connections) {
+    for (const { profile, ...connection } of given.connections) {
       if (!applies('connection', connection.name)) continue;
       const saved = await calls['connections.save']({ ...connection, id: find(connection.name)?.id ?? null });
-      if (!saved.ok) return failed(saved.failure.code, { ...saved.failure, subject: connection.name });
+      const restored =
+        saved.ok && profile !== undefined ? await options.restoreProfile(saved.value.id, profile) : saved;
+      if (!restored.ok)
+        return failed(restored.failure.code, { ...restored.failure, subject: connection.name });
       count += 1;
     }
     return done(count);
@@ -197,7 +212,10 @@ function mayHoldValue({ name, columns }: Mapping): boolean {
   return texts.some((text) => maskNumbers(text) !== text || /\d{6}/.test(text));
 }
 
-function changedMembers(before: Connection, next: Deployment['connections'][number]): string[] {
+function changedMembers(
+  before: Connection,
+  next: Omit<Deployment['connections'][number], 'profile'>,
+): string[] {
   return (Object.keys(next) as (keyof typeof next)[]).filter(
     (member) => !isDeepStrictEqual(before[member], next[member]),
   );

@@ -34,10 +34,10 @@ import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { denyEverything, refusedSwitch } from './platform/denials.ts';
-import { createElectronPlatform, siteFolder } from './platform/electron-platform.ts';
+import { createElectronPlatform, homeFolder, siteFolder } from './platform/electron-platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
-import { readManagedSettings, systemOptions } from './settings/managed-settings.ts';
+import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/managed-settings.ts';
 import { wipe } from './wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
@@ -57,6 +57,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     if (quitting === null) app.quit();
     else quitting.force();
   });
+const home = homeFolder(app, process.env, process.platform);
 const refused = refusedSwitch(app, process.argv, process.platform);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
   app.commandLine.hasSwitch(name),
@@ -70,10 +71,12 @@ if (refused !== null) {
   void runVerifier(verifier);
 } else if (app.commandLine.hasSwitch('wipe')) {
   void runWipe();
-} else if (app.requestSingleInstanceLock()) {
-  start();
 } else {
-  app.quit();
+  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+  // It is where Electron looks for another instance.
+  app.setPath('userData', home);
+  if (app.requestSingleInstanceLock()) start();
+  else app.quit();
 }
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
@@ -87,7 +90,7 @@ async function runSelfCheck(): Promise<void> {
     preload: path.join(import.meta.dirname, 'preload.cjs'),
     site: siteFolder(app.getPath('exe'), process.platform),
     os: process.platform,
-    managed: systemOptions(process.platform),
+    managed: managedOptions(),
     loadKeytar,
     clock: systemClock,
     node: { options: process.execArgv, inspector: inspector.url() },
@@ -103,7 +106,6 @@ async function runSelfCheck(): Promise<void> {
  * A log is this person's own unless another is named.
  */
 async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<void> {
-  const home = app.getPath('userData');
   useScratchFolder();
   const given = process.argv.slice(process.argv.indexOf(`--${name}`) + 1);
   const ownLog = [
@@ -129,38 +131,62 @@ async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<vo
   });
 }
 
-/** `--wipe`: asks on the terminal, then removes all that is kept of this person, and ends. */
+/**
+ * `--wipe`: asks, then removes all that is kept of this person, and ends. On the terminal; in dialogs where the window
+ * asked for it (`--wipe=window`), and on Windows, where a program with a window has no terminal.
+ */
 async function runWipe(): Promise<void> {
+  const inDialogs = process.platform === 'win32' || app.commandLine.getSwitchValue('wipe') === 'window';
+  const print = async (sentence: string): Promise<void> => {
+    if (inDialogs) await dialog.showMessageBox({ message: sentence, buttons: ['Close'], noLink: true });
+    else console.log(sentence);
+  };
   let code: 0 | 1 = 1;
-  if (app.requestSingleInstanceLock()) {
-    const home = app.getPath('userData');
-    useScratchFolder();
-    const terminal = readline.createInterface({ input: process.stdin, output: process.stdout });
-    try {
+  if (fs.existsSync(home)) app.setPath('userData', home);
+  const isAlone = app.requestSingleInstanceLock();
+  if (isAlone) useScratchFolder();
+  if (inDialogs) await app.whenReady();
+  try {
+    if (isAlone)
       code = await wipe({
         home,
         conf: (options) => new ElectronStore(options),
         loadKeytar,
         clock: systemClock,
-        // Where nobody can answer, the input has ended.
-        ask: (question) => {
-          const ended = once(terminal, 'close').then(() => '');
-          return Promise.race([terminal.question(question), ended]);
-        },
-        print: (line) => {
-          console.log(line);
-        },
+        confirm: inDialogs ? confirmInDialog : confirmOnTerminal,
+        print,
       });
-    } catch (error) {
-      console.error(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
-    }
-    terminal.close();
-  } else {
-    console.error('Close Tokendesk first. Nothing was removed.');
+    else await print('Close Tokendesk first. Nothing was removed.');
+  } catch (error) {
+    await print(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
   }
   process.stdout.write('', () => {
     app.exit(code);
   });
+}
+
+async function confirmOnTerminal(what: string): Promise<boolean> {
+  const phrase = 'remove everything';
+  console.log(what);
+  const terminal = readline.createInterface({ input: process.stdin, output: process.stdout });
+  // Where nobody can answer, the input has ended.
+  const ended = once(terminal, 'close').then(() => '');
+  const answer = await Promise.race([terminal.question(`Type "${phrase}" to go on: `), ended]);
+  terminal.close();
+  return answer.trim() === phrase;
+}
+
+async function confirmInDialog(what: string): Promise<boolean> {
+  const { response } = await dialog.showMessageBox({
+    type: 'warning',
+    message: 'Remove everything of yours from this computer?',
+    detail: what,
+    buttons: ['Remove everything', 'Cancel'],
+    defaultId: 1,
+    cancelId: 1,
+    noLink: true,
+  });
+  return response === 0;
 }
 
 /** Chromium writes into its folder once it is ready: it gets one that is removed at the end. */
@@ -172,11 +198,16 @@ function useScratchFolder(): void {
   });
 }
 
+function managedOptions(): ManagedOptions {
+  const { platform } = process;
+  return { ...systemOptions(platform), site: siteFolder(app.getPath('exe'), platform) };
+}
+
 function start(): void {
   // Before Electron is ready: macOS asks for files as early as that.
   const openings = watchOpenings(app, process.argv, process.platform);
   const log = createLog({
-    folder: path.join(app.getPath('userData'), 'logs'),
+    folder: path.join(home, 'logs'),
     codeFolder: import.meta.dirname,
     version: app.getVersion(),
     now: () => new Date(),
@@ -200,7 +231,7 @@ function start(): void {
 }
 
 async function open(log: Log, openings: Openings): Promise<void> {
-  const managed = await readManagedSettings(systemOptions(process.platform));
+  const managed = await readManagedSettings(managedOptions());
   if (!managed.ok) {
     log.info('managed settings refused');
     fail('Tokendesk does not start', managed.sentence);
@@ -246,6 +277,7 @@ async function open(log: Log, openings: Openings): Promise<void> {
     log,
     managed: managed.managed,
     deployment: managed.deployment,
+    profile: managed.profile,
   });
   // electron-store offers its folder to any window that asks; the app's window must not learn it.
   ipcMain.removeAllListeners('electron-store-get-data');

@@ -174,9 +174,12 @@ async function managedSettings({ managed }: SelfCheckOptions): Promise<Verdict> 
   return good(fixed.length === 0 ? 'none' : `${fixed.join(', ')}, of ${read.sources.join(' and ')}`);
 }
 
-async function profile({ site, root }: SelfCheckOptions): Promise<Verdict> {
-  const loaded = await loadProfile({ site, resources: path.join(root, 'resources') });
-  const own = fs.existsSync(path.join(site, 'service-profile.json'));
-  const source = own ? "the site's own" : 'the one that is shipped';
+async function profile({ site, root, managed }: SelfCheckOptions): Promise<Verdict> {
+  const read = await readManagedSettings(managed);
+  const provided = read.ok ? read.profile : null;
+  const loaded = await loadProfile({ site, resources: path.join(root, 'resources'), provided });
+  const isBeside = fs.existsSync(path.join(site, 'service-profile.json'));
+  const source =
+    provided !== null ? "the administrator's" : isBeside ? "the site's own" : 'the one that is shipped';
   return loaded.ok ? good(`valid, ${source}`) : bad(`not valid, ${source} (${loaded.failure.subject ?? ''})`);
 }

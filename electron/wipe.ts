@@ -12,12 +12,11 @@ export interface WipeOptions {
   readonly conf: (options: ConfOptions) => ConfLike;
   readonly loadKeytar: () => Promise<KeyringBackend>;
   readonly clock: Clock;
-  /** What the person answers; empty where nobody can. */
-  readonly ask: (question: string) => Promise<string>;
-  readonly print: (line: string) => void;
+  /** Whether the person agrees to what would be removed. */
+  readonly confirm: (what: string) => Promise<boolean>;
+  /** Says how it ended. */
+  readonly print: (sentence: string) => Promise<void>;
 }
-
-export const wipePhrase = 'remove everything';
 
 /** Kept by every installation, so also removed where the index of the keychain was lost. */
 const fixedAccounts = ['audit:key', 'audit:anchor', 'evidence:signing', 'lock:verifier', 'disclosures'];
@@ -27,9 +26,9 @@ const fixedAccounts = ['audit:key', 'audit:anchor', 'evidence:signing', 'lock:ve
  * nothing is left, 1 when it was not confirmed or the keychain refused. Then the folder stays, since it has the names
  * of the entries. The app must not be open.
  */
-export async function wipe({ home, conf, loadKeytar, clock, ask, print }: WipeOptions): Promise<0 | 1> {
+export async function wipe({ home, conf, loadKeytar, clock, confirm, print }: WipeOptions): Promise<0 | 1> {
   if (!fs.existsSync(home)) {
-    print('There is nothing to remove.');
+    await print('There is nothing to remove.');
     return 0;
   }
   const store = createStore({
@@ -51,23 +50,25 @@ export async function wipe({ home, conf, loadKeytar, clock, ask, print }: WipeOp
   });
   const connections = store.read('connections');
   const stored = keychain.accounts();
-  print(
-    `This removes ${home} with ${connections.length} connections, ${countJobs(home)} batches and the audit log,`,
+  const agreed = await confirm(
+    `This removes ${home} with its connections (${connections.length}), batches (${countJobs(home)}) and the audit log, ` +
+      `and the entries of the keychain (${stored.length}). Nothing of it can be brought back.`,
   );
-  print(`and ${stored.length} entries of the keychain. Nothing of it can be brought back.`);
-  if ((await ask(`Type "${wipePhrase}" to go on: `)).trim() !== wipePhrase) {
-    print('Nothing was removed.');
+  if (!agreed) {
+    await print('Nothing was removed.');
     return 1;
   }
   for (const account of new Set([...stored, ...connections.flatMap(accountsOf), ...fixedAccounts])) {
     const removed = await keychain.remove(account);
     if (removed.ok || (!stored.includes(account) && removed.failure.code === 'keychain.unavailable'))
       continue;
-    print(`The keychain did not remove its entries (${removed.failure.code}). The folder was left as it is.`);
+    await print(
+      `The keychain did not remove its entries (${removed.failure.code}). The folder was left as it is.`,
+    );
     return 1;
   }
   fs.rmSync(home, { recursive: true, force: true });
-  print('Everything was removed.');
+  await print('Everything was removed.');
   return 0;
 }
 

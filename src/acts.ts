@@ -10,7 +10,7 @@ export function actsOf(entries: AuditEntry[]): AuditEntry[] {
 /** As something done, and as a noun. */
 const actLabels: Record<string, readonly [done: string, noun: string]> = {
   Reveal: ['Revealed', 'Reveal'],
-  Copy: ['Copied in clear', 'Copy in clear'],
+  Copy: ['Cleartext copied', 'Cleartext copy'],
   Match: ['Expression matched', 'Expression match'],
   Export: ['Exported', 'Export'],
   ExportReport: ['Report exported', 'Report export'],
@@ -18,7 +18,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   CreateSession: ['Signed in', 'Sign-in'],
   GetMasked: ['Looked up', 'Lookup'],
   Tokenize: ['Tokenized', 'Tokenization'],
-  Detokenize: ['Fetched in clear', 'Fetch in clear'],
+  Detokenize: ['Cleartext fetched', 'Cleartext fetch'],
   Translate: ['Translated', 'Translation'],
   BatchTokenize: ['Batch tokenized', 'Batch tokenization'],
   BatchDetokenize: ['Batch detokenized', 'Batch detokenization'],
@@ -60,6 +60,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   RemoveProfile: ['Service profile removed', 'Removal of a service profile'],
   FitProfile: ['Service profile fitted', 'Fitting of a service profile'],
   SaveSettings: ['Settings changed', 'Settings'],
+  RemoveEverything: ['App closed to remove everything', 'Removal of everything'],
   SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
   Mend: ['Corrected rows taken in', 'Corrected rows'],
   SetPassphrase: ['Passphrase set', 'Passphrase'],
@@ -71,15 +72,21 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   TailSetAside: ['Unfinished line set aside', 'Unfinished line set aside'],
 };
 
+type NamedEntry = Pick<AuditEntry, 'action' | 'phase' | 'note'> & Partial<Pick<AuditEntry, 'job'>>;
+
 /** What was done; a noun where it failed or has no end, so that it does not read as done. Acts of another version keep their names. */
-export function actName({ action, phase, note }: Pick<AuditEntry, 'action' | 'phase' | 'note'>): string {
-  const [done, noun] = actLabels[action] ?? [action, action];
+export function actName({ action, phase, note, job }: NamedEntry): string {
+  // The mask of a lookup is asked for by a person, those of a batch by the batch.
+  const isOfBatch = action === 'GetMasked' && typeof job === 'string';
+  const [done, noun] = isOfBatch
+    ? ['Masked in a batch', 'Mask in a batch']
+    : (actLabels[action] ?? [action, action]);
   const isClear = action === 'Export' && note?.startsWith('cleartext') === true;
   return `${phase === 'ok' ? done : noun}${isClear ? ' in clear' : ''}`;
 }
 
 /** The same with its outcome. */
-export function formatAct(entry: Pick<AuditEntry, 'action' | 'phase' | 'note'>): string {
+export function formatAct(entry: NamedEntry): string {
   const name = actName(entry);
   if (entry.phase === 'ok') return name;
   return entry.phase === 'failed' ? `${name} failed` : `${name} begun`;

@@ -75,8 +75,11 @@ export function formatShare(share: number): string {
 /** With one decimal where there is one: `99.3%`. */
 export const formatPercent = (share: number): string => isolated(percentTenths.format(share));
 
+/** A difference of two shares in percent: `0.3 points`. */
+export const formatPoints = (points: number): string => `${isolated(tenths.format(points))} points`;
+
 export function formatTime(instant: string): string {
-  return isolated(new Date(instant).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' }));
+  return isolated(new Date(instant).toLocaleTimeString(locale, { timeStyle: 'short' }));
 }
 
 /** Local day and time, to the second. */

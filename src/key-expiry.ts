@@ -1,15 +1,7 @@
 import { keyExpiry } from '../electron/contract/key-expiry.ts';
+import { formatDate } from './format.ts';
 
 const days = (count: number): string => (count === 1 ? '1 day' : `${count} days`);
-
-/** `12 Nov 2026` from an ISO date, whatever the time zone. */
-const formatDate = (date: string): string =>
-  new Date(date).toLocaleDateString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
 
 /**
  * How an API key stands on its expiration date, as everywhere in the window: `expires today, on 30 Nov 2026`. It

@@ -68,23 +68,29 @@ function formatRefused(f: Failure): string {
 }
 
 /** A refused token is the commonest of all failures: its sentence names what a person can change. */
+function tokenMessage(f: Failure): Message {
+  const kind = f.definition === undefined ? 'token' : `${f.definition} token`;
+  return message(
+    `The service doesn’t recognise this as a ${kind}${formatCodes(f)}.`.replace(/ a ([AEIO])/, ' an $1'),
+    'Check the digits or choose another definition.',
+  );
+}
+
 function invalidMessage(f: Failure): Message {
-  if (f.fields?.some(({ name }) => name === 'tokenValue') === true) {
-    const kind = f.definition === undefined ? 'token' : `${f.definition} token`;
-    return message(
-      `The service doesn’t recognise this as a ${kind}.`.replace(/ a ([AEIO])/, ' an $1'),
-      'Check the digits or choose another definition.',
-    );
-  }
+  if (f.fields?.some(({ name }) => name === 'tokenValue') === true) return tokenMessage(f);
   return message(formatInvalid(f), 'Correct the value and try again.');
 }
 
+/** The service's own reason: its messages, and its codes where they have no sentence here. */
 function formatInvalid(f: Failure): string {
-  const messages = (f.fields ?? []).map((field) => field.message);
-  return messages.length === 0
-    ? 'The service did not accept the value.'
-    : `The service did not accept this: ${messages.join('; ')}.`;
+  const messages = (f.fields ?? []).map((field) => field.message).join('; ');
+  return messages === ''
+    ? `The service did not accept the value${formatCodes(f)}.`
+    : `The service did not accept this: ${messages}${formatCodes(f)}.`;
 }
+
+const formatCodes = ({ code, codes = [] }: Failure): string =>
+  code === 'service.invalid-input' && codes.length > 0 ? ` (${codes.join(', ')})` : '';
 
 function clockHint({ clockSkewMs }: Failure): string {
   if (clockSkewMs === undefined) return '';
@@ -112,10 +118,15 @@ const messages: Record<FailureCode, Format> = {
             : `A proxy of this kind or with this address can’t be used: ${f.subject}.`,
           'Choose an HTTP, HTTPS or SOCKS5 proxy in the system’s settings, or ask your network team.',
         )
-      : message(
-          `The proxy ${f.subject ?? ''} did not let the request through.`.replace('  ', ' '),
-          'Sign in to the proxy or ask your network team.',
-        ),
+      : f.subject === '407'
+        ? message(
+            'The proxy asks for a sign-in, so nothing was sent.',
+            'Enter its user name and password at the connection. If it asks for NTLM or Kerberos, ask your administrator.',
+          )
+        : message(
+            `The proxy did not let the request through${f.subject === undefined ? '' : ` (${f.subject})`}.`,
+            'Ask your network team.',
+          ),
   'service.redirect': () =>
     message(
       'The service answered with a redirect. Redirects are never followed, so nothing went elsewhere.',
@@ -162,6 +173,13 @@ const messages: Record<FailureCode, Format> = {
     ),
   'service.refused': (f) =>
     message(formatRefused(f), 'Choose another policy or ask the administrator to grant it.'),
+  'service.definition-disabled': (f) =>
+    message(
+      f.definition === undefined
+        ? 'This token definition is disabled in the portal.'
+        : `The token definition ${f.definition} is disabled in the portal.`,
+      'Choose another definition, or ask the administrator to enable it.',
+    ),
   'service.not-found': (f) =>
     message(
       'The service does not know this.',
@@ -180,12 +198,17 @@ const messages: Record<FailureCode, Format> = {
         : `The service refused the value of row ${f.row}.`,
       'Check that it is a token of the chosen definition.',
     ),
-  'service.value-invalid': () =>
-    message('The service does not take this as a value of the definition.', 'Correct it and try again.'),
-  'service.value-too-long': () =>
-    message('The value is too long for the definition.', 'Shorten it or choose another definition.'),
-  'service.token-invalid': () =>
-    message('This is not a token of the definition.', 'Check it or choose another definition.'),
+  'service.value-invalid': (f) =>
+    message(
+      `The service does not take this as a value of ${f.definition ?? 'the definition'}.`,
+      'Correct it and try again.',
+    ),
+  'service.value-too-long': (f) =>
+    message(
+      `The value is too long for ${f.definition ?? 'the definition'}.`,
+      'Shorten it or choose another definition.',
+    ),
+  'service.token-invalid': tokenMessage,
   'service.empty-value': () =>
     message(
       'The service answered this value with an empty one, so the cell was left as it was.',
@@ -334,6 +357,13 @@ const messages: Record<FailureCode, Format> = {
     ),
   'reveal.reason-refused': () =>
     message('Your administrator does not accept this reason.', 'Choose one of the list.', 'now'),
+  'wipe.batch-running': () =>
+    message('A batch is running, so nothing was removed.', 'Pause or cancel it first.', 'now'),
+  'wipe.unavailable': () =>
+    message(
+      'Everything can’t be removed from this window.',
+      'Close the app and run tokendesk --wipe in a terminal.',
+    ),
   'settings.managed': () =>
     message('This setting is managed by your administrator.', 'Ask your administrator to change it.'),
   'reveal.throttled': (f) =>
@@ -543,6 +573,11 @@ const messages: Record<FailureCode, Format> = {
     message(
       'This portal user is not an administrator of the account.',
       'Sign in as a user with the role AccountAdmin or a higher one.',
+    ),
+  'portal.name-taken': (f) =>
+    message(
+      f.subject === undefined ? 'This name is taken.' : `The name ${f.subject} is taken.`,
+      'Choose another name.',
     ),
   'portal.no-operation': () =>
     message(

@@ -135,6 +135,7 @@ async function openWith(
         : files.dropped(reference),
     openFolder: () => Promise.resolve(false),
     showInFolder: () => false,
+    restartToWipe: () => false,
     // The window is the page alone: without a menu, and a title bar that follows the system.
     setTheme: () => undefined,
     onCommand: () => () => undefined,

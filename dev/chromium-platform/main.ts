@@ -107,6 +107,7 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     log,
     managed: managed.managed,
     deployment: managed.deployment,
+    profile: managed.profile,
   });
   await showing;
   const onLocked = (): void => chromium.away('screen-locked');

@@ -133,17 +133,20 @@ export function createAdministration(options: AdministrationOptions): Administra
   interface Question extends Pick<PortalQuestion, 'policy' | 'definition' | 'note'> {
     /** By the parameters of the operation. */
     readonly parameters?: Readonly<Record<string, unknown>>;
+    /** The name or title that is wanted. */
+    readonly subject?: string;
   }
 
-  /** One request as the administrator. Failures: as `askPortal`, portal.sign-in, portal.role (403). */
+  /** One request as the administrator. Failures: as `askPortal`, portal.sign-in, portal.role (403), portal.name-taken. */
   async function ask(
     reported: ReportedConnection,
     operation: AdministrationOperation,
-    { parameters = {}, ...named }: Question = {},
+    { parameters = {}, subject, ...named }: Question = {},
   ): Promise<Outcome<unknown>> {
     const own = current(reported);
     if (own === null) return failed('portal.sign-in');
-    const shape = reported.profile.administration?.operations[operation];
+    const profile = reported.profile.administration;
+    const shape = profile?.operations[operation];
     if (shape === undefined) return failed('portal.no-operation', { operation });
     const body = Object.fromEntries(
       Object.entries(shape.request).flatMap(([parameter, member]) =>
@@ -161,6 +164,9 @@ export function createAdministration(options: AdministrationOptions): Administra
     if (answer.ok) return session === own ? done(answer.value.json) : failed('portal.sign-in');
     const { code, ...details } = answer.failure;
     if (code === 'portal.expired' && session === own) forget();
+    const isTaken = details.codes?.some((one) => profile?.nameTaken.includes(one)) === true;
+    if (isTaken)
+      return failed('portal.name-taken', { ...details, ...(subject !== undefined && { subject }) });
     return code === 'portal.refused' ? failed('portal.role', details) : answer;
   }
 
@@ -270,6 +276,7 @@ export function createAdministration(options: AdministrationOptions): Administra
     const saved = await ask(reported, create ? 'CreateSecurityPolicy' : 'UpdateSecurityPolicy', {
       parameters: { name, password: next ?? undefined, grants: grantsBody(grants, profile) },
       policy: name,
+      subject: name,
       note: grants.map(({ definition, operations }) => `${definition}: ${operations.join(', ')}`).join('; '),
     });
     if (!saved.ok) return saved;
@@ -293,6 +300,7 @@ export function createAdministration(options: AdministrationOptions): Administra
     return withProfile(async (reported, profile) => {
       const answer = await ask(reported, operation, {
         parameters: { title, expires },
+        subject: title,
         note: `${title}, until ${expires}`,
       });
       if (!answer.ok) return answer;
@@ -352,6 +360,7 @@ export function createAdministration(options: AdministrationOptions): Administra
         const saved = await ask(reported, create ? 'CreateTokenDefinition' : 'UpdateTokenDefinition', {
           parameters: { definition: definitionBody(definition, profile) },
           definition: definition.name,
+          subject: definition.name,
           note: describeDefinition(definition),
         });
         if (!saved.ok) return saved;

@@ -122,6 +122,11 @@ export const calls = {
   'app.about': call(nothing, about),
   /** What this person had shown, copied, exported and matched in clear today. */
   'app.disclosures': call(nothing, disclosureFigures),
+  /**
+   * Ends the app to remove everything of this person from this computer; what is started then asks the person first.
+   * Failures: wipe.batch-running, wipe.unavailable, audit.*.
+   */
+  'app.wipe': call(nothing, nothing),
   /** Opens the folder of the local log. Where the platform can't, `place` is its path, to be shown. */
   'app.openLogFolder': call(nothing, z.strictObject({ place: z.string().max(4_096).nullable() })),
   /** What the system asked to open and nobody took yet: a file, or the case or token of a link. Nothing is sent. */

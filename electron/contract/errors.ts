@@ -20,6 +20,7 @@ export const failureCodes = [
   'service.key-revoked', // in the portal
   'service.policy-revoked',
   'service.refused', // the policy does not grant the operation for the definition
+  'service.definition-disabled', // in the portal, for every policy
   'service.not-found',
   'service.busy', // 429, and waiting did not help in time
   'service.quota', // the day's transfers are spent
@@ -66,6 +67,8 @@ export const failureCodes = [
   'reveal.reason-refused', // not one of the administrator's
   'reveal.throttled',
   'reveal.gone', // hidden meanwhile
+  'wipe.batch-running', // it would be interrupted
+  'wipe.unavailable', // the app can't start itself again here
   'settings.managed', // the administrator has fixed it; `subject` is its name
   'disclosure.limit', // as much was disclosed today as may be; `subject` is the count that is full
   'lookup.unknown',
@@ -134,6 +137,7 @@ export const failureCodes = [
   'portal.refused', // 403: not for this user or account
   'portal.not-a-token', // what was pasted is no JWT
   'portal.role', // 403 to an administrator's operation: the user has no such role
+  'portal.name-taken', // another definition, policy or key has this name; `subject` is the name
   'portal.no-operation', // the service profile names no operation for this
   'portal.secret-gone', // a key or password that was made, and is no longer held
   'portal.account-missing', // the connection has no account or tenant ID
@@ -163,6 +167,8 @@ export const failureSchema = z.strictObject({
     .array(z.strictObject({ name: z.string().max(200), message: z.string().max(500) }))
     .max(20)
     .optional(),
+  /** The service's own codes of a 400 (spec §7), as far as they look like codes. */
+  codes: z.array(z.string().max(60)).max(5).optional(),
   /** Names of the members an unexpected answer had, never their values. */
   members: z.array(z.string().max(100)).max(40).optional(),
   /** How far this machine's clock is ahead of the service's, where it is more than a minute and may be the cause. */

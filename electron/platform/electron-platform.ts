@@ -102,6 +102,7 @@ export async function createElectronPlatform(
   }
   app.on('second-instance', bringToFront);
   let sleepBlocker: number | null = null;
+  let isRestarting = false;
 
   function senderOf(event: IpcMainInvokeEvent): Sender | null {
     const frame = event.senderFrame;
@@ -187,6 +188,20 @@ export async function createElectronPlatform(
       shell.showItemInFolder(file);
       return true;
     },
+    restartToWipe() {
+      // Asked twice, Electron would start it twice.
+      if (isRestarting) return true;
+      isRestarting = true;
+      // An AppImage is unpacked at another place in each run.
+      const { APPIMAGE: execPath } = process.env;
+      const entry = app.isPackaged ? [] : [app.getAppPath()];
+      app.relaunch({
+        args: [...entry, '--wipe=window', `--user-data-dir=${home}`],
+        ...(execPath !== undefined && { execPath }),
+      });
+      app.quit();
+      return true;
+    },
     setTheme(theme) {
       electron.nativeTheme.themeSource = theme;
     },
@@ -227,6 +242,24 @@ export async function createElectronPlatform(
 export function siteFolder(executable: string, os: NodeJS.Platform): string {
   const above = os === 'darwin' ? '../../../../site' : '../site';
   return path.resolve(executable, above);
+}
+
+/**
+ * Folder of a person's files: the one that `--user-data-dir` names, else the system's. On Windows in the local part of the
+ * profile, since the roaming part travels: batches have gigabytes, their keys stay on this computer, and an audit log is
+ * written by one computer alone. A folder of before stays in use where it is.
+ */
+export function homeFolder(
+  app: Pick<Electron.App, 'commandLine' | 'getPath'>,
+  env: NodeJS.ProcessEnv,
+  os: NodeJS.Platform,
+): string {
+  const given = app.commandLine.getSwitchValue('user-data-dir');
+  if (given !== '') return path.resolve(given);
+  const roaming = app.getPath('userData');
+  const local = env['LOCALAPPDATA'] ?? '';
+  if (os !== 'win32' || local === '' || fs.existsSync(path.join(roaming, 'desk.json'))) return roaming;
+  return path.win32.join(local, 'Tokendesk');
 }
 
 /** Names that Windows takes for devices, in any folder and with any extension. */

@@ -59,6 +59,11 @@ export interface Platform {
   /** Shows a file that was written where the person said in the system's file manager. False where that can't be done. */
   showInFolder(file: string): boolean;
 
+  /**
+   * Ends the app and starts it again for `--wipe`, which asks before it removes anything. False where that can't be done.
+   */
+  restartToWipe(): boolean;
+
   /** Of the title bar, menus and dialogs; the page has its own. */
   setTheme(theme: Settings['theme']): void;
   /** Something was chosen in the application's menu. Returns the function that stops listening. */

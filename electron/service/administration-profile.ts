@@ -83,5 +83,7 @@ export const administrationProfile = z.strictObject({
   }),
   preview: z.strictObject({ token: members, mask: members }),
   toolServer: members,
+  /** Codes of a 400 that say that another definition, policy or key has the name. */
+  nameTaken: z.array(z.string().min(1).max(200)).max(20).default([]),
 });
 export type AdministrationProfile = z.infer<typeof administrationProfile>;

@@ -1,7 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { Operation } from '../contract/models/fields.ts';
 import { isEcho, readList, isObject, memberNames } from './answers.ts';
-import type { BatchAnswer, Element, ElementAnswer } from './client.ts';
+import type { Answer, BatchAnswer, Element, ElementAnswer } from './client.ts';
 import { operations } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { SessionAnswer } from './session/call-with-session.ts';
@@ -99,6 +99,53 @@ async function askAgain(
   );
 }
 
+/**
+ * One call's elements, each in a request of its own. A value that was refused, or that nothing usable came back for, is
+ * an element's failure; any other failure is the whole call's.
+ */
+export async function callEach(
+  elements: readonly Element[],
+  { emptyValues }: Pick<ServiceProfile, 'emptyValues'>,
+  send: (value: string) => Promise<Outcome<Answer>>,
+): Promise<Outcome<BatchAnswer>> {
+  const answers: ElementAnswer[] = [];
+  let requestId = '';
+  for (const { ref, value } of elements) {
+    const answer = await send(value);
+    if (answer.ok) {
+      requestId = answer.value.requestId;
+      answers.push(answerOf(ref, answer.value.value, emptyValues));
+      continue;
+    }
+    const { failure } = answer;
+    const code = refusedCodes.find((refused) => refused === failure.code);
+    if (code === undefined) return answer;
+    requestId = failure.requestId ?? '';
+    // What is known by a code of the profile's needs no other words.
+    answers.push({ ref, ok: false, code });
+  }
+  return done({ elements: answers, requestId });
+}
+
+const refusedCodes: readonly Refused['code'][] = [
+  'service.value-invalid',
+  'service.value-too-long',
+  'service.token-invalid',
+  'service.echoed-value',
+];
+
+/** A 400 whose code the profile knows as one that is said against a value, named as in a batch. */
+export function explainRefusal(
+  failure: Failure,
+  { elementCodes }: Pick<ServiceProfile, 'elementCodes'>,
+): Failure {
+  if (failure.code !== 'service.invalid-input') return failure;
+  const code = failure.codes
+    ?.map((own) => codeOf(own, elementCodes))
+    .find((known) => known !== 'service.element-refused');
+  return code === undefined ? failure : { ...failure, code };
+}
+
 function withRequestId(failure: Failure, requestId: string): Outcome<never> {
   return { ok: false, failure: requestId === '' ? failure : { ...failure, requestId } };
 }
@@ -174,7 +221,8 @@ export function matchElements(
   // Made only when an answer is out of order: most come back as they were sent.
   let positions: Map<string, number> | null = null;
   let unreadable = 0;
-  for (const [index, element] of received.entries()) {
+  for (let index = 0; index < received.length; index++) {
+    const element = received[index];
     if (!isObject(element)) return failed('service.mismatched-answer');
     const ref = stringIn(element, members.ref);
     if (ref === null) return failed('service.mismatched-answer', { members: memberNames(element) });
@@ -184,7 +232,9 @@ export function matchElements(
       position = positions.get(ref);
     }
     if (position === undefined || answers[position] !== null) return failed('service.mismatched-answer');
-    const reason = refusalOf(element, members.error);
+    const value = stringIn(element, members.value);
+    // Most have these two members: then nothing is said against it, and no other name has to be looked for.
+    const reason = value !== null && hasTwoMembers(element) ? null : refusalOf(element, members.error);
     if (reason !== null) {
       answers[position] = {
         ref,
@@ -194,7 +244,6 @@ export function matchElements(
       };
       continue;
     }
-    const value = stringIn(element, members.value);
     if (value === null) unreadable++;
     answers[position] =
       value !== null && members.refusesEcho && isEcho(sent[position]?.value ?? '', value)
@@ -205,6 +254,12 @@ export function matchElements(
     return failed('service.unexpected-answer', { members: memberNames(received[0]) });
   }
   return done(answers);
+}
+
+function hasTwoMembers(element: object): boolean {
+  let count = 0;
+  for (const _ in element) if (++count > 2) return false;
+  return count === 2;
 }
 
 function answerOf(ref: string, value: string | null, emptyValues: boolean): ElementAnswer {

@@ -6,7 +6,7 @@ import type { Operation } from '../contract/models/fields.ts';
 import { systemClock, type Clock } from '../privacy/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { isEcho, readSingle } from './answers.ts';
-import { callBatch } from './call-batch.ts';
+import { callBatch, callEach, explainRefusal } from './call-batch.ts';
 import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import { createHealth } from './limits/health.ts';
@@ -120,7 +120,8 @@ export interface Target {
 
 export type BatchCall =
   | {
-      readonly operation: 'BatchTokenize' | 'BatchDetokenize';
+      /** GetMasked has no batch form (spec §4): each element is a request of its own. */
+      readonly operation: 'BatchTokenize' | 'BatchDetokenize' | 'GetMasked';
       readonly policy: string;
       readonly definition: string;
     }
@@ -170,7 +171,7 @@ export interface ServiceClient {
     context: CallContext,
   ): Promise<Outcome<Answer>>;
   /**
-   * Sends one request's worth of elements, at most `batchSize`; more are sent in several. PatternMatch answers with the
+   * Sends one request's worth of elements, at most `batchSize`; more are sent in several, one after the other. PatternMatch answers with the
    * matching elements only; the others answer for every element. A failure is the whole call's; a refused element is
    * data. Pauses of up to two minutes are waited out; a failure with `retryAfterMs` is worth repeating after that.
    * `service.invalid-input` and `service.mismatched-answer` (damaged, or elements doubled or foreign) may be the fault
@@ -229,6 +230,7 @@ interface SingleCall {
   readonly target?: Target;
   readonly value: string;
   readonly context: CallContext;
+  readonly priority?: 'interactive' | 'batch';
 }
 
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
@@ -299,7 +301,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   };
 
   const single = async (singleCall: SingleCall): Promise<Outcome<Answer>> => {
-    const { operation, policy, definition, target, value, context } = singleCall;
+    const { operation, policy, definition, target, value, context, priority = 'interactive' } = singleCall;
     const names: Record<string, string> = profile.operations[operation].request;
     if (value.length > profile.limits.valueLength)
       return failed('value.unfit', detailsOf({ operation, policy, definition }));
@@ -308,8 +310,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       operation,
       policies: target ? [policy, target.policy] : [policy],
       definition,
-      priority: 'interactive',
-      pauseLimit: { ms: interactivePauseMs, since: null },
+      priority,
+      pauseLimit: { ms: priority === 'batch' ? batchPauseMs : interactivePauseMs, since: null },
       transfers: 1,
       context,
       signal: signalOf(context),
@@ -320,7 +322,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
           [names[parameter] ?? parameter]: value,
         }),
     });
-    if (!answer.ok) return answer;
+    if (!answer.ok) return { ok: false, failure: explainRefusal(answer.failure, profile) };
     const { json, requestId } = answer.value;
     const read = readSingle(profile, operation, json);
     const details = {
@@ -343,6 +345,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   ): Promise<Outcome<BatchAnswer>> => {
     if (elements.length === 0) return done({ elements: [], requestId: '' });
     const { operation, policy, definition } = batchCall;
+    if (operation === 'GetMasked') {
+      const priority = 'batch';
+      const send = (value: string) =>
+        single({ operation, policy, definition, value, priority, context: { ...context, rows: 1 } });
+      return callEach(elements, profile, send);
+    }
     const target = 'target' in batchCall ? batchCall.target : null;
     const pattern = 'pattern' in batchCall ? batchCall.pattern : null;
     const names: Record<string, string> = profile.operations[operation].request;

@@ -150,6 +150,7 @@ const serviceProfile = z
       keyExpired: codes,
       session: codes,
       notGranted: codes,
+      definitionDisabled: codes,
       quota: codes,
       /** The policy, or the API key, was revoked in the portal. */
       policyRevoked: codes,

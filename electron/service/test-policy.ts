@@ -123,7 +123,12 @@ function findingOf({ code, fields, members }: Failure): Finding | null {
       const names = (fields ?? []).map(({ name }) => name.toLowerCase());
       return names.some((name) => definitionMembers.includes(name)) ? 'no-definition' : 'invalid';
     }
+    case 'service.value-invalid':
+    case 'service.value-too-long':
+    case 'service.token-invalid':
+      return 'invalid';
     // An answer, but of something else than the permission.
+    case 'service.definition-disabled':
     case 'service.not-found':
     case 'service.credentials':
     case 'service.too-large':

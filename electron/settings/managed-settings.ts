@@ -4,6 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { z } from 'zod';
+import { done, type Outcome } from '../contract/errors.ts';
+import { readProfile } from '../service/profile.ts';
 import { defaultLimits } from '../privacy/disclosures.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
 import {
@@ -16,7 +18,7 @@ import {
 import { parseDeployment } from './parse-deployment.ts';
 import type { SettingsDocument } from './settings.ts';
 import type { Store } from './store.ts';
-import { readTrustedFile, type Administrator } from './trusted-file.ts';
+import { readProgramsFile, readTrustedFile, type Administrator } from './trusted-file.ts';
 
 /** A sentence to stop with: what an administrator fixed is never left out because it can't be read. */
 export type ManagedResult =
@@ -26,12 +28,16 @@ export type ManagedResult =
       readonly sources: readonly string[];
       /** What a person's first start begins with; null where the administrator provides nothing. */
       readonly deployment: Deployment | null;
+      /** Text of the service profile for all connections, valid; null where the administrator has none. */
+      readonly profile: string | null;
     }
   | { readonly ok: false; readonly sentence: string };
 
 export interface ManagedOptions extends Administrator {
   /** Folder of the administrator's files. */
   readonly folder: string;
+  /** Windows: folder beside the program, where only whoever may change the program can write. */
+  readonly site?: string;
   /** Runs one of the system's programs. Rejects where it is missing or fails. */
   readonly run: (file: string, args: readonly string[]) => Promise<string>;
   /** The account's name, by which macOS keeps what is managed for one person. */
@@ -42,6 +48,7 @@ export interface ManagedOptions extends Administrator {
 
 export const policyFile = 'policy.json';
 const connectionsFile = 'connections.json';
+const profileFile = 'service-profile.json';
 const bundleId = 'app.tokendesk';
 const registryParent = 'HKLM\\Software\\Policies';
 
@@ -90,10 +97,17 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
     managed = { ...managed, ...checked.data };
     names.push(source.name);
   }
-  // There is no folder on Windows that others can't make first.
-  const provided = options.os === 'win32' ? null : readProvided(options);
+  const provided = readProvided(options, connectionsFile, parseDeployment);
   if (provided !== null && 'reason' in provided) return stop(provided.name, provided.reason);
-  return { ok: true, managed, sources: names, deployment: provided === null ? null : provided.value };
+  const profile = readProvided(options, profileFile, parseProfile);
+  if (profile !== null && 'reason' in profile) return stop(profile.name, profile.reason);
+  return {
+    ok: true,
+    managed,
+    sources: names,
+    deployment: provided?.value ?? null,
+    profile: profile?.value ?? null,
+  };
 }
 
 type Source = { readonly name: string; readonly value: unknown } | { name: string; reason: string } | null;
@@ -111,15 +125,29 @@ function firstFlaw(error: z.ZodError): string {
   return place === '' ? 'not an object' : `${place}: ${issue?.message ?? 'wrong'}`;
 }
 
-function readProvided(
+/** A file of the administrator's beside the policy; on Windows, which has no such folder, beside the program. */
+function readProvided<T>(
   options: ManagedOptions,
-): { name: string; value: Deployment } | { name: string; reason: string } | null {
-  const name = path.join(options.folder, connectionsFile);
-  const file = readTrustedFile(name, options);
+  fileName: string,
+  parse: (bytes: Uint8Array) => Outcome<T>,
+): { name: string; value: T } | { name: string; reason: string } | null {
+  const isWindows = options.os === 'win32';
+  const folder = isWindows ? options.site : options.folder;
+  if (folder === undefined) return null;
+  const name = path.join(folder, fileName);
+  const file = isWindows ? readProgramsFile(name) : readTrustedFile(name, options);
   if (file.kind === 'missing') return null;
   if (file.kind === 'refused') return { name, reason: file.reason };
-  const parsed = parseDeployment(file.bytes);
+  const parsed = parse(file.bytes);
   return parsed.ok ? { name, value: parsed.value } : { name, reason: parsed.failure.subject ?? 'wrong' };
+}
+
+function parseProfile(bytes: Uint8Array): Outcome<string> {
+  const text = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
+  const profile = readProfile(text);
+  return profile.ok ? done(text) : profile;
 }
 
 function readPolicyFile(options: ManagedOptions): Source {

@@ -1,5 +1,6 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import { deployment, type Deployment } from '../contract/models/deployment.ts';
+import { deployment, type CarriedProfile, type Deployment } from '../contract/models/deployment.ts';
+import { maxProfileBytes, readProfile } from '../service/profile.ts';
 
 /**
  * A file of connections, from a person or the administrator. Failure: import.invalid; `subject` names the first member
@@ -21,5 +22,18 @@ export function parseDeployment(bytes: Uint8Array): Outcome<Deployment> {
   }
   const names = checked.data.connections.map(({ name }) => name.toLowerCase());
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  return twice === undefined ? done(checked.data) : failed('import.invalid', { subject: `two of ${twice}` });
+  if (twice !== undefined) return failed('import.invalid', { subject: `two of ${twice}` });
+  const wrong = checked.data.connections.flatMap(({ profile }, position) =>
+    profile === undefined ? [] : wrongProfile(profile).map((where) => `connections.${position}.${where}`),
+  );
+  return wrong[0] === undefined
+    ? done(checked.data)
+    : failed('import.invalid', { subject: wrong[0].slice(0, 300) });
+}
+
+function wrongProfile({ content, fitted }: CarriedProfile): string[] {
+  const text = JSON.stringify(content ?? { version: 1 });
+  if (Buffer.byteLength(text) > maxProfileBytes) return ['profile'];
+  const read = readProfile(text, fitted);
+  return read.ok ? [] : [read.failure.subject ?? 'profile'];
 }

@@ -61,6 +61,22 @@ export function readTrustedFile(file: string, administrator: Administrator): Tru
   }
 }
 
+/** Reads a file that is protected as the program itself is, since it lies beside it. For Windows, whose rights Node can't read. */
+export function readProgramsFile(file: string): TrustedFile {
+  try {
+    const found = fs.statSync(file);
+    if (!found.isFile()) return refused('it is no file');
+    return found.size > maxBytes
+      ? refused('it is too large')
+      : { kind: 'read', bytes: fs.readFileSync(file) };
+  } catch (error) {
+    const code = errorCode(error);
+    return code === 'ENOENT' || code === 'ENOTDIR'
+      ? { kind: 'missing' }
+      : refused(`it can’t be read (${code || 'unknown'})`);
+  }
+}
+
 const refused = (reason: string): TrustedFile => ({ kind: 'refused', reason });
 
 /** From the root down to the folder it is in. */

@@ -6,11 +6,11 @@ import { createAuthority } from '../faults/certificates.ts';
 export interface CountingService {
   readonly url: string;
   readonly ca: string;
-  /** Batch requests that came in. */
+  /** Requests with values that came in. */
   readonly requests: number;
   /** How often each value came in. */
   readonly seen: ReadonlyMap<string, number>;
-  /** Called as each batch request comes in, before it is answered. */
+  /** Called as each of them comes in, before it is answered. */
   onRequest: (requests: number) => void;
   reset(): void;
   close(): Promise<void>;
@@ -29,13 +29,18 @@ export async function startCountingService(): Promise<CountingService> {
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(parts).toString()) as {
         elements?: { RefId: string; Value: string }[];
+        tokenValue?: string;
       };
+      const { elements, tokenValue } = body;
       const answer: unknown =
-        body.elements === undefined
-          ? { sessionToken: 'torture' }
-          : { elements: body.elements.map(({ RefId, Value }) => ({ RefId, Value: cleartextOf(Value) })) };
-      for (const { Value } of body.elements ?? []) seen.set(Value, (seen.get(Value) ?? 0) + 1);
-      if (body.elements !== undefined) {
+        elements !== undefined
+          ? { elements: elements.map(({ RefId, Value }) => ({ RefId, Value: cleartextOf(Value) })) }
+          : tokenValue !== undefined
+            ? { maskedValue: `••••${tokenValue.slice(-4)}` }
+            : { sessionToken: 'torture' };
+      const values = elements?.map(({ Value }) => Value) ?? (tokenValue === undefined ? [] : [tokenValue]);
+      for (const value of values) seen.set(value, (seen.get(value) ?? 0) + 1);
+      if (values.length > 0) {
         requests += 1;
         service.onRequest(requests);
       }

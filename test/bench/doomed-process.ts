@@ -1,12 +1,15 @@
 import { openHarness, untilDone, type HarnessOptions } from './harness.ts';
 
 /** Starts a job, or goes on with the one that is there, and exports it. May be killed at any moment. */
-const options = JSON.parse(process.argv[2] ?? '{}') as HarnessOptions & { input: string };
+const options = JSON.parse(process.argv[2] ?? '{}') as HarnessOptions & {
+  input: string;
+  operation: 'detokenize' | 'mask';
+};
 const harness = await openHarness(options);
 const found = await harness.batch['batch.jobs']({});
 let job = found.ok ? found.value[0] : undefined;
 if (job === undefined) {
-  const jobId = await harness.start(await harness.source(options.input), 1);
+  const jobId = await harness.start(await harness.source(options.input), 1, options.operation);
   job = await untilDone(harness, jobId);
 } else if (job.state === 'interrupted') {
   const resumed = await harness.batch['batch.resume']({ jobId: job.jobId });

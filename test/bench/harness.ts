@@ -27,7 +27,7 @@ export interface HarnessOptions {
 export interface Harness {
   readonly batch: Batch;
   source(path: string): Promise<string>;
-  start(sourceId: string, column: number): Promise<string>;
+  start(sourceId: string, column: number, operation?: 'detokenize' | 'mask'): Promise<string>;
   onJob(listener: (job: Job) => void): void;
   close(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       if (!source.ok || source.value === null) throw new Error('no source');
       return source.value.sourceId;
     },
-    async start(sourceId, column) {
+    async start(sourceId, column, operation = 'detokenize') {
       const started = await batch['batch.start']({
         sourceId,
         revealReason: null,
@@ -113,7 +113,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
           columns: [
             {
               column,
-              operation: 'detokenize',
+              operation,
               policy: 'bench',
               definition: 'card',
               target: null,

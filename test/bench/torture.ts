@@ -11,6 +11,7 @@ export interface TortureOptions {
   readonly kills: number;
   readonly seed: number;
   readonly inFlight?: number;
+  readonly operation?: 'detokenize' | 'mask';
 }
 
 export interface TortureReport {
@@ -41,7 +42,13 @@ function random(seed: number): () => number {
  * Runs a job whose process is killed (SIGKILL) again and again, at moments counted in requests plus a few random
  * milliseconds, then lets it end and compares its export with that of an undisturbed run.
  */
-export async function torture({ rows, kills, seed, inFlight = 8 }: TortureOptions): Promise<TortureReport> {
+export async function torture({
+  rows,
+  kills,
+  seed,
+  inFlight = 8,
+  operation = 'detokenize',
+}: TortureOptions): Promise<TortureReport> {
   const home = await mkdtemp(join(tmpdir(), 'tokendesk-torture-'));
   const service = await startCountingService();
   const next = random(seed);
@@ -59,7 +66,8 @@ export async function torture({ rows, kills, seed, inFlight = 8 }: TortureOption
     killAfter: number | 'exporting' | null,
     lateMs: number,
   ): Promise<boolean> {
-    const options = { home: join(home, folder), input, output, url: service.url, ca: service.ca, inFlight };
+    const { url, ca } = service;
+    const options = { home: join(home, folder), input, output, url, ca, inFlight, operation };
     const script = join(import.meta.dirname, 'doomed-process.ts');
     const child = spawn(process.execPath, [script, JSON.stringify(options)], {
       stdio: ['ignore', 'pipe', 'inherit'],

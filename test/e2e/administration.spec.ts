@@ -180,7 +180,7 @@ async function listTools(home: string): Promise<string[]> {
 }
 
 test(
-  'the tool server is enabled, lists its tools to a stock client, and is disabled',
+  '4.22, 6.1 the tool server is enabled, lists its tools to a stock client, and is disabled',
   chromiumOnly('the test reads the keychain of the app'),
   async ({ page, app }) => {
     await administer(page);

@@ -39,7 +39,7 @@ test('a case has its timeline, is closed with its evidence, and is opened again'
     .getByRole('button', { name: 'Copy cleartext' })
     .click();
   await expect(page.getByText(/^Cleartext copied\. Clears in 0:\d\d\.$/)).toBeVisible();
-  await expect(side.getByRole('button', { name: /Copied in clear/ })).toBeVisible();
+  await expect(side.getByRole('button', { name: /Cleartext copied/ })).toBeVisible();
   await page.getByRole('button', { name: 'Clear now' }).click();
   await expect(page.getByText(/^Cleartext copied\. Clears/)).toHaveCount(0);
 

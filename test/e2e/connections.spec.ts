@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { startBuiltInService, type RunningBuiltInService } from '../../electron/built-in-service/start.ts';
 import { expect, test as base } from '../support/app-fixture.ts';
-import { go, map } from '../support/page-actions.ts';
+import { go, map, paste, readSum, run } from '../support/page-actions.ts';
+import { connect } from '../support/service-client.ts';
 
 /** A service outside the app, reached as a company's own would be. */
 const test = base.extend<{ service: RunningBuiltInService }>({
@@ -17,6 +18,16 @@ const test = base.extend<{ service: RunningBuiltInService }>({
 
 const passwordOf = (service: RunningBuiltInService, policy: string): string =>
   service.policies.find(({ name }) => name === policy)?.password ?? '';
+
+/** What the service makes of card numbers, for somebody else than this app. */
+async function tokensOf(service: RunningBuiltInService, cards: readonly string[]): Promise<string[]> {
+  const client = connect(service);
+  const sessionToken = await client.signIn('analyst');
+  const elements = cards.map((card, index) => ({ RefId: String(index), Value: card }));
+  const { body } = await client.call('BatchTokenize', { sessionToken, tokenName: 'card-number', elements });
+  await client.close();
+  return (body.elements as { Value: string }[]).map(({ Value }) => Value);
+}
 
 async function addDefinition(page: Page, index: number, name: string, label: string): Promise<void> {
   await page.getByRole('button', { name: 'Add definition' }).click();
@@ -105,7 +116,10 @@ test('a connection in three steps, from an empty form to menus that know what ea
   );
 });
 
-test('a policy that can’t be tested says why, and nothing is sent for it', async ({ page, service }) => {
+test('a policy that can’t be tested says why; one that may only mask makes a batch of masks of pasted lines', async ({
+  page,
+  service,
+}) => {
   test.setTimeout(120_000);
   await go(page, 'Connections');
   await page.getByRole('button', { name: 'Add a connection' }).first().click();
@@ -132,4 +146,17 @@ test('a policy that can’t be tested says why, and nothing is sent for it', asy
   await go(page, 'Activity');
   await page.getByText('Requests', { exact: true }).first().click();
   await expect(page.getByRole('row', { name: /Permission test failed Card number/ }).first()).toBeVisible();
+
+  const tokens = await tokensOf(service, ['4111111111111111', '4012888888881881']);
+  await go(page, 'Lookup');
+  await page.getByRole('textbox', { name: 'Token' }).focus();
+  await paste(page, tokens.join('\n'));
+  await page.getByRole('button', { name: 'Create a batch' }).click();
+  await expect(page.getByText('Policy mask-only may only mask, so Mask is filled in.')).toBeVisible();
+  await run(page);
+  expect(await readSum(page)).toMatchObject({ rows: 2, ok: 2, failed: 0 });
+  await expect(page.getByText(/^411111\D{6}1111$/).first()).toBeVisible();
+  await go(page, 'Activity');
+  await page.getByText('Requests', { exact: true }).first().click();
+  await expect(page.getByText('Masked in a batch').first()).toBeVisible();
 });

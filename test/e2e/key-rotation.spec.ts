@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { startBuiltInService, type RunningBuiltInService } from '../../electron/built-in-service/start.ts';
 import { expect, test as base } from '../support/app-fixture.ts';
-import { connect, go, tokenize } from '../support/page-actions.ts';
+import { connect, go, tokenize, typeDate } from '../support/page-actions.ts';
 import { connect as connectPlain } from '../support/service-client.ts';
 
 /** A service outside the app, reached as a company's own would be. */
@@ -53,7 +53,7 @@ test('a new API key is tried beside the old one, takes over, and the old one can
   });
   const section = page.getByRole('region', { name: 'Key rotation' });
   const enter = async (key: string): Promise<void> => {
-    await section.getByLabel('The new key expires on').fill(inDays(5));
+    await typeDate(page, 'The new key expires on', inDays(5));
     await section.getByLabel('New API key', { exact: true }).fill(key);
     await section.getByRole('button', { name: 'Try and use New API key' }).click();
   };

@@ -11,6 +11,44 @@ async function tabTo(page: Page, place: Locator): Promise<void> {
   throw new Error('Tab never leads there.');
 }
 
+/**
+ * What a person sees of the focus: the element's name, and what is wrong. A radio button's label stands for it. Null past
+ * the end of the page.
+ */
+const lookAtFocus = `(() => {
+  const focused = document.activeElement;
+  if (focused === null || focused === document.body || focused.closest('footer.status') !== null) return null;
+  const label = focused.ariaLabel ?? focused.labels?.[0]?.textContent ?? focused.textContent;
+  const name = focused.tagName + ' ' + label.trim().slice(0, 40);
+  const drawn = focused.matches('input[type=radio]') ? focused.closest('label') : focused;
+  const isOutlined = [drawn, drawn.parentElement].some((element) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1;
+  });
+  const { left, top, right, bottom } = drawn.getBoundingClientRect();
+  const x = (Math.max(0, left) + Math.min(innerWidth, right)) / 2;
+  const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
+  const there = document.elementFromPoint(x, y);
+  const isSeen = there !== null && (drawn.contains(there) || there.contains(drawn));
+  return { name, flaw: isOutlined ? (isSeen ? null : 'out of sight') : 'no outline' };
+})()`;
+
+/** Walks with Tab from the sidebar through the page and returns the places whose focus can't be seen. */
+async function flawsOfFocus(page: Page): Promise<string[]> {
+  const flaws: string[] = [];
+  await page.getByRole('navigation', { name: 'Places' }).getByRole('button').last().focus();
+  for (let step = 0; step < 60; step++) {
+    await page.keyboard.press('Tab');
+    const focus = await page.evaluate<{ name: string; flaw: string | null } | null>(lookAtFocus);
+    if (typeof focus?.flaw === 'string') flaws.push(`${focus.name}: ${focus.flaw}`);
+    if (focus !== null) continue;
+    // A walk that goes nowhere would find nothing.
+    expect(step).toBeGreaterThan(2);
+    break;
+  }
+  return flaws;
+}
+
 async function press(page: Page, place: Locator): Promise<void> {
   await tabTo(page, place);
   await page.keyboard.press('Enter');
@@ -87,4 +125,86 @@ test('the whole main job and the reports, by keyboard alone', async ({ page }) =
   await page.keyboard.press('Control+l');
   await press(page, page.getByRole('button', { name: 'Unlock' }));
   await expect(page.getByRole('navigation', { name: 'Places' })).toBeVisible();
+});
+
+test('each page by keyboard alone, and the focus can always be seen', async ({ page }) => {
+  test.setTimeout(120_000);
+  await expect(page.getByRole('button', { name: 'Start the built-in service' })).toBeFocused();
+  await page.keyboard.press('Enter');
+
+  // The case: opened, filled by a lookup, closed and opened again.
+  const place = page.getByRole('complementary', { name: 'Case' });
+  await tabTo(page, place.getByLabel('Case'));
+  await page.keyboard.type('D-20931');
+  await page.keyboard.press('Enter');
+  await expect(place.getByRole('button', { name: 'Close case' })).toBeVisible();
+  await press(page, page.getByRole('button', { name: 'Try a sample token' }));
+  await expect(page.getByRole('button', { name: 'Reveal', exact: true })).toBeFocused();
+  await page.keyboard.press('r');
+  await expect(page.getByRole('button', { name: /^Show for/ })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Hide' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('group', { name: 'In clear' })).toHaveCount(0);
+  await expect(place.getByText('Revealed')).toBeVisible();
+  expect(await flawsOfFocus(page)).toEqual([]);
+  await press(page, place.getByRole('button', { name: 'Close case' }));
+  await press(page, place.getByRole('button', { name: 'Reopen' }));
+  await expect(place.getByText('Revealed')).toBeVisible();
+
+  await page.keyboard.press('Control+2');
+  await expect(page.getByRole('button', { name: 'Try the sample file' })).toBeVisible();
+  expect(await flawsOfFocus(page)).toEqual([]);
+
+  // Reports: from a bar of the chart to its failures, then the auditor's page.
+  await page.keyboard.press('Control+3');
+  await press(page, page.getByRole('button', { name: 'Sign in to the built-in portal' }));
+  await tabTo(page, page.getByRole('radio', { name: 'Day', exact: true }));
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await press(page, page.getByRole('button', { name: /^Detokenize: .* show failures$/ }));
+  await expect(page.getByText('Failures of Detokenize')).toBeVisible();
+  expect(await flawsOfFocus(page)).toEqual([]);
+  await tabTo(page, page.getByRole('tab', { name: 'Account' }));
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByText(/1 person saw cleartext 1 time/)).toBeVisible();
+  expect(await flawsOfFocus(page)).toEqual([]);
+
+  await page.keyboard.press('Control+4');
+  await tabTo(page, page.getByRole('radio', { name: 'Cleartext and exports' }));
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('region', { name: 'Audit entries' })).toContainText('Built-in service started');
+  expect(await flawsOfFocus(page)).toEqual([]);
+
+  // A connection in its three steps.
+  await page.keyboard.press('Control+5');
+  await press(page, page.getByRole('button', { name: 'Add a connection' }));
+  await tabTo(page, page.getByLabel('Name', { exact: true }));
+  await page.keyboard.type('Acme');
+  expect(await flawsOfFocus(page)).toEqual([]);
+  await press(page, page.getByRole('button', { name: 'Next: Access' }));
+  await tabTo(page, page.getByLabel('Policy name'));
+  await page.keyboard.type('analyst');
+  await page.keyboard.press('Enter');
+  await expect(page.getByLabel('Password for analyst', { exact: true })).toBeVisible();
+  expect(await flawsOfFocus(page)).toEqual([]);
+  await press(page, page.getByRole('button', { name: 'Next: Test' }));
+  expect(await flawsOfFocus(page)).toEqual([]);
+
+  await page.keyboard.press('Control+6');
+  await tabTo(page, page.getByRole('radio', { name: 'Match system' }));
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('radio', { name: 'Light', exact: true })).toBeChecked();
+  expect(await flawsOfFocus(page)).toEqual([]);
+
+  await page.keyboard.press('Control+7');
+  await press(page, page.getByRole('button', { name: 'Sign in as administrator' }));
+  await expect(page.getByText(/signed in as admin/)).toBeVisible();
+  await tabTo(page, page.getByRole('tab', { name: 'Token definitions' }));
+  await page.keyboard.press('ArrowRight');
+  await press(page, page.getByRole('button', { name: 'New policy' }));
+  await tabTo(page, page.getByLabel('Policy name'));
+  await page.keyboard.type('refunds');
+  expect(await flawsOfFocus(page)).toEqual([]);
 });

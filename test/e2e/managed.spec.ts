@@ -45,7 +45,7 @@ test(
     await expect(seconds).toHaveAccessibleDescription('Managed by your administrator');
     await expect(page.getByLabel('Require a case for every reveal')).toBeDisabled();
     await expect(page.getByRole('button', { name: 'Remove Refund' })).toHaveCount(0);
-    await expect(page.getByLabel('Lock after')).toBeEnabled();
+    await expect(page.getByLabel('Lock when idle for')).toBeEnabled();
     const list = page.getByRole('region', { name: 'Managed by your administrator' });
     await expect(list).toContainText('Exports in clear');
     await expect(list).toContainText('tokens.example');

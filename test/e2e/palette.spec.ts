@@ -1,19 +1,9 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/app-fixture.ts';
-import { go, startBuiltIn, tokenize } from '../support/page-actions.ts';
+import { go, paste, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 const pan = '4111111111111111';
 const field = (page: Page) => page.getByRole('combobox', { name: 'Search or run' });
-
-/** As a person pastes: the test's own tool would put several lines into the input as one. */
-async function paste(page: Page, text: string): Promise<void> {
-  await page.evaluate(`(() => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', ${JSON.stringify(text)});
-    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
-    document.activeElement.dispatchEvent(event);
-  })()`);
-}
 
 test('Ctrl+K takes a token, a card number, several lines and a case, on any page', async ({ page, app }) => {
   test.setTimeout(120_000);

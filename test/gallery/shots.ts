@@ -395,7 +395,7 @@ export const shots: Shot[] = [
     scene: 'production',
     steps: async (page) => {
       await tryAgain(page, 'Detokenize');
-      await page.getByText('From the failed request').waitFor();
+      await page.getByText(/^Retrying Reveal/).waitFor();
     },
   },
   {
@@ -663,6 +663,37 @@ export const shots: Shot[] = [
       await page.getByRole('region', { name: 'Requests by definition and day' }).waitFor();
     },
   },
+  ...(['twelve', 'one'] as const).flatMap((count): Shot[] => [
+    {
+      name: `reports-${count}-definitions`,
+      scene: count === 'one' ? 'one-definition' : 'twelve-definitions',
+      steps: async (page) => {
+        await go(page, 'Reports');
+        await page.getByText('Definition', { exact: true }).first().click();
+        await page.getByRole('region', { name: 'Requests by definition' }).waitFor();
+      },
+    },
+    {
+      name: `reports-${count}-all`,
+      scene: count === 'one' ? 'one-definition' : 'twelve-definitions',
+      steps: async (page) => {
+        await go(page, 'Reports');
+        await page.getByText('By day and definition', { exact: true }).first().click();
+        await page.getByRole('region', { name: 'Requests by definition and day' }).waitFor();
+      },
+    },
+  ]),
+  {
+    name: 'reports-40-one-day',
+    scene: 'many-definitions',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates/ }).click();
+      await page.getByRole('button', { name: 'Today', exact: true }).click();
+      await page.getByText('By day and definition', { exact: true }).first().click();
+      await page.getByRole('region', { name: 'Requests by definition and day' }).waitFor();
+    },
+  },
   {
     name: 'reports-year',
     scene: 'production',
@@ -719,7 +750,7 @@ export const shots: Shot[] = [
       await go(page, 'Reports');
       await page.getByRole('button', { name: /^Dates:/ }).click();
       await page.getByRole('button', { name: 'Choose First day' }).click();
-      await page.getByRole('button', { name: 'Previous month' }).click();
+      await page.getByRole('button', { name: 'Previous', exact: true }).click();
     },
   },
   {
@@ -779,6 +810,24 @@ export const shots: Shot[] = [
   },
   { name: 'activity', scene: 'busy', steps: (page) => go(page, 'Activity') },
   {
+    name: 'activity-requests',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Activity');
+      await page.getByText('Requests', { exact: true }).first().click();
+    },
+  },
+  {
+    name: 'activity-nothing',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Activity');
+      await page.getByRole('textbox', { name: 'Search the log' }).fill('nothing like it');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: /clear/i }).first().waitFor();
+    },
+  },
+  {
     name: 'activity-failed',
     scene: 'down',
     steps: async (page) => {
@@ -803,6 +852,34 @@ export const shots: Shot[] = [
       await go(page, 'Connections');
       await page.getByRole('button', { name: 'Access', exact: true }).click();
       await page.getByLabel('Password for dispute-desk').fill('not a password');
+    },
+  },
+  { name: 'connections-service', scene: 'production', steps: (page) => go(page, 'Connections') },
+  {
+    name: 'connections-unread',
+    scene: 'unread',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await page.getByText('doesn’t fit the answer').first().waitFor();
+    },
+  },
+  {
+    name: 'connections-large-test',
+    scene: 'many-policies',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Run test' }).click();
+      await page.getByRole('region', { name: 'Large test' }).waitFor();
+    },
+  },
+  {
+    name: 'connections-fitting',
+    scene: 'fitting',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await choose(page, 'Which is the token?', 'rows[].surrogate');
+      await choose(page, 'Which is the RefId?', 'rows[].id');
     },
   },
   {
@@ -868,6 +945,14 @@ export const shots: Shot[] = [
       await page.getByRole('region', { name: /would change/ }).scrollIntoViewIfNeeded();
     },
   },
+  {
+    name: 'settings-end',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Settings');
+      await page.getByRole('heading', { name: /^About/ }).scrollIntoViewIfNeeded();
+    },
+  },
   { name: 'passphrase-missing', scene: 'passphrase-missing' },
   { name: 'long-lookup', scene: 'long-names', steps: lookUp },
   {
@@ -909,6 +994,22 @@ export const shots: Shot[] = [
       },
     },
     { name: `locale-${locale}-lookup`, scene: 'busy', look: { locale }, steps: lookUp },
+    {
+      name: `locale-${locale}-activity`,
+      scene: 'busy',
+      look: { locale },
+      steps: (page) => go(page, 'Activity'),
+    },
+    {
+      name: `locale-${locale}-access`,
+      scene: 'busy',
+      look: { locale },
+      steps: async (page) => {
+        await go(page, 'Reports');
+        await page.getByRole('tab', { name: 'Cleartext access' }).click();
+        await page.getByText(/people saw cleartext/).waitFor();
+      },
+    },
   ]),
   {
     name: 'forced-revealed',
@@ -935,6 +1036,27 @@ export const shots: Shot[] = [
     scene: 'production',
     look: { forcedColors: true },
     steps: (page) => go(page, 'Connections'),
+  },
+  {
+    name: 'forced-case',
+    scene: 'case',
+    look: { forcedColors: true },
+    steps: async (page) => {
+      await page.getByRole('button', { name: /^D-20931/ }).click();
+      await page.getByText('Revealed').first().waitFor();
+    },
+  },
+  {
+    name: 'forced-administration',
+    scene: 'administration-production',
+    look: { forcedColors: true },
+    steps: administer,
+  },
+  {
+    name: 'forced-activity',
+    scene: 'production',
+    look: { forcedColors: true },
+    steps: (page) => go(page, 'Activity'),
   },
   { name: 'locked', scene: 'locked' },
   { name: 'locked-waiting', scene: 'locked-waiting' },
@@ -1029,6 +1151,7 @@ export const shots: Shot[] = [
       await page.getByRole('tab', { name: 'Tool server' }).click();
     },
   },
+  { name: 'administration-production', scene: 'administration-production', steps: administer },
   { name: 'administration-refused', scene: 'administration-refused', steps: administer },
 ];
 export { go };

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -55,3 +56,52 @@ test('a package that electron-builder can’t make is a failure, not a missing f
     /did not make the package/,
   );
 });
+
+/** The functions and names of electron-builder's script that ours uses. */
+const harness = (include: string, output: string) => `
+Unicode true
+Name "Tokendesk"
+OutFile "${output}"
+InstallDir "$PROGRAMFILES64\\Tokendesk"
+!include LogicLib.nsh
+!define isUpdated "1 == 1"
+!include "${include}"
+Function un.atomicRMDir
+FunctionEnd
+Function un.restoreFiles
+FunctionEnd
+Section "install"
+  WriteUninstaller "$INSTDIR\\Uninstall.exe"
+SectionEnd
+Section "un.install"
+  !insertmacro customRemoveFiles
+SectionEnd
+`;
+const hasMakensis = spawnSync('makensis', ['-VERSION']).status === 0;
+
+test.skipIf(!hasMakensis)(
+  'the installer’s own part is valid, and removes all but the administrator’s folder',
+  () => {
+    const include = path.resolve('scripts/packaging/installer.nsh');
+    const folder = tempFolder();
+    const script = path.join(folder, 'harness.nsi');
+    fs.writeFileSync(script, harness(include, path.join(folder, 'out.exe')));
+    const { status, stdout } = spawnSync('makensis', ['-WX', '-V2', script], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([0, expect.anything()]);
+    // The names it relies on are electron-builder's.
+    const templates = path.resolve('node_modules/app-builder-lib/templates/nsis');
+    const uninstaller = fs.readFileSync(path.join(templates, 'uninstaller.nsh'), 'utf8');
+    for (const name of [
+      '!insertmacro customRemoveFiles',
+      'Function un.atomicRMDir',
+      'Function un.restoreFiles',
+    ])
+      expect(uninstaller).toContain(name);
+    expect(fs.readFileSync('electron-builder.yml', 'utf8')).toContain(
+      'include: scripts/packaging/installer.nsh',
+    );
+    const text = fs.readFileSync(include, 'utf8');
+    expect(text.indexOf('Rename "$INSTDIR\\site"')).toBeLessThan(text.indexOf('RMDir /r $INSTDIR'));
+    expect(text.lastIndexOf('Rename "$INSTDIR.site"')).toBeGreaterThan(text.indexOf('RMDir /r $INSTDIR'));
+  },
+);

@@ -3,7 +3,7 @@ import { expiryPhrase, expiryReminder } from '../../src/key-expiry.ts';
 
 const at = (time: string) => new Date(time);
 
-describe('the sentence on an API key’s expiration date', () => {
+describe('2.3 the sentence on an API key’s expiration date', () => {
   it.each([
     ['2026-12-31T00:00:00Z', 'expires today, on 31 Dec 2026'],
     ['2026-12-31T23:59:59Z', 'expires today, on 31 Dec 2026'],
@@ -15,7 +15,7 @@ describe('the sentence on an API key’s expiration date', () => {
     expect(expiryPhrase('2026-12-31', at(time))).toBe(phrase);
   });
 
-  it('is the reminder too, at 30, 7 and 1 days, on the day and after it, and at no other time', () => {
+  it('2.4 is the reminder too, at 30, 7 and 1 days, on the day and after it, and at no other time', () => {
     expect(expiryReminder('Acme', null, at('2026-12-31T00:00:00Z'))).toBeNull();
     expect(expiryReminder('Acme', '2026-12-31', at('2026-11-30T00:00:00Z'))).toBeNull();
     expect(expiryReminder('Acme', '2026-12-31', at('2026-12-24T00:00:00Z'))).toBe(

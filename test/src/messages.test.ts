@@ -50,12 +50,19 @@ describe('messages', () => {
     );
   });
 
-  it('quotes the service on an invalid field', () => {
+  it('7.8 quotes the service on an invalid field, and its codes where no sentence stands for them', () => {
     const failure = {
       code: 'service.invalid-input',
       fields: [{ name: 'value', message: 'value is invalid' }],
     } as const;
-    expect(messageFor({ ...failure, fields: [...failure.fields] }).summary).toContain('value is invalid');
+    const quoted = { ...failure, fields: [...failure.fields] };
+    expect(messageFor(quoted).summary).toBe('The service did not accept this: value is invalid.');
+    expect(messageFor({ ...quoted, codes: ['ValueRetired'] }).summary).toBe(
+      'The service did not accept this: value is invalid (ValueRetired).',
+    );
+    expect(messageFor({ code: 'service.invalid-input', codes: ['ValueRetired'] }).summary).toBe(
+      'The service did not accept the value (ValueRetired).',
+    );
   });
 
   it('tells how long a limit lasts', () => {

@@ -64,7 +64,7 @@ export const test = base.extend<{ app: OpenApp; page: Page; home: string }, { ke
 });
 
 /** The keyring of a worker outlives a home: it would miss the log that went with it, and lock the next app. */
-async function forgetHome(): Promise<void> {
+export async function forgetHome(): Promise<void> {
   const keyring = await loadKeytar();
   for (const account of ['audit:key', 'audit:anchor', 'lock:verifier'])
     await keyring.deletePassword('Tokendesk', account).catch(() => false);

@@ -30,6 +30,9 @@ import { testParser } from './parser.ts';
 export const cleartextOf = (token: string): string => `<${token}>`;
 export const tokenOf = (cleartext: string): string => `tok:${Array.from(cleartext).reverse().join('')}`;
 
+/** A mask that the service makes: here it tells the whole, so that none can be taken for another. */
+export const maskOf = (token: string): string => `••${token}`;
+
 export interface FakeService {
   readonly client: ServiceClient;
   /** Every element that was sent, in order. */
@@ -123,10 +126,13 @@ function answerAll(fake: FakeService, call: BatchCall, elements: readonly Elemen
     if (pattern !== null) {
       return pattern.test(cleartextOf(value)) ? [{ ref, ok: true, value: cleartextOf(value) }] : [];
     }
-    return [
-      { ref, ok: true, value: call.operation === 'BatchDetokenize' ? cleartextOf(value) : tokenOf(value) },
-    ];
+    return [{ ref, ok: true, value: resultOf(call.operation, value) }];
   });
+}
+
+function resultOf(operation: BatchCall['operation'], value: string): string {
+  if (operation === 'GetMasked') return maskOf(value);
+  return operation === 'BatchDetokenize' ? cleartextOf(value) : tokenOf(value);
 }
 
 export const connection: Connection = {

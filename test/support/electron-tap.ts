@@ -38,6 +38,8 @@ export function tapMain(electron: TappedModules, { home, downloads }: TapOptions
   const tell = (message: unknown): void => void outward.push(JSON.stringify(message));
 
   // The switch moves what Chromium itself keeps; this is the documented way for everything else.
+  // It refuses one that is not there.
+  fs.mkdirSync(home, { recursive: true });
   app.setPath('userData', home);
 
   const handle = ipcMain.handle.bind(ipcMain);

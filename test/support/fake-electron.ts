@@ -146,6 +146,7 @@ export function createFakeElectron(options: FakeOptions) {
     notifications: [] as (Electron.NotificationConstructorOptions & { click: () => void })[],
     blockers: new Set<number>(),
     protocols: [] as string[],
+    relaunches: [] as Electron.RelaunchOptions[],
     saveAnswer: { canceled: true, filePath: '' } as Electron.SaveDialogReturnValue,
   };
   let becomeReady: () => void = () => undefined;
@@ -156,7 +157,11 @@ export function createFakeElectron(options: FakeOptions) {
   const appMethods = {
     isPackaged: options.isPackaged ?? false,
     commandLine: {
-      hasSwitch: (name: string) => (options.switches ?? []).includes(name),
+      // A switch with a value is `name=value`.
+      hasSwitch: (name: string) =>
+        (options.switches ?? []).some((given) => given === name || given.startsWith(`${name}=`)),
+      getSwitchValue: (name: string) =>
+        (options.switches ?? []).find((given) => given.startsWith(`${name}=`))?.slice(name.length + 1) ?? '',
       appendSwitch: () => undefined,
     } satisfies Partial<Electron.CommandLine> as unknown as Electron.CommandLine,
     enableSandbox() {
@@ -166,6 +171,7 @@ export function createFakeElectron(options: FakeOptions) {
     whenReady: () => ready,
     getPath: (name) => paths.get(name) ?? `${options.userData}/${name}`,
     setPath(name, path) {
+      if (!fs.existsSync(path)) throw new Error('Failed to set path');
       paths.set(name, path);
     },
     getAppPath: () => options.appPath,
@@ -173,6 +179,9 @@ export function createFakeElectron(options: FakeOptions) {
     setAsDefaultProtocolClient(protocol) {
       said.protocols.push(protocol);
       return true;
+    },
+    relaunch(given) {
+      said.relaunches.push(given ?? {});
     },
     quit() {
       const event = { prevented: false, preventDefault: () => (event.prevented = true) };

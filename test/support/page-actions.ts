@@ -17,6 +17,16 @@ export async function choose(page: Page, label: string, option: string): Promise
   await page.getByRole('option', { name: new RegExp(`^${option}\\b`) }).click();
 }
 
+/** As a person pastes: the test's own tool would put several lines into the input as one. */
+export async function paste(page: Page, text: string): Promise<void> {
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ${JSON.stringify(text)});
+    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(event);
+  })()`);
+}
+
 export async function go(page: Page, place: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: place }).click();
 }
@@ -50,15 +60,15 @@ export async function reveal(page: Page, caseReference: string): Promise<void> {
 export const systemDialogs = new WeakMap<Page, (file: string) => Promise<void>>();
 
 /** Chooses a file the way the host's dialog would give it. */
-export async function chooseFile(page: Page, file: string): Promise<void> {
+export async function chooseFile(page: Page, file: string, button = 'Choose a file'): Promise<void> {
   const answer = systemDialogs.get(page);
   if (answer !== undefined) {
     await answer(file);
-    await page.getByRole('button', { name: 'Choose a file' }).click();
+    await page.getByRole('button', { name: button }).click();
     return;
   }
   const chooser = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'Choose a file' }).click();
+  await page.getByRole('button', { name: button }).click();
   await (await chooser).setFiles(file);
 }
 
@@ -152,6 +162,15 @@ export async function connect(page: Page, access: ServiceAccess): Promise<void> 
   await storeSecret(page, `Password for ${access.policy}`, access.policyPassword);
   if (!isFirst) await page.getByRole('button', { name: 'Use this connection' }).click();
   await page.locator('[aria-current=true]').getByText('in use').waitFor();
+}
+
+/** Types a day, YYYY-MM-DD, part by part, in whatever order the person's locale has them. */
+export async function typeDate(page: Page, label: string, day: string): Promise<void> {
+  const [year = '', month = '', date = ''] = day.split('-');
+  for (const [part, text] of Object.entries({ year, month, day: date })) {
+    await page.getByRole('spinbutton', { name: `${part}, ${label}` }).focus();
+    await page.keyboard.type(text);
+  }
 }
 
 /** Types a secret and saves the connection with it. */

@@ -69,6 +69,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     droppedFile: (reference) => Promise.resolve(reference),
     openFolder: () => Promise.resolve(false),
     showInFolder: () => false,
+    restartToWipe: () => true,
     setTheme: () => undefined,
     onCommand: () => () => undefined,
     onOpen: () => () => undefined,
@@ -102,6 +103,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     },
     managed: given.managed ?? {},
     deployment: null,
+    profile: null,
     ...given.options,
   });
   let closing: Promise<void> | undefined;

@@ -2,7 +2,7 @@ import { done, failed, type FailureCode, type Outcome } from '../../contract/err
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
-import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
+import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import { readChunk, type Chunk, type Format, type RowSource } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
@@ -150,8 +150,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       if (failedOnly) output.prepend(errorColumns);
       for (const { one, column, hasResult, hasMatch } of mapped) {
         const name = header.value(0, column);
-        const suffix = yieldsCleartext(one.plan.operation) ? choice.content : 'token';
-        if (hasResult) output.insertAfter(column, `${name}_${suffix}`);
+        if (hasResult) output.insertAfter(column, `${name}_${suffixOf(one, choice)}`);
         if (hasMatch) output.insertAfter(column, `${name}_match`);
       }
       if (withError) output.insertAfter(lastColumn, 'error');
@@ -228,23 +227,33 @@ const reasonOf = (code: FailureCode): string => rowReasons[code] ?? 'Failed';
 const matchText = (state: string | undefined): string =>
   state === rowStates.ok ? 'yes' : state === rowStates.unmatched ? 'no' : '';
 
+/** What the name of a column with results ends with. */
+function suffixOf({ plan }: ColumnWork, { content }: Choice): string {
+  if (plan.operation === 'mask') return 'masked';
+  return yieldsCleartext(plan.operation) ? content : 'token';
+}
+
 /** Whether the export's encoding has the characters of a result; what is masked is written in any. */
 const canWriteResult = (
-  work: ColumnWork,
+  { plan }: ColumnWork,
   result: string,
   { choice, output }: { choice: Choice; output: Pick<RowOutput, 'canHold'> },
 ): boolean =>
-  (yieldsCleartext(work.plan.operation) && choice.content !== 'cleartext') || output.canHold(result);
+  plan.operation === 'mask' ||
+  (yieldsCleartext(plan.operation) && choice.content !== 'cleartext') ||
+  output.canHold(result);
 
-/** Null where the export keeps what came in. */
-function resultOf(work: ColumnWork, result: string, choice: Choice): string | null {
-  if (!yieldsCleartext(work.plan.operation)) return result;
+/** Null where the export keeps what came in. A mask of the service's is all there is, whatever the export asks for. */
+function resultOf({ plan, kind }: ColumnWork, result: string, choice: Choice): string | null {
+  if (!yieldsMasks(plan.operation)) return result;
   if (choice.content === 'tokens') return null;
-  return choice.content === 'masked' && result !== '' ? mask(work.kind, result) : result;
+  return plan.operation !== 'mask' && choice.content === 'masked' && result !== ''
+    ? mask(kind, result)
+    : result;
 }
 
 const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>
-  content !== 'tokens' || !yieldsCleartext(plan.operation);
+  content !== 'tokens' || !yieldsMasks(plan.operation);
 
 const hasMatchColumn = ({ plan }: ColumnWork, { rows }: Choice): boolean =>
   plan.operation === 'match' && (rows === 'all' || rows === 'shown');

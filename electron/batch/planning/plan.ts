@@ -53,6 +53,8 @@ function callFor(
       return { operation: 'BatchTokenize', policy, definition };
     case 'detokenize':
       return { operation: 'BatchDetokenize', policy, definition };
+    case 'mask':
+      return { operation: 'GetMasked', policy, definition };
     case 'translate':
       if (target === null) throw new TypeError('a translate column without a target');
       return { operation: 'BatchTranslate', policy, definition, target };
@@ -89,6 +91,10 @@ export function changePolicies(plan: Plan, changes: readonly PolicyChange[]): Ou
 /** Whether the result of a column is cleartext, or else its input is. */
 export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
   operation === 'detokenize' || operation === 'match';
+
+/** Whether the result of a column is a mask: one made here of cleartext, or the service's own, behind which there is nothing. */
+export const yieldsMasks = (operation: ColumnPlan['operation']): boolean =>
+  operation === 'mask' || yieldsCleartext(operation);
 
 /**
  * A plan against the source's width and the connection's lists. Its expressions are not checked here: see `Parser`.

@@ -127,6 +127,8 @@ export async function runPreflight(
   let names: readonly string[] = [];
   const rules = work.map(({ plan: { operation } }) => ({ operation, maxLength }));
   let sendable = 0;
+  /** Those that are requests of their own. */
+  let singles = 0;
   /** By column to be tokenized: values sent, those that look like tokens among them, and the first of these. */
   const tokenized = work.map(() => ({ all: 0, like: 0, firstRow: 0 }));
   let chunks = 0;
@@ -139,7 +141,7 @@ export async function runPreflight(
   const countsSoFar = (finished: boolean): Preflight => {
     // Once the counter is full, what it can't tell apart is taken as distinct: an upper bound for time and quota.
     const sent = distinct.exact ? distinct.count : sendable;
-    const requests = Math.ceil(sent / rates.batchSize);
+    const requests = singles + Math.ceil((sent - singles) / rates.batchSize);
     return {
       sourceId,
       done: finished,
@@ -229,7 +231,9 @@ export async function runPreflight(
             if (seen.like === 1) seen.firstRow = chunk.start.row + r;
           }
         }
-        if (distinct.add(value, seeds.get(key) ?? 0) || !distinct.exact) sendable += 1;
+        if (!distinct.add(value, seeds.get(key) ?? 0) && distinct.exact) continue;
+        sendable += 1;
+        if (plan.operation === 'mask') singles += 1;
       }
       if (empty === work.length) counts.blank += 1;
     }

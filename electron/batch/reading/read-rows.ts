@@ -73,7 +73,7 @@ export async function* readRows(
   let position = from;
   let buffered: Buffer = Buffer.alloc(0);
   /** How many bytes are looked at at once. */
-  let window = asOneChunk ? maxBytes : firstWindow;
+  let window = asOneChunk ? maxBytes : Math.min(firstWindow, Math.max(rowsPerChunk * 17, minWindow));
   let headerAhead = format.header && from.row === 1;
 
   const isEnd = (): boolean => position.offset + buffered.length >= until;

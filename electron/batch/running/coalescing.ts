@@ -103,7 +103,7 @@ export class ValueCoalescer {
     if (isRemembered) this.#young.set(value, slot);
     this.#requested += 1;
     this.#open.slots.push(slot);
-    if (this.#open.slots.length >= batchSize) this.flush();
+    if (this.#open.slots.length >= elementsPerRequest(this.#call, batchSize)) this.flush();
     return slot;
   }
 
@@ -151,6 +151,10 @@ export class ValueCoalescer {
   }
 }
 
+/** GetMasked takes one value (spec §4). */
+const elementsPerRequest = ({ operation }: BatchCall, batchSize: number): number =>
+  operation === 'GetMasked' ? 1 : batchSize;
+
 /** Equal values are in the same group. */
 function groupOf(value: string): number {
   const last = value.length - 1;
@@ -189,8 +193,8 @@ export function applyAnswer(call: BatchCall, slots: readonly Slot[], answer: Bat
   }
 }
 
-export function failSlots(slots: readonly Slot[], { code, fields }: Failure): void {
-  const reason = fields?.map(({ message }) => message).join('; ') ?? '';
+export function failSlots(slots: readonly Slot[], { code, codes = [], fields = [] }: Failure): void {
+  const reason = [...fields.map(({ message }) => message), ...codes].join('; ');
   for (const slot of slots) {
     slot.state = rowStates.failed;
     slot.text = code;

@@ -6,7 +6,7 @@ import type { DamagedJob, Job, Plan } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchOptions } from '../batch.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
-import { yieldsCleartext, type Draft } from '../planning/plan.ts';
+import { yieldsMasks, type Draft } from '../planning/plan.ts';
 import { firstColumns } from '../reading/preview.ts';
 import {
   createJobFolder,
@@ -188,7 +188,7 @@ async function createSpec(
       ...columns.map(({ name }) => name),
       ...plan.columns.flatMap(({ column, operation, into }) => {
         const name = columns[column]?.name ?? '';
-        return into === 'replace' ? [] : [`${name}_${yieldsCleartext(operation) ? 'masked' : 'token'}`];
+        return into === 'replace' ? [] : [`${name}_${yieldsMasks(operation) ? 'masked' : 'token'}`];
       }),
     ],
     startedAt: new Date(now).toISOString(),

@@ -79,6 +79,8 @@ const restBytes = 256 * 1024;
 /** About so many values a chunk: few beside those in flight, so that no chunk waits long for its last value. */
 const valuesPerChunk = 1_000;
 const minRowsPerChunk = 50;
+/** Where each value is a request of its own: what is sent again after a kill stays a few seconds' worth. */
+const maskedValuesPerChunk = 100;
 const checkSourceEvery = 16;
 
 /** A source with what a person corrected in it. */
@@ -93,7 +95,9 @@ export async function* remainingChunks(
   { entries }: Pick<ResultStore, 'entries'>,
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const from = entries.at(-1)?.end ?? beginning(format);
-  const rows = Math.max(minRowsPerChunk, Math.floor(valuesPerChunk / plan.columns.length));
+  const hasMasks = plan.columns.some(({ operation }) => operation === 'mask');
+  const values = hasMasks ? maskedValuesPerChunk : valuesPerChunk;
+  const rows = Math.max(minRowsPerChunk, Math.floor(values / plan.columns.length));
   let count = 0;
   for await (const chunk of readRows(source, format, from, { rows })) {
     if (count++ % checkSourceEvery === 0) {

@@ -157,6 +157,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       options.onBegin(request);
       void run(request);
     }
+    // Those whose turn comes next; more would be lines of requests that a killed process never sent.
+    for (const request of queue.slice(0, maxInFlight)) {
+      const { call, slots } = request;
+      request.announced ??= client.announce(call, slots.length, { ...context, rows: slots.length });
+    }
     if (running === 0 && queue.length === 0) {
       for (const resolve of whenIdle) resolve();
       whenIdle = [];
@@ -179,8 +184,6 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         request.settle(stopped);
         return;
       }
-      const { call, slots } = request;
-      request.announced = client.announce(call, slots.length, { ...context, rows: slots.length });
       queue.push(request);
       sendQueued();
     },

@@ -166,7 +166,7 @@ export type MatchParts = z.infer<typeof matchParts>;
 export const columnPlan = z.strictObject({
   /** Position from 0. */
   column: count,
-  operation: z.enum(['detokenize', 'tokenize', 'translate', 'match']),
+  operation: z.enum(['detokenize', 'mask', 'tokenize', 'translate', 'match']),
   policy: name,
   definition: name,
   /** translate only */

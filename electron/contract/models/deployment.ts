@@ -4,14 +4,30 @@ import { mapping } from './batch.ts';
 import { connectionDraft } from './connection.ts';
 import { id, name } from './fields.ts';
 
+/** What a connection's service profile differs in: the file that was imported into it, and what was fitted above it. */
+export const carriedProfile = z.strictObject({
+  /** Of the file; empty where there is none. */
+  name: z.string().max(300),
+  content: z.record(z.string(), z.unknown()).nullable(),
+  fitted: z.record(z.string().max(100), z.unknown()),
+});
+export type CarriedProfile = z.infer<typeof carriedProfile>;
+
 /**
- * What can be carried from one workstation to another: connections, mappings and reasons. Strict throughout, so there is
- * no member that could hold a secret; those are entered on each workstation.
+ * What can be carried from one workstation to another: connections with their service profiles, mappings and reasons.
+ * Strict, so there is no member that could hold a secret; those are entered on each workstation.
  */
 export const deployment = z.strictObject({
   format: z.literal('tokendesk-connections'),
   version: z.literal(1),
-  connections: z.array(connectionDraft.omit({ id: true })).max(200),
+  connections: z
+    .array(
+      connectionDraft
+        .omit({ id: true })
+        /** Absent where that of the workstation stays. */
+        .extend({ profile: carriedProfile.optional() }),
+    )
+    .max(200),
   mappings: z.array(mapping.omit({ id: true })).max(500),
   /** Absent where those of the workstation stay. */
   reasons: settings.shape.reasons.optional(),

@@ -125,8 +125,15 @@ function readReply(
         return { kind: 'denied', meaning, failure: failure('service.refused') };
       }
       const fields = fieldMessages(body, request.submitted);
-      const invalid = failure('service.invalid-input');
-      return { kind: 'final', failure: fields.length === 0 ? invalid : { ...invalid, fields } };
+      const harmless = harmlessCodes(codes, request.submitted);
+      return {
+        kind: 'final',
+        failure: {
+          ...failure('service.invalid-input'),
+          ...(fields.length > 0 && { fields }),
+          ...(harmless.length > 0 && { codes: harmless }),
+        },
+      };
     }
     default:
       return { kind: 'final', failure: { ...failure('service.unexpected-answer'), members: [] } };
@@ -245,6 +252,16 @@ export function errorCodes(body: unknown): string[] {
   const { errors } = body;
   const found = isObject(errors) ? errors.code : errors;
   return [found].flat().filter((code): code is string => typeof code === 'string');
+}
+
+/** Codes that look like a name and repeat nothing of what was sent. */
+function harmlessCodes(codes: readonly string[], submitted: () => Iterable<string>): string[] {
+  const names = codes
+    .filter((code) => /^[A-Za-z][\w.-]{1,59}$/.test(code) && !/\d{4}/.test(code))
+    .slice(0, 5);
+  if (names.length === 0) return [];
+  const sent = [...submitted()].map((value) => value.trim().toLowerCase()).filter((value) => value !== '');
+  return names.filter((name) => !sent.some((value) => name.toLowerCase().includes(value)));
 }
 
 /**

@@ -1,6 +1,7 @@
-import { type Outcome, done } from '../../contract/errors.ts';
+import { type FailureCode, type Outcome, done } from '../../contract/errors.ts';
 import type { Clock } from '../../privacy/clock.ts';
 import type { OperationName } from '../operations.ts';
+import type { ErrorMeaning } from '../profile.ts';
 import type { OutgoingRequest, SendResult } from '../send-request.ts';
 import type { Session, Sessions } from './sessions.ts';
 
@@ -9,6 +10,12 @@ const freshMs = 1_000;
 const maxRenewals = 3;
 /** How long a refusal that outlived a renewal is believed without another renewal. */
 const believeRefusalMs = 30_000;
+
+/** Another session would be refused the same. */
+const finalMeanings: Partial<Record<ErrorMeaning, FailureCode>> = {
+  notGranted: 'service.refused',
+  definitionDisabled: 'service.definition-disabled',
+};
 
 export interface SessionCall extends Omit<OutgoingRequest, 'operation' | 'policy' | 'body'> {
   readonly operation: Exclude<OperationName, 'CreateSession'>;
@@ -78,7 +85,8 @@ export function createSessionCaller(
       }
       if (result.kind !== 'denied') return { ok: false, failure: result.failure };
       const { meaning, failure } = result;
-      if (meaning === 'notGranted') return { ok: false, failure: { ...failure, code: 'service.refused' } };
+      const code = meaning === null ? undefined : finalMeanings[meaning];
+      if (code !== undefined) return { ok: false, failure: { ...failure, code } };
       const isBelieved = (refusedAt.get(key) ?? -Infinity) + believeRefusalMs > clock.monotonic();
       const isFresh = used.every(({ createdAt }) => sentAt - createdAt < freshMs);
       const again = renewals === 0 ? !(isBelieved && meaning === null) : !isFresh;

@@ -1,6 +1,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type {
+  Column,
   ColumnPlan,
   Job,
   Mapping,
@@ -29,7 +30,15 @@ import {
   samplesFor,
 } from './pattern.svelte.ts';
 import { SavedMappings } from './saved-mappings.svelte.ts';
-import { formatPreset, planFor, suggestionFor, type Note, type Preset } from './suggestions.ts';
+import {
+  allowedSuggestionFor,
+  formatPreset,
+  mayOnlyMask,
+  planFor,
+  type Note,
+  type Preset,
+  type Suggestion,
+} from './suggestions.ts';
 
 export type ColumnAction = 'keep' | ColumnPlan['operation'];
 
@@ -44,6 +53,15 @@ interface DraftOptions {
 }
 
 /** A file before it runs: how it is read, what is done with which column, and the preflight. */
+/** Notes of what was filled in: without it the file is read as it was found. */
+const undoneByReading: readonly Note['kind'][] = [
+  'suggested',
+  'preset',
+  'recognised',
+  'only-masks',
+  'tokens',
+];
+
 export class BatchDraft {
   readonly app: AppStore;
   readonly source: Source;
@@ -351,12 +369,7 @@ export class BatchDraft {
       if (saved.ok && note.wasApplied) this.appliedMapping = saved.value;
     } else if (note?.kind === 'offered') {
       this.apply(note.mapping);
-    } else if (
-      note?.kind === 'suggested' ||
-      note?.kind === 'preset' ||
-      note?.kind === 'recognised' ||
-      note?.kind === 'tokens'
-    ) {
+    } else if (note !== null && undoneByReading.includes(note.kind)) {
       this.#preset = null;
       this.#clear();
       await this.read({});
@@ -376,7 +389,7 @@ export class BatchDraft {
   #suggest(): void {
     const found = this.saved.find(this.#header);
     const [column, ...others] = this.preview?.columns ?? [];
-    const suggestion = column === undefined ? null : suggestionFor(column);
+    const suggestion = column === undefined ? null : this.suggestionFor(column);
     if (found?.isExact === true) {
       this.apply(found.mapping);
       this.note = { kind: 'suggested', mapping: found.mapping };
@@ -386,16 +399,23 @@ export class BatchDraft {
     } else if (column !== undefined && suggestion !== null && others.length === 0) {
       this.choose(column.index, suggestion.operation);
       this.note = { kind: 'recognised', column: column.name, suggestion };
+    } else if (column !== undefined && others.length === 0 && mayOnlyMask(column, this.#preset, this.app)) {
+      this.choose(column.index, 'mask');
+      this.note = { kind: 'only-masks', policy: this.app.policy };
     } else if (column !== undefined && this.#areTokens && others.length === 0) {
       this.choose(column.index, 'detokenize');
       this.note = { kind: 'tokens' };
     }
   }
 
+  suggestionFor(column: Column): Suggestion | null {
+    return allowedSuggestionFor(column, this.#preset, this.app);
+  }
+
   /** Recognised columns with which nothing is done yet. */
   suggestions = $derived.by(() =>
     (this.preview?.columns ?? []).flatMap((column) => {
-      const suggestion = this.columns.has(column.index) ? null : suggestionFor(column);
+      const suggestion = this.columns.has(column.index) ? null : this.suggestionFor(column);
       return suggestion === null ? [] : [{ column: column.index, ...suggestion }];
     }),
   );

@@ -14,6 +14,7 @@ import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from 
 
 export const operationLabels: Record<ColumnPlan['operation'], string> = {
   detokenize: 'Detokenize',
+  mask: 'Mask',
   tokenize: 'Tokenize',
   translate: 'Translate',
   match: 'Match pattern',
@@ -22,6 +23,7 @@ export const operationLabels: Record<ColumnPlan['operation'], string> = {
 /** The operation of the service that a column's operation is done with. */
 export const batchOperations = {
   detokenize: 'BatchDetokenize',
+  mask: 'GetMasked',
   tokenize: 'BatchTokenize',
   translate: 'BatchTranslate',
   match: 'PatternMatch',

@@ -2,6 +2,7 @@ import { newXorKey } from '../../../electron/contract/obscured.ts';
 import type { Failure, FailureCode } from '../../../electron/contract/errors.ts';
 import type {
   CanaryCell,
+  ColumnPlan,
   ExportChoice,
   Exported,
   Job,
@@ -21,14 +22,19 @@ export const maxSheetRows = 1_048_575;
 /** What a sheet was read from has no dialect of text that a person would know again. */
 const isWorkbook = ({ sourceName }: Job): boolean => /\.xl[st][xm]$/i.test(sourceName);
 
-/** What an export of a job may hold, the usual one first. `tokens`: what was tokenized or translated, or came in so. */
+/**
+ * What an export of a job may hold, the usual one first. `tokens`: what was tokenized or translated, or came in so. A
+ * job that only masked has no cleartext.
+ */
 export function exportContents({ plan }: Pick<Job, 'plan'>): ExportChoice['content'][] {
-  const hasMasked = plan.columns.some(({ operation }) => operation === 'detokenize' || operation === 'match');
-  if (hasMasked) return ['masked', 'tokens', 'cleartext'];
-  // The values that came in are cleartext where they were tokenized.
-  return plan.columns.some(({ operation }) => operation === 'tokenize')
-    ? ['tokens', 'cleartext']
-    : ['tokens'];
+  const does = (...operations: ColumnPlan['operation'][]): boolean =>
+    plan.columns.some(({ operation }) => operations.includes(operation));
+  return [
+    ...(does('detokenize', 'match', 'mask') ? ['masked' as const] : []),
+    'tokens',
+    // The values that came in are cleartext where they were tokenized.
+    ...(does('detokenize', 'match', 'tokenize') ? ['cleartext' as const] : []),
+  ];
 }
 
 /** The export that is offered first: by what the job did, in the source's own dialect; of a workbook another one. */

@@ -19,7 +19,7 @@ export function formatPreset({ operation, definition, policy }: Preset, app: App
 
 /** What may be done with a column that was recognised. */
 export interface Suggestion {
-  operation: 'tokenize' | 'detokenize';
+  operation: 'tokenize' | 'detokenize' | 'mask';
   /** Such as "card numbers". */
   looksLike: string;
 }
@@ -42,6 +42,35 @@ export function suggestionFor({
   return { operation: 'tokenize', looksLike: looksLike === 'email' ? 'e-mail addresses' : `${kind} numbers` };
 }
 
+/** The same under the policy in use: tokens that it can't have in clear are masked. */
+export function allowedSuggestionFor(
+  column: Pick<Column, 'index' | 'looksLike' | 'content'>,
+  preset: Preset | null,
+  app: AppStore,
+): Suggestion | null {
+  const suggestion = suggestionFor(column);
+  if (suggestion?.operation !== 'detokenize') return suggestion;
+  const definition = definitionFor(column, preset, app);
+  const isMask = app.isRefused('BatchDetokenize', definition) && !app.isRefused('GetMasked', definition);
+  return isMask ? { ...suggestion, operation: 'mask' } : suggestion;
+}
+
+/** Whether a test found that the policy in use can do nothing else with a column of who knows what. */
+export function mayOnlyMask(
+  column: Pick<Column, 'index' | 'looksLike' | 'content'>,
+  preset: Preset | null,
+  app: AppStore,
+): boolean {
+  const definition = definitionFor(column, preset, app);
+  const isRefused = (operation: ColumnPlan['operation']): boolean =>
+    app.isRefused(batchOperations[operation], definition);
+  return (
+    column.content !== 'cleartext' &&
+    (['detokenize', 'tokenize', 'translate', 'match'] as const).every(isRefused) &&
+    !isRefused('mask')
+  );
+}
+
 /** A change to the plan or the mappings that the person can undo, or one that is offered. */
 export type Note =
   | { kind: 'suggested'; mapping: Mapping }
@@ -51,6 +80,8 @@ export type Note =
   | { kind: 'recognised'; column: string; suggestion: Suggestion }
   /** The lines were pasted where tokens are looked up. */
   | { kind: 'tokens' }
+  /** The policy in use may only mask, so that is done with the only column. */
+  | { kind: 'only-masks'; policy: string }
   | { kind: 'removed'; mapping: Mapping; wasApplied: boolean }
   | { kind: 'preset'; text: string; column: string | null }
   /** The preset waits for the next file, because this one already has a plan. */

@@ -6,6 +6,7 @@ import type {
   SecretName,
   SecretState,
 } from '../../../electron/contract/models/connection.ts';
+import type { Operation } from '../../../electron/contract/models/fields.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { TypedSecret } from '../../ui/typed-secret.svelte.ts';
@@ -14,6 +15,21 @@ import { problemsOf, type Problem, type Step } from './draft-problems.ts';
 import { ConnectionProfileController } from './profile.svelte.ts';
 
 const undoMs = 8_000;
+
+/** What a test asks of each definition, under each policy. */
+export const testedOperations = [
+  { name: 'GetMasked', label: 'Mask' },
+  { name: 'Detokenize', label: 'Detokenize' },
+  { name: 'Tokenize', label: 'Tokenize' },
+  { name: 'Translate', label: 'Translate' },
+  { name: 'BatchDetokenize', label: 'Detokenize' },
+  { name: 'BatchTokenize', label: 'Tokenize' },
+  { name: 'BatchTranslate', label: 'Translate' },
+  { name: 'PatternMatch', label: 'Match' },
+] as const satisfies { name: Operation; label: string }[];
+
+/** A larger test is confirmed first: the service may count each request as a transfer. */
+const maxUnaskedRequests = 300;
 
 const blank: ConnectionDraft = {
   id: null,
@@ -58,6 +74,8 @@ export class ConnectionsController {
   /** Of the client certificate, which is stored as soon as it is chosen. */
   certificateFailure = $state.raw<Failure | null>(null);
   test = $state.raw<TestRun | null>(null);
+  /** A test so large that a person confirms it first. */
+  asksToTest = $state(false);
   /** Removed from the list; main removes it only when the time to undo is over. */
   removed = $state.raw<ConnectionView | null>(null);
   notice = $state('');
@@ -70,6 +88,10 @@ export class ConnectionsController {
 
   list = $derived.by(() => (this.app.state?.connections ?? []).filter(({ id }) => id !== this.removed?.id));
   view = $derived.by(() => this.list.find(({ id }) => id === this.draft?.id) ?? null);
+  testRequests = $derived.by(
+    () =>
+      (this.draft?.policies.length ?? 0) * (this.draft?.definitions.length ?? 0) * testedOperations.length,
+  );
   isTesting = $derived(this.test !== null && this.test.policy !== null);
   /** What keeps the draft from being saved, in the order of the fields. */
   problems = $derived.by((): Problem[] => {
@@ -182,13 +204,21 @@ export class ConnectionsController {
     this.certificateFailure = outcome.ok ? null : outcome.failure;
   }
 
-  /** Tests the policies one after the other, from what is saved. */
+  /** Saves what is changed and tests it; asks first where that takes very many requests. */
   async runTest(): Promise<void> {
     if (this.isChanged && !(await this.save())) return;
+    if (this.draft === null || this.draft.id === null) return;
+    this.step = 'test';
+    this.asksToTest = this.testRequests > maxUnaskedRequests;
+    if (!this.asksToTest) await this.startTest();
+  }
+
+  /** Tests the policies one after the other, from what is saved. */
+  async startTest(): Promise<void> {
+    this.asksToTest = false;
     const { draft } = this;
     const id = draft?.id ?? null;
     if (draft === null || id === null) return;
-    this.step = 'test';
     this.#isStopped = false;
     const failures: TestRun['failures'] = [];
     for (const policy of [...draft.policies]) {
@@ -200,6 +230,8 @@ export class ConnectionsController {
       if (this.#isStopping()) break;
     }
     this.test = { policy: null, failures };
+    // One of the answers may have been none that the profile can read.
+    await this.profile.show(id);
   }
 
   #isStopping = (): boolean => this.#isStopped;
@@ -296,6 +328,7 @@ export class ConnectionsController {
     this.failure = null;
     this.certificateFailure = null;
     this.test = null;
+    this.asksToTest = false;
     this.notice = '';
     this.rejections = 0;
   }

@@ -29,6 +29,15 @@ export function chartData(
       ...sumOf(own),
       own,
     }));
+    // A line of one point says nothing.
+    if (days.length === 1)
+      return {
+        kind: 'ranked',
+        ...rank(
+          series.map(({ own: _, ...bar }) => bar),
+          maxBars,
+        ),
+      };
     const { rows: ranked, rest } = rank(series, maxSeries);
     return {
       kind: 'series',

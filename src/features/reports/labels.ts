@@ -42,6 +42,9 @@ export function otherColumns(rows: readonly { more: Record<string, string> }[]):
   return [...new Set(rows.flatMap(({ more }) => Object.keys(more)))].slice(0, 20);
 }
 
+/** A member's name as the head of a column. */
+export const memberLabel = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
 /** The label of one row in a chart. */
 export function rowLabel(row: MetricsRow, label: (definition: string) => string): string {
   const parts = [row.definition === null ? null : label(row.definition), row.operation, row.day];

@@ -13,6 +13,7 @@ export class SettingsController {
   diagnosticsFailure = $state.raw<Failure | null>(null);
   passphraseFailure = $state.raw<Failure | null>(null);
   connectionsFailure = $state.raw<Failure | null>(null);
+  wipeFailure = $state.raw<Failure | null>(null);
   notice = $state('');
 
   settings = $derived.by(() => this.app.state?.settings ?? null);
@@ -41,6 +42,12 @@ export class SettingsController {
     const outcome = await this.app.api.call('app.openLogFolder', {});
     this.failure = outcome.ok ? null : outcome.failure;
     return outcome.ok ? outcome.value.place : null;
+  }
+
+  /** The app ends where it is not refused. */
+  async removeEverything(): Promise<void> {
+    const outcome = await this.#api.call('app.wipe', {});
+    this.wipeFailure = outcome.ok ? null : outcome.failure;
   }
 
   async diagnostics(): Promise<string | null> {

@@ -157,7 +157,7 @@ describe('signing in as administrator', () => {
     expect(value(await signIn())).toMatchObject({ signedIn: true, user: 'admin', roles: ['AccountAdmin'] });
   });
 
-  it('takes a typed user and password anywhere else, and refuses who is no administrator', async () => {
+  it('2.7 takes a typed user and password anywhere else, and refuses who is no administrator', async () => {
     const { handlers, signIn, passwordOf } = await open({ builtIn: false });
     expect(code(await signIn())).toBe('portal.credentials');
     const signInAs = (user: string, password: string) =>
@@ -216,7 +216,7 @@ describe('signing in as administrator', () => {
   });
 });
 
-describe('token definitions', () => {
+describe('1.7, 2.9 token definitions', () => {
   it('are previewed by the service, created, and in the connection at once', async () => {
     const { handlers, signIn, own, lines } = await open();
     value(await signIn());
@@ -247,11 +247,13 @@ describe('token definitions', () => {
     expect(own().definitions.map(({ name }) => name)).not.toContain('gift-card');
     value(await save({ label: 'Gutschein' }));
     expect(own().definitions).toContainEqual({ name: 'gift-card', label: 'Gutschein', kind: 'card' });
-    expect(code(await save({ luhn: 'any' }))).toBe('service.invalid-input');
+    expect(await save({ luhn: 'any' })).toMatchObject({
+      failure: { code: 'service.invalid-input', codes: ['DefinitionFixed'] },
+    });
   });
 });
 
-describe('security policies', () => {
+describe('1.7 security policies', () => {
   it('are used in the connection with the password that was typed', async () => {
     const { handlers, signIn, own, entries, session, connection, lines } = await open();
     value(await signIn());
@@ -309,7 +311,7 @@ describe('security policies', () => {
 });
 
 describe('API keys', () => {
-  it('are created, listed, rotated and revoked, and never answered', async () => {
+  it('1.7, 2.1, 2.2 are created with title and date, listed, rotated and revoked, and never answered', async () => {
     const { handlers, signIn, copied, session, facts } = await open();
     value(await signIn());
     const created = await handlers['administration.createKey']({ title: 'Büro 2', expires: '2027-01-01' });
@@ -343,7 +345,23 @@ describe('API keys', () => {
   });
 });
 
-it('the tool server is enabled and disabled', async () => {
+it('a name that is taken is called so, for definitions, policies and keys', async () => {
+  const { handlers, signIn } = await open();
+  value(await signIn());
+  const saveDefinition = () => handlers['administration.saveDefinition']({ create: true, definition: draft });
+  const savePolicy = () => handlers['administration.savePolicy']({ ...policy, grants: [] });
+  const createKey = () => handlers['administration.createKey']({ title: 'night', expires: '2027-01-01' });
+  for (const [create, subject] of [
+    [saveDefinition, 'gift-card'],
+    [savePolicy, 'refunds'],
+    [createKey, 'night'],
+  ] as const) {
+    value(await create());
+    expect(await create()).toMatchObject({ failure: { code: 'portal.name-taken', subject } });
+  }
+});
+
+it('4.22 the tool server is enabled and disabled', async () => {
   const { handlers, signIn, client } = await open();
   value(await signIn());
   const set = async (enabled: boolean) =>

@@ -5,7 +5,7 @@ import type { CallInput } from '../../../electron/contract/calls.ts';
 import type { Outcome } from '../../../electron/contract/errors.ts';
 import type { Deployment } from '../../../electron/contract/models/deployment.ts';
 import { readManagedSettings } from '../../../electron/settings/managed-settings.ts';
-import { valueOf } from '../../support/batch-app.ts';
+import { detokenize, planOf as planOfColumns, valueOf } from '../../support/batch-app.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
 
@@ -90,6 +90,73 @@ test('what is exported is imported elsewhere, and only the secrets are missing',
   expect(valueOf(await second.ask('batch.mappings', {}))).toMatchObject([{ name: 'Weekly' }]);
   const again = await planOf(second, text);
   expect(again.items.every(({ change }) => change === 'same')).toBe(true);
+});
+
+describe('the service profile of a connection', () => {
+  const content = { version: 1, wrappers: ['envelope'], limits: { batchSize: 50 } };
+  const fitted = { operations: { GetMasked: { answer: ['veil'] } } };
+
+  async function withProfile(): Promise<WholeApp> {
+    const app = await opened();
+    const { id } = valueOf(await app.ask('connections.save', { ...acme, id: null }));
+    chooses(app, content);
+    valueOf(await app.ask('connections.importProfile', { id }));
+    return app;
+  }
+  async function exported(app: WholeApp): Promise<Deployment> {
+    const saved = valueOf(await app.ask('connections.export', {}));
+    return JSON.parse(fs.readFileSync(path.join(app.home, saved?.name ?? ''), 'utf8')) as Deployment;
+  }
+
+  test('goes with it to another workstation, with what was fitted, and on from there', async () => {
+    const file = await exported(await withProfile());
+    expect(file.connections[0]?.profile).toEqual({ name: 'given.json', content, fitted: {} });
+    const carried = { name: 'given.json', content, fitted };
+    const given = { ...file, connections: [{ ...acme, profile: carried }] };
+    const second = await opened();
+    valueOf(await importAll(second, given));
+    const { connections } = await connectionsOf(second);
+    expect(connections[0]?.profile).toEqual({ name: 'given.json', fitted: ['GetMasked'] });
+    expect((await exported(second)).connections[0]?.profile).toEqual(carried);
+    expect((await planOf(second, given)).items[0]).toMatchObject({ change: 'same' });
+    const log = fs.readFileSync(path.join(second.home, 'audit', 'audit-000001.jsonl'), 'utf8');
+    expect(log).toContain('ImportProfile');
+  });
+
+  test('is shown as a change, and stays where a file has none', async () => {
+    const app = await withProfile();
+    const profile = { name: '', content: null, fitted };
+    expect(
+      (await planOf(app, { ...deployment, connections: [{ ...acme, profile }] })).items[0],
+    ).toMatchObject({
+      change: 'changed',
+      members: ['profile'],
+    });
+    valueOf(await importAll(app, { ...deployment, connections: [{ ...acme, accountId: 'other' }] }));
+    expect((await connectionsOf(app)).connections[0]).toMatchObject({
+      accountId: 'other',
+      profile: { name: 'given.json' },
+    });
+  });
+
+  test.each([
+    [{ name: 'a', content: { wrappers: [] }, fitted: {} }, 'connections.0.service profile: version'],
+    [
+      { name: 'a', content: { version: 1, wrappers: ['clearText'] }, fitted: {} },
+      'connections.0.service profile: wrappers',
+    ],
+    [
+      { name: '', content: null, fitted: { operations: { GetMasked: { answer: ['value'] } } } },
+      'connections.0.service profile: operations.GetMasked.answer',
+    ],
+    [{ name: 'a', content: { version: 1, more: 'x'.repeat(300_000) }, fitted: {} }, 'connections.0.profile'],
+    [{ name: 'a', content: null, fitted: {}, apiKey: 'canary' }, 'connections.0.profile.apiKey'],
+  ])('that is none is refused with the whole file: %#', async (profile, subject) => {
+    const app = await opened();
+    chooses(app, { ...deployment, connections: [{ ...acme, profile }] });
+    const read = await app.ask('connections.chooseImport', {});
+    expect(read).toEqual({ ok: false, failure: { code: 'import.invalid', subject } });
+  });
 });
 
 test('a mapping that may hold a value of a file is not exported, and is counted', async () => {
@@ -247,4 +314,32 @@ describe('what the administrator provides', () => {
     const refused = await read();
     expect(refused.ok ? '' : refused.sentence).toMatch(/connections\.json: apiKey\./);
   });
+});
+
+test('the administrator’s service profile is in force for every connection but the built-in one', async () => {
+  const app = await opened({ options: { profile: '{"version": 1, "limits": {"batchSize": 7}}' } });
+  const { id } = valueOf(await app.ask('connections.save', { ...acme, id: null }));
+  const value = obscuredOf('secret');
+  valueOf(await app.ask('connections.storeSecret', { id, secret: { kind: 'apiKey' }, value }));
+  const secret = { kind: 'policyPassword', policy: 'analyst' } as const;
+  valueOf(await app.ask('connections.storeSecret', { id, secret, value }));
+  const tokens = Array.from({ length: 21 }, (_, index) => `41111173092111${10 + index}`);
+  const { sourceId } = valueOf(await app.ask('batch.paste', { text: `card\n${tokens.join('\n')}\n` }));
+  const requests = async (definition: string): Promise<number | undefined> => {
+    app.events.length = 0;
+    const plan = planOfColumns([detokenize(0, { policy: 'analyst', definition })]);
+    valueOf(await app.ask('batch.preflight', { sourceId, plan }));
+    const counted = () =>
+      app.events
+        .filter(({ name }) => name === 'batch.preflight')
+        .map(({ payload }) => payload as { done: boolean; requests: number })
+        .find(({ done }) => done);
+    await expect.poll(counted).toBeDefined();
+    return counted()?.requests;
+  };
+  valueOf(await app.ask('connections.choose', { id, policy: 'analyst' }));
+  expect(await requests('card')).toBe(3);
+  const builtIn = valueOf(await app.ask('connections.startBuiltIn', {}));
+  valueOf(await app.ask('connections.choose', { id: builtIn.id, policy: 'analyst' }));
+  expect(await requests('card-number')).toBe(1);
 });

@@ -103,7 +103,7 @@ async function open() {
   return { rotation, id, makeKey, keyInUse, nextKey, expires, actions, facts, connections, entries };
 }
 
-it('a new API key takes over once it has opened a session, with its own date', async () => {
+it('2.4 a new API key takes over once it has opened a session, with its own date', async () => {
   const { rotation, id, makeKey, keyInUse, nextKey, expires, actions } = await open();
   const key = await makeKey('next');
   value(await rotation.rotate(id, key, '2027-06-30'));

@@ -27,6 +27,13 @@ test('a site’s own profile takes its place', async () => {
   expect(profile.ok && profile.value.operations.Detokenize.path).toBe('/api/services/own/clear');
 });
 
+test('that of the administrator’s folder goes before both', async () => {
+  fs.writeFileSync(path.join(site, 'service-profile.json'), '{"version": 1, "lists": ["beside"]}');
+  const provided = '{"version": 1, "lists": ["provided"]}';
+  const profile = await loadProfile({ site, resources, provided });
+  expect(profile.ok && profile.value.lists).toEqual(['provided']);
+});
+
 test('a damaged one is refused, not passed over', async () => {
   fs.writeFileSync(path.join(site, 'service-profile.json'), '{');
   expect(await loadProfile({ site, resources })).toMatchObject({

@@ -242,6 +242,13 @@ describe('the service profile', () => {
     expect(await line('service profile', parts)).toBe("ok      service profile: valid, the site's own");
   });
 
+  test.skipIf(process.getuid?.() !== 0)('of the administrator’s folder goes before it', async () => {
+    const parts = await withOwn('{');
+    fs.mkdirSync(parts.managed.folder);
+    fs.writeFileSync(path.join(parts.managed.folder, 'service-profile.json'), '{"version": 1}');
+    expect(await line('service profile', parts)).toBe("ok      service profile: valid, the administrator's");
+  });
+
   test('of the site is damaged', async () => {
     const parts = await withOwn('{');
     expect(await line('service profile', parts)).toMatch(/^not ok .*not valid, the site's own .*not JSON/);

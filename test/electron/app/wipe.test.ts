@@ -3,7 +3,7 @@ import path from 'node:path';
 import Conf from 'conf';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../electron/privacy/clock.ts';
-import { wipe, wipePhrase } from '../../../electron/wipe.ts';
+import { wipe } from '../../../electron/wipe.ts';
 import { fakeKeyring, type FakeKeyring } from '../../support/fake-keyring.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -19,31 +19,31 @@ function used() {
   return { home, keyring };
 }
 
-async function run({ home, keyring }: { home: string; keyring: FakeKeyring }, answer: string) {
+async function run({ home, keyring }: { home: string; keyring: FakeKeyring }, agrees: boolean) {
   const lines: string[] = [];
   const code = await wipe({
     home,
     conf: (options) => new Conf(options),
     loadKeytar: () => Promise.resolve(keyring),
     clock: systemClock,
-    ask: () => Promise.resolve(answer),
-    print: (line) => lines.push(line),
+    confirm: (what) => (lines.push(what), Promise.resolve(agrees)),
+    print: (sentence) => (lines.push(sentence), Promise.resolve()),
   });
   return { code, said: lines.join('\n') };
 }
 
 test('removes the folder and every entry of the keychain, also one that no index names', async () => {
   const person = used();
-  const { code, said } = await run(person, `${wipePhrase}\n`);
-  expect(said).toContain('1 batches');
+  const { code, said } = await run(person, true);
+  expect(said).toContain('batches (1)');
   expect(code).toBe(0);
   expect([...person.keyring.entries.keys()]).toEqual([]);
   expect(fs.existsSync(person.home)).toBe(false);
 });
 
-test.each(['', 'yes', 'Remove everything'])('answered with %j, removes nothing', async (answer) => {
+test('not agreed to, removes nothing', async () => {
   const person = used();
-  const { code, said } = await run(person, answer);
+  const { code, said } = await run(person, false);
   expect([code, said]).toEqual([1, expect.stringContaining('Nothing was removed')]);
   expect(person.keyring.entries.size).toBe(3);
   expect(fs.existsSync(path.join(person.home, 'audit', 'audit-000001.jsonl'))).toBe(true);
@@ -52,7 +52,7 @@ test.each(['', 'yes', 'Remove everything'])('answered with %j, removes nothing',
 test('leaves the folder, which has the names, where the keychain is locked', async () => {
   const person = used();
   person.keyring.mood = 'locked';
-  const { code, said } = await run(person, wipePhrase);
+  const { code, said } = await run(person, true);
   expect(code).toBe(1);
   expect(said).toContain('left as it is');
   expect(fs.existsSync(person.home)).toBe(true);
@@ -60,6 +60,6 @@ test('leaves the folder, which has the names, where the keychain is locked', asy
 
 test('of a person who never opened the app there is nothing to remove', async () => {
   const { keyring } = used();
-  const { code, said } = await run({ home: path.join(tempFolder(), 'none'), keyring }, wipePhrase);
+  const { code, said } = await run({ home: path.join(tempFolder(), 'none'), keyring }, true);
   expect([code, said]).toEqual([0, 'There is nothing to remove.']);
 });

@@ -12,3 +12,14 @@ it(
     expect(report.mostRepeats).toBeLessThanOrEqual(report.mayRepeat);
   },
 );
+
+it(
+  'exports the same masks after its process is killed, and does not begin anew',
+  { timeout: 240_000 },
+  async () => {
+    const rows = 1_500;
+    const report = await torture({ rows, kills: 3, seed: 20_261_122, operation: 'mask' });
+    expect(report).toMatchObject({ kills: 3, identical: true, halfWritten: false });
+    expect(report.mostRepeats).toBeLessThan(rows / 2);
+  },
+);

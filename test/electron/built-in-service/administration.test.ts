@@ -74,14 +74,17 @@ async function createBoth(): Promise<void> {
 }
 
 describe('who may administer the account', () => {
-  it.each(Object.keys(administrationOperations))('%s is for AccountAdmin and higher roles', async (name) => {
-    expect(refusal(await post(name, {}))).toEqual({ status: 401, errors: 'PortalTokenMissing' });
-    expect(refusal(await ask(name, {}, 'reporter'))).toEqual(forbidden('RoleRequired'));
-    for (const user of ['admin', 'owner']) expect((await ask(name, {}, user)).status).not.toBe(403);
-  });
+  it.each(Object.keys(administrationOperations))(
+    '2.7 %s is for AccountAdmin and higher roles',
+    async (name) => {
+      expect(refusal(await post(name, {}))).toEqual({ status: 401, errors: 'PortalTokenMissing' });
+      expect(refusal(await ask(name, {}, 'reporter'))).toEqual(forbidden('RoleRequired'));
+      for (const user of ['admin', 'owner']) expect((await ask(name, {}, user)).status).not.toBe(403);
+    },
+  );
 });
 
-describe('token definitions', () => {
+describe('1.7, 2.9 token definitions', () => {
   it('are created with the defaults of their kind, and used at once', async () => {
     const created = await ask('CreateTokenDefinition', { definition });
     const expected = {
@@ -160,7 +163,7 @@ describe('token definitions', () => {
   });
 });
 
-describe('security policies', () => {
+describe('1.7 security policies', () => {
   it('are listed without their passwords', async () => {
     await createBoth();
     const { text, body } = await ask('ListSecurityPolicies');
@@ -220,7 +223,7 @@ describe('security policies', () => {
   });
 });
 
-describe('API keys', () => {
+describe('1.7 API keys', () => {
   const make = (title: string, expirationDate = '2026-11-21') =>
     ask('CreateApiKey', { title, expirationDate });
   const listed = async (title: string) =>
@@ -229,7 +232,7 @@ describe('API keys', () => {
     client.call('CreateSession', { ...client.credentials('analyst'), apiKey });
 
   it.each(['Q4 disputes key', 'Schlüssel', '鍵 1', "O'Brien & sons <3"])(
-    'have any text as their title: %s',
+    '2.1 have any text as their title: %s',
     async (title) => {
       const { body } = await make(title);
       expect(body).toMatchObject({ title, expirationDate: '2026-11-21' });
@@ -238,7 +241,7 @@ describe('API keys', () => {
     },
   );
 
-  it('have a date to expire on, and are usable until that day is over', async () => {
+  it('2.2, 2.3 have a date to expire on, and are usable until that day is over', async () => {
     const { apiKey } = (await make('day')).body;
     time.now = Date.parse('2026-11-21T23:59:59.999Z');
     expect((await open(apiKey)).status).toBe(200);
@@ -261,7 +264,7 @@ describe('API keys', () => {
     expect(await listed('night')).toMatchObject({ lastUsed: '2026-11-20T12:01:00.000Z' });
   });
 
-  it('are rotated: old and new are usable side by side, until the old one is revoked', async () => {
+  it('2.4 are rotated: old and new are usable side by side, until the old one is revoked', async () => {
     const { apiKey: old } = (await make('night')).body;
     const rotated = await ask('RotateApiKey', { title: 'night', expirationDate: '2027-11-20' });
     expect(rotated.body).toMatchObject({ title: 'night (2)', expirationDate: '2027-11-20' });
@@ -297,7 +300,7 @@ describe('API keys', () => {
   });
 });
 
-describe('the tool server', () => {
+describe('4.22 the tool server', () => {
   it('is enabled and disabled, and stays so over a restart', async () => {
     expect((await ask('GetToolServer')).body).toEqual({ enabled: false });
     await ask('EnableToolServer', { enabled: true });

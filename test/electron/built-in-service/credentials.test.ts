@@ -76,7 +76,7 @@ describe.each(operations)('%s', (operation, body) => {
     }
   });
 
-  it('refuses one that has expired, and says so', async () => {
+  it('3.4 refuses one that has expired, and says so', async () => {
     const token = await clientOf(here).signIn('analyst');
     time.now += 60_000;
     expectRefusal(await call(token), 401, 'SessionExpired');

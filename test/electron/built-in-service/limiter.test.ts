@@ -47,7 +47,7 @@ describe('the limit of a second', () => {
     );
   });
 
-  it('reports the most restrictive rule, what is left of it, and when it is whole again', () => {
+  it('8.6 reports the most restrictive rule, what is left of it, and when it is whole again', () => {
     const { time, clock } = clockOf();
     const limiter = createLimiter({ requestsPerSecond: 3, transfersPerDay: 1000 }, clock);
     time.now = 500;
@@ -74,7 +74,7 @@ describe('the limit of a second', () => {
   });
 });
 
-describe('the transfers of 24 hours', () => {
+describe('8.2 the transfers of 24 hours', () => {
   it('holds a minute’s transfers until the last of them is 24 hours old', () => {
     const minute = 60_000;
     const clock = { now: 1_700_000_040_000 };

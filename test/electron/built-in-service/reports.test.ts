@@ -177,7 +177,7 @@ describe('QueryLastFailedRequests', () => {
     });
   });
 
-  it('gives 15 by default and as many as asked, from 1 to 100', async () => {
+  it('4.19 gives 15 by default and as many as asked, from 1 to 100', async () => {
     for (let i = 0; i < 18; i++) await client.call('Tokenize', {});
     const ask = async (max?: unknown) =>
       client.call('QueryLastFailedRequests', { ...account, max }, await bearer());

@@ -121,7 +121,7 @@ describe('operations', () => {
     });
   });
 
-  it('PatternMatch answers only what matches, in linear time', async () => {
+  it('4.15 PatternMatch takes RE2, and answers only what matches in linear time', async () => {
     const sessionToken = await client.signIn('analyst');
     const values = ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', 'b', 'ab'];
     const batch = await client.call('BatchTokenize', {
@@ -221,7 +221,7 @@ describe('the protocol', () => {
     status: 404,
   };
 
-  it('names the members that are wrong, and only the members', async () => {
+  it('7.8 gives code and members of what is wrong, and only those', async () => {
     const answer = await client.call('BatchTokenize', {
       sessionToken: 7,
       elements: [{ Value: 'ok' }, { Value: 4111111111111111 }, null, { RefId: 1, Value: 'x' }],

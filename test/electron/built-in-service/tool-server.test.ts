@@ -170,7 +170,7 @@ describe('the tool server', () => {
       ...headers,
     });
 
-  it('is not there until an AccountAdmin enables it', async () => {
+  it('4.22 is not there until an AccountAdmin enables it', async () => {
     await client.close();
     await service.stop();
     await start({ toolServer: false });

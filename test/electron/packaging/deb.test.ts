@@ -51,7 +51,7 @@ function createSystem(apparmor: 'accepts' | 'refuses' | null = null) {
 /** In seconds: when the packages of these tests were made. */
 const sourceDate = 1_700_000_000;
 
-describe.skipIf(!has('dpkg-deb'))('the Debian package', () => {
+describe.skipIf(!has('dpkg-deb'))('C.7 the Debian package', () => {
   let app: PackagedApp;
   let deb = '';
   beforeAll(async () => {

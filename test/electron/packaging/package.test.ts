@@ -19,7 +19,7 @@ const systems = [
 
 /* electron-builder, with the product's own configuration, on a stand-in for Electron's distribution: offline. */
 for (const { system, native, skip } of systems)
-  describe.skipIf(skip)(`packed for ${system}`, () => {
+  describe.skipIf(skip)(`C.7 packed for ${system}`, () => {
     let app: PackagedApp;
     beforeAll(async () => {
       app = await packageApp(system, 'dir');

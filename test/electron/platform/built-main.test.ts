@@ -239,6 +239,58 @@ test.each([
   60_000,
 );
 
+test.each([
+  [0, 0, 'Everything was removed.'],
+  [1, 1, 'Nothing was removed.'],
+])(
+  '--wipe=window asks in a dialog; with button %i pressed it ends with %i',
+  (answer, code, sentence) => {
+    const home = path.join(tempFolder(), 'Tokendesk');
+    fs.mkdirSync(path.join(home, 'audit'), { recursive: true });
+    const script = fileURLToPath(new URL('../../support/run-until-exit.ts', import.meta.url));
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [script, path.join(folder, 'dist/main/main.js'), '--wipe=window'],
+      {
+        // On a terminal that would have agreed: it is not asked.
+        input: 'remove everything\n',
+        encoding: 'utf8',
+        env: {
+          ...process.env,
+          FAKE_USER_DATA: home,
+          FAKE_APP_PATH: folder,
+          FAKE_SWITCHES: 'wipe=window',
+          FAKE_ANSWER: String(answer),
+          DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
+        },
+      },
+    );
+    const { messages } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { messages: string[] };
+    expect(messages).toEqual(['Remove everything of yours from this computer?', sentence]);
+    expect(status).toBe(code);
+    expect(fs.existsSync(home)).toBe(code === 1);
+  },
+  60_000,
+);
+
+test('--user-data-dir names the folder of all that is written', () => {
+  const home = path.join(tempFolder(), 'elsewhere');
+  const untouched = path.join(folder, 'untouched');
+  const script = fileURLToPath(new URL('../../support/run-built-main.ts', import.meta.url));
+  const { status } = spawnSync(process.execPath, [script, path.join(folder, 'dist/main/main.js')], {
+    env: {
+      ...process.env,
+      FAKE_USER_DATA: untouched,
+      FAKE_APP_PATH: root,
+      FAKE_SWITCHES: `user-data-dir=${home}`,
+    },
+    timeout: 60_000,
+  });
+  expect(status).toBe(0);
+  expect(fs.readdirSync(home)).toEqual(expect.arrayContaining(['audit', 'logs']));
+  expect(fs.existsSync(untouched)).toBe(false);
+}, 60_000);
+
 test('what it left on the disk is for this user only', () => {
   const data = path.join(folder, 'data');
   const entries = fs.readdirSync(data, { recursive: true, withFileTypes: true });

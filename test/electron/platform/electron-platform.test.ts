@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
-import { createElectronPlatform } from '../../../electron/platform/electron-platform.ts';
+import { createElectronPlatform, homeFolder } from '../../../electron/platform/electron-platform.ts';
 import type { AwaySignal, Router } from '../../../electron/platform/platform.ts';
 import { createFakeElectron } from '../../support/fake-electron.ts';
 import { tempFolder, tinyBundle } from '../../support/temp-folder.ts';
@@ -240,6 +240,27 @@ test('a folder of the app is opened in the file manager, or that it was not is a
   expect(await platform.openFolder('/data/logs')).toBe(false);
 });
 
+test('it ends, and starts again to ask whether everything shall be removed, of the same folder', async () => {
+  const { platform, fake, userData } = await opened();
+  vi.stubEnv('APPIMAGE', undefined);
+  expect(platform.restartToWipe()).toBe(true);
+  expect(fake.said.relaunches).toEqual([
+    { args: ['/the/app', '--wipe=window', `--user-data-dir=${userData}`] },
+  ]);
+  expect(fake.said.exit).toBe(0);
+  expect(platform.restartToWipe()).toBe(true);
+  expect(fake.said.relaunches).toHaveLength(1);
+  vi.unstubAllEnvs();
+});
+
+test('an AppImage is started again from its file: where it was unpacked is gone by then', async () => {
+  const { platform, fake } = await opened();
+  vi.stubEnv('APPIMAGE', '/home/ada/Tokendesk.AppImage');
+  platform.restartToWipe();
+  vi.unstubAllEnvs();
+  expect(fake.said.relaunches[0]).toMatchObject({ execPath: '/home/ada/Tokendesk.AppImage' });
+});
+
 test('a file that was written is shown in the file manager', async () => {
   const { platform, fake } = await opened();
   expect(platform.showInFolder('/files/out.csv')).toBe(true);
@@ -301,4 +322,26 @@ test('home is there, and for this user only', async () => {
   expect(fs.statSync(userData).mode & 0o777).toBe(0o700);
   expect(platform.resources).toBe(path.join('/the/app', 'resources'));
   expect(platform.version).toBe('1.2.3');
+});
+
+describe('a person’s folder', () => {
+  const env = { LOCALAPPDATA: 'C:\\Users\\ada\\AppData\\Local' };
+  const local = 'C:\\Users\\ada\\AppData\\Local\\Tokendesk';
+  const appOf = (userData: string, ...switches: string[]) =>
+    createFakeElectron({ userData, appPath: '', switches }).modules.app;
+
+  test('does not travel with a roaming profile on Windows, unless it did before', () => {
+    const roaming = tempFolder();
+    expect(homeFolder(appOf(roaming), env, 'win32')).toBe(local);
+    fs.writeFileSync(path.join(roaming, 'desk.json'), '{}');
+    expect(homeFolder(appOf(roaming), env, 'win32')).toBe(roaming);
+  });
+
+  test('is the system’s elsewhere, or the one that is named', () => {
+    for (const os of ['linux', 'darwin'] as const)
+      expect(homeFolder(appOf('/home/ada'), env, os)).toBe('/home/ada');
+    expect(homeFolder(appOf('/home/ada'), {}, 'win32')).toBe('/home/ada');
+    for (const os of ['linux', 'win32'] as const)
+      expect(homeFolder(appOf('/home/ada', 'user-data-dir=/srv/ada'), env, os)).toBe('/srv/ada');
+  });
 });

@@ -115,7 +115,7 @@ describe('sessions', () => {
     expect(server.count('getmasked')).toBe(41);
   });
 
-  it('asks no service once the key has expired', async () => {
+  it('2.3 asks no service once the key has expired', async () => {
     const late = connectTo(server, { connection: { apiKeyExpires: '2020-01-01' } });
     expect(await late.client.openSession('p')).toMatchObject({ failure: { code: 'service.key-expired' } });
     await late.client.close();

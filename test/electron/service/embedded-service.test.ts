@@ -11,6 +11,7 @@ import { systemClock } from '../../../electron/privacy/clock.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
 import { createClientSide, type ClientSide } from '../../faults/client-side.ts';
+import { connect } from '../../support/service-client.ts';
 
 let service: RunningService | null = null;
 let app: ClientSide | null = null;
@@ -126,14 +127,42 @@ describe('the client against the embedded service', () => {
     expect(!outcome.ok && outcome.failure.requestId).toBeTruthy();
   });
 
-  it('names the invalid field of a 400 and keeps the value to itself', async () => {
+  it('7.8 tells the reason of a 400 and its field, and keeps the value to itself', async () => {
     const { client } = await start();
     const outcome = await client.tokenize('analyst', 'card-number', 'canary value', {});
     expect(outcome).toMatchObject({
       failure: {
-        code: 'service.invalid-input',
+        code: 'service.value-invalid',
+        codes: ['ValueInvalid'],
         fields: [{ name: 'value', message: 'value is invalid' }],
       },
+    });
+  });
+
+  it('tells a definition that is disabled from a policy that may not', async () => {
+    const { client, facts } = await start();
+    const portal = connect(facts);
+    const post = (name: string, body: object, headers = {}) =>
+      portal.send('POST', `/api/services/portal/${name}`, JSON.stringify(body), {
+        'content-type': 'application/json',
+        ...headers,
+      });
+    const password = facts.portalUsers.find(({ name }) => name === 'admin')?.password;
+    const { token } = (await post('authenticate', { userName: 'admin', password })).body;
+    const definition = { name: 'ssn', label: 'SSN', kind: 'ssn', enabled: false };
+    const disabled = await post(
+      'updatetokendefinition',
+      { definition },
+      { authorization: `Bearer ${String(token)}` },
+    );
+    expect(disabled.status).toBe(200);
+    await portal.close();
+    for (const policy of ['analyst', 'dispute-desk'])
+      expect(await client.tokenize(policy, 'ssn', '123-45-6789', {})).toMatchObject({
+        failure: { code: 'service.definition-disabled', definition: 'ssn' },
+      });
+    expect(await client.tokenize('mask-only', 'card-number', '4111111111111111', {})).toMatchObject({
+      failure: { code: 'service.refused' },
     });
   });
 

@@ -63,7 +63,7 @@ describe('pairing by RefId', () => {
     });
   });
 
-  it('tells refused elements from answered ones, with what the service says where it is text', () => {
+  it('7.8 tells refused elements from answered ones, with what the service says where it is text', () => {
     const received = [
       { RefId: 'r0', Error: 'TokenInvalid' },
       { RefId: 'r1', Value: 'x', Error: null },

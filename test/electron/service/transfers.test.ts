@@ -8,7 +8,7 @@ import { FakeClock } from '../../faults/fake-clock.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe("the day's transfers", () => {
+describe("8.2 the day's transfers", () => {
   it('never exceed the limit in any 24 hours, restarts included', async () => {
     const step = fc.record({
       waitMs: fc.integer({ min: 0, max: 8 * HOUR }),

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CallInput, CallName } from '../../../electron/contract/calls.ts';
 import type { Outcome } from '../../../electron/contract/errors.ts';
 import { obscureText } from '../../../electron/contract/obscured.ts';
@@ -10,6 +10,7 @@ import {
   type ManagedSettings,
 } from '../../../electron/contract/models/app.ts';
 import type { Job } from '../../../electron/contract/models/batch.ts';
+import { systemClock } from '../../../electron/privacy/clock.ts';
 import { detokenize, planOf, plainExport, valueOf } from '../../support/batch-app.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
 
@@ -121,6 +122,34 @@ describe('settings that the administrator has fixed', () => {
   });
 });
 
+test('reveal, copy and lock end after the administrator’s times', async () => {
+  const app = await withService({ revealSeconds: 5, clipboardSeconds: 7, lockAfterMinutes: 1 });
+  const lookupId = await lookUp(app);
+  const revealed = valueOf(await app.ask('lookup.reveal', { ...reason, xorKey, lookupId }));
+  expect(revealed.hideAfterMs).toBe(5_000);
+  const copied = valueOf(await app.ask('lookup.copy', { ...reason, what: 'cleartext', lookupId }));
+  expect(copied.clearAfterMs).toBe(7_000);
+  const later = vi.spyOn(systemClock, 'monotonic').mockImplementation(() => performance.now() + 61_000);
+  await app.ask('lock.active', {});
+  later.mockRestore();
+  expect(valueOf(await app.ask('app.state', {})).lock.locked).toBe(true);
+});
+
+test('a case is asked for in batches too: by cells, exports and matches', async () => {
+  const app = await withService({ caseRequired: true });
+  const jobId = await runBatch(app);
+  const without = { reason: 'Refund', caseReference: '' };
+  const { sourceId } = valueOf(await app.ask('batch.paste', { text: 'card\n4111111111111111\n' }));
+  const match = { sourceId, plan: matchPlan(), revealReason: { ...without, confirmRows: null } };
+  for (const refused of [
+    app.ask('batch.reveal', { ...without, xorKey, jobId, row: 1, column: 0 }),
+    app.ask('batch.export', { ...plainExport, ...without, jobId }),
+    app.ask('batch.try', match),
+    app.ask('batch.start', match),
+  ])
+    expect(codeOf(await refused)).toBe('reveal.reason-required');
+});
+
 test('a reason that is not the administrator’s is refused for reveals, copies, cells, exports and matches', async () => {
   const app = await withService({ reasons: ['Refund'] });
   const lookupId = await lookUp(app);
@@ -227,6 +256,18 @@ describe('limits of a day', () => {
       });
     },
   );
+
+  test('no more values are matched than may be', async () => {
+    const app = await withService({ maxMatchAnswersPerDay: 1 });
+    const text = 'card\n4111111111111111\n5555555555554444\n';
+    const { sourceId } = valueOf(await app.ask('batch.paste', { text }));
+    const revealReason = { ...reason, confirmRows: null };
+    const tried = await app.ask('batch.try', { sourceId, plan: matchPlan(), revealReason });
+    expect(tried).toMatchObject({
+      ok: false,
+      failure: { code: 'disclosure.limit', subject: 'matchAnswers' },
+    });
+  });
 
   test('no expression of their own is sent where none is allowed', async () => {
     const app = await withService({ maxExpressionsPerDay: 0 });

@@ -41,6 +41,7 @@ describe('the policy file', () => {
       managed: { caseRequired: true, revealSeconds: 5, allowedHosts: ['a.example'] },
       sources: [file],
       deployment: null,
+      profile: null,
     });
   });
 
@@ -75,6 +76,36 @@ describe('the policy file', () => {
     const { options, file } = policy({});
     fs.writeFileSync(file, Buffer.from('{"updateNotice":"\xff"}', 'latin1'));
     expect(await sentenceOf(options)).toContain('it is not JSON');
+  });
+});
+
+describe('the administrator’s service profile', () => {
+  const withProfile = (text: string) => {
+    const { options, folder } = policy({});
+    const file = path.join(folder, 'service-profile.json');
+    fs.writeFileSync(file, text);
+    return { options, file };
+  };
+
+  test('is read beside the policy', async () => {
+    const text = '{"version": 1, "wrappers": ["envelope"]}';
+    expect(await readManagedSettings(withProfile(`\ufeff${text}`).options)).toMatchObject({ profile: text });
+  });
+
+  test.each([
+    ['{', 'not JSON'],
+    ['{"wrappers": []}', 'version'],
+    ['{"version": 1, "wrappers": ["value"]}', 'wrappers'],
+  ])('that is %s stops the app', async (text, where) => {
+    expect(await sentenceOf(withProfile(text).options)).toContain(
+      `service-profile.json: service profile: ${where}`,
+    );
+  });
+
+  test('that others may write stops the app', async () => {
+    const { options, file } = withProfile('{"version": 1}');
+    fs.chmodSync(file, 0o666);
+    expect(await sentenceOf(options)).toContain('can be written by others than the administrator');
   });
 });
 
@@ -233,6 +264,7 @@ describe('Windows', () => {
       },
       sources: ['HKLM\\Software\\Policies\\Tokendesk'],
       deployment: null,
+      profile: null,
     });
     expect(asked[0]?.slice(1)).toEqual(['query', 'HKLM\\Software\\Policies', '/reg:64']);
     // What was exported does not stay.
@@ -256,6 +288,19 @@ describe('Windows', () => {
     ])
       expect(await sentence(line)).toContain('the registry can’t be read');
     expect(await sentenceOf(windows('"caseRequired"=dword:00000001').options)).toContain('can’t be read');
+  });
+
+  test('connections and service profile are provided beside the program', async () => {
+    const site = tempFolder();
+    const options = { ...windows(head).options, site };
+    expect(await readManagedSettings(options)).toMatchObject({ ok: true, deployment: null, profile: null });
+    const profile = '{"version": 1}';
+    const connections = { format: 'tokendesk-connections', version: 1, connections: [], mappings: [] };
+    fs.writeFileSync(path.join(site, 'service-profile.json'), profile);
+    fs.writeFileSync(path.join(site, 'connections.json'), JSON.stringify(connections));
+    expect(await readManagedSettings(options)).toMatchObject({ deployment: connections, profile });
+    fs.writeFileSync(path.join(site, 'connections.json'), '{');
+    expect(await sentenceOf(options)).toContain('connections.json: it is not JSON');
   });
 
   test('a number that is no flag stays a number', () => {

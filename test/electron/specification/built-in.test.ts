@@ -5,6 +5,7 @@ import { runService, type RunningService } from '../../../electron/built-in-serv
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { connect, type Client } from '../../support/service-client.ts';
 
+const card = '4111111111111111';
 let service: RunningService;
 let client: Client;
 
@@ -52,6 +53,42 @@ test('4.14 PatternMatch answers only the elements whose cleartext matches', asyn
   });
 });
 
+test('1.1 vaultless: a service that has only the secret knows the tokens of one that is gone', async () => {
+  const secret = new Uint8Array(32).fill(3);
+  const sessionToken = await client.signIn('analyst');
+  const made = await client.call('Tokenize', { sessionToken, tokenName: 'card-number', value: card });
+  const tokenValue = made.body.token;
+  const other = new Uint8Array(32).fill(4);
+  for (const [key, expected] of [
+    [secret, { value: card }],
+    [other, expect.not.objectContaining({ value: card })],
+  ] as const) {
+    const later = await runService({ secret: key, seed: defaultSeed as Seed });
+    const ask = connect(later.facts);
+    try {
+      const session = await ask.signIn('analyst');
+      const back = await ask.call('Detokenize', {
+        sessionToken: session,
+        tokenName: 'card-number',
+        tokenValue,
+      });
+      expect(back.body).toEqual(expected);
+    } finally {
+      await ask.close();
+      await later.stop();
+    }
+  }
+});
+
+test('6.1 no webhooks: the service describes none, and has no path for any', async () => {
+  const document = (await client.send('GET', '/openapi.json')).body;
+  expect(document).not.toHaveProperty('webhooks');
+  expect(Object.keys(document.paths as object).filter((path) => /hook|event\b|notif/i.test(path))).toEqual(
+    [],
+  );
+  expect((await client.send('POST', '/api/services/portal/webhooks', '{}')).status).toBe(404);
+});
+
 describe('5.5 the tool server takes a bearer JWT or the browser’s cookie', () => {
   const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const initialize = JSON.stringify({
@@ -81,7 +118,7 @@ describe('5.5 the tool server takes a bearer JWT or the browser’s cookie', () 
   });
 });
 
-describe('8 every answer carries the rate headers', () => {
+describe('8.6 every answer carries the rate headers', () => {
   test.each([
     ['431', `GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nlong: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
     ['what is no HTTP', 'nonsense\r\n\r\n', 400],

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { calls } from '../../../electron/contract/calls.ts';
 import { done, failureCodes } from '../../../electron/contract/errors.ts';
 import { rowReasons } from '../../../electron/contract/row-reasons.ts';
 import { formatDay } from '../../../electron/reports/portal.ts';
@@ -260,6 +261,80 @@ describe('8 limits', () => {
     await client.batch(call, sentTokens(5), {});
     await client.getMasked('p', 'card', 'tok_1', {});
     expect(client.status('p').transfersToday).toBe(6);
+  });
+});
+
+describe('7.8 the reason of a 400 reaches the person', () => {
+  /** Everything but CreateSession is refused with this. */
+  const refuseWith = (code: string[], messages: string[] = []): void => {
+    server.script = (hit, response, model) =>
+      hit.operation === 'createsession'
+        ? model()
+        : send(response, 400, { errors: { code, Validation: messages }, status: 400 });
+  };
+
+  test.each([
+    ['ValueInvalid', 'service.value-invalid'],
+    ['ValueTooLong', 'service.value-too-long'],
+    ['TokenInvalid', 'service.token-invalid'],
+    ['TokenRetired', 'service.invalid-input'],
+  ])('of one value: %s', async (own, code) => {
+    refuseWith([own], ['tokenValue is invalid']);
+    expect(await clientWith().getMasked('p', 'card', 'tok_1', {})).toMatchObject({
+      failure: { code, codes: [own], fields: [{ name: 'tokenValue' }] },
+    });
+  });
+
+  test('a code that is a value, or repeats one, does not', async () => {
+    refuseWith(['4111111111111111', 'tok_1', 'unknown-tok_1', 'two words', 'A4111', 'x'.repeat(61)]);
+    const outcome = await clientWith().getMasked('p', 'card', 'tok_1', {});
+    expect(outcome).toMatchObject({ failure: { code: 'service.invalid-input' } });
+    expect(outcome).not.toHaveProperty('failure.codes');
+  });
+
+  test('and of each value of a list that is masked, alone', async () => {
+    server.script = (hit, response, model) =>
+      hit.operation === 'getmasked' && hit.json.tokenValue === 'bad'
+        ? send(response, 400, { errors: { code: ['TokenInvalid'], Validation: [] }, status: 400 })
+        : model();
+    const answer = await clientWith().batch(
+      { operation: 'GetMasked', policy: 'p', definition: 'card' },
+      ['tok_1', 'bad', 'tok_2'].map((one, ref) => ({ ref: String(ref), value: one })),
+      {},
+    );
+    expect(answer).toMatchObject({
+      value: {
+        elements: [
+          { ref: '0', ok: true },
+          { ref: '1', ok: false, code: 'service.token-invalid' },
+          { ref: '2', ok: true },
+        ],
+      },
+    });
+    expect(server.count('getmasked')).toBe(3);
+  });
+});
+
+test('4.19 the app may ask for 1 to 100 failed requests, and for no other number', () => {
+  const { input } = calls['reports.failures'];
+  expect([1, 15, 100].filter((max) => !input.safeParse({ max }).success)).toEqual([]);
+  expect([0, 101, 1.5, '15', null].filter((max) => input.safeParse({ max }).success)).toEqual([]);
+});
+
+test('9.3 members that a service adds to its answers do no harm, whatever they are', async () => {
+  const added = { more: 'text', list: [{ token: 'other' }], inner: { value: 'x' }, count: 7, none: null };
+  answerWith(({ elements }) =>
+    Array.isArray(elements)
+      ? { ...added, elements: (elements as object[]).map((one) => ({ ...added, ...one, token: 'T' })) }
+      : { ...added, token: 'T', maskedValue: 'M', value: 'C' },
+  );
+  const client = clientWith();
+  expect(await client.tokenize('p', 'card', 'clear', {})).toMatchObject({ value: { value: 'T' } });
+  expect(await client.getMasked('p', 'card', 'tok_1', {})).toMatchObject({ value: { value: 'M' } });
+  expect(await client.detokenize('p', 'card', 'tok_1', {})).toMatchObject({ value: { value: 'C' } });
+  const call: BatchCall = { operation: 'BatchTokenize', policy: 'p', definition: 'card' };
+  expect(await client.batch(call, [{ ref: '1', value: 'clear' }], {})).toMatchObject({
+    value: { elements: [{ ref: '1', ok: true, value: 'T' }] },
   });
 });
 

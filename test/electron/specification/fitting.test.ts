@@ -37,7 +37,7 @@ const note = (operation: OperationName, json: unknown, submitted: string[] = [])
 const fit = (operation: OperationName, answer: string[], ref: string[] | null = null) =>
   profiles.fit(connection, { operation, answer, ref });
 
-test('a single answer is read once its member is named, wrapped or not', async () => {
+test('4.17 a single answer is read once its member is named, wrapped or not', async () => {
   const json = { outcome: { data: { redacted: '41**11', note: 'x' } } };
   note('GetMasked', json);
   expect(await fit('GetMasked', ['outcome', 'data', 'redacted'])).toMatchObject({ ok: true });
@@ -47,7 +47,7 @@ test('a single answer is read once its member is named, wrapped or not', async (
   expect(profiles.unread('c1')).toEqual([]);
 });
 
-test('a batch answer is read once its value and its RefId are named, and an earlier fitting stays', async () => {
+test('4.17 a batch answer is read once its value and its RefId are named, and an earlier fitting stays', async () => {
   note('GetMasked', { redacted: 'x' });
   value(await fit('GetMasked', ['redacted']));
   const json = { page: { rows: [{ id: '0', surrogate: 'T0' }] } };

@@ -20,7 +20,7 @@ import {
   PatternTest,
   samplesFor,
 } from '../../../src/features/batch/pattern.svelte.ts';
-import { failedRowsExport } from '../../../src/features/batch/run.svelte.ts';
+import { exportContents, failedRowsExport } from '../../../src/features/batch/run.svelte.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
@@ -130,6 +130,31 @@ describe('a draft', () => {
       expect(draft.columns.size).toBe(0);
     },
   );
+
+  it.each([
+    ['mask-only', 'tokens', 'mask', 'recognised'],
+    ['mask-only', null, 'mask', 'only-masks'],
+    ['mask-only', 'cleartext', 'tokenize', 'recognised'],
+    ['analyst', 'tokens', 'detokenize', 'recognised'],
+    ['analyst', null, undefined, undefined],
+  ] as const)('under policy %s, an only column of %s is for %s', async (policy, content, operation, note) => {
+    const column = { index: 0, name: 'Column 1', looksLike: 'card', content, masked: false } as const;
+    const connection = { ...data.production, policies: ['analyst', 'mask-only'] };
+    const grants = connection.policies.map((one) => data.grantsOf(connection, one));
+    const { draft } = await drafted({
+      state: data.appState({
+        connections: [{ ...connection, grants }],
+        active: { connectionId: connection.id, policy },
+      }),
+      answers: { 'batch.preview': () => ({ ok: true, value: { ...data.preview, columns: [column] } }) },
+    });
+    const chosen = operation === 'tokenize' ? 'analyst' : policy;
+    expect(draft.columns.get(0)?.operation).toBe(operation);
+    expect(draft.columns.get(0)?.policy).toBe(operation === undefined ? undefined : chosen);
+    expect(draft.note?.kind).toBe(note);
+    await draft.undo();
+    expect(draft.columns.size).toBe(0);
+  });
 
   it('maps an only column of lines that were pasted into Lookup, whatever they look like, but for cleartext', async () => {
     for (const [content, operation, note] of [
@@ -838,4 +863,20 @@ describe('an ended job', () => {
     await controller.discard('damaged-1');
     expect(controller.damaged).toEqual([]);
   });
+});
+
+it('what a batch that only masked may export has no cleartext', () => {
+  const contentsOf = (...operations: ('detokenize' | 'mask' | 'tokenize' | 'translate')[]) => {
+    const { plan } = data.job();
+    const [first] = plan.columns;
+    if (first === undefined) throw new Error('no column');
+    return exportContents({
+      plan: { ...plan, columns: operations.map((operation, column) => ({ ...first, column, operation })) },
+    });
+  };
+  expect(contentsOf('mask')).toEqual(['masked', 'tokens']);
+  expect(contentsOf('mask', 'tokenize')).toEqual(['masked', 'tokens', 'cleartext']);
+  expect(contentsOf('detokenize')).toEqual(['masked', 'tokens', 'cleartext']);
+  expect(contentsOf('tokenize')).toEqual(['tokens', 'cleartext']);
+  expect(contentsOf('translate')).toEqual(['tokens']);
 });

@@ -38,7 +38,7 @@ it('one that is refused says why', async () => {
   expect(controller.failure).toEqual(refused);
 });
 
-it('an answer that could not be read is fitted, and the sign-in that tests it is told', async () => {
+it('4.17 an answer that could not be read is fitted, and the sign-in that tests it is told', async () => {
   const { fake, controller, profileOf } = await open({
     answers: { 'connections.unreadAnswers': () => done(unread) },
   });

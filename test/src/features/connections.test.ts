@@ -154,6 +154,26 @@ describe('a connection', () => {
     expect(tested()).toHaveLength(3);
   });
 
+  it('asks first where a test takes very many requests', async () => {
+    const many = Array.from({ length: 40 }, (_, n) => ({
+      name: `card-${n}`,
+      label: `Card ${n}`,
+      kind: 'card' as const,
+    }));
+    const large = { ...data.production, definitions: many };
+    const { fake, controller } = await open({ state: data.appState({ connections: [large] }) });
+    const tests = () => fake.seen.filter((call) => call.name === 'connections.test').length;
+    controller.edit('acme-eu');
+    await controller.runTest();
+    expect(controller.testRequests).toBe(640);
+    expect(controller.asksToTest).toBe(true);
+    expect(controller.step).toBe('test');
+    expect(tests()).toBe(0);
+    await controller.startTest();
+    expect(controller.asksToTest).toBe(false);
+    expect(tests()).toBe(2);
+  });
+
   it('shows which policy could not be tested, and why', async () => {
     const { controller } = await open({ fail: { 'connections.test': { code: 'service.credentials' } } });
     controller.edit('acme-eu');

@@ -139,6 +139,13 @@ describe('a chart', () => {
     expect(drawn).toBe(figures.requests);
   });
 
+  it('of everything on one day has bars, since a line of one point says nothing', () => {
+    const day = { from: '2026-11-20', to: '2026-11-20', grouping: 'all' } as const;
+    const model = chartData(figuresOf(day, definitions.slice(0, 3)), label, '2026-11-21');
+    if (model?.kind !== 'ranked') throw new Error(model?.kind);
+    expect(model.rows.map(({ id }) => id)).toEqual(definitions.slice(0, 3));
+  });
+
   it('stands for days, weeks, a definition or an operation that can be asked about', () => {
     const of = (grouping: Grouping, from: string, id: string) =>
       partOf({ query: { from, to: '2026-11-21', grouping } }, id, label);

@@ -27,6 +27,13 @@ describe('settings', () => {
     expect(page.diagnosticsFailure).toBeNull();
   });
 
+  it('says why everything can’t be removed from here', async () => {
+    const { app, api } = await openApp();
+    const page = new SettingsController(app, api);
+    await page.removeEverything();
+    expect(page.wipeFailure?.code).toBe('wipe.unavailable');
+  });
+
   it('keeps the old value when a change is refused', async () => {
     const { app, api } = await openApp();
     const page = new SettingsController(app, api);

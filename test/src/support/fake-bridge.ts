@@ -205,6 +205,7 @@ function defaultAnswers(
         text: 'Tokendesk diagnostics, 2026-11-21T10:00:00.000Z\n\nState\n  keyring: ready\n  audit log: ready\n',
       }),
     'app.saveDiagnostics': () => done({ name: 'tokendesk-diagnostics-2026-11-21.txt' }),
+    'app.wipe': () => failed('wipe.unavailable'),
     'app.openLogFolder': () => done({ place: '/home/kim/.config/Tokendesk/logs' }),
     'connections.save': ({ id, ...draft }) => {
       const saved = id ?? 'connection-new';

@@ -1,4 +1,6 @@
+import { done } from '../../../electron/contract/errors.ts';
 import type { Mapping } from '../../../electron/contract/models/batch.ts';
+import type { UnreadAnswer } from '../../../electron/contract/models/connection.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import { administrationAnswers, manyListed, signedIn } from './fake-administration.ts';
 import * as data from './fake-data.ts';
@@ -180,6 +182,35 @@ const manyDefinitions = Array.from(
   { length: 40 },
   (_, n) => `${['card-number', 'account', 'customer-reference', 'e-mail'][n % 4] ?? ''}-region-${n + 1}`,
 );
+const withDefinitions = (definitions: string[]): FakeOptions => ({
+  state: inProduction,
+  answers: {
+    ...reportAnswers(),
+    'reports.metrics': (query) => ({
+      ok: true,
+      value: { ...figuresOf(query, definitions), requestId: '7f3a91c2-9001' },
+    }),
+  },
+});
+/** Answers whose members are not where the profile looks for them. */
+const unread: UnreadAnswer[] = [
+  {
+    operation: 'CreateSession',
+    members: [
+      { path: ['result', 'ticket'], kind: 'text' },
+      { path: ['result', 'validUntil'], kind: 'text' },
+      { path: ['result', 'validForSeconds'], kind: 'number' },
+    ],
+  },
+  {
+    operation: 'BatchDetokenize',
+    members: [
+      { path: ['items', '[]', 'reference'], kind: 'text' },
+      { path: ['items', '[]', 'plainValue'], kind: 'text' },
+      { path: ['items', '[]', 'status'], kind: 'text' },
+    ],
+  },
+];
 const weekly: Mapping = {
   id: 'mapping-1',
   name: 'Disputes weekly',
@@ -263,6 +294,25 @@ export const scenes: Record<string, FakeOptions> = {
     fail: { 'lookup.mask': refused, 'lookup.reveal': refused },
   },
   production: { state: inProduction, jobs: [data.job(), { ...finished, jobId: 'job-0' }, interrupted] },
+  fitting: {
+    state: inProduction,
+    answers: {
+      'connections.unreadAnswers': () =>
+        done([
+          {
+            operation: 'BatchTokenize',
+            members: [
+              { path: ['requestTime'], kind: 'number' },
+              { path: ['rows'], kind: 'list' },
+              { path: ['rows', '[]', 'id'], kind: 'text' },
+              { path: ['rows', '[]', 'surrogate'], kind: 'text' },
+              { path: ['rows', '[]', 'note'], kind: 'text' },
+            ],
+          },
+        ]),
+    },
+    fail: { 'connections.fitProfile': { code: 'profile.cleartext', subject: 'value' } },
+  },
   finished: { unparsed: ['batch.rows'], state: inProduction, jobs: [finished, million, interrupted] },
   workbook: {
     state: inProduction,
@@ -414,16 +464,32 @@ export const scenes: Record<string, FakeOptions> = {
     answers: reportAnswers(),
   },
   'signed-out': { state: inProduction, answers: reportAnswers(signedOut) },
-  'many-definitions': {
+  'many-definitions': withDefinitions(manyDefinitions),
+  'twelve-definitions': withDefinitions(manyDefinitions.slice(0, 12)),
+  'one-definition': withDefinitions(['card-number']),
+  unread: {
     state: inProduction,
     answers: {
-      ...reportAnswers(),
-      'reports.metrics': (query) => ({
-        ok: true,
-        value: { ...figuresOf(query, manyDefinitions), requestId: '7f3a91c2-9001' },
-      }),
+      'connections.unreadAnswers': () => ({ ok: true, value: unread }),
     },
   },
+  'many-policies': {
+    state: data.appState({
+      active: acme,
+      connections: [
+        {
+          ...data.production,
+          policies: Array.from({ length: 12 }, (_, n) => `team-${n + 1}`),
+          policyPasswords: Array.from({ length: 12 }, (_, n) => ({
+            policy: `team-${n + 1}`,
+            state: 'stored' as const,
+          })),
+          definitions: manyDefinitions.map((name) => ({ name, label: name, kind: 'card' as const })),
+        },
+      ],
+    }),
+  },
+  'administration-production': { state: inProduction, answers: administrationAnswers(signedIn) },
   administration: { answers: administrationAnswers(signedIn) },
   'administration-many': { answers: administrationAnswers(signedIn, manyListed) },
   'administration-signed-out': {
