@@ -533,7 +533,7 @@ export const shots: Shot[] = [
     scene: 'finished',
     steps: async (page) => {
       await finished(page);
-      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
       await page.getByText('With cleartext', { exact: true }).click();
       await page.getByText('Encrypt with a passphrase').click();
     },
@@ -543,7 +543,7 @@ export const shots: Shot[] = [
     scene: 'finished',
     steps: async (page) => {
       await finished(page);
-      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
       await page.getByRole('button', { name: 'Format…' }).click();
       await page.getByText('Safe for Excel', { exact: true }).click();
     },
@@ -553,7 +553,7 @@ export const shots: Shot[] = [
     scene: 'finished',
     steps: async (page) => {
       await finished(page);
-      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
       await page.getByRole('button', { name: 'Format…' }).click();
       await page.getByText('Exact values', { exact: true }).click();
       await choose(page, 'Encoding: UTF-8', 'ISO-8859-15 (with €)');
@@ -603,7 +603,7 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: 'Open cards-2026.csv' }).click();
       await page.getByRole('grid').focus();
       await page.keyboard.press('Control+End');
-      await page.getByRole('gridcell', { name: '1,000,000' }).waitFor();
+      await page.getByRole('rowheader', { name: '1,000,000' }).waitFor();
     },
   },
   {
