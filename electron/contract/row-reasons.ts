@@ -22,7 +22,7 @@ export const rowReasons: Partial<Record<FailureCode, string>> = {
   'service.not-found': 'Not known to the service',
   'service.refused': 'The policy does not grant this',
   'service.definition-disabled': 'The definition is disabled',
-  'service.failing': 'The service had trouble',
+  'service.failing': 'Service error',
   'service.empty-value': 'The service answered with an empty value',
   'service.broken-value': 'The service answered with damaged text',
   'service.echoed-value': 'The service answered with the value that was sent',

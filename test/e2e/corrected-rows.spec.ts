@@ -27,7 +27,7 @@ test('a list of failed rows is corrected, taken in again, and its rows merge int
   await run(page);
   expect(await readSum(page)).toMatchObject({ rows: 3, ok: 1, failed: 2 });
 
-  await page.getByRole('button', { name: 'Failed rows' }).click();
+  await page.getByRole('button', { name: 'Export failed rows' }).click();
   await expect(page.getByRole('status', { name: 'Exported' })).toContainText('cards_errors.csv');
   const list = path.join(app.downloads, 'cards_errors.csv');
   const listed = fs.readFileSync(list, 'utf8');

@@ -566,7 +566,7 @@ export const shots: Shot[] = [
     scene: 'finished',
     steps: async (page) => {
       await finished(page);
-      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
       await page.getByText('With cleartext', { exact: true }).click();
       await page.getByText('Encrypt with a passphrase').click();
     },
@@ -576,11 +576,42 @@ export const shots: Shot[] = [
     scene: 'finished',
     steps: async (page) => {
       await finished(page);
-      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
       await page.getByRole('button', { name: 'Format…' }).click();
       await page.getByText('Safe for Excel', { exact: true }).click();
     },
   },
+  {
+    name: 'batch-export-encodings',
+    scene: 'finished',
+    steps: async (page) => {
+      await finished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: 'Format…' }).click();
+      await page.getByText('Exact values', { exact: true }).click();
+      await choose(page, 'Encoding: UTF-8', 'ISO-8859-15 (with €)');
+      await page.getByRole('combobox', { name: /^Encoding/ }).click();
+      await page.getByRole('listbox').waitFor();
+    },
+  },
+  {
+    name: 'batch-corrected',
+    scene: 'corrected',
+    steps: async (page) => {
+      await finished(page);
+      await page.getByRole('button', { name: 'Add corrected rows…' }).click();
+      await page.getByRole('status', { name: 'Corrected rows' }).getByText('left out').waitFor();
+    },
+  },
+  {
+    name: 'batch-cancelled',
+    scene: 'eight',
+    steps: async (page) => {
+      await openJob(page, 'kyc.csv');
+      await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    },
+  },
+  { name: 'batch-jobs-forty', scene: 'forty', steps: (page) => go(page, 'Batch') },
   {
     name: 'batch-exported',
     scene: 'table',

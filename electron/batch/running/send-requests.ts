@@ -160,6 +160,8 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     // Those whose turn comes next; more would be lines of requests that a killed process never sent.
     for (const request of queue.slice(0, maxInFlight)) {
       const { call, slots } = request;
+      // Each of its values is a request, with a line of its own.
+      if (call.operation === 'GetMasked') continue;
       request.announced ??= client.announce(call, slots.length, { ...context, rows: slots.length });
     }
     if (running === 0 && queue.length === 0) {

@@ -191,7 +191,7 @@ export function describeStop({ state, braked, waiting, failure, plan }: Job, now
     const { code, policy } = waiting.failure;
     if (waitingReasons[code] !== undefined) return formatWaiting(waiting, now);
     const refused = policy ?? plan.columns[0]?.policy ?? '';
-    return code === 'service.refused' ? `Policy ${refused} does not grant this` : reasonFor(code);
+    return code === 'service.refused' ? `Not granted to ${refused}` : reasonFor(code);
   }
   if (state === 'paused') return 'Paused by you';
   if (state === 'interrupted') return 'Tokendesk ended while it ran';

@@ -422,7 +422,7 @@ describe('the list of jobs', () => {
         state: 'paused',
         waiting: { failure: { code: 'service.refused', policy: 'auditor' }, until: null },
       }),
-    ).toBe('Policy auditor does not grant this');
+    ).toBe('Not granted to auditor');
     expect(stop({ state: 'interrupted' })).toBe('Tokendesk ended while it ran');
     expect(stop({ state: 'failed', failure: { code: 'job.sum' } })).not.toBe('');
   });

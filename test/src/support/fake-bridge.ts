@@ -479,7 +479,7 @@ function defaultAnswers(
       const total = (view?.where.length ?? 0) === 0 ? all : Math.ceil(all / 37);
       const row = (index: number) => (filter === 'failed' ? index * 10_205 + 3 : index + 1);
       const rows = Array.from({ length: Math.max(0, Math.min(count, total - from)) }, (_, n) =>
-        data.wideRow(job, data.resultRow(row(from + n))),
+        data.wideRow(job, data.resultRow(row(from + n), job.tally.ok === 0)),
       ).map((one) =>
         columns === undefined ? one : { ...one, cells: columns.flatMap((column) => one.cells[column] ?? []) },
       );

@@ -260,8 +260,8 @@ export function firstValues(canary: Job['canary']): CanaryCell[] {
 
 export const finishedTally: Tally = { rows: 500_000, ok: 499_903, failed: 49, unmatched: 0, blank: 48 };
 
-export function resultRow(n: number): ResultRow {
-  const failed = n % 10_205 === 3 || n === 5;
+export function resultRow(n: number, allFail = false): ResultRow {
+  const failed = allFail || n % 10_205 === 3 || n === 5;
   const blank = n % 10_417 === 11;
   const state = failed ? 'failed' : blank ? 'blank' : 'ok';
   return {

@@ -24,6 +24,12 @@ const inProduction = data.appState({
 const finished = data.job({
   state: 'finished',
   tally: data.finishedTally,
+  values: { all: 499_952, failed: 49 },
+  failures: [
+    { column: null, code: 'row.malformed', count: 37, firstRow: 1_841, retriable: false },
+    { column: 1, code: 'service.failing', count: 2, firstRow: 20_413, retriable: true },
+    { column: 1, code: 'value.unfit', count: 10, firstRow: 7, retriable: false },
+  ],
   committed: 500_000,
   secondsLeft: null,
   endedAt: data.at(360),
@@ -35,6 +41,8 @@ const million = data.job({
   total: 1_000_000,
   committed: 1_000_000,
   tally: { rows: 1_000_000, ok: 1_000_000, failed: 0, unmatched: 0, blank: 0 },
+  values: { all: 1_000_000, failed: 0 },
+  failures: [],
 });
 const interrupted = data.job({
   jobId: 'job-3',
@@ -396,10 +404,39 @@ export const scenes: Record<string, FakeOptions> = {
     jobs: eight,
     damaged: [{ jobId: 'damaged-1', changedAt: data.at(-86_400) }],
   },
+  forty: {
+    state: inProduction,
+    jobs: Array.from({ length: 40 }, (_, n) => ({
+      ...(eight[n % eight.length] ?? interrupted),
+      jobId: `job-${100 + n}`,
+      sourceName: `settlement-${String(n + 1).padStart(2, '0')}.csv`,
+      startedAt: data.at(-n * 7_200),
+    })),
+  },
+  corrected: {
+    unparsed: ['batch.rows'],
+    state: inProduction,
+    jobs: [finished],
+    answers: {
+      'batch.choose': () => ({ ok: true, value: data.preview.source }),
+      'batch.mend': () => ({
+        ok: true,
+        value: {
+          changed: 31,
+          unchanged: 12,
+          leftOutRows: 6,
+          leftOut: [
+            { row: 1_841, code: 'row.malformed' },
+            { row: 20_413, code: 'mend.masked' },
+          ],
+        },
+      }),
+    },
+  },
   table: {
     unparsed: ['batch.rows'],
     state: inProduction,
-    jobs: [{ ...finished, values: { all: 499_952, failed: 49 } }, allFailed, offline, wide],
+    jobs: [finished, allFailed, offline, wide],
   },
   matched: { state: inProduction, jobs: [matched], unparsed: ['batch.rows'] },
   'mapping-elsewhere': {
