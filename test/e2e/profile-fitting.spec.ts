@@ -28,6 +28,7 @@ test('4.17 answers that can’t be read are fitted in the connection, by names o
   app,
   service,
 }) => {
+  test.setTimeout(180_000);
   const { baseUrl, caPem, facts } = service;
   await connect(page, {
     name: 'Other',
