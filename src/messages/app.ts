@@ -1,0 +1,88 @@
+import type { FailureCode } from '../../electron/contract/errors.ts';
+import { formatWait, message, type Format } from './message.ts';
+
+/** What the app itself says: the lock, reveals, settings, the log, reports, its own calls. */
+export const appMessages = {
+  'audit.unwritable': () =>
+    message(
+      'The audit log can’t be written, so nothing was sent.',
+      'Free some disk space or ask the administrator.',
+      'later',
+    ),
+  'audit.broken': (f) =>
+    message(
+      f.row === undefined
+        ? 'The audit log has been changed, or an older one put in its place.'
+        : `The audit log has been changed at entry ${f.row}.`,
+      'Tell the administrator; do not delete it.',
+    ),
+  'link.refused': () =>
+    message(
+      'The link could not be used: it is not one that opens a case or a token.',
+      'Enter the case or the token by hand.',
+    ),
+  'app.locked': () => message('The app is locked.', 'Unlock it first.'),
+  'unlock.wrong': () => message('Wrong passphrase.', 'Try again.', 'now'),
+  'unlock.too-short': (f) =>
+    message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),
+  'unlock.passphrase-required': () =>
+    message('Your administrator asks for a passphrase.', 'Set one first.', 'now'),
+  'unlock.verifier-lost': () =>
+    message(
+      'The keychain no longer has what the passphrase is checked with.',
+      'Somebody may have removed it. The app opens only after a reset, which forgets all stored secrets.',
+    ),
+  'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
+  'reveal.reason-required': () =>
+    message(
+      'A reason and a case are needed before anything is shown in clear.',
+      'Enter them and try again.',
+      'now',
+    ),
+  'reveal.reason-refused': () =>
+    message('Your administrator does not accept this reason.', 'Choose one of the list.', 'now'),
+  'wipe.batch-running': () =>
+    message('A batch is running, so nothing was removed.', 'Pause or cancel it first.', 'now'),
+  'wipe.unavailable': () =>
+    message(
+      'Everything can’t be removed from this window.',
+      'Close the app and run tokendesk --wipe in a terminal.',
+    ),
+  'settings.managed': () =>
+    message('This setting is managed by your administrator.', 'Ask your administrator to change it.'),
+  'reveal.throttled': (f) =>
+    message('You’ve revealed too many values in a short time.', formatWait(f), 'later'),
+  'reveal.gone': () =>
+    message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
+  'disclosure.limit': (f) =>
+    f.subject === 'expressions'
+      ? message(
+          'You have reached today’s limit of different expressions. Each one reveals something that the masks hide.',
+          'Use one of today’s expressions again, match by BIN, last four, length or mail domain, or continue tomorrow.',
+          'later',
+        )
+      : message(
+          'You have reached today’s limit for cleartext.',
+          'Continue tomorrow, or ask your administrator.',
+          'later',
+        ),
+  'lookup.unknown': () => message('This lookup is no longer in the list.', 'Look the token up again.', 'now'),
+  'clipboard.unavailable': () => message('The clipboard can’t be used right now.', 'Try again.', 'now'),
+  'report.unknown': () => message('This report is no longer loaded.', 'Load it again.', 'now'),
+  'report.too-many-rows': () =>
+    message('The answer has more rows than can be shown.', 'Choose a shorter range or another grouping.'),
+  'report.not-a-chart': () => message('The chart could not be written.', 'Load the report again.', 'now'),
+  'evidence.none': (f) =>
+    message(
+      `The audit log has nothing on ${f.subject === undefined ? 'this case' : `case ${f.subject}`}.`,
+      'Check how the case is written.',
+    ),
+  'call.invalid': () => message('Something in the form is missing or too long.', 'Check what you entered.'),
+  'call.refused': () => message('The app refused this.', 'Close the window and open it again.'),
+  'call.failed': () =>
+    message(
+      'Something went wrong in Tokendesk.',
+      'Try again. If the problem continues, restart Tokendesk.',
+      'now',
+    ),
+} satisfies Partial<Record<FailureCode, Format>>;

@@ -1,0 +1,189 @@
+import type { Failure, FailureCode } from '../../electron/contract/errors.ts';
+import { formatCount } from '../format.ts';
+import { message, type Format } from './message.ts';
+
+const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${formatCount(f.row)}`);
+const file = (f: Failure): string => f.subject ?? 'The file';
+
+/** What files, their rows and values, batches and exports fail of. */
+export const batchMessages = {
+  'import.invalid': (f) =>
+    message(
+      `This is not a file of connections that can be read${f.subject === undefined ? '' : `: ${f.subject}`}.`,
+      'Nothing was changed. Choose another file, or have it written again.',
+    ),
+  'import.unknown': () =>
+    message(
+      'Something changed since this import was shown, so nothing was imported.',
+      'Choose the file again.',
+      'now',
+    ),
+  'file.unknown': () => message('This file is no longer open.', 'Drop it again.', 'now'),
+  'file.refused': () =>
+    message(
+      'A file that is dropped must be a .csv, .tsv, .txt, .xlsx or .xlsm on this computer, and not hidden.',
+      'Open any other file with “Choose a file”.',
+    ),
+  'file.gone': (f) => message(`${file(f)} is no longer there.`, 'Put it back or choose another file.'),
+  'file.changed': (f) =>
+    message(
+      `${file(f)} has changed since the batch started.`,
+      'Put the earlier file or a copy of it back, or start a new batch.',
+    ),
+  'file.unreadable': (f) => message(`${file(f)} can’t be read.`, 'Check that you may open it.'),
+  'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
+  'file.too-many-columns': () => message('This file has too many columns.', 'Check the delimiter.'),
+  'file.exists': (f) => message(`${file(f)} is already there and was left as it is.`, 'Choose another name.'),
+  'file.unwritable': (f) =>
+    message(`${file(f)} can’t be written.`, 'Close it elsewhere or choose another folder.', 'now'),
+  'file.disk-full': () =>
+    message(
+      'The disk is full. What was there before is untouched.',
+      'Free some space, then continue.',
+      'later',
+    ),
+  'file.no-room': (f) =>
+    message(
+      `${file(f)} would take more than half of the disk’s free space, so it was not read.`,
+      'Free some space, then open it again.',
+      'later',
+    ),
+  'file.paste-empty': () =>
+    message('The pasted text is empty.', 'Copy a column of tokens and paste again.', 'now'),
+  'file.not-a-table': (f) =>
+    message(
+      `This is ${/^[aeio]/i.test(f.subject ?? 'a') ? 'an' : 'a'} ${f.subject ?? 'other kind of file'}, which can’t be read here.`,
+      'Save its rows as CSV UTF-8, or as .xlsx without a password, and drop that.',
+    ),
+  'file.workbook-damaged': (f) =>
+    message(
+      `${file(f)} is damaged, or not the workbook it seems to be.`,
+      'Open it in a spreadsheet program and save it again, as .xlsx or CSV UTF-8.',
+    ),
+  'file.workbook-too-large': (f) =>
+    message(
+      `${file(f)} unpacks to more than a workbook holds, so it was not read.`,
+      'If you trust it, save it as CSV UTF-8 and drop that.',
+    ),
+  'file.workbook-slow': (f) =>
+    message(
+      `${file(f)} took too long to read, so it was not opened.`,
+      'If you trust it, save it as CSV UTF-8 and drop that.',
+    ),
+  'file.workbook-cell': (f) =>
+    message(
+      `${row(f)} of the sheet would have a value of more than 32,767 characters, which no cell holds.`,
+      'Export it as CSV.',
+      'now',
+    ),
+  'file.workbook-full': () =>
+    message('This is more than one sheet holds: 1,048,576 rows, or 4 GB.', 'Export it as CSV.', 'now'),
+  'row.malformed': (f) =>
+    message(`${row(f)} has more or fewer fields than the header.`, 'Correct it in the file.'),
+  'row.unclosed-quote': (f) =>
+    message(`${row(f)} opens a quote that never closes.`, 'Correct it in the file.'),
+  'row.field-too-long': (f) => message(`${row(f)} has a field that is too long.`, 'Correct it in the file.'),
+  'row.bad-encoding': (f) =>
+    message(`${row(f)} has characters that do not fit the encoding.`, 'Choose another encoding.'),
+  'row.nul': (f) => message(`${row(f)} has NUL characters.`, 'Correct it in the file.'),
+  'value.unencodable': () =>
+    message(
+      'The encoding of the export has not all characters of a cell. A result was left out, any other cell is empty.',
+      'Export it in UTF-8, or as an Excel workbook.',
+    ),
+  'value.check-digit': () => message('The check digit of the value is wrong.', 'Correct it in the file.'),
+  'value.length': () => message('The value has too few or too many digits.', 'Correct it in the file.'),
+  'value.ssn-area': () =>
+    message('No Social Security number begins with 000, 666 or 900 to 999.', 'Correct it in the file.'),
+  'value.ssn-zeros': () =>
+    message('No Social Security number has group 00 or serial 0000.', 'Correct it in the file.'),
+  'value.unfit': () =>
+    message(
+      'The value does not fit the kind of the definition, so it was not sent.',
+      'Check the column or choose another definition.',
+    ),
+  'plan.empty': () => message('No column has been chosen yet.', 'Choose an action in a column header.'),
+  'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
+  'plan.definition-unknown': (f) =>
+    message(
+      `This connection has no definition ${f.definition ?? 'of that name'}.`,
+      'Choose another or add it under Connections.',
+    ),
+  'plan.policy-unknown': (f) =>
+    message(
+      `This connection has no policy ${f.policy ?? 'of that name'}.`,
+      'Choose another or add it under Connections.',
+    ),
+  'pattern.forbidden': () =>
+    message('Your administrator does not allow batches to match values.', 'Ask your administrator.'),
+  'pattern.invalid': () =>
+    message('The pattern is not a regular expression.', 'Check brackets and backslashes.'),
+  'pattern.unsupported': () =>
+    message(
+      'Lookaround and back-references are not supported in patterns.',
+      'Write the pattern without them.',
+    ),
+  'pattern.slow': () =>
+    message('The pattern takes too long to try.', 'Make it shorter, with smaller repetitions.'),
+  'pattern.too-many': (f) =>
+    message(
+      `Two columns of ${f.definition ?? 'one definition'} have an expression of their own.`,
+      'Use an expression for one of them, and run the other one later.',
+    ),
+  'job.unknown': () => message('This batch no longer exists.', 'Start a new one.'),
+  'job.busy': () =>
+    message(
+      'The batch can’t do that in its present state.',
+      'Wait until it has finished or pause it.',
+      'later',
+    ),
+  'job.elsewhere': () =>
+    message('Another window of Tokendesk is running this batch.', 'Continue there, or close it first.'),
+  'job.source-gone': (f) =>
+    message(
+      `${file(f)} is no longer where it was. The counts and the reasons for failures are still here, but the rows can’t be shown, exported or sent: their other columns are only in that file.`,
+      'Put it or a copy of it back under its name, and everything works again. Or discard the batch.',
+    ),
+  'job.damaged': () =>
+    message('What was stored for this batch can’t be read.', 'Start it again from the file.'),
+  'job.braked': () =>
+    message(
+      'Most of the values were refused, so the batch paused.',
+      'Check its column, definition and policy.',
+    ),
+  'job.sum': () =>
+    message(
+      'The counts do not add up, so the batch does not count as finished.',
+      'Run it again; if it happens again, contact support.',
+    ),
+  'export.confirm': () =>
+    message('Cleartext from production needs the row count typed in.', 'Type the number of rows.', 'now'),
+  'export.passphrase': () => message('The passphrase is too short.', 'Use at least eight characters.', 'now'),
+  'mend.other-list': () =>
+    message(
+      'This is not the list of failed rows of this batch.',
+      'Choose the list that was exported here. Its columns and row numbers must be as they were.',
+    ),
+  'mend.too-many': (f) =>
+    message(
+      `The list has too many rows${f.subject === undefined ? '' : `: ${f.subject} is the most`}.`,
+      'Divide it into parts.',
+    ),
+  'mend.twice': () => message('The row stands in the list twice.', 'Leave one of them.'),
+  'mend.masked': () => message('A changed cell still has a masked value.', 'Type the whole value.'),
+  'mend.not-failed': () => message('The row did not fail, so it stays as it is.', 'Nothing is to be done.'),
+  'export.encoding': () =>
+    message(
+      'The chosen encoding has not all characters of the header.',
+      'Choose UTF-8, which has every character.',
+      'now',
+    ),
+  'export.unencrypted': () =>
+    message(
+      'Your administrator allows cleartext in encrypted files only.',
+      'Encrypt the file with a passphrase, or export masked values.',
+      'now',
+    ),
+  'export.forbidden': () =>
+    message('Your administrator allows no cleartext in files.', 'Export masked values or tokens.'),
+} satisfies Partial<Record<FailureCode, Format>>;
