@@ -4,7 +4,7 @@ import Papa from 'papaparse';
 import { createBatch, type Batch, type BatchOptions } from './batch/batch.ts';
 import { failed, type Outcome, done } from './contract/errors.ts';
 import type { Platform } from './platform/platform.ts';
-import type { ServiceClient } from './service/client.ts';
+import type { ServiceClient } from './service/service-client.ts';
 
 export interface AppBatchOptions extends Omit<BatchOptions, 'folder' | 'platform' | 'sampleFile'> {
   readonly platform: Platform;

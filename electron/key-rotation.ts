@@ -2,7 +2,7 @@ import type { Audit } from './audit/audit.ts';
 import { failed, type Outcome } from './contract/errors.ts';
 import type { Connection } from './contract/models/connection.ts';
 import type { Connections } from './credentials/connections.ts';
-import type { ServiceClient } from './service/client.ts';
+import type { ServiceClient } from './service/service-client.ts';
 
 interface KeyRotationOptions {
   readonly connections: Pick<

@@ -11,7 +11,7 @@ import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Clock } from '../privacy/clock.ts';
 import type { Disclosures } from '../privacy/disclosures.ts';
 import type { Reveals } from '../privacy/reveals.ts';
-import type { ServiceClient } from '../service/client.ts';
+import type { ServiceClient } from '../service/service-client.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';
 import { createDrafts } from './calls/draft-calls.ts';

@@ -6,7 +6,7 @@ import { obscureText, restoreText } from '../contract/obscured.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Disclosures } from '../privacy/disclosures.ts';
 import type { Reveals } from '../privacy/reveals.ts';
-import type { Answer, RecordedAct, ServiceClient } from '../service/client.ts';
+import type { Answer, RecordedAct, ServiceClient } from '../service/service-client.ts';
 
 /** The connection in use, with what the audit log says of it. */
 export interface ActiveConnection {

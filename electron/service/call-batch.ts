@@ -1,7 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { Operation } from '../contract/models/fields.ts';
 import { isEcho, readList, isObject, memberNames } from './answers.ts';
-import type { Answer, BatchAnswer, Element, ElementAnswer } from './client.ts';
+import type { Answer, BatchAnswer, Element, ElementAnswer } from './service-client.ts';
 import { operations } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { SessionAnswer } from './session/call-with-session.ts';

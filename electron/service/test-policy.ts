@@ -1,7 +1,7 @@
 import { done, type Failure, type Outcome } from '../contract/errors.ts';
 import type { PolicyGrants } from '../contract/models/connection.ts';
 import { operation, type Operation } from '../contract/models/fields.ts';
-import type { CallContext, ServiceClient } from './client.ts';
+import type { CallContext, ServiceClient } from './service-client.ts';
 
 interface RequestEnd {
   readonly ok: boolean;

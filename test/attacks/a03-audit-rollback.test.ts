@@ -8,7 +8,7 @@ import { done, failed } from '../../electron/contract/errors.ts';
 import { newXorKey } from '../../electron/contract/obscured.ts';
 import { createKeychain } from '../../electron/credentials/keychain.ts';
 import { openLookup } from '../../electron/lookup/lookup.ts';
-import type { ServiceClient } from '../../electron/service/client.ts';
+import type { ServiceClient } from '../../electron/service/service-client.ts';
 import AuditNotice from '../../src/app/AuditNotice.svelte';
 import { everything, logFolder, value } from '../support/audit-folder.ts';
 import { detokenize, fakeService, matchReason, openApp, planOf } from '../support/batch-app.ts';

@@ -6,7 +6,7 @@ import { createAutoClearClipboard } from '../../electron/privacy/clipboard.ts';
 import { openLock } from '../../electron/privacy/lock.ts';
 import { createReveals } from '../../electron/privacy/reveals.ts';
 import { watchAway } from '../../electron/privacy/watch-away.ts';
-import type { Answer, ServiceClient } from '../../electron/service/client.ts';
+import type { Answer, ServiceClient } from '../../electron/service/service-client.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 

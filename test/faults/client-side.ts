@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs';
-import {
-  createServiceClient,
-  type RequestOutcome,
-  type ServiceClient,
-  type ServiceClientOptions,
-  type Intent,
-} from '../../electron/service/client.ts';
+import { createServiceClient, type ServiceClientOptions } from '../../electron/service/client.ts';
+import type { RequestOutcome, ServiceClient, Intent } from '../../electron/service/service-client.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { readProfile, type ServiceProfile } from '../../electron/service/profile.ts';
 import { createTransport, type TransportOptions } from '../../electron/service/http/transport.ts';

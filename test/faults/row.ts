@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { BatchAnswer, Element } from '../../electron/service/client.ts';
+import type { BatchAnswer, Element } from '../../electron/service/service-client.ts';
 import { failureSchema, type Outcome } from '../../electron/contract/errors.ts';
 import type { ClientSide } from './client-side.ts';
 import { modelApiKey, modelPassword, tokenOf } from './model-service.ts';

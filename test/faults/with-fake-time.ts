@@ -1,4 +1,4 @@
-import type { ServiceClient } from '../../electron/service/client.ts';
+import type { ServiceClient } from '../../electron/service/service-client.ts';
 import { createClientSide, type AppTestOptions } from './client-side.ts';
 import { FakeClock, seeded } from './fake-clock.ts';
 import { createFakeWire, type FakeWire } from './fake-wire.ts';

@@ -23,7 +23,7 @@ import type {
   Element,
   ElementAnswer,
   ServiceClient,
-} from '../../electron/service/client.ts';
+} from '../../electron/service/service-client.ts';
 import { testParser } from './parser.ts';
 
 /** What the fake service makes of a value: reversible, so that a test can tell right from wrong. */

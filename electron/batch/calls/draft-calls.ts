@@ -4,7 +4,7 @@ import { done, failed, type Failure, type Outcome } from '../../contract/errors.
 import { mapping as mappingSchema, type Mapping, type Plan } from '../../contract/models/batch.ts';
 import type { Connection } from '../../contract/models/connection.ts';
 import { restoreText } from '../../contract/obscured.ts';
-import type { ServiceClient } from '../../service/client.ts';
+import type { ServiceClient } from '../../service/service-client.ts';
 import type { StoredMapping } from '../../settings/settings.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../batch.ts';

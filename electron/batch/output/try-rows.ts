@@ -1,6 +1,6 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { RowsPage } from '../../contract/models/rows.ts';
-import type { ServiceClient } from '../../service/client.ts';
+import type { ServiceClient } from '../../service/service-client.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import { runChunks } from '../running/run-chunks.ts';

@@ -2,7 +2,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
 import type { ColumnPlan, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
-import type { BatchCall } from '../../service/client.ts';
+import type { BatchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Position } from '../storing/journal.ts';
 import type { OpenSource } from '../reading/sources.ts';

@@ -1,5 +1,5 @@
 import type { Failure } from '../../contract/errors.ts';
-import type { Announced, BatchAnswer, BatchCall, Element } from '../../service/client.ts';
+import type { Announced, BatchAnswer, BatchCall, Element } from '../../service/service-client.ts';
 import { rowStates, type StateLetter } from '../storing/results.ts';
 
 /** One value to be sent, shared by all cells that hold it, and the element it is sent as. */

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../contract/errors.ts';
 import type { Job, JobState } from '../../contract/models/batch.ts';
-import type { ServiceClient } from '../../service/client.ts';
+import type { ServiceClient } from '../../service/service-client.ts';
 import type { BatchOptions } from '../batch.ts';
 import { workFor, type ColumnWork } from '../planning/plan.ts';
 import { saveState, type JobSpec, type StoredState } from '../storing/job-files.ts';

@@ -1,5 +1,5 @@
 import type { Failure, Outcome } from '../../contract/errors.ts';
-import type { BatchCall, ServiceClient } from '../../service/client.ts';
+import type { BatchCall, ServiceClient } from '../../service/service-client.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';

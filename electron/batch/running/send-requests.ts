@@ -1,5 +1,5 @@
 import type { Failure, FailureCode } from '../../contract/errors.ts';
-import type { BatchCall, CallContext, Element, ServiceClient } from '../../service/client.ts';
+import type { BatchCall, CallContext, Element, ServiceClient } from '../../service/service-client.ts';
 import { applyAnswer, failSlots, type BatchRequest, type Slot } from './coalescing.ts';
 
 /** Failures of a whole request that one of its elements may have caused: it is halved until that one is alone. */

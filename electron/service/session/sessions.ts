@@ -3,7 +3,7 @@ import { type Outcome, type Failure, type FailureCode, done, failed } from '../.
 import { keyExpiry } from '../../contract/key-expiry.ts';
 import type { Clock } from '../../privacy/clock.ts';
 import { readSingle } from '../answers.ts';
-import type { CallContext } from '../client.ts';
+import type { CallContext } from '../service-client.ts';
 import type { ErrorMeaning, ServiceProfile } from '../profile.ts';
 import type { OutgoingRequest, SendResult } from '../send-request.ts';
 

@@ -4,7 +4,7 @@ import { ValueCoalescer, type BatchRequest } from '../../../electron/batch/runni
 import { createRequestSender, type RequestSender } from '../../../electron/batch/running/send-requests.ts';
 import { createRequestAudit } from '../../../electron/clients.ts';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
-import type { BatchCall } from '../../../electron/service/client.ts';
+import type { BatchCall } from '../../../electron/service/service-client.ts';
 import { connectTo, type ClientSide } from '../../faults/client-side.ts';
 import { send, startFaultServer, type FaultServer } from '../../faults/fault-server.ts';
 

@@ -3,7 +3,7 @@ import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openLookup, type LookupOptions } from '../../../electron/lookup/lookup.ts';
-import type { ServiceClient } from '../../../electron/service/client.ts';
+import type { ServiceClient } from '../../../electron/service/service-client.ts';
 
 const cleartext = '4111111111111111';
 const xorKey = newXorKey();

@@ -5,7 +5,7 @@ import { done, failureCodes } from '../../../electron/contract/errors.ts';
 import { rowReasons } from '../../../electron/contract/row-reasons.ts';
 import { formatDay } from '../../../electron/reports/portal.ts';
 import { answerMembers, memberNames } from '../../../electron/service/answers.ts';
-import type { BatchCall } from '../../../electron/service/client.ts';
+import type { BatchCall } from '../../../electron/service/service-client.ts';
 import { limitIn } from '../../../electron/service/limits/health.ts';
 import { readProfile, type ServiceProfile } from '../../../electron/service/profile.ts';
 import { createSessions } from '../../../electron/service/session/sessions.ts';
