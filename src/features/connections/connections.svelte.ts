@@ -115,7 +115,7 @@ export class ConnectionsController {
     this.profile = new ConnectionProfileController(app, api);
   }
 
-  /** Called when the page opens: shows the active connection, or the first one. */
+  /** Shows the active connection, or the first one, where none is chosen. */
   show(): void {
     if (this.draft !== null) return;
     const first = this.app.connection ?? this.list[0];
