@@ -73,7 +73,8 @@ test('of a folder that a person named, only the app’s own files go', async () 
   const person = used();
   for (const name of ['desk.damaged-20261122T100000000Z.json', 'window.json', 'thesis.txt', 'desktop.json'])
     fs.writeFileSync(path.join(person.home, name), '{}');
-  fs.mkdirSync(path.join(person.home, 'photos'));
+  for (const name of ['photos', 'samples', 'certificates', 'built-in', 'checkpoints', 'logs'])
+    fs.mkdirSync(path.join(person.home, name), { recursive: true });
   const { code, said } = await run(person, true, false);
   expect(code).toBe(0);
   expect(said).toContain('has other files, which were left');
