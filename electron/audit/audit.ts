@@ -151,7 +151,11 @@ export function createAudit(options: AuditOptions): Audit {
   function flush(): Promise<void> {
     if (endsTimer !== null) clearTimeout(endsTimer);
     endsTimer = null;
-    flushing ??= writePending().finally(() => (flushing = null));
+    flushing ??= writePending().finally(() => {
+      flushing = null;
+      // One that came after the last look at what is pending: nobody else would write it.
+      if (pending.some(({ settle }) => settle !== null)) void flush();
+    });
     return flushing;
   }
 
