@@ -1,5 +1,6 @@
 import creditCardType from 'credit-card-type';
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
+import { formatUnits } from './format.ts';
 
 /** Pasted text without spaces, dashes and invisible characters, and a sentence that names what was removed. */
 export interface Tidied {
@@ -19,15 +20,13 @@ const meaningless: Record<DefinitionKind, { spaces: boolean; dashes: boolean }> 
   text: { spaces: false, dashes: false },
 };
 
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
-
 export function tidy(raw: string, kind: DefinitionKind): Tidied {
   const rule = meaningless[kind];
   const removed: string[] = [];
-  const without = (text: string, pattern: RegExp, word: string): string => {
+  const without = (text: string, pattern: RegExp, ...[one, many]: [string, string?]): string => {
     const hits = text.match(pattern)?.length ?? 0;
     if (hits === 0) return text;
-    removed.push(plural(hits, word));
+    removed.push(formatUnits(hits, one, many));
     return text.replace(pattern, '');
   };
   let text = raw.replace(/[\r\n\t]+/g, ' ');
@@ -35,11 +34,11 @@ export function tidy(raw: string, kind: DefinitionKind): Tidied {
   const trimmed = text.trim();
   if (rule.spaces) text = without(text, spaces, 'space');
   else {
-    if (trimmed.length < text.length) removed.push(plural(text.length - trimmed.length, 'space'));
+    if (trimmed.length < text.length) removed.push(formatUnits(text.length - trimmed.length, 'space'));
     text = trimmed;
   }
-  if (rule.dashes) text = without(text, dashes, 'dash').replace(/^$/, '');
-  const list = removed.join(' and ').replace('dashs', 'dashes');
+  if (rule.dashes) text = without(text, dashes, 'dash', 'dashes');
+  const list = removed.join(' and ');
   return { text, removed: list === '' ? null : `Removed ${list}.` };
 }
 

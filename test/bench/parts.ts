@@ -37,6 +37,7 @@ export interface Product {
   readonly exported: number | string;
   readonly ms: number;
   readonly runMs: number;
+  readonly busy: number;
   readonly exportMs: number;
   readonly cpuMs: number;
   readonly peakRss: number;
@@ -49,7 +50,12 @@ export interface Product {
 export async function runProduct(
   rows: number,
   input: string,
-  service: { readonly url: string; readonly ca: string; readonly audited?: boolean },
+  service: {
+    readonly url: string;
+    readonly ca: string;
+    readonly audited?: boolean;
+    readonly syncMs?: number;
+  },
 ): Promise<Product> {
   const options = { input, output: `${input}.out`, inFlight: 8, ...service };
   const measured = await runPart<Product>('product-path.ts', JSON.stringify(options));

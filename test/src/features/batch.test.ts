@@ -158,6 +158,25 @@ describe('a draft', () => {
     expect(draft.columns.size).toBe(0);
   });
 
+  it('keeps the policy of a column for another operation only where that is not known to be refused', async () => {
+    const connection = { ...data.production, policies: ['dispute-desk', 'analyst'] };
+    const grants = connection.policies.map((one) => data.grantsOf(connection, one));
+    const { draft } = await drafted({
+      state: data.appState({
+        connections: [{ ...connection, grants }],
+        active: { connectionId: connection.id, policy: 'dispute-desk' },
+      }),
+    });
+    draft.choose(1, 'mask');
+    expect(draft.columns.get(1)?.policy).toBe('dispute-desk');
+    draft.choose(1, 'detokenize');
+    expect(draft.columns.get(1)?.policy).toBe('analyst');
+    draft.choose(1, 'mask');
+    expect(draft.columns.get(1)?.policy).toBe('analyst');
+    draft.choose(1, 'translate');
+    expect(draft.columns.get(1)).toMatchObject({ policy: 'analyst', target: { policy: 'analyst' } });
+  });
+
   it('maps an only column of lines that were pasted into Lookup, whatever they look like, but for cleartext', async () => {
     for (const [content, operation, note] of [
       [null, 'detokenize', 'tokens'],
