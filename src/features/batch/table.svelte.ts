@@ -148,6 +148,16 @@ export class ResultsTable {
     return column >= this.#width || this.planOf(column)?.into === 'replace';
   }
 
+  /**
+   * What stands in a cell of the table. A row that could not be sent has failed in every mapped column, where its field
+   * must not look like a result; its fields stand in the row's detail.
+   */
+  cellOf({ code, cells }: TableRow, column: number): TableRow['cells'][number] {
+    const cell = cells[column];
+    if (cell === undefined || code?.startsWith('row.') !== true || !this.isResult(column)) return cell;
+    return { text: '', state: 'failed', code };
+  }
+
   get #beside() {
     return this.#plan.columns.filter(({ into }) => into === 'beside');
   }

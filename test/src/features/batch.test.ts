@@ -305,6 +305,17 @@ describe('the table of a run', () => {
     expect(table.planOf(7)?.column).toBe(2);
   });
 
+  it('shows a row that could not be sent as failed wherever a result would stand', async () => {
+    const { table } = await opened({});
+    const row = data.resultRow(1);
+    const unsent = { ...row, state: 'failed', code: 'row.malformed' } as const;
+    expect(table.cellOf(unsent, 1)).toEqual({ text: '', state: 'failed', code: 'row.malformed' });
+    expect(table.cellOf(unsent, 0)).toBe(row.cells[0]);
+    // A value that was refused says so itself, and the other results of its row stay.
+    expect(table.cellOf({ ...row, state: 'failed', code: 'value.unfit' }, 1)).toBe(row.cells[1]);
+    expect(table.cellOf({ ...unsent, cells: [] }, 1)).toBeUndefined();
+  });
+
   it('asks main for what is filtered and sorted, and shows the old rows until the new ones are here', async () => {
     const slow = Promise.withResolvers<null>();
     let isSlow = false;

@@ -422,8 +422,12 @@ function defaultAnswers(
         own: own === null ? null : expression.test(restoreText(own)),
       });
     },
-    'batch.try': () =>
-      done({ total: 20, from: 0, rows: Array.from({ length: 20 }, (_, n) => data.resultRow(n + 1)) }),
+    'batch.try': ({ plan }) => {
+      const besides = plan.columns.filter(({ into }) => into === 'beside').map(() => '');
+      const job = { plan, columns: [...data.header, ...besides] };
+      const rows = Array.from({ length: 20 }, (_, n) => data.wideRow(job, data.resultRow(n + 1)));
+      return done({ total: 20, from: 0, rows });
+    },
     'batch.start': () => {
       const started = data.job();
       fake.jobs.set(started.jobId, started);
