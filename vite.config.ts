@@ -19,6 +19,10 @@ export default defineConfig({
     sourcemap: false,
     target: 'chrome140',
     reportCompressedSize: false,
-    rolldownOptions: { checks: { bundlerTimings: false } },
+    rolldownOptions: {
+      checks: { bundlerTimings: false },
+      // What the window needs first is one file: each more would be a question to main before it shows anything.
+      output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } },
+    },
   },
 });

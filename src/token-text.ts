@@ -77,10 +77,13 @@ export function pastedLines(text: string): number {
  * a copied value has none. The first six digits decide, which a card, its token and its mask have in common.
  */
 export function groups(text: string, kind: DefinitionKind): string[] {
-  if (kind !== 'card' || !/^[\d•*Xx]{12,19}$/.test(text)) return [text];
+  if (kind !== 'card' || !isCardShaped(text)) return [text];
   const ends = [...gapsOf(text), text.length];
   return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end)).filter((group) => group !== '');
 }
+
+/** A card, its token or its mask, rather than any other text that a column of them may hold. */
+export const isCardShaped = (text: string): boolean => /^[\d•*Xx]{12,19}$/.test(text);
 
 const fours = [4, 8, 12, 16];
 
@@ -93,9 +96,13 @@ function gapsOf(text: string): readonly number[] {
   return isHidden && text.length >= 14 ? [4, 10] : fours;
 }
 
-/** A mask with dots in place of the service's own mask character, so that masked and clear values are equally wide. */
+/**
+ * A mask with dots in place of the service's own mask character, so that masked and clear values are equally wide. A
+ * letter is one only in a mask of digits: a field of a file may hold any text.
+ */
 export function dotted(masked: string, kind: DefinitionKind): string {
-  if (kind === 'card' || kind === 'ssn') return masked.replace(/[*Xx#•]/g, '•');
+  if ((kind === 'card' || kind === 'ssn') && /^[\d\s*Xx#•-]*$/.test(masked))
+    return masked.replace(/[*Xx#•]/g, '•');
   return masked.replace(/[*#•]/g, '•');
 }
 

@@ -94,9 +94,13 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
       import('conf'),
     ]),
   );
-  await limiting;
-  const [chromium, [{ openApp }, { loadKeytar }, { default: Conf }]] = await Promise.all([opening, loading]);
-  const showing = chromium.platform.openWindow();
+  // The window opens while the app is loaded: what it asks is answered once the app is open.
+  const showing = opening.then((chromium) => ({ chromium, shown: chromium.platform.openWindow() }));
+  const [{ chromium, shown }, [{ openApp }, { loadKeytar }, { default: Conf }]] = await Promise.all([
+    showing,
+    loading,
+    limiting,
+  ]);
   const app = await openApp(chromium.platform, {
     conf: (conf) => new Conf(conf),
     loadKeytar,
@@ -109,7 +113,7 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     deployment: managed.deployment,
     profile: managed.profile,
   });
-  await showing;
+  await shown;
   const onLocked = (): void => chromium.away('screen-locked');
   const stopWatching =
     process.platform === 'linux'

@@ -1,8 +1,4 @@
 /* eslint-disable @typescript-eslint/no-deprecated -- SSE is the transport that the specification names (§4). */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Failure } from '../contract/errors.ts';
 import type { ToolServer } from '../contract/models/report.ts';
 import { faultFailure, isPage, type TransportFault } from '../service/http/failures.ts';
@@ -71,6 +67,18 @@ interface Probe {
   readonly failure: Failure | null;
 }
 
+/** Loaded for a check: at every start its schemas would cost the app as much as all its own. */
+async function loadSdk() {
+  const [{ Client }, { SSEClientTransport }, { StreamableHTTPClientTransport }, { ListToolsResultSchema }] =
+    await Promise.all([
+      import('@modelcontextprotocol/sdk/client/index.js'),
+      import('@modelcontextprotocol/sdk/client/sse.js'),
+      import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+      import('@modelcontextprotocol/sdk/types.js'),
+    ]);
+  return { Client, SSEClientTransport, StreamableHTTPClientTransport, ListToolsResultSchema };
+}
+
 async function connect(
   kind: 'streamable-http' | 'sse',
   address: string,
@@ -101,6 +109,8 @@ async function connect(
     fetch,
     requestInit: { headers: token === null ? {} : { Authorization: `Bearer ${token}` } },
   };
+  const { Client, SSEClientTransport, StreamableHTTPClientTransport, ListToolsResultSchema } =
+    await loadSdk();
   const transport =
     kind === 'sse'
       ? new SSEClientTransport(new URL(address), options)

@@ -7,12 +7,7 @@ import Administration from '@lucide/svelte/icons/shield-user';
 import Table from '@lucide/svelte/icons/table-2';
 import type { Api } from '../api.ts';
 import type { AppStore } from '../app-store.svelte.ts';
-import { ActivityController } from '../features/activity/activity.svelte.ts';
-import { AdministrationController } from '../features/administration/administration.svelte.ts';
-import { BatchController } from '../features/batch/batch.svelte.ts';
-import { ConnectionsController } from '../features/connections/connections.svelte.ts';
 import { LookupController } from '../features/lookup/lookup.svelte.ts';
-import { ReportsController } from '../features/reports/reports.svelte.ts';
 import { SettingsController } from '../features/settings/settings.svelte.ts';
 import { StartController } from '../features/start/start.svelte.ts';
 
@@ -31,11 +26,31 @@ export type PageId = (typeof pages)[number]['id'];
 
 export type Controllers = ReturnType<typeof createControllers>;
 
-/** One controller a page. They outlive the page's component, so that going to another page and back loses nothing. */
+/** Made when it is first asked for; everybody gets the same one. */
+export interface Later<T> {
+  (): Promise<T>;
+  /** Null while nobody asked, or while it is being made. */
+  readonly made: () => T | null;
+}
+
+function later<T>(make: () => Promise<T>): Later<T> {
+  let making: Promise<T> | undefined;
+  let made: T | null = null;
+  const get = (): Promise<T> => (making ??= make().then((value) => (made = value)));
+  return Object.assign(get, { made: () => made });
+}
+
+/**
+ * One controller a page. They outlive the page's component, so that going to another page and back loses nothing. The
+ * window opens on Lookup: the code of the other pages' controllers is loaded when it is needed.
+ */
 export function createControllers(app: AppStore, api: Api, go: (page: PageId) => void) {
-  const batch = new BatchController(app, api);
+  const batch = later(async () => {
+    const { BatchController } = await import('../features/batch/batch.svelte.ts');
+    return new BatchController(app, api);
+  });
   const lookup = new LookupController(app, api, (source) => {
-    void batch.open(source, { areTokens: true });
+    void batch().then((controller) => controller.open(source, { areTokens: true }));
     go('batch');
   });
   return {
@@ -44,18 +59,31 @@ export function createControllers(app: AppStore, api: Api, go: (page: PageId) =>
     }),
     lookup,
     batch,
-    reports: new ReportsController({
-      app,
-      api,
-      onretry: (retry) => {
-        if (retry.page === 'lookup') void lookup.tryAgain(retry);
-        else if (retry.page === 'batch') batch.tryAgain(retry);
-        go(retry.page);
-      },
+    reports: later(async () => {
+      const { ReportsController } = await import('../features/reports/reports.svelte.ts');
+      return new ReportsController({
+        app,
+        api,
+        onretry: (retry) => {
+          if (retry.page === 'lookup') void lookup.tryAgain(retry);
+          else if (retry.page === 'batch') void batch().then((controller) => controller.tryAgain(retry));
+          go(retry.page);
+        },
+      });
     }),
-    activity: new ActivityController(app, api),
-    connections: new ConnectionsController(app, api),
+    activity: later(async () => {
+      const { ActivityController } = await import('../features/activity/activity.svelte.ts');
+      return new ActivityController(app, api);
+    }),
+    connections: later(async () => {
+      const { ConnectionsController } = await import('../features/connections/connections.svelte.ts');
+      return new ConnectionsController(app, api);
+    }),
     settings: new SettingsController(app, api),
-    administration: new AdministrationController(app, api),
+    administration: later(async () => {
+      const { AdministrationController } =
+        await import('../features/administration/administration.svelte.ts');
+      return new AdministrationController(app, api);
+    }),
   };
 }

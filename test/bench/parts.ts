@@ -13,9 +13,14 @@ export async function runPart<T>(name: string, ...args: string[]): Promise<T> {
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T;
 }
 
-/** With a service in a process of its own that gives back what it gets. */
-export async function withEcho<T>(act: (url: string, ca: string) => Promise<T>): Promise<T> {
-  const service = spawn(process.execPath, [part('echo-service.ts')], { stdio: ['pipe', 'pipe', 'inherit'] });
+/** With a service in a process of its own that gives back what it gets, or refuses so many values of ten. */
+export async function withEcho<T>(
+  act: (url: string, ca: string) => Promise<T>,
+  refusedOfTen = 0,
+): Promise<T> {
+  const service = spawn(process.execPath, [part('echo-service.ts'), String(refusedOfTen)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   try {
     const [line] = (await once(service.stdout, 'data')) as [Buffer];
     const { url, ca } = JSON.parse(line.toString()) as { url: string; ca: string };

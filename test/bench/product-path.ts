@@ -24,7 +24,6 @@ const options = JSON.parse(process.argv[2] ?? '{}') as Options;
 if (options.syncMs !== undefined) await slowSyncs({ ms: options.syncMs });
 const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
 const harness = await openHarness({ ...options, home });
-const loop = performance.eventLoopUtilization;
 const delay = monitorEventLoopDelay({ resolution: 1 });
 let collecting = 0;
 let longest = 0;
@@ -38,12 +37,12 @@ new PerformanceObserver((list) => {
 const sourceId = await harness.source(options.input);
 const started = performance.now();
 const cpuBefore = process.cpuUsage();
-const loopBefore = loop();
+const loopBefore = performance.eventLoopUtilization();
 delay.enable();
 const jobId = await harness.start(sourceId, 1);
 const job = await untilDone(harness, jobId);
 const ran = performance.now();
-const busy = loop(loopBefore).utilization;
+const busy = performance.eventLoopUtilization(loopBefore).utilization;
 const p99Run = delay.percentile(99) / 1e6;
 const exported = await harness.batch['batch.export']({
   jobId,

@@ -20,7 +20,6 @@ export async function slowSyncs({ ms, log, killAt = Infinity }: SlowSyncs): Prom
   const prototype = Object.getPrototypeOf(probe) as Pick<FileHandle, 'datasync'>;
   await probe.close();
   await rm(folder, { recursive: true });
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its handle below
   const { datasync } = prototype;
   let synced = 0;
   prototype.datasync = async function (this: FileHandle) {

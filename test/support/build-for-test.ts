@@ -24,6 +24,13 @@ export async function buildMain(platform: keyof typeof mains, folder: string): P
   return built.output.flatMap((file) => (file.type === 'chunk' ? [...file.moduleIds, ...file.imports] : []));
 }
 
+/** Builds the window as the product's build does, without writing it. Answers its files. */
+export async function buildWindow(): Promise<Rolldown.RolldownOutput['output']> {
+  const configFile = path.join(import.meta.dirname, '../../vite.config.ts');
+  const built = (await build({ configFile, build: { write: false } })) as Rolldown.RolldownOutput;
+  return built.output;
+}
+
 function into(config: InlineConfig, outDir: string): InlineConfig {
   fs.mkdirSync(outDir, { recursive: true });
   return mergeConfig(config, { build: { outDir, emptyOutDir: false } }) as InlineConfig;

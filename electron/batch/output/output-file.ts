@@ -1,6 +1,6 @@
 import { createCipheriv, randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Stanza, type Recipient, Encrypter } from 'age-encryption';
+import type * as Age from 'age-encryption';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import { openAtomicFile, type AtomicFile } from '../../storage/atomic-file.ts';
 
@@ -13,7 +13,7 @@ const derive = promisify<Buffer, Buffer, number, { N: number; r: number; p: numb
  * A passphrase as age's scrypt recipient (age-encryption.org/v1). The library's own derives the key on this thread and
  * would block the app for a second; this one uses Node's thread pool.
  */
-function passphraseRecipient(passphrase: string, workFactor = 18): Recipient {
+function passphraseRecipient({ Stanza }: typeof Age, passphrase: string, workFactor = 18): Age.Recipient {
   return {
     async wrapFileKey(fileKey) {
       const salt = randomBytes(16);
@@ -43,12 +43,14 @@ export async function openOutputFile(
 ): Promise<Outcome<AtomicFile>> {
   const file = await openAtomicFile(target);
   if (!file.ok || passphrase === null) return file;
-  return done(encryptFile(file.value, passphraseRecipient(passphrase, workFactor)));
+  // Loaded when it is needed: its curves would cost the app a tenth of a second at every start.
+  const age = await import('age-encryption');
+  const encrypter = new age.Encrypter();
+  encrypter.addRecipient(passphraseRecipient(age, passphrase, workFactor));
+  return done(encryptFile(file.value, encrypter));
 }
 
-function encryptFile(file: AtomicFile, recipient: Recipient): AtomicFile {
-  const encrypter = new Encrypter();
-  encrypter.addRecipient(recipient);
+function encryptFile(file: AtomicFile, encrypter: Age.Encrypter): AtomicFile {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const result: { failure?: { ok: false; failure: Failure } } = {};

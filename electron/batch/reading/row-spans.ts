@@ -169,8 +169,8 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   firstFields.push(fields);
   return {
     count,
-    rowStarts: Int32Array.from(rowStarts),
-    firstFields: Int32Array.from(firstFields),
+    rowStarts: new Int32Array(rowStarts),
+    firstFields: new Int32Array(firstFields),
     fieldEnds: scratch.slice(0, fields),
     badQuotes,
   };

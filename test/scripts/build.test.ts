@@ -1,0 +1,40 @@
+import { beforeAll, expect, test, vi } from 'vitest';
+import { buildWindow } from '../support/build-for-test.ts';
+
+/** Bytes of script and style that the window loads before it shows anything. */
+const maxFirstBytes = 420_000;
+
+let files: Awaited<ReturnType<typeof buildWindow>>;
+beforeAll(async () => {
+  // Else Vite builds what developers need besides.
+  vi.stubEnv('NODE_ENV', 'production');
+  files = await buildWindow();
+  vi.unstubAllEnvs();
+}, 120_000);
+
+const entries = () => files.filter((file) => file.type === 'chunk').filter(({ isEntry }) => isEntry);
+
+test('the window loads one script and one style sheet before it shows anything', () => {
+  expect(entries().map(({ imports }) => imports)).toEqual([[]]);
+  expect(files.filter(({ fileName }) => fileName.endsWith('.css'))).toHaveLength(1);
+});
+
+test(`these are not larger than ${maxFirstBytes / 1_000} KB together`, () => {
+  const sheets = files.filter(({ fileName }) => fileName.endsWith('.css'));
+  const bytes = [
+    ...entries().map(({ code }) => Buffer.byteLength(code)),
+    ...sheets.map((sheet) => (sheet.type === 'asset' ? Buffer.byteLength(sheet.source) : 0)),
+  ];
+  expect(Math.min(...bytes)).toBeGreaterThan(0);
+  expect(bytes.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(maxFirstBytes);
+});
+
+test('no page but Lookup is in them', () => {
+  const modules = entries().flatMap(({ moduleIds }) => moduleIds);
+  const features = new Set(modules.map((id) => /src\/features\/(\w+)\//.exec(id)?.[1] ?? 'none'));
+  features.delete('none');
+  // Lock and start stand in Lookup's place, and so does the passphrase that an administrator may ask for.
+  expect([...features].sort()).toEqual(['lock', 'lookup', 'settings', 'start']);
+  expect(modules.filter((id) => /SettingsPage/.test(id))).toEqual([]);
+  expect(modules.some((id) => id.endsWith('LookupPage.svelte'))).toBe(true);
+});
