@@ -42,14 +42,14 @@ interface SampleOptions {
   readonly policy: string;
 }
 
-/** Columns of the sample that are protected, and what they are called once they are. */
-const protectedColumns = [
-  { header: 'card_number', renamed: 'card_token', definition: 'card-number' },
-  { header: 'ssn', renamed: 'ssn_token', definition: 'ssn' },
-];
+/**
+ * Columns of the sample that are protected, and what they are called once they are. SSNs stay as they came: their tokens
+ * look like SSNs, and who is new would be told to tokenize them once more.
+ */
+const protectedColumns = [{ header: 'card_number', renamed: 'card_token', definition: 'card-number' }];
 
 /**
- * A sample to practise on: the shipped file with its card numbers and SSNs tokenized by the built-in service, since
+ * A sample to practise on: the shipped file with its card numbers tokenized by the built-in service, since
  * tokens depend on this workstation's own key. Values that can't be tokenized stay, so that the sample has failed rows.
  */
 async function createSample({ source, folder, client, policy }: SampleOptions): Promise<Outcome<string>> {

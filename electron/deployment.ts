@@ -54,10 +54,6 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     const mappings = await calls['batch.mappings']({});
     if (!mappings.ok) return mappings;
     const harmless = mappings.value.filter((mapping) => !mayHoldValue(mapping));
-    const target = await platform.chooseTarget({ name: 'tokendesk-connections.json', beside: null });
-    if (target === null) return done(null);
-    const begun = await audit.begin({ action: 'ExportConnections' });
-    if (!begun.ok) return begun;
     const content: Deployment = {
       format: 'tokendesk-connections',
       version: 1,
@@ -70,7 +66,13 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       mappings: harmless.map(({ id: _, ...rest }) => rest),
       reasons: settings().reasons,
     };
-    const saved = await writeFileAtomically(target, `${JSON.stringify(content, null, 2)}\n`);
+    const text = `${JSON.stringify(content, null, 2)}\n`;
+    if (Buffer.byteLength(text) > maxBytes) return failed('export.too-large');
+    const target = await platform.chooseTarget({ name: 'tokendesk-connections.json', beside: null });
+    if (target === null) return done(null);
+    const begun = await audit.begin({ action: 'ExportConnections' });
+    if (!begun.ok) return begun;
+    const saved = await writeFileAtomically(target, text);
     begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
     if (!saved.ok) return saved;
     return done({

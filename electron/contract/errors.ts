@@ -49,6 +49,7 @@ export const failureCodes = [
   'connection.built-in', // the built-in connection can't be changed that way
   'connection.built-in-off', // the administrator does not allow it
   'connection.host', // not one of the hosts the administrator allows; `subject` is the host
+  'export.too-large', // a file of connections that no import would take
   'import.invalid', // not a file of connections; `subject` says where
   'import.unknown', // something changed since the import was shown
   'certificate.invalid', // the extra CA is not a PEM certificate; with a subject, the client certificate does not open
@@ -129,6 +130,7 @@ export const failureCodes = [
   'mend.not-failed',
   'export.encoding', // the header has characters that the chosen encoding has not
   'export.unencrypted', // the administrator allows cleartext in encrypted files only
+  'export.no-cleartext', // the batch has none: its columns were masked or translated
   'export.forbidden', // the administrator allows no cleartext in files
   // reports
   'portal.sign-in', // nobody is signed in

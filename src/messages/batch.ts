@@ -7,6 +7,11 @@ const file = (f: Failure): string => f.subject ?? 'The file';
 
 /** What files, their rows and values, batches and exports fail of. */
 export const batchMessages = {
+  'export.too-large': () =>
+    message(
+      'The file of connections would be larger than 4 MB, which an import does not take.',
+      'Remove mappings or connections that are not needed, then export again.',
+    ),
   'import.invalid': (f) =>
     message(
       `This is not a file of connections that can be read${f.subject === undefined ? '' : `: ${f.subject}`}.`,
@@ -184,6 +189,8 @@ export const batchMessages = {
       'Encrypt the file with a passphrase, or export masked values.',
       'now',
     ),
+  'export.no-cleartext': () =>
+    message('This batch has no cleartext to export.', 'Export masked values or tokens.', 'now'),
   'export.forbidden': () =>
     message('Your administrator allows no cleartext in files.', 'Export masked values or tokens.'),
 } satisfies Partial<Record<FailureCode, Format>>;

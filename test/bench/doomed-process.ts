@@ -23,7 +23,7 @@ if (job.state !== 'finished') throw new Error(`${job.state} ${JSON.stringify(job
 process.stdout.write('exporting\n');
 const exported = await harness.batch['batch.export']({
   jobId: job.jobId,
-  content: 'cleartext',
+  content: options.operation === 'mask' ? 'masked' : 'cleartext',
   rows: 'all',
   format: 'csv',
   safety: 'source',

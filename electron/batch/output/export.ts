@@ -8,7 +8,7 @@ import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { readHeader, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../reading/workbook/sheet.ts';
@@ -50,6 +50,9 @@ export async function exportJob(
     environment: spec.environment,
     tally: store.tally,
     holdsCleartext,
+    hasNoCleartext: !job.work.some(
+      ({ plan }) => plan.operation === 'tokenize' || yieldsCleartext(plan.operation),
+    ),
     managed: options.managed,
   });
   if (refused !== null) return refused;
@@ -87,6 +90,7 @@ function checkChoice({
   environment,
   tally,
   holdsCleartext,
+  hasNoCleartext,
   managed,
 }: {
   choice: ExportRequest;
@@ -94,6 +98,8 @@ function checkChoice({
   environment: string;
   tally: Tally;
   holdsCleartext: boolean;
+  /** Neither its results nor what came in are cleartext. */
+  hasNoCleartext: boolean;
   managed: BatchOptions['managed'];
 }): ReturnType<typeof failed> | null {
   // One row is the header's.
@@ -101,6 +107,9 @@ function checkChoice({
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
   if (choice.passphrase !== null && restoreText(choice.passphrase).length < minPassphraseLength)
     return failed('export.passphrase');
+  // The file's name and the audit line would say what it doesn't hold.
+  if (hasNoCleartext && choice.content === 'cleartext' && choice.rows !== 'failed')
+    return failed('export.no-cleartext');
   if (!holdsCleartext) return null;
   if (managed.cleartextExport === 'forbidden') return failed('export.forbidden');
   if (managed.cleartextExport === 'encrypted' && choice.passphrase === null)

@@ -265,10 +265,15 @@ export class LookupController {
     this.panelFailure = null;
     if (panel === 'translate') {
       if (this.targets.length === 0) return;
-      this.target = { policy: this.app.policy, definition: this.targets[0]?.name ?? '' };
+      this.translateTo(this.targets[0]?.name ?? '');
     }
     this.caseReference = this.cases.current === '' ? this.current.caseReference : this.cases.current;
     this.panel = panel;
+  }
+
+  /** Chooses the definition to translate to, and the first policy that may where the present one may not. */
+  translateTo(definition: string): void {
+    this.target = { policy: this.app.policyFor('Translate', definition), definition };
   }
 
   close(): void {
@@ -391,7 +396,7 @@ export class LookupController {
     return this.app.definitions.filter(
       (target) =>
         target.name !== lookup.definition &&
-        !this.app.isRefused('Translate', target.name) &&
+        this.app.policyOptions('Translate', target.name).some(({ disabled }) => disabled !== true) &&
         (kind === 'text' || target.kind === kind || target.kind === 'text'),
     );
   }

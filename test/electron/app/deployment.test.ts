@@ -177,6 +177,16 @@ test('a mapping that may hold a value of a file is not exported, and is counted'
   expect(fs.readFileSync(path.join(app.home, saved?.name ?? ''), 'utf8')).not.toContain('4111');
 });
 
+test('a file that no import would take is not written, and nobody is asked where to', async () => {
+  const app = await opened();
+  const header = Array.from({ length: 1_000 }, () => 'x'.repeat(1_000));
+  for (const name of ['A', 'B', 'C', 'D', 'E'])
+    valueOf(await app.ask('batch.saveMapping', { name, header, columns: [] }));
+  const before = fs.readdirSync(app.home);
+  expect(codeOf(await app.ask('connections.export', {}))).toBe('export.too-large');
+  expect(fs.readdirSync(app.home)).toEqual(before);
+});
+
 describe('a file', () => {
   test.each([
     ['{', 'it is not JSON'],

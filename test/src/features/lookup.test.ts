@@ -83,6 +83,35 @@ describe('a lookup', () => {
     expect(targetsOf('free-text')).toEqual(['card-number', 'ssn', 'email']);
   });
 
+  it('offers a target that another policy may translate to, under that policy', async () => {
+    const refusing = (policy: string, ...definitions: string[]) => ({
+      policy,
+      testedAt: data.lookups[0]?.at ?? '',
+      definitions: definitions.map((definition) => ({
+        definition,
+        known: true,
+        allowed: [],
+        refused: ['Translate' as const],
+      })),
+    });
+    const grants = [refusing('dispute-desk', 'free-text', 'ssn'), refusing('analyst', 'ssn')];
+    const connection = { ...data.production, policies: ['dispute-desk', 'analyst'], grants };
+    const { controller } = await open({
+      state: data.appState({
+        connections: [connection],
+        active: { connectionId: connection.id, policy: 'dispute-desk' },
+      }),
+    });
+    const lookup = data.lookups.find(({ definition }) => definition === 'free-text');
+    controller.pick(lookup ?? (undefined as never));
+    expect(controller.targets.map(({ name }) => name)).toEqual(['card-number', 'email']);
+    controller.pick(
+      data.lookups.find(({ definition }) => definition === 'card-number') ?? (undefined as never),
+    );
+    controller.open('translate');
+    expect(controller.target).toEqual({ policy: 'analyst', definition: 'free-text' });
+  });
+
   it('says what is on the clipboard until it is cleared', async () => {
     const { fake, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
