@@ -9,6 +9,8 @@ export default defineConfig({
     // By default one worker fewer than processors: on a machine of two, half of it.
     maxWorkers: '100%',
     testTimeout: 60_000,
+    // On a busy machine a state can come later than the second of the default.
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 60_000,
   },
 });

@@ -184,6 +184,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
         worker: options.builtInServiceWorker,
         dataFolder: path.join(platform.home, 'built-in'),
       }),
+    now,
     isAllowed: managed.builtInService !== false,
     onStarted: () => clients.drop(builtInId),
   });

@@ -1,5 +1,6 @@
 import { done, failed, type Outcome } from './contract/errors.ts';
-import type { Connection, DefinitionKind } from './contract/models/connection.ts';
+import type { Connection, DefinitionKind, PolicyGrants } from './contract/models/connection.ts';
+import { operation } from './contract/models/fields.ts';
 import type { Connections } from './credentials/connections.ts';
 import type { Keychain } from './credentials/keychain.ts';
 import type { startBuiltInService, RunningBuiltInService } from './built-in-service/start.ts';
@@ -33,12 +34,32 @@ function describeConnection(
   };
 }
 
+/** As a test would find it, without a request: the service grants what is listed and refuses everything else. */
+function describeGrants({ policies, definitions }: RunningBuiltInService, now: Date): PolicyGrants[] {
+  return policies.map(({ name, grants }) => ({
+    policy: name,
+    testedAt: now.toISOString(),
+    definitions: definitions.map((definition) => {
+      const granted = new Set(
+        grants.filter((one) => one.definitions.includes(definition.name)).flatMap((one) => one.operations),
+      );
+      return {
+        definition: definition.name,
+        known: true,
+        allowed: operation.options.filter((one) => granted.has(one)),
+        refused: operation.options.filter((one) => !granted.has(one)),
+      };
+    }),
+  }));
+}
+
 interface BuiltInConnectionOptions {
   readonly connections: Pick<Connections, 'saveBuiltIn' | 'storeSecret'>;
   readonly keychain: Pick<Keychain, 'key'>;
   readonly start: (
     options: Pick<Parameters<typeof startBuiltInService>[0], 'secret'>,
   ) => Promise<RunningBuiltInService>;
+  readonly now: () => Date;
   /** Whether the administrator allows it. */
   readonly isAllowed?: boolean;
   /** The address and certificate are new: clients of the one before are of no use. */
@@ -58,6 +79,7 @@ export function createBuiltInConnection({
   connections,
   keychain,
   start,
+  now,
   isAllowed = true,
   onStarted,
 }: BuiltInConnectionOptions): BuiltInConnection {
@@ -67,7 +89,7 @@ export function createBuiltInConnection({
     const secret = await keychain.key('built-in.service');
     if (!secret.ok) return secret;
     const service = await start({ secret: secret.value });
-    const saved = await connections.saveBuiltIn(describeConnection(service));
+    const saved = await connections.saveBuiltIn(describeConnection(service), describeGrants(service, now()));
     if (!saved.ok) return saved;
     const secrets = [
       connections.storeSecret(builtInId, { kind: 'apiKey' }, service.apiKey.value),

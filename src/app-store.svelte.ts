@@ -88,14 +88,14 @@ export class AppStore {
     );
   }
 
-  /** Whether a test found that the policy may not do this. What was not tested is not refused. */
+  /** Whether it is known that the policy may not do this. What nobody knows is not refused. */
   isRefused(operation: Operation, definition: string, policy = this.policy): boolean {
     const tested = this.connection?.grants.find((grants) => grants.policy === policy);
     const found = tested?.definitions.find((one) => one.definition === definition);
     return found?.refused.includes(operation) === true;
   }
 
-  /** The policies for a menu: one that a test found refused can't be chosen. */
+  /** The policies for a menu: one that is known to be refused can't be chosen. */
   policyOptions(operation: Operation, definition: string): PolicyOption[] {
     return (this.connection?.policies ?? []).map((policy) => ({
       value: policy,
@@ -104,11 +104,11 @@ export class AppStore {
     }));
   }
 
-  /** The policy in use, or the first that may do it where a test found that this one may not. */
-  policyFor(operation: Operation, definition: string): string {
-    if (!this.isRefused(operation, definition)) return this.policy;
+  /** This policy, or the first that may do it where it is known that this one may not. */
+  policyFor(operation: Operation, definition: string, preferred = this.policy): string {
+    if (!this.isRefused(operation, definition, preferred)) return preferred;
     const others = this.connection?.policies ?? [];
-    return others.find((policy) => !this.isRefused(operation, definition, policy)) ?? this.policy;
+    return others.find((policy) => !this.isRefused(operation, definition, policy)) ?? preferred;
   }
 
   async choose(id: string, policy: string): Promise<void> {

@@ -24,6 +24,12 @@ export const formatCount = (value: number): string => isolated(whole.format(valu
 export const formatUnits = (value: number, one: string, many = `${one}s`): string =>
   `${formatCount(value)} ${value === 1 ? one : many}`;
 
+const localDigits = Array.from({ length: 10 }, (_, digit) => whole.format(digit));
+
+/** Digits of a date's part in the person's own script. Other characters stay. */
+export const formatDigits = (text: string): string =>
+  text.replaceAll(/[0-9]/g, (digit) => localDigits[Number(digit)] ?? digit);
+
 const digitZeros = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
 
 /** A whole number as a person types it, in groups or not, in the digits of any script; null where it is none. */
@@ -67,9 +73,10 @@ export function formatSpan(seconds: number): string {
   return rest === 0 ? hours : `${hours} ${whole.format(rest)} min`;
 }
 
-export function formatShare(share: number): string {
-  if (share > 0 && share < 0.01) return `under ${percent.format(0.01)}`;
-  return isolated(percent.format(share));
+/** In whole percent. `about` comes before it, such as "about ", unless it says "under" already. */
+export function formatShare(share: number, about = ''): string {
+  if (share > 0 && share < 0.01) return `under ${isolated(percent.format(0.01))}`;
+  return about + isolated(percent.format(share));
 }
 
 /** With one decimal where there is one: `99.3%`. */

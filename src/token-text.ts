@@ -1,5 +1,6 @@
 import creditCardType from 'credit-card-type';
 import type { DefinitionKind } from '../electron/contract/models/connection.ts';
+import { formatUnits } from './format.ts';
 
 /** Pasted text without spaces, dashes and invisible characters, and a sentence that names what was removed. */
 export interface Tidied {
@@ -19,15 +20,13 @@ const meaningless: Record<DefinitionKind, { spaces: boolean; dashes: boolean }> 
   text: { spaces: false, dashes: false },
 };
 
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
-
 export function tidy(raw: string, kind: DefinitionKind): Tidied {
   const rule = meaningless[kind];
   const removed: string[] = [];
-  const without = (text: string, pattern: RegExp, word: string): string => {
+  const without = (text: string, pattern: RegExp, ...[one, many]: [string, string?]): string => {
     const hits = text.match(pattern)?.length ?? 0;
     if (hits === 0) return text;
-    removed.push(plural(hits, word));
+    removed.push(formatUnits(hits, one, many));
     return text.replace(pattern, '');
   };
   let text = raw.replace(/[\r\n\t]+/g, ' ');
@@ -35,11 +34,11 @@ export function tidy(raw: string, kind: DefinitionKind): Tidied {
   const trimmed = text.trim();
   if (rule.spaces) text = without(text, spaces, 'space');
   else {
-    if (trimmed.length < text.length) removed.push(plural(text.length - trimmed.length, 'space'));
+    if (trimmed.length < text.length) removed.push(formatUnits(text.length - trimmed.length, 'space'));
     text = trimmed;
   }
-  if (rule.dashes) text = without(text, dashes, 'dash').replace(/^$/, '');
-  const list = removed.join(' and ').replace('dashs', 'dashes');
+  if (rule.dashes) text = without(text, dashes, 'dash', 'dashes');
+  const list = removed.join(' and ');
   return { text, removed: list === '' ? null : `Removed ${list}.` };
 }
 
@@ -78,10 +77,13 @@ export function pastedLines(text: string): number {
  * a copied value has none. The first six digits decide, which a card, its token and its mask have in common.
  */
 export function groups(text: string, kind: DefinitionKind): string[] {
-  if (kind !== 'card' || !/^[\d•*Xx]{12,19}$/.test(text)) return [text];
+  if (kind !== 'card' || !isCardShaped(text)) return [text];
   const ends = [...gapsOf(text), text.length];
   return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end)).filter((group) => group !== '');
 }
+
+/** A card, its token or its mask, rather than any other text that a column of them may hold. */
+export const isCardShaped = (text: string): boolean => /^[\d•*Xx]{12,19}$/.test(text);
 
 const fours = [4, 8, 12, 16];
 
@@ -94,9 +96,13 @@ function gapsOf(text: string): readonly number[] {
   return isHidden && text.length >= 14 ? [4, 10] : fours;
 }
 
-/** A mask with dots in place of the service's own mask character, so that masked and clear values are equally wide. */
+/**
+ * A mask with dots in place of the service's own mask character, so that masked and clear values are equally wide. A
+ * letter is one only in a mask of digits: a field of a file may hold any text.
+ */
 export function dotted(masked: string, kind: DefinitionKind): string {
-  if (kind === 'card' || kind === 'ssn') return masked.replace(/[*Xx#•]/g, '•');
+  if ((kind === 'card' || kind === 'ssn') && /^[\d\s*Xx#•-]*$/.test(masked))
+    return masked.replace(/[*Xx#•]/g, '•');
   return masked.replace(/[*#•]/g, '•');
 }
 

@@ -38,7 +38,7 @@ export interface AdministrationOptions {
   ) => Promise<Outcome<{ user: string; password: string }>>;
   /** The app's own passphrase. `check` fails as `Lock.unlock`, and succeeds where none is set. */
   readonly passphrase: { isSet(): boolean; check(passphrase: string): Promise<Outcome<null>> };
-  readonly connections: Pick<Connections, 'find' | 'configure' | 'storeSecret'>;
+  readonly connections: Pick<Connections, 'find' | 'configure' | 'storeSecret' | 'forgetGrants'>;
   /** Puts an API key in the place of the connection's own once it has opened a session. */
   readonly useKey: (connectionId: string, key: string, expires: string | null) => Promise<Outcome<null>>;
   /** A connection's definitions, policies or secrets are others now. */
@@ -286,7 +286,8 @@ export function createAdministration(options: AdministrationOptions): Administra
       part: 'policies',
       made,
       locally: async () => {
-        if (!use) return done(null);
+        const forgotten = connections.forgetGrants(reported.connection.id, name);
+        if (!forgotten.ok || !use) return forgotten;
         const updated = await updateConnection(reported, name);
         return updated.ok && next !== null ? storePassword(reported, name, next) : updated;
       },

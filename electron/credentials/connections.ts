@@ -37,9 +37,15 @@ export interface Connections {
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
   /** Stores what a test of a policy found, in place of what was found before. Failures: connection.unknown, file.*. */
   saveGrants(id: string, grants: PolicyGrants): Outcome<null>;
-  /** Replaces the built-in connection; its port differs at every start. Its secrets follow with `storeSecret`. */
+  /** Leaves open what a policy may do, since it was changed. Failures: connection.unknown, file.*. */
+  forgetGrants(id: string, policy: string): Outcome<null>;
+  /**
+   * Replaces the built-in connection; its port differs at every start. Its secrets follow with `storeSecret`. What its
+   * policies may do needs no test: the service says it when it starts.
+   */
   saveBuiltIn(
     connection: Omit<Connection, 'builtIn' | 'clientCertificate'>,
+    grants: readonly PolicyGrants[],
   ): Promise<Outcome<{ id: string }>>;
   /** Changes what the portal tells of a connection, the built-in one too. Failures: connection.unknown, keychain.*, file.*. */
   configure(
@@ -223,7 +229,20 @@ export function createConnections({
       return setGrants(id, [...others, grants].slice(-100));
     },
 
-    saveBuiltIn: (connection) => put({ ...connection, builtIn: true }),
+    forgetGrants(id, policy) {
+      const found = find(id);
+      if (!found.ok) return found;
+      const stored = store.read('grants')[id] ?? [];
+      const others = stored.filter((one) => one.policy !== policy);
+      return others.length === stored.length ? done(null) : setGrants(id, others);
+    },
+
+    async saveBuiltIn(connection, grants) {
+      const saved = await put({ ...connection, builtIn: true });
+      if (!saved.ok) return saved;
+      const stored = setGrants(connection.id, grants);
+      return stored.ok ? saved : stored;
+    },
 
     async remove(id) {
       const found = find(id);

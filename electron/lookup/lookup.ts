@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Audit } from '../audit/audit.ts';
 import type { CallInput, Handlers } from '../contract/calls.ts';
 import { type Outcome, failed, done } from '../contract/errors.ts';
@@ -22,7 +23,7 @@ export interface LookupOptions {
   readonly audit: Pick<Audit, 'begin' | 'anchor'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;
-  readonly disclosures: Pick<Disclosures, 'count'>;
+  readonly disclosures: Pick<Disclosures, 'check' | 'count'>;
   readonly caseRequired: () => boolean;
   /** The only reasons that are accepted, where an administrator has fixed them. */
   readonly onlyReasons?: readonly string[] | undefined;
@@ -120,7 +121,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   /**
    * Fetches cleartext for an act that needs a reason, and hands it to `use`, whose outcome is the act's. The act is
    * in the audit log and synced before anything leaves; its line is the line of the request too. The keychain learns
-   * of the line while the service is asked, and before `use` gets the value. Failures:
+   * of the line, and the day's count is written, while the service is asked, and before `use` gets the value. Failures:
    * reveal.reason-required, reveal.reason-refused, reveal.throttled, disclosure.limit, audit.unwritable, those of the service and of `use`.
    */
   async function withReason<T>(
@@ -150,11 +151,17 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const kind = action === 'Reveal' ? 'reveals' : 'copies';
     const act: RecordedAct = { sent: false };
     const context = { reason, caseReference, rows: 1, act };
-    // Counted before the service is asked: where a limit is reached nothing in clear leaves it.
-    const counted = options.disclosures.count(kind, 1);
-    const answer = counted.ok ? await active.client.detokenize(policy, definition, token, context) : counted;
+    // Where a limit is reached nothing in clear leaves the service.
+    const allowedToday = options.disclosures.check(kind, 1);
+    const answering = allowedToday.ok
+      ? active.client.detokenize(policy, definition, token, context)
+      : Promise.resolve(allowedToday);
+    // The count's write makes this process wait for the disk: meanwhile the request is on its way.
+    await nextTurn();
+    const counted = allowedToday.ok ? options.disclosures.count(kind, 1) : allowedToday;
+    const answer = await answering;
     const anchored = await anchoring;
-    const usable = anchored.ok ? answer : anchored;
+    const usable = !anchored.ok ? anchored : !counted.ok ? counted : answer;
     const outcome = usable.ok ? await use(usable.value) : usable;
     if (counted.ok && !outcome.ok) options.disclosures.count(kind, -1);
     const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;

@@ -14,6 +14,8 @@ export interface Disclosures {
    * (`subject` is the kind); file.unwritable, file.disk-full. Nothing is counted then.
    */
   count(kind: Exclude<keyof DisclosureCounts, 'expressions'>, amount: number): Outcome<null>;
+  /** Whether so many more are within the limit; nothing is counted. Failure: disclosure.limit. */
+  check(kind: Exclude<keyof DisclosureCounts, 'expressions'>, amount: number): Outcome<null>;
   /**
    * What the audit log and the count have of a typed expression: an HMAC, since an expression may hold a number. Short,
    * and the same for the same text. Failures: keychain.*.
@@ -87,11 +89,22 @@ export function createDisclosures({
     return done(next);
   }
 
+  function addTo(
+    kind: Exclude<keyof DisclosureCounts, 'expressions'>,
+    amount: number,
+  ): Outcome<DisclosureRecord> {
+    const before = current();
+    return add(kind, before, { ...before, [kind]: Math.max(0, before[kind] + amount) });
+  }
+
   return {
     count(kind, amount) {
-      const before = current();
-      const next = add(kind, before, { ...before, [kind]: Math.max(0, before[kind] + amount) });
+      const next = addTo(kind, amount);
       return next.ok ? record.write(next.value) : next;
+    },
+    check(kind, amount) {
+      const next = addTo(kind, amount);
+      return next.ok ? done(null) : next;
     },
     async fingerprint(pattern) {
       const key = await readKey();

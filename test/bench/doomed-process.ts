@@ -1,10 +1,13 @@
 import { openHarness, untilDone, type HarnessOptions } from './harness.ts';
+import { slowSyncs, type SlowSyncs } from './slow-syncs.ts';
 
 /** Starts a job, or goes on with the one that is there, and exports it. May be killed at any moment. */
 const options = JSON.parse(process.argv[2] ?? '{}') as HarnessOptions & {
   input: string;
   operation: 'detokenize' | 'mask';
+  syncs?: SlowSyncs;
 };
+if (options.syncs !== undefined) await slowSyncs(options.syncs);
 const harness = await openHarness(options);
 const found = await harness.batch['batch.jobs']({});
 let job = found.ok ? found.value[0] : undefined;

@@ -4,8 +4,10 @@ import { createAuthority } from '../faults/certificates.ts';
 
 /**
  * A service in a process of its own that gives every element back as its result but for the first character, as cheaply
- * as it can: it must not be what is measured. The same value again would be a failure. Prints its address and its authority as one line of JSON.
+ * as it can: it must not be what is measured. The same value again would be a failure. Prints its address and its authority
+ * as one line of JSON. With an argument it refuses so many elements of ten.
  */
+const refusedOfTen = Number(process.argv[2] ?? 0);
 const authority = await createAuthority();
 const { cert, key } = await authority.sign();
 const before = Buffer.from('"elements":');
@@ -19,6 +21,20 @@ function changeValues(elements: Buffer): Buffer {
   return elements;
 }
 
+let elementsSeen = 0;
+function refuseSome(elements: Buffer): Buffer {
+  const asked = JSON.parse(elements.toString()) as { RefId: string; Value: string }[];
+  return Buffer.from(
+    JSON.stringify(
+      asked.map(({ RefId, Value }) =>
+        elementsSeen++ % 10 < refusedOfTen
+          ? { RefId, Error: 'TokenInvalid' }
+          : { RefId, Value: `~${Value.slice(1)}` },
+      ),
+    ),
+  );
+}
+
 const server = createServer({ cert, key, keepAlive: true, noDelay: true }, (request, response) => {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
@@ -30,7 +46,9 @@ const server = createServer({ cert, key, keepAlive: true, noDelay: true }, (requ
         ? Buffer.from('{"sessionToken":"bench"}')
         : Buffer.concat([
             Buffer.from('{"elements":'),
-            changeValues(body.subarray(from + before.length, body.lastIndexOf(']') + 1)),
+            (refusedOfTen === 0 ? changeValues : refuseSome)(
+              body.subarray(from + before.length, body.lastIndexOf(']') + 1),
+            ),
             Buffer.from('}'),
           ]);
     requests += 1;

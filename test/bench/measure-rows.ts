@@ -37,7 +37,7 @@ async function measurePageDown(folder: string): Promise<Figure[]> {
   }
 }
 
-/** What the window waits for in a finished job of a million rows. */
+/** What the window waits for in a finished job of a million rows, and how soon a run that fails pauses. */
 export const measureRows: Measure = (folder) =>
   withEcho(async (url, ca) => {
     const input = join(folder, 'rows.csv');
@@ -45,6 +45,10 @@ export const measureRows: Measure = (folder) =>
     const measured = await runPart<Record<string, number>>(
       'result-rows.ts',
       JSON.stringify({ input, url, ca }),
+    );
+    const refused = await withEcho(
+      (url, ca) => runPart<Record<string, number>>('refused-run.ts', JSON.stringify({ input, url, ca })),
+      9,
     );
     await rm(input);
     const pageDown = await measurePageDown(folder);
@@ -78,6 +82,9 @@ export const measureRows: Measure = (folder) =>
         holds: kept <= 16,
       },
       { name: 'peak memory', value: (measured['peakRss'] ?? 0) / 2 ** 20, unit: 'MiB' },
+      within('a run of which 90 % is refused, until it has paused by itself', refused['ms'], 1_000),
+      { name: 'the same, processor time', value: refused['processorMs'] ?? null, unit: 'ms' },
+      { name: 'values sent until then', value: refused['sent'] ?? null, unit: 'values' },
       ...pageDown,
     ];
   });

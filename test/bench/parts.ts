@@ -13,9 +13,14 @@ export async function runPart<T>(name: string, ...args: string[]): Promise<T> {
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T;
 }
 
-/** With a service in a process of its own that gives back what it gets. */
-export async function withEcho<T>(act: (url: string, ca: string) => Promise<T>): Promise<T> {
-  const service = spawn(process.execPath, [part('echo-service.ts')], { stdio: ['pipe', 'pipe', 'inherit'] });
+/** With a service in a process of its own that gives back what it gets, or refuses so many values of ten. */
+export async function withEcho<T>(
+  act: (url: string, ca: string) => Promise<T>,
+  refusedOfTen = 0,
+): Promise<T> {
+  const service = spawn(process.execPath, [part('echo-service.ts'), String(refusedOfTen)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   try {
     const [line] = (await once(service.stdout, 'data')) as [Buffer];
     const { url, ca } = JSON.parse(line.toString()) as { url: string; ca: string };
@@ -32,6 +37,7 @@ export interface Product {
   readonly exported: number | string;
   readonly ms: number;
   readonly runMs: number;
+  readonly busy: number;
   readonly exportMs: number;
   readonly cpuMs: number;
   readonly peakRss: number;
@@ -44,7 +50,12 @@ export interface Product {
 export async function runProduct(
   rows: number,
   input: string,
-  service: { readonly url: string; readonly ca: string; readonly audited?: boolean },
+  service: {
+    readonly url: string;
+    readonly ca: string;
+    readonly audited?: boolean;
+    readonly syncMs?: number;
+  },
 ): Promise<Product> {
   const options = { input, output: `${input}.out`, inFlight: 8, ...service };
   const measured = await runPart<Product>('product-path.ts', JSON.stringify(options));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { cpuMs } from './figures.ts';
 import { openHarness, untilDone } from './harness.ts';
+import { slowSyncs } from './slow-syncs.ts';
 
 /**
  * The whole of the product: parse, check, send with the real client, encrypt, journal, and export. Options as JSON in
@@ -16,9 +17,11 @@ interface Options {
   readonly ca: string;
   readonly inFlight: number;
   readonly audited?: boolean;
-  readonly profile?: boolean;
+  /** What every sync takes longer. */
+  readonly syncMs?: number;
 }
 const options = JSON.parse(process.argv[2] ?? '{}') as Options;
+if (options.syncMs !== undefined) await slowSyncs({ ms: options.syncMs });
 const home = await mkdtemp(join(tmpdir(), 'tokendesk-bench-'));
 const harness = await openHarness({ ...options, home });
 const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -34,10 +37,12 @@ new PerformanceObserver((list) => {
 const sourceId = await harness.source(options.input);
 const started = performance.now();
 const cpuBefore = process.cpuUsage();
+const loopBefore = performance.eventLoopUtilization();
 delay.enable();
 const jobId = await harness.start(sourceId, 1);
 const job = await untilDone(harness, jobId);
 const ran = performance.now();
+const busy = performance.eventLoopUtilization(loopBefore).utilization;
 const p99Run = delay.percentile(99) / 1e6;
 const exported = await harness.batch['batch.export']({
   jobId,
@@ -63,6 +68,8 @@ const figures = {
   exported: exported.ok ? exported.value?.rowsWritten : exported.failure.code,
   ms: ended - started,
   runMs: ran - started,
+  /** Of the run, how much the main thread was not waiting. */
+  busy,
   exportMs: ended - ran,
   peakRss: process.resourceUsage().maxRSS * 1024,
   p99Run,

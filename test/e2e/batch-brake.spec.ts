@@ -1,8 +1,20 @@
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
+import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 import { expect, test } from '../support/app-fixture.ts';
-import { choose, chooseFile, go, map, readSum, run, startBuiltIn } from '../support/page-actions.ts';
+import {
+  choose,
+  chooseFile,
+  connect,
+  go,
+  map,
+  readSum,
+  run,
+  startBuiltIn,
+  storeSecret,
+} from '../support/page-actions.ts';
 
 /** Cards of six digits BIN, nine that count, and the check digit. */
 function card(index: number): string {
@@ -120,14 +132,32 @@ test('a file that turns bad later pauses too, and its ways on are a change or go
 
 test('a policy that was refused is changed in place, and is known as refused afterwards', async ({
   page,
-  home,
 }) => {
   test.setTimeout(120_000);
-  await openFile(
-    page,
-    home,
-    Array.from({ length: 1_000 }, (_, i) => `D-${i},${card(i)}`),
-  );
+  // A service of its own: what the policies of the built-in one may do is known beforehand.
+  const worker = new URL('../../electron/built-in-service/worker.ts', import.meta.url);
+  const service = await startBuiltInService({ secret: randomBytes(32), worker });
+  const passwordOf = (policy: string): string =>
+    service.policies.find(({ name }) => name === policy)?.password ?? '';
+  await connect(page, {
+    name: 'Acme test',
+    baseUrl: service.baseUrl,
+    caPem: service.caPem,
+    policy: 'analyst',
+    apiKey: service.apiKey.value,
+    policyPassword: passwordOf('analyst'),
+    definition: { name: 'card-number', label: 'Card number' },
+  });
+  await page.getByRole('button', { name: 'Access', exact: true }).click();
+  await page.getByLabel('Policy name').fill('mask-only');
+  await page.getByRole('button', { name: 'Add policy' }).click();
+  await storeSecret(page, 'Password for mask-only', passwordOf('mask-only'));
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'Paste lines' }).click();
+  await page
+    .getByLabel('One value a line')
+    .fill(['card', ...Array.from({ length: 1_000 }, (_, i) => card(i))].join('\n'));
+  await page.getByRole('button', { name: 'Create a batch' }).click();
   await map(page, 'card', 'Tokenize', 'Card number');
   const line = page.getByRole('group', { name: 'card: Tokenize' });
   await line.getByRole('combobox', { name: /^Policy/ }).click();
@@ -145,4 +175,5 @@ test('a policy that was refused is changed in place, and is known as refused aft
 
   await page.getByRole('button', { name: 'Run again with changes' }).click();
   await expect(line.getByRole('combobox', { name: 'Policy: analyst' })).toBeVisible();
+  await service.stop();
 });

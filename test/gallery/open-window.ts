@@ -56,7 +56,7 @@ export async function openWindow(
     ...(look.forcedColors === true && { forcedColors: 'active' }),
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const violations: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') violations.push(message.text());

@@ -22,9 +22,17 @@ describe('numbers and dates', () => {
     expect(german.formatDate('2026-11-21')).toBe('21. Nov. 2026');
     const arabic = await formatsOf('ar-EG');
     expect(arabic.formatCount(1_234_567)).toBe('\u2068١٬٢٣٤٬٥٦٧\u2069');
+    expect(arabic.formatDigits('dd 21')).toBe('dd ٢١');
     const english = await formatsOf('en-US');
     expect(english.formatDate('2026-11-21')).toBe('Nov 21, 2026');
     expect(english.formatMonth('2026-11')).toBe('November 2026');
+  });
+
+  it('say "about" of a share only where it is no bound', async () => {
+    const { formatShare } = await formatsOf('en-GB');
+    expect(formatShare(0.001, 'about ')).toBe('under 1%');
+    expect(formatShare(0.021, 'about ')).toBe('about 2%');
+    expect(formatShare(0.021)).toBe('2%');
   });
 
   it('are British where the locale is not known', async () => {

@@ -42,6 +42,12 @@ describe('groups', () => {
     expect(groups(dotted('411111******1111', 'card'), 'card')).toEqual(['4111', '11••', '••••', '1111']);
   });
 
+  it('takes a letter for a mask character only among digits', () => {
+    expect(dotted('XXX-XX-4410', 'ssn')).toBe('•••-••-4410');
+    expect(dotted('411111xxxxxx1111', 'card')).toBe('411111••••••1111');
+    expect(dotted('Ada Example', 'card')).toBe('Ada Example');
+  });
+
   it('loses no character', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('card', 'ssn', 'email', 'text'), (text, kind) => {

@@ -279,10 +279,11 @@ export async function openApp(
       return source.value.sourceId;
     },
     async until(jobId, ...states) {
+      // Waits before it asks, so that no change falls between the two.
+      const reached = new Promise<Job>((wake) => waiting.push({ jobId, states, wake }));
       const all = await app.batch['batch.jobs']({});
       const now = all.ok ? all.value.find((job) => job.jobId === jobId) : undefined;
-      if (now !== undefined && states.includes(now.state)) return now;
-      return new Promise((wake) => waiting.push({ jobId, states, wake }));
+      return now !== undefined && states.includes(now.state) ? now : reached;
     },
     async run(sourceId, plan, revealReason = matchReason) {
       const started = await app.batch['batch.start']({ sourceId, plan, revealReason });

@@ -135,6 +135,14 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
     ];
   }
 
+  /** The row's own code is said before one of the encoding. */
+  function writeError(results: ChunkResults, index: number, isUnencodable: boolean): void {
+    hasUnencodable ||= isUnencodable;
+    if (!withError) return;
+    const code = codeOfRow(results, index) ?? (isUnencodable ? 'value.unencodable' : '');
+    output.insertAfter(lastColumn, code);
+  }
+
   function hideSurplus({ table }: Chunk, index: number): void {
     for (let column = format.width; hideFlawed && column < table.width(index); column++)
       output.replace(column, hideAnywhere(table.value(index, column)));
@@ -168,15 +176,9 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       }
       output.begin(table, index);
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
-      let code = withError ? codeOfRow(results, index) : null;
-      const flagUnencodable = (): void => {
-        hasUnencodable = true;
-        code ??= 'value.unencodable';
-      };
       if (results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
-        if (output.lost) flagUnencodable();
-        if (withError) output.insertAfter(lastColumn, code ?? '');
+        writeError(results, index, output.lost);
         hideSurplus(chunk, index);
         output.end();
         return true;
@@ -186,6 +188,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         output.end();
         return true;
       }
+      let isUnencodable = false;
       for (const { one, i, column, hidesInput, replaces, hasResult, hasMatch } of mapped) {
         const cells = results.columns[i];
         const cellState = cells?.states[index];
@@ -193,7 +196,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
           if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
-          else flagUnencodable();
+          else isUnencodable = true;
         }
         if (replaces && result !== null) output.replace(column, result);
         else if (hidesInput) {
@@ -203,8 +206,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         if (hasResult) output.insertAfter(column, result ?? '');
         if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
-      if (output.lost) flagUnencodable();
-      if (withError) output.insertAfter(lastColumn, code ?? '');
+      writeError(results, index, isUnencodable || output.lost);
       output.end();
       return true;
     },

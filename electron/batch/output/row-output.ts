@@ -55,14 +55,18 @@ export function createSourceOutput({
   newline,
 }: Pick<Format, 'encoding' | 'delimiter' | 'newline'>): RowOutput {
   const codec = codecOf(encoding);
-  const special = new RegExp(`["\\r\\n${delimiter === '|' ? '\\|' : delimiter}]`);
+  const separator = delimiter === '|' ? '\\|' : delimiter;
+  const special = new RegExp(`["\\r\\n${separator}]`);
+  /** Most cells: they go out as they are. */
+  const plain = new RegExp(`^[^"\\r\\n${separator}\\x80-\\uffff]*$`);
   /** Bytes as latin1, or UTF-16 units: what `Table.slice` gives. */
   let text = '';
-  let tail: Buffer = Buffer.alloc(0);
   let table: Table | null = null;
   let row = 0;
-  /** Up to here the row was copied. */
+  /** Up to here the table was copied. Rows that follow each other, and what is between changed cells, go in one piece. */
   let copied = 0;
+  /** Up to here it is to be copied: where the last row ended. */
+  let ended = 0;
   /** Columns it was filled up to. */
   let filled = 0;
 
@@ -79,23 +83,35 @@ export function createSourceOutput({
   }
 
   function formatCell(value: string, isQuoted: boolean): string {
+    if (!isQuoted && plain.test(value)) return value;
     const cell = isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
     return encode(cell) ?? encode(plainWords(cell, (char) => encode(char) !== null)) ?? '';
   }
 
   function copyTo(position: number): void {
+    if (position <= copied) return;
     text += current().slice(copied, position);
     copied = position;
   }
 
+  function copyEnded(): void {
+    if (table !== null) copyTo(ended);
+  }
+
   return {
     begin(next, index) {
+      const start = next.rowStart(index);
+      if (next !== table || start !== ended) {
+        copyEnded();
+        copied = start;
+        ended = start;
+      }
       table = next;
       row = index;
-      copied = next.rowStart(index);
       filled = next.width(index);
     },
     prepend(cells) {
+      copyTo(current().rowStart(row));
       const isQuoted = current().isQuoted(row, 0);
       for (const cell of cells) text += formatCell(cell, isQuoted) + delimiter;
     },
@@ -117,21 +133,22 @@ export function createSourceOutput({
       text += delimiter + formatCell(value, current().isQuoted(row, last));
     },
     end() {
-      copyTo(current().rowEnd(row));
-      tail = current().tailOf(row);
+      ended = current().rowEnd(row);
     },
     line(cells) {
+      copyEnded();
       text += cells.map((cell) => formatCell(cell, false)).join(delimiter) + newline;
     },
     canHold: (value) => isUnicode(encoding) || encode(value) !== null,
     lost: false,
     take() {
+      copyEnded();
       const bytes = Buffer.from(text, codec.viewUnit === 2 ? 'utf16le' : 'latin1');
       if (encoding === 'utf-16be') bytes.swap16();
-      const all = tail.length === 0 ? bytes : Buffer.concat([bytes, tail]);
+      const tail = table?.tailOf(row);
       text = '';
-      tail = Buffer.alloc(0);
-      return all;
+      table = null;
+      return tail === undefined || tail.length === 0 ? bytes : Buffer.concat([bytes, tail]);
     },
     escaped: 0,
     failure: null,

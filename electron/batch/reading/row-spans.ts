@@ -60,8 +60,13 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   const badQuotes = new Set<number>();
   let fields = 0;
   let rowStart = 0;
-  /** The first quote that is not before the field in hand; the length where there is none. */
+  /** The first quote and the first delimiter that are not before the row in hand; the length where there is none. */
   let nextQuote = -1;
+  let nextDelimiter = -1;
+  const indexOf = (sought: string, from: number): number => {
+    const found = text.indexOf(sought, from);
+    return found < 0 ? length : found;
+  };
 
   while (rowStart < length && rowStart < until) {
     const firstField = fields;
@@ -70,7 +75,22 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
     let isBad = false;
     let goesOn = false;
     let isCut = false;
-    for (;;) {
+    if (nextQuote < rowStart) nextQuote = indexOf('"', rowStart);
+    const lineEndAt = text.indexOf(lineEndText, rowStart);
+    if (lineEndAt >= 0 && nextQuote > lineEndAt) {
+      // Most rows have no quote. Searching is several times as fast as looking at each character.
+      while (!isCut) {
+        if (fields + 1 >= scratch.length) grow();
+        if (nextDelimiter < at) nextDelimiter = indexOf(options.delimiter, at);
+        if (nextDelimiter > lineEndAt) break;
+        scratch[fields++] = nextDelimiter;
+        at = nextDelimiter + 1;
+        isCut = fields - firstField >= maxFields;
+      }
+      if (!isCut) scratch[fields++] = lineEndAt;
+      nextRow = lineEndAt + 1;
+    }
+    while (nextRow < 0) {
       if (fields === scratch.length) grow();
       if (text.charCodeAt(at) === quote) {
         let close = text.indexOf('"', at + 1);
@@ -102,13 +122,9 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
         scratch[fields++] = at;
         at += 1;
         if (fields - firstField < maxFields) continue;
-        const end = text.indexOf(lineEndText, at);
-        const rest = end < 0 ? length : end;
-        if (nextQuote < at) {
-          nextQuote = text.indexOf('"', at);
-          if (nextQuote < 0) nextQuote = length;
-        }
-        if (nextQuote < rest || (end < 0 && !isEnd)) continue;
+        const rest = indexOf(lineEndText, at);
+        if (nextQuote < at) nextQuote = indexOf('"', at);
+        if (nextQuote < rest || (rest === length && !isEnd)) continue;
         isCut = true;
         nextRow = Math.min(rest + 1, length);
         break;
@@ -133,6 +149,8 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
         scratch[fields++] = at;
       }
       nextRow = end < 0 ? length : end + 1;
+      // It was searched for behind this line.
+      nextQuote = -1;
     } else if (goesOn) {
       fields = firstField;
       break;
@@ -151,8 +169,8 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   firstFields.push(fields);
   return {
     count,
-    rowStarts: Int32Array.from(rowStarts),
-    firstFields: Int32Array.from(firstFields),
+    rowStarts: new Int32Array(rowStarts),
+    firstFields: new Int32Array(firstFields),
     fieldEnds: scratch.slice(0, fields),
     badQuotes,
   };

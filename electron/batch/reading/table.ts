@@ -198,7 +198,7 @@ export class Table {
       )
         flaw = 'row.field-too-long';
       else if (this.width(row) !== width && !this.isBlankLine(row)) flaw = 'row.malformed';
-      else if (names !== null && this.value(row, 0) === firstName && this.#repeats(row, names))
+      else if (names !== null && this.#mayRepeat(row, firstName) && this.#repeats(row, names))
         flaw = 'row.malformed';
       if (flaw !== null) flaws.set(row, flaw);
     }
@@ -212,6 +212,13 @@ export class Table {
     return this.encoding === 'utf-8'
       ? isUtf8(bytes)
       : isAscii(bytes) || codecOf(this.encoding).decode(bytes).clean;
+  }
+
+  /** Most rows are told apart by the length of their first field: a value is made for the others only. */
+  #mayRepeat(row: number, firstName = ''): boolean {
+    const [start, end] = [this.fieldStart(row, 0), this.fieldEnd(row, 0)];
+    const isPlain = this.#isAscii && this.#view.charCodeAt(start) !== 0x22;
+    return !isPlain || end - start === firstName.length;
   }
 
   #repeats(row: number, names: readonly string[]): boolean {

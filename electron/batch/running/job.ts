@@ -95,9 +95,12 @@ export class BatchJob {
     return this.#start({ mode: 'remaining' });
   }
 
-  /** Goes on with whatever it was doing when it stopped; where it paused by itself, without doing so again. */
+  /**
+   * Goes on with whatever it was doing when it stopped; where it paused by itself, without doing so again. One that
+   * could not go on tries again: its file may be back.
+   */
   resume(): Promise<Outcome<null>> {
-    if (!['paused', 'interrupted', 'cancelled'].includes(this.state))
+    if (!['paused', 'interrupted', 'cancelled', 'failed'].includes(this.state))
       return Promise.resolve(failed('job.busy'));
     this.#attempt = 0;
     if (this.#record.stored.braked !== null) this.#record.stored = { ...this.#record.stored, brakeOff: true };

@@ -52,7 +52,6 @@ interface DraftOptions {
   areTokens: boolean;
 }
 
-/** A file before it runs: how it is read, what is done with which column, and the preflight. */
 /** Notes of what was filled in: without it the file is read as it was found. */
 const undoneByReading: readonly Note['kind'][] = [
   'suggested',
@@ -62,6 +61,7 @@ const undoneByReading: readonly Note['kind'][] = [
   'tokens',
 ];
 
+/** A file before it runs: how it is read, what is done with which column, and the preflight. */
 export class BatchDraft {
   readonly app: AppStore;
   readonly source: Source;

@@ -2,6 +2,7 @@ import type {
   ColumnPlan,
   Delimiter,
   Encoding,
+  FailureGroup,
   Job,
   JobState,
   Notice,
@@ -266,6 +267,16 @@ export function formatReason(
   return reason === null || reason === '' ? reasonFor(code) : `${reasonFor(code)}: ${reason}`;
 }
 
+/** What a person can do about such values; '' where nothing can be done any more. */
+export function formatAdvice(
+  { code, retriable }: Pick<FailureGroup, 'code' | 'retriable'>,
+  { state }: Pick<Job, 'state'>,
+): string {
+  if (code === 'service.refused') return 'Choose another policy';
+  if (!retriable) return 'Fix the data first';
+  return state === 'cancelled' ? '' : 'Can be retried';
+}
+
 /** How many rows match: what an export of the matches will hold. */
 export function formatMatches({ rows, ok, failed, blank }: Tally): string {
   const rest = [
@@ -291,24 +302,26 @@ export const hasNoticedRows = ({ kind }: Notice): boolean =>
   !['header-duplicate', 'header-empty', 'header-damaged'].includes(kind);
 
 export function formatNotice({ kind, row, column, count }: Notice): string {
-  const where = count === 1 ? `row ${formatCount(row)}` : `first: row ${formatCount(row)}`;
+  const isOne = count === 1;
+  const where = isOne ? `row ${formatCount(row)}` : `first: row ${formatCount(row)}`;
   const many = formatCount(count);
   const rows = formatRows(count);
+  const values = `${many} ${isOne ? 'value' : 'values'} in ${column ?? 'a column'}`;
   const sentences: Readonly<Record<Notice['kind'], string>> = {
-    'row-malformed': `${rows} ${count === 1 ? 'has' : 'have'} the wrong number of fields (${where})`,
-    'bad-encoding': `${rows} ${count === 1 ? 'has' : 'have'} characters that do not fit the encoding (${where})`,
-    nul: `${rows} ${count === 1 ? 'has' : 'have'} NUL characters (${where})`,
+    'row-malformed': `${rows} ${isOne ? 'has' : 'have'} the wrong number of fields (${where})`,
+    'bad-encoding': `${rows} ${isOne ? 'has' : 'have'} characters that do not fit the encoding (${where})`,
+    nul: `${rows} ${isOne ? 'has' : 'have'} NUL characters (${where})`,
     'unclosed-quote': `A quote never closes (${where})`,
-    'field-too-long': `${rows} ${count === 1 ? 'has' : 'have'} a field that is too long (${where})`,
+    'field-too-long': `${rows} ${isOne ? 'has' : 'have'} a field that is too long (${where})`,
     'header-duplicate': `Two columns are named ${column ?? 'the same'}`,
-    'header-empty': count === 1 ? '1 column has no name' : `${many} columns have no name`,
+    'header-empty': isOne ? '1 column has no name' : `${many} columns have no name`,
     'header-damaged':
       'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is.',
     'header-repeated': `The header row appears again (${where})`,
-    'excel-rounded': `${many} in ${column ?? 'a column'} rounded by a spreadsheet: digits are lost (${where})`,
-    'formula-unevaluated': `${many} in ${column ?? 'a column'} blank, since the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again.`,
-    'value-unfit': `${many} in ${column ?? 'a column'} not valid for the definition, and not sent (${where})`,
-    'looks-tokenized': `${many} in ${column ?? 'a column'} look like tokens already: their check digits are wrong (${where})`,
+    'excel-rounded': `${values} ${isOne ? 'was' : 'were'} rounded by a spreadsheet: digits are lost (${where})`,
+    'formula-unevaluated': `${many} ${isOne ? 'cell' : 'cells'} in ${column ?? 'a column'} ${isOne ? 'is' : 'are'} blank: the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again.`,
+    'value-unfit': `${values} ${isOne ? 'does' : 'do'} not fit the definition and will not be sent (${where})`,
+    'looks-tokenized': `${values} ${isOne ? 'looks like a token already: its check digit is' : 'look like tokens already: their check digits are'} wrong (${where})`,
   };
   return sentences[kind];
 }

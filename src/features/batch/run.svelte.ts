@@ -77,6 +77,22 @@ export function exportedRows(job: Job, rows: ExportChoice['rows'], shown: number
   return { all: job.tally.rows, failed: job.tally.failed, matches: job.tally.ok, shown }[rows];
 }
 
+/**
+ * The reasons for which values can be sent again, each with its number of values in all columns. A batch that was
+ * cancelled has rows that were never sent: only one that came to its end is retried.
+ */
+export function retriesOf({
+  state,
+  failures,
+}: Pick<Job, 'state' | 'failures'>): { code: FailureCode; count: number }[] {
+  if (state !== 'finished') return [];
+  const groups = Map.groupBy(
+    failures.filter(({ retriable }) => retriable),
+    ({ code }) => code,
+  );
+  return [...groups].map(([code, all]) => ({ code, count: all.reduce((sum, { count }) => sum + count, 0) }));
+}
+
 /** What stands beside the table. */
 export type SidePanel = 'columns' | 'detail' | 'profile';
 
@@ -101,11 +117,7 @@ export class BatchRun {
 
   job = $derived.by((): Job | undefined => this.app.jobs.get(this.jobId));
   production = $derived.by(() => this.job?.environment === 'production');
-  retriable = $derived(
-    (this.job?.failures ?? [])
-      .filter(({ retriable }) => retriable)
-      .reduce((sum, { count }) => sum + count, 0),
-  );
+  retries = $derived.by(() => (this.job === undefined ? [] : retriesOf(this.job)));
   activeRow = $derived.by(() => this.table.pages.row(this.active.row));
   activePlan = $derived.by(() => this.table.planOf(this.active.column));
   revealable = $derived.by(

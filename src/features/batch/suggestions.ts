@@ -105,11 +105,14 @@ export function planFor(
   return {
     column: column.index,
     operation,
-    policy: before?.policy ?? (preset?.policy || policyFor(operation, definition, app)),
+    policy:
+      before === undefined
+        ? preset?.policy || policyFor(operation, definition, app)
+        : app.policyFor(batchOperations[operation], definition, before.policy),
     definition,
     target:
       operation === 'translate' && other !== undefined
-        ? { policy: app.policy, definition: other.name }
+        ? { policy: app.policyFor('BatchTranslate', other.name), definition: other.name }
         : null,
     parts: null,
     pattern: null,
@@ -128,7 +131,7 @@ function policyFor(operation: ColumnPlan['operation'], definition: string, app: 
   const { connection, jobs } = app;
   if (connection === null) return app.policy;
   const refusals = refusalsOf(jobs.values(), connection.id);
-  // What a test found of a policy is surer than what a batch left.
+  // What is known of a policy is surer than what a batch left.
   const preferred = app.policyFor(batchOperations[operation], definition);
   return fittingPolicy(connection.policies, { operation, definition }, { preferred, refusals });
 }

@@ -13,7 +13,9 @@ const toText = (units: Uint16Array): string =>
  * the number obscured.
  */
 export class LookupField {
-  readonly typed = new TypedSecret(8_192, (units) => (findCard(units) === null ? toText(units) : null));
+  /** A token that the service knows: it is shown, even where it passes the check of card numbers. */
+  #known = $state('');
+  readonly typed = new TypedSecret(8_192, (units) => (this.#isCard(units) ? null : toText(units)));
   /** Several pasted lines, until they are made a batch or dropped. */
   pasted = $state.raw<{ text: string; lines: number } | null>(null);
   /** What was removed from a pasted token. */
@@ -33,7 +35,7 @@ export class LookupField {
     // Read anew after each edit.
     if (this.typed.edits < 0) return { hasCard: false, text: '' };
     const units = this.typed.copy();
-    const hasCard = findCard(units) !== null;
+    const hasCard = this.#isCard(units);
     const text = hasCard ? '' : toText(units);
     units.fill(0);
     return { hasCard, text };
@@ -99,6 +101,7 @@ export class LookupField {
   }
 
   clear(): void {
+    this.#known = '';
     this.typed.clear();
     this.pasted = null;
     this.removed = null;
@@ -135,8 +138,9 @@ export class LookupField {
     if (this.text !== '') this.#chosen = { text: this.text, name, byPerson: true };
   }
 
-  /** Shows a token whose definition is known. */
+  /** Shows a token that the service knows, and whose definition is known. */
   show(token: string, definition: string): void {
+    this.#known = token;
     this.set(token);
     if (!this.#app.definitions.some(({ name }) => name === definition)) return;
     this.#current = definition;
@@ -161,6 +165,12 @@ export class LookupField {
       value.fill(0);
       return tidied;
     });
+  }
+
+  #isCard(units: Uint16Array): boolean {
+    if (findCard(units) === null) return false;
+    const known = this.#known;
+    return units.length !== known.length || units.some((unit, index) => unit !== known.charCodeAt(index));
   }
 
   /** What looks like a card number, where a person says that it is a token. */

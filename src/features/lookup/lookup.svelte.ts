@@ -185,7 +185,8 @@ export class LookupController {
   /** Looks up what is in the field, whatever it looks like. */
   async mask(): Promise<boolean> {
     const { field } = this;
-    const token = field.hasCard ? field.takeAsToken() : field.tidy();
+    const looksLikeCard = field.hasCard;
+    const token = looksLikeCard ? field.takeAsToken() : field.tidy();
     if (token === '') return false;
     const { name: definition } = field.definition;
     const operation = this.retry?.operation;
@@ -197,6 +198,8 @@ export class LookupController {
         caseReference: this.cases.current,
       }),
     );
+    // Unless something else was typed meanwhile.
+    if (isFound && looksLikeCard && field.takeAsToken() === token) field.show(token, definition);
     if (isFound) field.found(definition);
     // The token is there again: opens the panel of the operation that failed.
     if (isFound && operation === 'Detokenize') this.open('reveal');

@@ -186,7 +186,7 @@ describe('signing in as administrator', () => {
     time.now += 3_600_001;
     expect(await isSignedIn()).toBe(false);
     value(await signIn());
-    value(await connections.saveBuiltIn({ ...own(), baseUrl: 'https://127.0.0.1:1' }));
+    value(await connections.saveBuiltIn({ ...own(), baseUrl: 'https://127.0.0.1:1' }, []));
     expect(await isSignedIn()).toBe(false);
   });
 
@@ -298,6 +298,22 @@ describe('1.7 security policies', () => {
     expect(configuration.policies?.find(({ name }) => name === 'refunds')?.revoked).toBe(true);
     expect((await session('refunds', 'a password of twelve')).body.errors).toBe('PolicyRevoked');
     expect(own().policies).toEqual(['analyst', 'refunds']);
+  });
+
+  it('are not known to be refused anything once they were changed', async () => {
+    const { handlers, signIn, connections, connection } = await open();
+    value(await signIn());
+    const grants = ['analyst', 'refunds'].map((name) => ({
+      policy: name,
+      testedAt: '2026-11-20T12:00:00.000Z',
+      definitions: [],
+    }));
+    value(await handlers['administration.savePolicy']({ ...policy, grants: [] }));
+    for (const one of grants) value(connections.saveGrants(connection.id, one));
+    const known = () => connections.views().flatMap((view) => view.grants.map((one) => one.policy));
+    expect(known()).toEqual(['analyst', 'refunds']);
+    value(await handlers['administration.savePolicy']({ ...policy, create: false, grants: [], use: false }));
+    expect(known()).toEqual(['analyst']);
   });
 
   it('say what did not work on this computer, when the service has made the change', async () => {

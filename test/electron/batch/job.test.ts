@@ -4,6 +4,7 @@ import {
   mkdir,
   mkdtemp,
   open,
+  rename,
   readdir,
   readFile,
   rm,
@@ -190,6 +191,21 @@ describe('the source', () => {
     expect(codeOf(await app.batch['batch.resume']({ jobId }))).toBe('file.changed');
     expect((await app.until(jobId, 'failed')).failure?.code).toBe('file.changed');
     expect(codeOf(await app.export(jobId))).toBe('file.changed');
+  });
+
+  it('is read on with once it was put back', async () => {
+    failOnce(10, 'service.tls');
+    const jobId = await begin();
+    await app.until(jobId, 'paused');
+    const path = join(app.folder, 'in.csv');
+    const elsewhere = join(app.folder, 'elsewhere.csv');
+    await rename(path, elsewhere);
+    await writeFile(path, `${table}tok9,9\n`);
+    expect(codeOf(await app.batch['batch.resume']({ jobId }))).toBe('file.changed');
+    await app.until(jobId, 'failed');
+    await rename(elsewhere, path);
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    expect((await app.until(jobId, 'finished')).failure).toBeNull();
   });
 
   it('is noticed when it changes while it is read', async () => {

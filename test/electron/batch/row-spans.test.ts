@@ -220,7 +220,8 @@ describe('finding rows', () => {
         const lazy = new Table(source, cut, undefined, { delimiter: ',', newline });
         expect(lazy.firstRows()).toEqual(all.firstRows());
       }),
-      { numRuns: 3_000 },
+      // A line whose quotes do not agree, before one with quotes that do.
+      { numRuns: 3_000, examples: [['"\n","\r\n","', '\n', 0]] },
     );
   });
 });

@@ -265,10 +265,10 @@ test('unknown connections and policies are refused', async () => {
 test('the built-in connection is replaced by the app and can not be changed', async () => {
   const { connections } = app();
   const builtIn = { ...draft, id: 'built-in', name: 'Built-in service', baseUrl: 'https://127.0.0.1:4001' };
-  value(await connections.saveBuiltIn(builtIn));
+  value(await connections.saveBuiltIn(builtIn, []));
   value(await connections.storeSecret('built-in', apiKey, 'k'));
   expect(await connections.save({ ...draft, id: 'built-in' })).toEqual(failed('connection.built-in'));
-  value(await connections.saveBuiltIn({ ...builtIn, baseUrl: 'https://127.0.0.1:4002' }));
+  value(await connections.saveBuiltIn({ ...builtIn, baseUrl: 'https://127.0.0.1:4002' }, []));
   expect(connections.list()).toEqual([
     { ...builtIn, clientCertificate: null, baseUrl: 'https://127.0.0.1:4002', builtIn: true },
   ]);
@@ -460,7 +460,7 @@ test('a damaged certificate file is a failure, and nothing is sent without it', 
 
 test('the built-in connection takes no certificate', async () => {
   const { connections } = app();
-  value(await connections.saveBuiltIn({ ...draft, id: 'built-in' }));
+  value(await connections.saveBuiltIn({ ...draft, id: 'built-in' }, []));
   expect(await connections.storeCertificate('built-in', pfx, passphrase)).toEqual(
     failed('connection.built-in'),
   );

@@ -40,7 +40,7 @@ async function open() {
       write: () => Promise.resolve(done({ clearAfterMs: 1 })),
       clear: () => Promise.resolve(),
     },
-    disclosures: { count: () => done(null) },
+    disclosures: { check: () => done(null), count: () => done(null) },
     caseRequired: () => true,
     now: () => new Date(),
     newId: () => `l${++next}`,

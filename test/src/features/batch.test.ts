@@ -7,7 +7,9 @@ import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
 import {
   describeState,
   describeStop,
+  formatAdvice,
   formatMatches,
+  formatNotice,
   formatPlan,
   formatSum,
   formatWaiting,
@@ -20,7 +22,7 @@ import {
   PatternTest,
   samplesFor,
 } from '../../../src/features/batch/pattern.svelte.ts';
-import { exportContents, failedRowsExport } from '../../../src/features/batch/run.svelte.ts';
+import { exportContents, failedRowsExport, retriesOf } from '../../../src/features/batch/run.svelte.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
@@ -154,6 +156,25 @@ describe('a draft', () => {
     expect(draft.note?.kind).toBe(note);
     await draft.undo();
     expect(draft.columns.size).toBe(0);
+  });
+
+  it('keeps the policy of a column for another operation only where that is not known to be refused', async () => {
+    const connection = { ...data.production, policies: ['dispute-desk', 'analyst'] };
+    const grants = connection.policies.map((one) => data.grantsOf(connection, one));
+    const { draft } = await drafted({
+      state: data.appState({
+        connections: [{ ...connection, grants }],
+        active: { connectionId: connection.id, policy: 'dispute-desk' },
+      }),
+    });
+    draft.choose(1, 'mask');
+    expect(draft.columns.get(1)?.policy).toBe('dispute-desk');
+    draft.choose(1, 'detokenize');
+    expect(draft.columns.get(1)?.policy).toBe('analyst');
+    draft.choose(1, 'mask');
+    expect(draft.columns.get(1)?.policy).toBe('analyst');
+    draft.choose(1, 'translate');
+    expect(draft.columns.get(1)).toMatchObject({ policy: 'analyst', target: { policy: 'analyst' } });
   });
 
   it('maps an only column of lines that were pasted into Lookup, whatever they look like, but for cleartext', async () => {
@@ -487,6 +508,39 @@ describe('labels and numbers', () => {
   ] as const)('calls a job that is %s with %o %s: %s', (state, counts, variant, label) => {
     const tally = { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0, ...counts };
     expect(describeState(data.job({ state, tally }))).toEqual({ variant, label });
+  });
+
+  it.each(['running', 'paused', 'interrupted', 'cancelled', 'failed'] as const)(
+    'offers no retry of one that is %s',
+    (state) => {
+      expect(retriesOf(data.job({ state }))).toEqual([]);
+      const [, retriable] = data.job().failures;
+      if (retriable === undefined) throw new Error('no failures');
+      expect(formatAdvice(retriable, { state })).toBe(state === 'cancelled' ? '' : 'Can be retried');
+    },
+  );
+
+  it('offers a retry for each reason that may pass, with its values of all columns', () => {
+    const failures = [
+      { column: 1, code: 'service.failing', count: 2, firstRow: 20, retriable: true },
+      { column: 2, code: 'service.failing', count: 3, firstRow: 7, retriable: true },
+      { column: 1, code: 'service.busy', count: 4, firstRow: 9, retriable: true },
+      { column: 1, code: 'value.unfit', count: 8, firstRow: 1, retriable: false },
+    ] as const;
+    expect(retriesOf(data.job({ state: 'finished', failures: [...failures] }))).toEqual([
+      { code: 'service.failing', count: 5 },
+      { code: 'service.busy', count: 4 },
+    ]);
+  });
+
+  it('speaks of one value and of several', () => {
+    const notice = { kind: 'excel-rounded', row: 7, column: 'card', count: 1 } as const;
+    expect(formatNotice(notice)).toBe(
+      '1 value in card was rounded by a spreadsheet: digits are lost (row 7)',
+    );
+    expect(formatNotice({ ...notice, count: 52 })).toBe(
+      '52 values in card were rounded by a spreadsheet: digits are lost (first: row 7)',
+    );
   });
 
   it('says why nothing is sent, and until when, as long as that is so', () => {

@@ -76,6 +76,21 @@ describe('a card number in the field', () => {
     field.set(pan);
     expect(field.takeAsToken()).toBe('4111111111111111');
   });
+
+  it('is shown where the service knows it as a token, until it is changed', async () => {
+    const { field } = await open();
+    field.show('4111111111111111', 'card-number');
+    expect([field.hasCard, field.text]).toEqual([false, '4111111111111111']);
+    field.set('5555555555554444');
+    expect([field.hasCard, field.text]).toEqual([true, '']);
+    field.clear();
+    field.set('4111111111111111');
+    expect(field.hasCard).toBe(true);
+    // What the token begins with is another text.
+    field.show('42222222222227', 'card-number');
+    field.set('4222222222222');
+    expect(field.hasCard).toBe(true);
+  });
 });
 
 describe('what can hardly be a token', () => {

@@ -59,6 +59,18 @@ describe('a lookup', () => {
     expect(controller.field.text).toBe(controller.current?.token);
   });
 
+  it('shows a token that passes the check of card numbers once the service found it, and in the list', async () => {
+    const { controller } = await open();
+    controller.field.paste('4111111111111111');
+    expect(await controller.submit()).toBe('card');
+    expect(await controller.mask()).toBe(true);
+    expect([controller.field.hasCard, controller.field.text]).toEqual([false, '4111111111111111']);
+    const found = controller.current;
+    controller.clear();
+    if (found !== null) controller.pick(found);
+    expect([controller.field.hasCard, controller.field.text]).toEqual([false, '4111111111111111']);
+  });
+
   it('offers to translate only to what the value can fit', async () => {
     const { controller } = await open();
     const targetsOf = (definition: string) => {

@@ -449,7 +449,7 @@ function defaultAnswers(
     'batch.jobs': ({ after }) => done(after === undefined ? [...fake.jobs.values()] : []),
     'batch.damaged': () => done([...damaged.values()]),
     'batch.find': ({ text, after }) =>
-      done(text === 'nowhere' ? null : { count: 12, ordinal: 1, position: after + 40, column: 0 }),
+      done(text === 'nowhere' ? null : { count: 12, ordinal: 1, position: after + 40, column: 3 }),
     'batch.copy': () => done({ clearAfterMs: fake.state.settings.clipboardSeconds * 1_000 }),
     'batch.profile': ({ column }) =>
       done({
@@ -477,9 +477,16 @@ function defaultAnswers(
       if (job === undefined) return failed('job.unknown');
       const all = filter === 'all' ? job.committed : job.tally[filter];
       const total = (view?.where.length ?? 0) === 0 ? all : Math.ceil(all / 37);
-      const row = (index: number) => (filter === 'failed' ? index * 10_205 + 3 : index + 1);
+      const isFound = (view?.where.length ?? 0) > 0;
+      const row = (index: number) =>
+        filter === 'failed' ? index * 10_205 + 3 : isFound ? (index + 1) * 4 : index + 1;
       const rows = Array.from({ length: Math.max(0, Math.min(count, total - from)) }, (_, n) =>
-        data.wideRow(job, data.resultRow(row(from + n), job.tally.ok === 0)),
+        data.wideRow(
+          job,
+          data.resultRow(row(from + n), {
+            fail: job.tally.ok === 0 ? 'all' : job.tally.failed === 0 ? 'none' : 'some',
+          }),
+        ),
       ).map((one) =>
         columns === undefined ? one : { ...one, cells: columns.flatMap((column) => one.cells[column] ?? []) },
       );

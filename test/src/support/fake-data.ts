@@ -260,33 +260,54 @@ export function firstValues(canary: Job['canary']): CanaryCell[] {
 
 export const finishedTally: Tally = { rows: 500_000, ok: 499_903, failed: 49, unmatched: 0, blank: 48 };
 
-export function resultRow(n: number, allFail = false): ResultRow {
-  const failed = allFail || n % 10_205 === 3 || n === 5;
-  const blank = n % 10_417 === 11;
+/** `fail`: which values of the job failed. */
+export function resultRow(n: number, { fail = 'some' }: { fail?: 'all' | 'some' | 'none' } = {}): ResultRow {
+  const failed = fail === 'all' || (fail === 'some' && (n % 10_205 === 3 || n === 5));
+  const blank = fail === 'some' && n % 10_417 === 11;
   const state = failed ? 'failed' : blank ? 'blank' : 'ok';
+  const code = fail === 'all' ? 'service.token-invalid' : n % 2 === 0 ? 'service.failing' : 'value.unfit';
   return {
     row: n,
     state,
-    code: failed ? (n % 2 === 0 ? 'service.element-refused' : 'value.unfit') : null,
+    code: failed ? code : null,
     cells: sourceRow(n).map((text, column) =>
       column === 1
         ? {
             text: state === 'ok' ? masked() : blank ? '' : text,
             state,
-            ...(failed && { code: n % 2 === 0 ? 'service.element-refused' : 'value.unfit' }),
+            ...(failed && { code }),
           }
         : { text, state: 'kept' },
     ),
   };
 }
 
-/** For a job with more columns than the usual file has: the others have made-up numbers. */
-export function wideRow({ columns }: Pick<Job, 'columns'>, row: ResultRow): ResultRow {
-  const more = Array.from({ length: columns.length - row.cells.length }, (_, n) => ({
-    text: `v${row.row}-${n}`,
-    state: 'kept' as const,
-  }));
-  return more.length === 0 ? row : { ...row, cells: [...row.cells, ...more] };
+/** For a job with more columns than the usual file has: the last are results, the others have made-up numbers. */
+export function wideRow({ columns, plan }: Pick<Job, 'columns' | 'plan'>, row: ResultRow): ResultRow {
+  const besides = plan.columns.filter(({ into }) => into === 'beside');
+  const more = columns.length - besides.length - row.cells.length;
+  const results = besides.map(({ operation }, index) => {
+    if (row.state === 'failed') return { text: '', state: row.state, ...(row.code && { code: row.code }) };
+    if (operation !== 'match') return { text: `917-33-${4_000 + row.row + index}`, state: 'ok' as const };
+    return row.row % 39 === 1
+      ? { text: 'match', state: 'ok' as const }
+      : { text: '', state: 'unmatched' as const };
+  });
+  return {
+    ...row,
+    cells: [
+      ...row.cells.map((cell, column): ResultRow['cells'][number] =>
+        besides.some((planned) => planned.column === column)
+          ? { text: sourceRow(row.row)[column] ?? '', state: 'kept' }
+          : cell,
+      ),
+      ...Array.from({ length: Math.max(0, more) }, (_, n) => ({
+        text: `v${row.row}-${n}`,
+        state: 'kept' as const,
+      })),
+      ...results,
+    ],
+  };
 }
 
 const entry = (sequence: number, over: Partial<AuditEntry>): AuditEntry => ({
