@@ -67,10 +67,19 @@ export class AppStore {
   }
 
   async loadJobs(): Promise<void> {
-    const outcome = await this.api.call('batch.jobs', {});
-    if (!outcome.ok) return;
+    const found: Job[] = [];
+    for (;;) {
+      const after = found.at(-1);
+      const outcome = await this.api.call(
+        'batch.jobs',
+        after === undefined ? {} : { after: { jobId: after.jobId, startedAt: after.startedAt } },
+      );
+      if (!outcome.ok) return;
+      if (outcome.value.length === 0) break;
+      found.push(...outcome.value);
+    }
     this.jobs.clear();
-    for (const job of outcome.value) this.jobs.set(job.jobId, job);
+    for (const job of found) this.jobs.set(job.jobId, job);
   }
 
   definition(name: string): TokenDefinition {

@@ -190,8 +190,12 @@ export async function listEntries({
   let linesRead = 0;
   let ofCase = 0;
 
+  const latest = query.to === undefined ? Number.POSITIVE_INFINITY : Date.parse(query.to) + clockTolerance;
+
   for (const report of segments.toReversed()) {
     if (caseReference === null && (next !== null || (report.head?.next ?? 0) >= before)) continue;
+    // A file of which the first line is later already: without this, a day long ago takes reading all since.
+    if (caseReference === null && report.head !== null && Date.parse(report.head.at) > latest) continue;
     for await (const line of entriesBackward(log, report, { caseReference, kind: query.kind })) {
       ofCase++;
       if (line.sequence >= before || next !== null) continue;

@@ -44,7 +44,7 @@ export interface BatchOptions {
 }
 
 export type Batch = Handlers<'batch'> & {
-  /** Finds the jobs of earlier runs. Called once, before any other call. */
+  /** Begins to find the jobs of earlier runs, which the calls wait for. Called once, before any other call. */
   start(): Promise<void>;
   /** Pauses running jobs at the end of a chunk, and releases files and locks. */
   close(): Promise<void>;
@@ -60,7 +60,8 @@ export function createBatch(options: BatchOptions): Batch {
     ...createJobCalls(options, drafts, jobs),
     async start() {
       await drafts.removeStale();
-      await jobs.load();
+      // Not awaited: thousands of them take seconds, and a lookup needs none.
+      void jobs.load();
     },
     async close() {
       await jobs.close();

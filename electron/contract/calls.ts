@@ -24,6 +24,7 @@ import {
   exported,
   mendResult,
   job,
+  jobsPerPage,
   mapping,
   matchReason,
   notice,
@@ -307,7 +308,11 @@ export const calls = {
   'batch.reopen': call(ofJob, source),
   /** Removes a job and everything stored for it. */
   'batch.discard': call(ofJob, nothing),
-  'batch.jobs': call(nothing, z.array(job)),
+  /** The newest `jobsPerPage` jobs, or of those that come behind `after` in this order. Empty at the end. */
+  'batch.jobs': call(
+    z.strictObject({ after: job.pick({ jobId: true, startedAt: true }).optional() }),
+    z.array(job).max(jobsPerPage),
+  ),
   /** Stored jobs that can't be read; `batch.discard` takes their IDs too. */
   'batch.damaged': call(nothing, z.array(damagedJob)),
   /**

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
+import { measureLists } from './measure-lists.ts';
 import { measureMemory } from './measure-memory.ts';
 import { measurePreview } from './measure-preview.ts';
 import { measureThroughput } from './measure-throughput.ts';
@@ -18,6 +19,7 @@ const measures: Readonly<Record<string, Measure>> = {
   memory: measureMemory,
   preview: measurePreview,
   rows: measureRows,
+  lists: measureLists,
   window: measureWindow,
   torture: measureTorture,
 };

@@ -32,7 +32,7 @@ export function createJobCalls(
   jobs: JobList,
 ): JobCalls {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    const job = jobs.find(jobId);
+    const job = await jobs.find(jobId);
     return job.ok ? act(job.value) : job;
   }
 
@@ -178,11 +178,14 @@ export function createJobCalls(
         return discarded;
       });
     },
-    async 'batch.jobs'() {
+    async 'batch.jobs'({ after }) {
       const loaded = await jobs.load();
-      return loaded.ok ? done(jobs.views()) : loaded;
+      return loaded.ok ? done(jobs.views(after)) : loaded;
     },
-    'batch.damaged': () => Promise.resolve(done(jobs.damaged())),
+    async 'batch.damaged'() {
+      await jobs.load();
+      return done(jobs.damaged());
+    },
     'batch.rows': ({ jobId, ...query }) => withRows(jobId, (rows) => views.page(jobId, rows, query)),
     'batch.find': ({ jobId, ...query }) => withRows(jobId, (rows) => views.find(jobId, rows, query)),
     'batch.copy': ({ jobId, columns, ...query }) => {

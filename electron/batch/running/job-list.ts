@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { DamagedJob, Job, Plan } from '../../contract/models/batch.ts';
+import { jobsPerPage, type DamagedJob, type Job, type Plan } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchOptions } from '../batch.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
@@ -37,10 +37,13 @@ export interface JobList {
   /** Stores and lists a job; nothing of it runs yet. Failures: keychain.*, file.*; job.busy while the app closes. */
   create(draft: Draft, plan: Plan): Promise<Outcome<BatchJob>>;
   remove(jobId: string): void;
-  /** Failure: job.unknown. */
-  find(jobId: string): Outcome<BatchJob>;
-  /** The newest first. */
-  views(): Job[];
+  /**
+   * Waits for `load` where the job is not known yet. Failures: job.unknown, those of `load`; job.busy while the app
+   * closes.
+   */
+  find(jobId: string): Promise<Outcome<BatchJob>>;
+  /** The newest `jobsPerPage`, or of those that come behind `after` in this order. */
+  views(after?: Pick<Job, 'jobId' | 'startedAt'>): Job[];
   /** What can't be read as a job is listed too. */
   damaged(): DamagedJob[];
   /** Null when there is no damaged job of that ID. Failures: job.elsewhere, file.unwritable. */
@@ -53,13 +56,30 @@ export type JobListOptions = Pick<
   'folder' | 'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'
 >;
 
+/** Read at the same time when the app starts. */
+const foldersAtOnce = 16;
+
+/** The newest first. */
+function compareJobs(a: Pick<Job, 'jobId' | 'startedAt'>, b: Pick<Job, 'jobId' | 'startedAt'>): number {
+  if (a.startedAt !== b.startedAt) return a.startedAt < b.startedAt ? 1 : -1;
+  if (a.jobId !== b.jobId) return a.jobId < b.jobId ? 1 : -1;
+  return 0;
+}
+
 export function createJobList(options: JobListOptions): JobList {
   const jobs = new Map<string, BatchJob>();
+  /** The same, the newest first; null where it is to be sorted anew. */
+  let ordered: BatchJob[] | null = null;
   /** Names of folders that were not looked at yet; null before the first load. */
   let pending: string[] | null = null;
   let loading: Promise<Outcome<null>> | null = null;
   const damaged = new Map<string, { folder: string; changedAt: string | null }>();
   let closed = false;
+
+  function add(job: BatchJob): void {
+    jobs.set(job.spec.jobId, job);
+    ordered = null;
+  }
 
   async function removeDamaged(jobId: string, folder: string): Promise<Outcome<null>> {
     const lock = lockFolder(folder);
@@ -85,11 +105,16 @@ export function createJobList(options: JobListOptions): JobList {
     }
     let locked: Outcome<null> = done(null);
     const left: string[] = [];
-    for (const name of pending) {
-      const loaded = await loadFolder(name);
-      if (loaded.ok) continue;
-      locked = loaded;
-      left.push(name);
+    for (let at = 0; at < pending.length && !closed; at += foldersAtOnce) {
+      const names = pending.slice(at, at + foldersAtOnce);
+      const loaded = await Promise.all(
+        names.map(async (name) => ({ name, outcome: await loadFolder(name) })),
+      );
+      for (const { name, outcome } of loaded) {
+        if (outcome.ok) continue;
+        locked = outcome;
+        left.push(name);
+      }
     }
     pending = left;
     return locked;
@@ -110,12 +135,14 @@ export function createJobList(options: JobListOptions): JobList {
       state = { ...state, state: 'interrupted', ...(await countJournal(folder, spec)) };
       await saveState(folder, state);
     }
-    jobs.set(spec.jobId, new BatchJob(options, folder, spec, state));
+    add(new BatchJob(options, folder, spec, state));
     return done(null);
   }
 
+  const loadOnce = (): Promise<Outcome<null>> => (loading ??= load().finally(() => (loading = null)));
+
   return {
-    load: () => (loading ??= load().finally(() => (loading = null))),
+    load: loadOnce,
     async create(draft, plan) {
       const key = await options.keychain.key(keyAccount);
       if (!key.ok) return key;
@@ -137,16 +164,27 @@ export function createJobList(options: JobListOptions): JobList {
         ...initialState,
         total: draft.counted?.rows ?? null,
       });
-      jobs.set(spec.jobId, job);
+      add(job);
       return done(job);
     },
-    remove: (jobId) => void jobs.delete(jobId),
-    find(jobId) {
-      const job = jobs.get(jobId);
-      return job === undefined ? failed('job.unknown') : done(job);
+    remove(jobId) {
+      jobs.delete(jobId);
+      ordered = null;
     },
-    views: () =>
-      [...jobs.values()].map((job) => job.view()).sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1)),
+    async find(jobId) {
+      const known = jobs.get(jobId);
+      if (known !== undefined) return done(known);
+      const loaded = await loadOnce();
+      const job = jobs.get(jobId);
+      if (job !== undefined) return done(job);
+      if (!loaded.ok) return loaded;
+      return failed(closed ? 'job.busy' : 'job.unknown');
+    },
+    views(after) {
+      ordered ??= [...jobs.values()].sort((a, b) => compareJobs(a.spec, b.spec));
+      const from = after === undefined ? 0 : ordered.findIndex(({ spec }) => compareJobs(after, spec) < 0);
+      return from === -1 ? [] : ordered.slice(from, from + jobsPerPage).map((job) => job.view());
+    },
     damaged: () => [...damaged].map(([jobId, { changedAt }]) => ({ jobId, changedAt })),
     discardDamaged(jobId) {
       const found = damaged.get(jobId);
@@ -154,6 +192,7 @@ export function createJobList(options: JobListOptions): JobList {
     },
     async close() {
       closed = true;
+      await loading;
       await Promise.all([...jobs.values()].map((job) => job.close()));
     },
   };

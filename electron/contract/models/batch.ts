@@ -268,6 +268,9 @@ export const braked = z.strictObject({
 });
 export type Braked = z.infer<typeof braked>;
 
+/** So many are checked and copied at once without a pause that a person notices. */
+export const jobsPerPage = 100;
+
 /** A job at one moment: all its numbers belong together, so a window that shows several of them shows one event. */
 export const job = z.strictObject({
   jobId: id,

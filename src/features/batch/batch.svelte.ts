@@ -23,9 +23,7 @@ export class BatchController {
   #pendingOpens = 0;
 
   /** Latest first. */
-  jobs = $derived.by(() =>
-    [...this.app.jobs.values()].sort((a, b) => b.startedAt.localeCompare(a.startedAt)),
-  );
+  jobs = $derived.by(() => [...this.app.jobs.values()].sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1)));
 
   constructor(app: AppStore, api: Api) {
     this.app = app;

@@ -182,6 +182,22 @@ test('entries are found by kind, outcome, person, day and text', async () => {
   expect(await found({ from: '2100-01-01T00:00:00.000Z' })).toEqual([]);
 });
 
+test('a day is found in whichever of many files it is', async () => {
+  const log = logFolder();
+  let day = 0;
+  const at = (from: number): string => new Date(Date.UTC(2026, 0, 1 + from)).toISOString();
+  const audit = await log.open({ rotateBytes: 2_000, now: () => new Date(at(day)) });
+  for (day = 0; day < 12; day++) {
+    for (let act = 0; act < 3; act++) value(await audit.begin({ ...intent, reason: `day ${day}` }));
+  }
+  expect(log.files().length).toBeGreaterThan(6);
+  for (let asked = 0; asked < 12; asked++) {
+    const { entries, next } = await audit.list({ ...everything, from: at(asked), to: at(asked + 1) });
+    expect(entries.map(({ reason }) => reason)).toEqual(Array(3).fill(`day ${asked}`));
+    expect(next).toBeNull();
+  }
+});
+
 test('a search for a typed card number finds what the log has of it', async () => {
   const log = logFolder();
   const audit = await log.open();

@@ -61,6 +61,7 @@ it('leaves alone what another process may be creating, and removes what is old',
   for (const folder of folders) await mkdir(folder, { recursive: true });
   for (const folder of folders.filter((_, i) => i % 2 === 0)) await utimes(folder, long, long);
   const app = await openApp({ home });
+  valueOf(await app.batch['batch.jobs']({}));
   expect(await isUnfinished(join(home, 'jobs'))).toEqual(['b.new']);
   expect(await isUnfinished(join(home, 'jobs/opened'))).toEqual(['d.new']);
   await app.close();

@@ -450,7 +450,7 @@ function defaultAnswers(
       fake.jobs.delete(jobId);
       return done({});
     },
-    'batch.jobs': () => done([...fake.jobs.values()]),
+    'batch.jobs': ({ after }) => done(after === undefined ? [...fake.jobs.values()] : []),
     'batch.damaged': () => done([...damaged.values()]),
     'batch.find': ({ text, after }) =>
       done(text === 'nowhere' ? null : { count: 12, ordinal: 1, position: after + 40, column: 3 }),

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type { Figure, Measure } from './figures.ts';
+import { runPart } from './parts.ts';
+
+const jobs = 10_000;
+const entries = 1_000_000;
+/** The event loop is not kept longer than that from a call of the window. */
+const maxTurnMs = 25;
+
+interface Timed {
+  readonly ms: number;
+  readonly turn: number;
+}
+
+const jobSteps = {
+  started: 'app start',
+  listed: 'all pages of the list, checked and copied',
+} as const;
+
+const auditSteps = {
+  verified: 'first verification',
+  firstPage: 'first page',
+  cleartext: 'first page of acts that yield cleartext',
+  middle: 'page in the middle',
+  day: 'page of a day long ago',
+  text: 'a text that is nowhere, until its page ends',
+  case: 'entries of a case, counted',
+  cases: 'newest cases',
+} as const;
+
+/** What the window asks of stores that years have filled. Times are printed; what is held is that nothing blocks. */
+export const measureLists: Measure = async (folder) => {
+  const jobList = await runPart<Record<keyof typeof jobSteps, Timed>>(
+    'job-list.ts',
+    JSON.stringify({ home: join(folder, 'many-jobs'), jobs }),
+  );
+  const log = await runPart<Record<keyof typeof auditSteps, Timed>>(
+    'audit-log.ts',
+    JSON.stringify({ folder: join(folder, 'long-log'), entries }),
+  );
+  return [
+    ...figuresOf('10,000 jobs', jobSteps, jobList),
+    ...figuresOf('1,000,000 audit entries', auditSteps, log),
+  ];
+};
+
+const figuresOf = <Step extends string>(
+  what: string,
+  steps: Readonly<Record<Step, string>>,
+  measured: Readonly<Record<Step, Timed>>,
+): Figure[] =>
+  (Object.keys(steps) as Step[]).flatMap((step) => [
+    { name: `${what}: ${steps[step]}`, value: measured[step].ms, unit: 'ms' },
+    {
+      name: `${what}: ${steps[step]}, longest turn of the event loop`,
+      value: measured[step].turn,
+      unit: 'ms of processor time',
+      bar: `<= ${maxTurnMs} ms`,
+      holds: measured[step].turn <= maxTurnMs,
+    },
+  ]);
