@@ -250,6 +250,21 @@ describe('a run', () => {
     expect(controller.run?.exported).toBeNull();
   });
 
+  it('is listed from whichever page of the list it comes in', async () => {
+    const all = [3, 2, 1].map((n) =>
+      data.job({ jobId: `job-${n}`, startedAt: `2026-01-0${n}T00:00:00.000Z` }),
+    );
+    const { controller } = await open({
+      answers: {
+        'batch.jobs': ({ after }) => {
+          const from = all.findIndex(({ jobId }) => jobId === after?.jobId) + 1;
+          return { ok: true, value: all.slice(from, from + 1) };
+        },
+      },
+    });
+    expect(controller.jobs.map(({ jobId }) => jobId)).toEqual(['job-3', 'job-2', 'job-1']);
+  });
+
   it('is removed from the list when discarded', async () => {
     const { controller } = await open({ jobs: [data.job({ state: 'finished' })] });
     controller.view('job-1');
