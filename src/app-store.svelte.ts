@@ -67,6 +67,17 @@ export class AppStore {
   }
 
   async loadJobs(): Promise<void> {
+    /** Jobs of which an event came meanwhile: it is newer than what the list says. */
+    const heard = new Map<string, Job>();
+    const stop = this.api.on('batch.job', (job) => void heard.set(job.jobId, job));
+    const found = await this.#readJobs();
+    stop();
+    if (found === null) return;
+    this.jobs.clear();
+    for (const job of [...found, ...heard.values()]) this.jobs.set(job.jobId, job);
+  }
+
+  async #readJobs(): Promise<Job[] | null> {
     const found: Job[] = [];
     for (;;) {
       const after = found.at(-1);
@@ -74,12 +85,10 @@ export class AppStore {
         'batch.jobs',
         after === undefined ? {} : { after: { jobId: after.jobId, startedAt: after.startedAt } },
       );
-      if (!outcome.ok) return;
-      if (outcome.value.length === 0) break;
+      if (!outcome.ok) return null;
+      if (outcome.value.length === 0) return found;
       found.push(...outcome.value);
     }
-    this.jobs.clear();
-    for (const job of found) this.jobs.set(job.jobId, job);
   }
 
   definition(name: string): TokenDefinition {

@@ -265,6 +265,21 @@ describe('a run', () => {
     expect(controller.jobs.map(({ jobId }) => jobId)).toEqual(['job-3', 'job-2', 'job-1']);
   });
 
+  it('stays as an event has it that came while the list was being read', async () => {
+    const running = data.job({ state: 'running' });
+    const { fake, controller } = await open({
+      answers: {
+        'batch.jobs': ({ after }) => {
+          // It ends after the first page was answered, and before the next one is.
+          if (after !== undefined) fake.emit('batch.job', data.job({ state: 'finished' }));
+          return { ok: true, value: after === undefined ? [running] : [] };
+        },
+      },
+    });
+    await controller.app.loadJobs();
+    expect(controller.jobs.map(({ state }) => state)).toEqual(['finished']);
+  });
+
   it('is removed from the list when discarded', async () => {
     const { controller } = await open({ jobs: [data.job({ state: 'finished' })] });
     controller.view('job-1');
