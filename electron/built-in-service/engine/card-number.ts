@@ -11,20 +11,25 @@ import {
 } from './format.ts';
 import { createPermutation, type Permutation } from './permutation.ts';
 
-/** Whether a string of digits passes the Luhn check (ISO/IEC 7812-1). */
-export function isLuhnValid(digits: string): boolean {
+/** The sum of ISO/IEC 7812-1 over digits of which the last has so many others behind it. */
+function luhnSum(digits: string, behind: number): number {
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {
     const digit = digits.charCodeAt(digits.length - 1 - i) - 48;
-    sum += i % 2 === 0 ? digit : digit < 5 ? digit * 2 : digit * 2 - 9;
+    sum += (i + behind) % 2 === 0 ? digit : digit < 5 ? digit * 2 : digit * 2 - 9;
   }
-  return sum % 10 === 0;
+  return sum;
 }
+
+/** Whether a string of digits passes the Luhn check (ISO/IEC 7812-1). */
+export const isLuhnValid = (digits: string): boolean => luhnSum(digits, 0) % 10 === 0;
 
 /** The one digit that makes a number pass the Luhn check, standing between `before` and `after`. */
 export function luhnDigitBetween(before: string, after: string): number {
-  for (let digit = 0; digit < 9; digit++) if (isLuhnValid(`${before}${digit}${after}`)) return digit;
-  return 9;
+  const missing = (10 - ((luhnSum(before, after.length + 1) + luhnSum(after, 0)) % 10)) % 10;
+  if (after.length % 2 === 0) return missing;
+  // It counts doubled there: 1 counts 2, 5 counts 1, 9 counts 9.
+  return missing % 2 === 0 ? missing / 2 : (missing + 9) / 2;
 }
 
 interface CardNumberOptions {

@@ -45,6 +45,7 @@ export function maskDigits(value: string, { keepFirst, keepLast, character }: Di
 
 /** Replaces the digits of a value with others, keeping its separators. */
 export function replaceDigits(template: string, digits: string): string {
+  if (template.length === digits.length) return digits;
   let index = 0;
   return template.replace(/\d/g, () => digits[index++] ?? '');
 }

@@ -10,7 +10,7 @@ import {
   type FormatOutcome,
 } from '../../../../electron/built-in-service/engine/format.ts';
 import { createFreeText } from '../../../../electron/built-in-service/engine/free-text.ts';
-import { isLuhnValid } from '../../../../electron/built-in-service/engine/card-number.ts';
+import { isLuhnValid, luhnDigitBetween } from '../../../../electron/built-in-service/engine/card-number.ts';
 import { seedSchema, type Seed } from '../../../../electron/built-in-service/seed.ts';
 
 const secret = new Uint8Array(32).fill(9);
@@ -325,5 +325,30 @@ describe('other kinds', () => {
     expect(format('email').mask('j@example.com')).toBe('***@example.com');
     expect(format('text').mask('abc')).toBe('********');
     expect(format('text').mask('🙂🙃 and so on 🙂')).toBe('🙂🙃********🙂');
+  });
+});
+
+describe('the Luhn check', () => {
+  const digits = fc.stringMatching(/^[0-9]{0,12}$/);
+
+  it('knows published numbers', () => {
+    expect(['4111111111111111', '378282246310005', '79927398713'].map(isLuhnValid)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(['4111111111111112', '79927398710'].map(isLuhnValid)).toEqual([false, false]);
+  });
+
+  it('finds the one digit that makes a number pass, wherever it stands', () => {
+    fc.assert(
+      fc.property(digits, digits, (before, after) => {
+        const found = luhnDigitBetween(before, after);
+        const passing = Array.from({ length: 10 }, (_, digit) => digit).filter((digit) =>
+          isLuhnValid(`${before}${digit}${after}`),
+        );
+        expect(passing).toEqual([found]);
+      }),
+    );
   });
 });
