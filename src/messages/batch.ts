@@ -35,7 +35,8 @@ export const batchMessages = {
       `${file(f)} has changed since the batch started.`,
       'Put the earlier file or a copy of it back, or start a new batch.',
     ),
-  'file.unreadable': (f) => message(`${file(f)} can’t be read.`, 'Check that you may open it.'),
+  'file.unreadable': (f) =>
+    message(`${file(f)} can’t be read.`, 'Check that you have permission to open it.'),
   'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
   'file.too-many-columns': () => message('This file has too many columns.', 'Check the delimiter.'),
   'file.exists': (f) => message(`${file(f)} is already there and was left as it is.`, 'Choose another name.'),
@@ -44,7 +45,7 @@ export const batchMessages = {
   'file.disk-full': () =>
     message(
       'The disk is full. What was there before is untouched.',
-      'Free some space, then continue.',
+      'Free some space, then try again.',
       'later',
     ),
   'file.no-room': (f) =>

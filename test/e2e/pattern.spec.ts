@@ -86,8 +86,8 @@ test('PatternMatch keeps exactly the rows that a check of the originals keeps', 
     blank: 0,
   });
   // How many match is there before anything is written.
-  await expect(page.getByRole('status', { name: 'Matches' })).toHaveText(
-    `${kept.length} of ${people.length} rows match.`,
+  await expect(page.getByRole('status', { name: 'Sum' })).toContainText(
+    `${people.length} rows = ${kept.length} match + `,
   );
   expect(fs.readdirSync(app.downloads)).toHaveLength(1);
   const matches = await exportRows(page, {

@@ -202,7 +202,7 @@ export const batchShots: Shot[] = [
     scene: 'table',
     steps: async (page) => {
       await openJob(page, 'offline.csv');
-      await page.getByText('Offline. Resumes').waitFor();
+      await page.getByText('Offline. Next try').waitFor();
     },
   },
   {
@@ -652,7 +652,7 @@ export const batchShots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Batch');
       await page.getByRole('textbox', { name: 'Find a batch' }).fill('no such batch');
-      await page.getByText('No batch has').waitFor();
+      await page.getByText('No batch matches').waitFor();
     },
   },
   {

@@ -102,7 +102,7 @@ export async function readSum(
     rows: before('rows?'),
     ok: before('succeeded|match'),
     failed: before('failed'),
-    unmatched: before('don’t'),
+    unmatched: before('no match'),
     blank: before('blank'),
   };
 }

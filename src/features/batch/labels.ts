@@ -6,7 +6,6 @@ import type {
   Job,
   JobState,
   Notice,
-  Tally,
 } from '../../../electron/contract/models/batch.ts';
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
@@ -137,6 +136,20 @@ function formatPattern({ operation, parts, pattern }: ColumnPlan): string {
   return said.filter((part) => part !== '').join(', ');
 }
 
+/**
+ * The way on that can help a job that does not run. Resuming can't where its file is another one by now, or where a
+ * policy does not grant what it does. Null for a job that runs or has ended.
+ */
+export function wayOn({
+  state,
+  braked,
+  waiting,
+}: Pick<Job, 'state' | 'braked' | 'waiting'>): 'resume' | 'change' | 'run-again' | null {
+  if (state === 'failed') return 'run-again';
+  if (state !== 'paused' && state !== 'interrupted') return null;
+  return braked !== null || waiting?.failure.code === 'service.refused' ? 'change' : 'resume';
+}
+
 /** Jobs as a person looks for them: what runs, what waits for them, what is done. */
 export const jobGroups: readonly { label: string; states: readonly JobState[] }[] = [
   { label: 'Running', states: ['running'] },
@@ -181,8 +194,12 @@ export function formatWaiting({ failure, until }: NonNullable<Job['waiting']>, n
   if (seconds <= 0) return `${reason}. Retrying now.`;
   return seconds < 600
     ? `${reason}. Retrying in ${formatSpan(seconds)}`
-    : `${reason}. Resumes at ${formatTime(until)}`;
+    : `${reason}. ${formatNextTry(failure.code, until)}`;
 }
+
+/** A quota begins anew at a known time. Anything else may still be so at the next try. */
+export const formatNextTry = (code: FailureCode, until: string): string =>
+  `${code === 'service.quota' ? 'Resumes' : 'Next try'} at ${formatTime(until)}`;
 
 /** Why a job does not run, in few words; '' where there is nothing to say. */
 export function describeStop({ state, braked, waiting, failure, plan }: Job, now: number): string {
@@ -215,7 +232,7 @@ export function formatSum({ tally, unsent, plan }: Pick<Job, 'tally' | 'unsent' 
   const isMatch = plan.columns.some(({ operation }) => operation === 'match');
   const parts = [
     `${formatCount(ok)} ${isMatch ? 'match' : 'succeeded'}`,
-    ...(unmatched > 0 ? [`${formatCount(unmatched)} don’t`] : []),
+    ...(unmatched > 0 ? [`${formatCount(unmatched)} no match`] : []),
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
     ...(blank > 0 ? [`${formatCount(blank)} blank`] : []),
     ...(unsent !== null && unsent > 0 ? [`${formatCount(unsent)} not sent`] : []),
@@ -275,15 +292,6 @@ export function formatAdvice(
   if (code === 'service.refused') return 'Choose another policy';
   if (!retriable) return 'Fix the data first';
   return state === 'cancelled' ? '' : 'Can be retried';
-}
-
-/** How many rows match: what an export of the matches will hold. */
-export function formatMatches({ rows, ok, failed, blank }: Tally): string {
-  const rest = [
-    failed > 0 ? `${formatCount(failed)} could not be compared` : '',
-    blank > 0 ? `${formatCount(blank)} ${blank === 1 ? 'is' : 'are'} blank` : '',
-  ].filter((part) => part !== '');
-  return `${formatCount(ok)} of ${formatCount(rows)} rows match.${rest.length === 0 ? '' : ` ${rest.join(', ')}.`}`;
 }
 
 /** The result of a trial. States without rows are left out. */

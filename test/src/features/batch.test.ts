@@ -8,13 +8,13 @@ import {
   describeState,
   describeStop,
   formatAdvice,
-  formatMatches,
   formatNotice,
   formatPlan,
   formatSum,
   formatWaiting,
   isFoundBy,
   parseCount,
+  wayOn,
 } from '../../../src/features/batch/labels.ts';
 import {
   buildPattern,
@@ -489,6 +489,28 @@ describe('the list of jobs', () => {
     expect(stop({ state: 'failed', failure: { code: 'job.sum' } })).not.toBe('');
   });
 
+  it('offers to resume a job only where that can help', () => {
+    const way = (over: Partial<Job>) =>
+      wayOn(data.job({ failure: null, waiting: null, braked: null, ...over }));
+    expect(way({ state: 'paused' })).toBe('resume');
+    expect(way({ state: 'interrupted' })).toBe('resume');
+    expect(way({ state: 'paused', waiting: { failure: { code: 'service.failing' }, until: null } })).toBe(
+      'resume',
+    );
+    expect(way({ state: 'paused', waiting: { failure: { code: 'service.refused' }, until: null } })).toBe(
+      'change',
+    );
+    expect(way({ state: 'interrupted', braked: { column: 1, failed: 450, of: 500, isCanary: false } })).toBe(
+      'change',
+    );
+    expect(way({ state: 'failed', failure: { code: 'file.changed' } })).toBe('run-again');
+    expect([way({ state: 'running' }), way({ state: 'finished' }), way({ state: 'cancelled' })]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+
   it('says what a job did, and finds it by any of it', () => {
     const job = data.job({ state: 'finished', tally: data.finishedTally });
     expect(formatPlan(job)).toBe('Detokenize card_token · analyst');
@@ -594,6 +616,8 @@ describe('labels and numbers', () => {
     expect(waiting('service.unreachable', 6)).toBe('Offline. Retrying in 6 s');
     expect(waiting('service.unreachable', -1)).toBe('Offline. Retrying now.');
     expect(waiting('service.unreachable', null)).toBe('Offline');
+    // Whether it is over then is not known.
+    expect(waiting('service.unreachable', 3_600)).toMatch(/^Offline\. Next try at \d\d:\d\d$/);
     expect(waiting('service.quota', 7_200)).toMatch(/^Today’s quota is used up\. Resumes at \d\d:\d\d$/);
     const job = data.job({ waiting: { failure: { code: 'service.unreachable' }, until: null } });
     expect(describeState(job)).toEqual({ variant: 'warn', label: 'Waiting' });
@@ -943,11 +967,11 @@ describe('an ended job', () => {
   });
 
   it('reports how many rows match and how many could not be compared', () => {
-    expect(formatMatches({ rows: 400, ok: 100, failed: 0, unmatched: 300, blank: 0 })).toBe(
-      '100 of 400 rows match.',
-    );
-    expect(formatMatches({ rows: 400, ok: 100, failed: 2, unmatched: 297, blank: 1 })).toBe(
-      '100 of 400 rows match. 2 could not be compared, 1 is blank.',
+    const { plan } = data.job();
+    const columns = plan.columns.map((planned) => ({ ...planned, operation: 'match' as const }));
+    const tally = { rows: 400, ok: 100, failed: 2, unmatched: 297, blank: 1 };
+    expect(formatSum(data.job({ plan: { ...plan, columns }, tally }))).toBe(
+      '400 rows = 100 match + 297 no match + 2 failed + 1 blank',
     );
   });
 
