@@ -8,7 +8,7 @@ export interface GridColumn {
   frozen?: boolean;
   /** Numbers, which are set at the end. */
   end?: boolean;
-  /** Marks columns that something is done with. */
+  /** Marks columns of results. */
   tint?: boolean;
   /** A second line of the tooltip. */
   note?: string;
@@ -23,10 +23,10 @@ export const maxDraggedWidth = 2_000;
 const cellPadding = 17;
 /** Of the monospaced face at 12 px. */
 const characterWidth = 7.25;
-const headCharacterWidth = 6.4;
+const headCharacterWidth = 6.8;
 const headExtra = 18;
 /** A long name is shortened in the middle: it is not what makes a column wide. */
-const maxHeadWidth = 168;
+const maxHeadWidth = 184;
 
 /** Wide enough for nine tenths of the texts that are not empty; all of them for `share` 1. */
 export function fitWidth(name: string, texts: readonly string[], share = 0.9): number {
@@ -36,6 +36,11 @@ export function fitWidth(name: string, texts: readonly string[], share = 0.9): n
   const content = length * characterWidth;
   return Math.round(Math.min(maxWidth, Math.max(minWidth, Math.max(head, content) + cellPadding)));
 }
+
+/** Whether all texts that are not empty are numbers, one of them at least with cents: these are set at the end. */
+export const areAmounts = (texts: readonly string[]): boolean =>
+  texts.some((text) => /\d[.,]\d\d$/.test(text)) &&
+  texts.every((text) => /^([-+]?\d[\d.,’' ]*)?$/.test(text));
 
 /** A name in two parts, of which the second is never cut: names of a file often differ in their ends only. */
 export function splitName(name: string): [start: string, end: string] {

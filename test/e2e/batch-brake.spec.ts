@@ -155,9 +155,9 @@ test('a policy that was refused is changed in place, and is known as refused aft
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Paste lines' }).click();
   await page
-    .getByLabel('One value a line')
+    .getByLabel('One value per line')
     .fill(['card', ...Array.from({ length: 1_000 }, (_, i) => card(i))].join('\n'));
-  await page.getByRole('button', { name: 'Create a batch' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await map(page, 'card', 'Tokenize', 'Card number');
   const line = page.getByRole('group', { name: 'card: Tokenize' });
   await line.getByRole('combobox', { name: /^Policy/ }).click();

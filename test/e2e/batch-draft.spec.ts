@@ -76,7 +76,7 @@ test('a single column comes mapped, and a mapping of another file is offered onl
   await page.getByRole('button', { name: 'Close the file' }).click();
   await chooseFile(page, wider);
   await expect(note).toHaveText(
-    'The mapping Tokens was saved for other columns: it has 1 of these 2. It is not filled in by itself.',
+    'The mapping “Tokens” was saved for other columns: it has 1 of these 2. It is not filled in by itself.',
   );
   const mapped = page.getByRole('group', { name: 'card_token: Detokenize' });
   await expect(mapped).toHaveCount(0);

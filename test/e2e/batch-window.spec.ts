@@ -131,14 +131,14 @@ test('a saved mapping is suggested by its header, removed without a question, an
   await page.getByRole('combobox', { name: 'Mapping: Strange weekly' }).waitFor();
 
   await reopen();
-  await expect(note).toHaveText('The mapping Strange weekly was saved for these columns and is filled in.');
+  await expect(note).toHaveText('The mapping “Strange weekly” was saved for these columns and is filled in.');
   await expect(mapped).toBeVisible();
   await page.getByRole('button', { name: 'Don’t use it' }).click();
   await expect(mapped).toHaveCount(0);
 
   await reopen();
   await page.getByRole('button', { name: 'Remove the mapping Strange weekly' }).press('Enter');
-  await expect(note).toHaveText('The mapping Strange weekly is removed.');
+  await expect(note).toHaveText('The mapping “Strange weekly” was removed.');
   await expect(page.getByRole('combobox', { name: /^Mapping/ })).toHaveCount(0);
   // By keyboard the way back is where the focus already is.
   await expect(page.getByRole('button', { name: 'Undo' })).toBeFocused();

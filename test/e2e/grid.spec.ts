@@ -152,7 +152,7 @@ test('widths and hidden columns are remembered for the next file of the same col
   await page.getByRole('columnheader', { name: 'amount' }).click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Hide column' }).click();
   await expect(page.getByRole('columnheader', { name: 'amount' })).toHaveCount(0);
-  await page.getByRole('button', { name: 'Show 1 hidden' }).waitFor();
+  await page.getByText('1 column hidden').waitFor();
 
   await page.getByRole('button', { name: 'All batches' }).click();
   await chooseFile(page, file);

@@ -89,8 +89,8 @@ test('nothing but a passphrase can be set where one is asked for', onlyHere, asy
   await startBuiltIn(page);
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Paste lines' }).click();
-  await page.getByLabel('One value a line').fill('card\n4111111111111111\n4012888888881881');
-  await page.getByRole('button', { name: 'Create a batch' }).click();
+  await page.getByLabel('One value per line').fill('card\n4111111111111111\n4012888888881881');
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('combobox', { name: /^card(:|$)/ }).click();
   await expect(page.getByRole('option', { name: /^Translate/ })).toBeVisible();
   await expect(page.getByRole('option', { name: /^Match pattern/ })).toHaveCount(0);

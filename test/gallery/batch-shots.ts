@@ -379,7 +379,7 @@ export const batchShots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Batch');
       await page.getByRole('button', { name: 'Paste lines' }).click();
-      await page.getByRole('textbox', { name: /^One value a line/ }).fill('4111117309211111');
+      await page.getByRole('textbox', { name: /^One value per line/ }).fill('4111117309211111');
     },
   },
   {

@@ -302,7 +302,8 @@ export function formatTrial(rows: readonly ResultRow[], matching: boolean): stri
     count('failed') > 0 ? `${count('failed')} failed` : '',
     count('blank') > 0 ? `${count('blank')} blank` : '',
   ].filter((part) => part !== '');
-  return `${parts.join(', ')}. Nothing was saved.`;
+  const isRefused = rows.some(({ code }) => code === 'service.refused');
+  return `${parts.join(', ')}. Nothing was saved.${isRefused ? ' Choose another policy below.' : ''}`;
 }
 
 /** Whether rows can be shown for a notice; others are about the header. */

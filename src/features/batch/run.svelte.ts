@@ -12,6 +12,7 @@ import type {
 } from '../../../electron/contract/models/batch.ts';
 import type { Cell } from '../../ui/grid-keys.ts';
 import { rowHead } from '../../ui/grid-columns.ts';
+import { formatCount } from '../../format.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
 import { ResultsTable } from './table.svelte.ts';
@@ -129,6 +130,12 @@ export class BatchRun {
   subject = $derived.by(() =>
     this.activeRow === undefined ? '' : `batch:${this.jobId}:${this.activeRow.row}:${this.active.column}`,
   );
+  /** The active cell, as the table names it: "Row 2 · card_token". */
+  cellName = $derived.by(() =>
+    this.activeRow === undefined
+      ? ''
+      : `Row ${formatCount(this.activeRow.row)} · ${this.table.nameOf(this.active.column)}`,
+  );
   isRevealed = $derived.by(
     () => this.app.revealed.now !== null && this.app.revealed.now.subject === this.subject,
   );
@@ -137,7 +144,7 @@ export class BatchRun {
     this.app = app;
     this.#api = api;
     this.jobId = job.jobId;
-    this.table = new ResultsTable(api, job);
+    this.table = new ResultsTable(api, job, (column) => this.plannedOf(column));
     this.active = { row: 0, column: this.table.columns[1]?.id ?? rowHead };
   }
 

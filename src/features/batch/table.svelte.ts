@@ -8,10 +8,10 @@ import type {
   RowsView,
 } from '../../../electron/contract/models/rows.ts';
 import type { Failure, FailureCode, Outcome } from '../../../electron/contract/errors.ts';
-import { fitWidth, rowHead, type GridColumn } from '../../ui/grid-columns.ts';
+import { areAmounts, fitWidth, rowHead, type GridColumn } from '../../ui/grid-columns.ts';
 import { RowPages } from '../../ui/row-pages.svelte.ts';
 import type { Api } from '../../api.ts';
-import { reasonFor } from '../../messages.ts';
+import { formatReason } from './labels.ts';
 
 /** What a person typed or chose over one column; empty text is no condition. */
 export interface ColumnFilter {
@@ -27,8 +27,12 @@ const columnMargin = 8;
 /** Rows whose content says how wide a column is, and how many of their cells. */
 const measuredRows = 200;
 const measuredCells = 10_000;
+/** In a table of more, the last rows are measured too: their numbers have more digits. */
+const measuredTable = 2_000;
 
 type Cell = ResultRow['cells'][number];
+type Planned = Parameters<typeof formatReason>[1];
+type Labelled = (column: number | null) => Planned;
 
 /** A row as far as it is here: a cell is null where the row has no such field, and undefined until it was fetched. */
 export interface TableRow extends Pick<ResultRow, 'row' | 'state' | 'code'> {
@@ -44,6 +48,7 @@ export class ResultsTable {
   readonly #jobId: string;
   readonly #columnNames: readonly string[];
   readonly #plan: Job['plan'];
+  readonly #labelled: Labelled;
   filter = $state<RowFilter>('all');
   /** By column. */
   conditions = $state.raw<ReadonlyMap<number, ColumnFilter>>(new Map());
@@ -60,7 +65,7 @@ export class ResultsTable {
   /** Set by a person, by column. */
   widths = $state.raw<ReadonlyMap<number, number>>(new Map());
   hidden = $state.raw<ReadonlySet<number>>(new Set());
-  #fitted = $state.raw<ReadonlyMap<number, number>>(new Map());
+  #fitted = $state.raw<ReadonlyMap<number, Pick<GridColumn, 'width' | 'end'>>>(new Map());
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #stopListening: () => void;
   /** The rows asked for last; shown once they are here. */
@@ -74,10 +79,10 @@ export class ResultsTable {
     return known.map((column) => ({
       id: column,
       name: this.nameOf(column),
-      width: this.widths.get(column) ?? this.#fitted.get(column) ?? (column === rowHead ? 88 : 136),
+      width: this.widths.get(column) ?? this.#fitted.get(column)?.width ?? (column === rowHead ? 88 : 136),
       frozen: column === rowHead || this.#planned.has(column),
-      end: column === rowHead,
-      tint: this.#planned.has(column),
+      end: column === rowHead || this.#fitted.get(column)?.end === true,
+      tint: this.isResult(column),
     }));
   });
   isFiltered = $derived(this.#where.length > 0);
@@ -85,8 +90,10 @@ export class ResultsTable {
   /** Mapped columns and those of their results. */
   readonly #planned: ReadonlySet<number>;
 
-  constructor(api: Api, job: Pick<Job, 'jobId' | 'columns' | 'plan'>) {
+  /** `labelled`: what a mapped column of the source is called; null for one that is not mapped. */
+  constructor(api: Api, job: Pick<Job, 'jobId' | 'columns' | 'plan'>, labelled: Labelled) {
     this.#api = api;
+    this.#labelled = labelled;
     this.#jobId = job.jobId;
     this.#columnNames = job.columns;
     this.#plan = job.plan;
@@ -136,6 +143,10 @@ export class ResultsTable {
   /** The plan of a mapped column, or of the result that stands beside it. */
   planOf(column: number): Job['plan']['columns'][number] | undefined {
     return this.#plan.columns.find((one) => one.column === this.sourceOf(column));
+  }
+
+  plannedOf(column: number): Planned {
+    return this.#labelled(this.planOf(column)?.column ?? null);
   }
 
   /** The mapped column that a result beside belongs to; any other column itself. */
@@ -362,10 +373,18 @@ export class ResultsTable {
       const outcome = await this.#fetch(this.#query, 0, count);
       if (!outcome.ok) return;
       ({ rows } = outcome.value);
-    } else rows = this.#firstRows(Math.min(total, measuredRows));
-    const fitted = new Map<number, number>();
+    } else {
+      const last = total > measuredTable ? await this.#fetch(this.#query, total - pageRows, pageRows) : null;
+      rows = [...this.#firstRows(Math.min(total, measuredRows)), ...(last?.ok ? last.value.rows : [])];
+    }
+    const fitted = new Map<number, Pick<GridColumn, 'width' | 'end'>>();
     for (const column of this.#order) {
-      if (column !== rowHead) fitted.set(column, fitWidth(this.nameOf(column), this.#textsOf(column, rows)));
+      if (column === rowHead) continue;
+      const texts = this.#textsOf(column, rows);
+      // A reason is rare, but cut it says nothing.
+      const ofReasons = fitWidth('', this.#textsOf(column, rows, 'failed'), 1);
+      const width = Math.max(fitWidth(this.nameOf(column), texts), ofReasons);
+      fitted.set(column, { width, end: !this.#planned.has(column) && areAmounts(texts) });
     }
     this.#fitted = fitted;
   }
@@ -374,13 +393,15 @@ export class ResultsTable {
     return Array.from({ length: count }, (_, position) => this.pages.row(position));
   }
 
-  #textsOf(column: number, rows: readonly (TableRow | undefined)[]): string[] {
+  #textsOf(column: number, rows: readonly (TableRow | undefined)[], state?: Cell['state']): string[] {
+    const planned = this.plannedOf(column);
     return rows.flatMap((row) => {
-      const cell = row?.cells[column];
-      if (!cell) return [];
+      const cell = row && this.cellOf(row, column);
+      if (!cell || (state !== undefined && cell.state !== state)) return [];
       // The gaps between the groups of a card, and the icon of a failure, need their room too.
-      if (cell.state === 'failed') return [`${reasonFor(cell.code ?? 'call.failed')}   `];
-      return [this.#planned.has(column) ? `${cell.text}  ` : cell.text];
+      if (cell.state === 'failed')
+        return [`${formatReason({ code: cell.code ?? 'call.failed' }, planned)}  `];
+      return [planned === null ? cell.text : `${cell.text}  `];
     });
   }
 

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { calls, events } from '../../../electron/contract/calls.ts';
-import { failed } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import { createDistinctCounter } from '../../../electron/batch/planning/preflight.ts';
 import {
   codeOf,
@@ -113,6 +113,26 @@ describe('the trial', () => {
     expect(page.rows[19]?.cells).toEqual([{ text: '•••••••', state: 'ok' }]);
     expect(app.service.sent).toHaveLength(20);
     expect(valueOf(await app.batch['batch.jobs']({}))).toEqual([]);
+  });
+
+  it('shows masks of each kind, in place and beside', async () => {
+    app.service.answer = (_, elements) =>
+      done({
+        requestId: 'r-1',
+        elements: elements.map(({ ref, value }) => ({
+          ref,
+          ok: true,
+          value: value === 'c1' ? '4111111111111111' : '917-22-0001',
+        })),
+      });
+    const sourceId = await app.open(await app.write('in.csv', 'card_token,ssn_token\nc1,s1\n'));
+    const plan = planOf([detokenize(0, { into: 'beside' }), detokenize(1, { definition: 'ssn' })]);
+    const page = valueOf(await app.batch['batch.try']({ sourceId, plan, revealReason: null }));
+    expect(page.rows[0]?.cells).toEqual([
+      { text: 'c1', state: 'kept' },
+      { text: '•••-••-0001', state: 'ok' },
+      { text: '411111••••••1111', state: 'ok' },
+    ]);
   });
 
   it('says why when the service refuses', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, Mapping } from '../../../electron/contract/models/batch.ts';
-import { failed } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import { openApi } from '../../../src/api.ts';
 import { AppStore } from '../../../src/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
@@ -344,6 +344,35 @@ describe('the table of a run', () => {
     // A value that was refused says so itself, and the other results of its row stay.
     expect(table.cellOf({ ...row, state: 'failed', code: 'value.unfit' }, 1)).toBe(row.cells[1]);
     expect(table.cellOf({ ...unsent, cells: [] }, 1)).toBeUndefined();
+  });
+
+  it('has room for the longest reason, in its column’s own words, and for the last rows of a long table', async () => {
+    const longest = { text: '', state: 'failed', code: 'value.check-digit' } as const;
+    const { table } = await opened(
+      { tally: { ...data.finishedTally, rows: 1_000_000 } },
+      {
+        answers: {
+          'batch.rows': ({ from, count }) =>
+            done({
+              total: 1_000_000,
+              from,
+              rows: Array.from({ length: count }, (_, n) => {
+                const row = data.resultRow(from + n + 1, { fail: 'none' });
+                const cells = row.cells.map((cell, column) =>
+                  column === 1 && from + n === 3 ? longest : cell,
+                );
+                return { ...row, cells };
+              }),
+            }),
+        },
+      },
+    );
+    const widthOf = (column: number) => table.columns.find(({ id }) => id === column)?.width ?? 0;
+    await expect.poll(() => widthOf(1)).toBe(320);
+    // Nine characters, such as D-1019999: more than any of the first rows has.
+    expect(widthOf(0)).toBeGreaterThanOrEqual(9 * 7.25 + 17);
+    expect(table.columns.filter(({ end }) => end).map(({ name }) => name)).toEqual(['Row', 'amount']);
+    expect(table.columns.filter(({ tint }) => tint).map(({ name }) => name)).toEqual(['card_token']);
   });
 
   it('asks main for what is filtered and sorted, and shows the old rows until the new ones are here', async () => {

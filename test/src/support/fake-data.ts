@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
-import type { CanaryCell, Job, Tally, Preview } from '../../../electron/contract/models/batch.ts';
+import type { CanaryCell, ColumnPlan, Job, Tally, Preview } from '../../../electron/contract/models/batch.ts';
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { ConnectionView, PolicyGrants } from '../../../electron/contract/models/connection.ts';
 import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
@@ -282,13 +282,20 @@ export function resultRow(n: number, { fail = 'some' }: { fail?: 'all' | 'some' 
   };
 }
 
+/** What a value became, as main shows it: a token whole, cleartext behind its mask. */
+function resultText({ operation, definition }: ColumnPlan, n: number): string {
+  if (operation !== 'detokenize' && operation !== 'mask') return `917-33-${4_000 + n}`;
+  return definition === 'ssn' ? `•••-••-${4_000 + n}` : masked();
+}
+
 /** For a job with more columns than the usual file has: the last are results, the others have made-up numbers. */
 export function wideRow({ columns, plan }: Pick<Job, 'columns' | 'plan'>, row: ResultRow): ResultRow {
   const besides = plan.columns.filter(({ into }) => into === 'beside');
   const more = columns.length - besides.length - row.cells.length;
-  const results = besides.map(({ operation }, index) => {
+  const results = besides.map((planned, index) => {
     if (row.state === 'failed') return { text: '', state: row.state, ...(row.code && { code: row.code }) };
-    if (operation !== 'match') return { text: `917-33-${4_000 + row.row + index}`, state: 'ok' as const };
+    if (planned.operation !== 'match')
+      return { text: resultText(planned, row.row + index), state: 'ok' as const };
     return row.row % 39 === 1
       ? { text: 'match', state: 'ok' as const }
       : { text: '', state: 'unmatched' as const };
@@ -296,11 +303,13 @@ export function wideRow({ columns, plan }: Pick<Job, 'columns' | 'plan'>, row: R
   return {
     ...row,
     cells: [
-      ...row.cells.map((cell, column): ResultRow['cells'][number] =>
-        besides.some((planned) => planned.column === column)
-          ? { text: sourceRow(row.row)[column] ?? '', state: 'kept' }
-          : cell,
-      ),
+      ...row.cells.map((cell, column): ResultRow['cells'][number] => {
+        const planned = plan.columns.find((one) => one.column === column);
+        if (planned?.into === 'beside') return { text: sourceRow(row.row)[column] ?? '', state: 'kept' };
+        return planned === undefined || cell.state !== 'kept'
+          ? cell
+          : { text: resultText(planned, row.row), state: 'ok' };
+      }),
       ...Array.from({ length: Math.max(0, more) }, (_, n) => ({
         text: `v${row.row}-${n}`,
         state: 'kept' as const,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  areAmounts,
   columnsInView,
   countFrozen,
   fitWidth,
@@ -59,6 +60,16 @@ describe('the columns of a grid', () => {
     expect(fitWidth('n', [])).toBe(minWidth);
     // Mostly empty: those that are not count.
     expect(fitWidth('n', [...Array.from({ length: 90 }, () => ''), 'a note of some length'])).toBe(169);
+  });
+
+  it('are set at the end where they hold amounts', () => {
+    expect(areAmounts(['37.50', '', '-1,204.00', '12'])).toBe(true);
+    expect(areAmounts(['1.204,00', '7,50'])).toBe(true);
+    // Numbers that only name something, and anything that is no number.
+    expect(areAmounts(['20001', '917'])).toBe(false);
+    expect(areAmounts(['37.50', 'EUR'])).toBe(false);
+    expect(areAmounts(['2026-11-20', '37.50'])).toBe(false);
+    expect(areAmounts([])).toBe(false);
   });
 
   it('keep the end of a long name, by which it differs from others', () => {
