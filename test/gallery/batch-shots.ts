@@ -395,6 +395,7 @@ export const batchShots: Shot[] = [
     scene: 'notices',
     steps: async (page) => {
       await draftWith(page);
+      await page.getByRole('button', { name: /^Show all/ }).click();
       await page.getByText('looks like a token already').scrollIntoViewIfNeeded();
     },
   },

@@ -31,8 +31,7 @@ const measuredCells = 10_000;
 const measuredTable = 2_000;
 
 type Cell = ResultRow['cells'][number];
-type Planned = Parameters<typeof formatReason>[1];
-type Labelled = (column: number | null) => Planned;
+type Labelled = (column: number | null) => Parameters<typeof formatReason>[1];
 
 /** A row as far as it is here: a cell is null where the row has no such field, and undefined until it was fetched. */
 export interface TableRow extends Pick<ResultRow, 'row' | 'state' | 'code'> {
@@ -145,7 +144,7 @@ export class ResultsTable {
     return this.#plan.columns.find((one) => one.column === this.sourceOf(column));
   }
 
-  plannedOf(column: number): Planned {
+  plannedOf(column: number): ReturnType<Labelled> {
     return this.#labelled(this.planOf(column)?.column ?? null);
   }
 

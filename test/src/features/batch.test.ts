@@ -11,6 +11,7 @@ import {
   formatNotice,
   formatPlan,
   formatSum,
+  formatTrial,
   formatWaiting,
   isFoundBy,
   parseCount,
@@ -348,6 +349,7 @@ describe('the table of a run', () => {
 
   it('has room for the longest reason, in its column’s own words, and for the last rows of a long table', async () => {
     const longest = { text: '', state: 'failed', code: 'value.check-digit' } as const;
+    const number = { text: 'D-2026-11-000999999', state: 'kept' } as const;
     const { table } = await opened(
       { tally: { ...data.finishedTally, rows: 1_000_000 } },
       {
@@ -358,9 +360,9 @@ describe('the table of a run', () => {
               from,
               rows: Array.from({ length: count }, (_, n) => {
                 const row = data.resultRow(from + n + 1, { fail: 'none' });
-                const cells = row.cells.map((cell, column) =>
-                  column === 1 && from + n === 3 ? longest : cell,
-                );
+                const first = from + n === 3 ? { 1: longest } : {};
+                const last = from + n > 999_000 ? { 0: number } : {};
+                const cells = Object.assign([...row.cells], first, last);
                 return { ...row, cells };
               }),
             }),
@@ -369,8 +371,7 @@ describe('the table of a run', () => {
     );
     const widthOf = (column: number) => table.columns.find(({ id }) => id === column)?.width ?? 0;
     await expect.poll(() => widthOf(1)).toBe(320);
-    // Nine characters, such as D-1019999: more than any of the first rows has.
-    expect(widthOf(0)).toBeGreaterThanOrEqual(9 * 7.25 + 17);
+    expect(widthOf(0)).toBe(Math.round(number.text.length * 7.25 + 17));
     expect(table.columns.filter(({ end }) => end).map(({ name }) => name)).toEqual(['Row', 'amount']);
     expect(table.columns.filter(({ tint }) => tint).map(({ name }) => name)).toEqual(['card_token']);
   });
@@ -650,6 +651,14 @@ describe('labels and numbers', () => {
     expect(waiting('service.quota', 7_200)).toMatch(/^Today’s quota is used up\. Resumes at \d\d:\d\d$/);
     const job = data.job({ waiting: { failure: { code: 'service.unreachable' }, until: null } });
     expect(describeState(job)).toEqual({ variant: 'warn', label: 'Waiting' });
+  });
+
+  it('says what to do about a trial that the policy does not grant', () => {
+    const rows = [data.resultRow(1), { ...data.resultRow(3), code: 'service.refused' as const }];
+    expect(formatTrial(rows, false)).toBe(
+      '1 of 2 rows succeeded, 1 failed. Nothing was saved. Choose another policy below.',
+    );
+    expect(formatTrial([data.resultRow(1)], false)).toBe('1 of 1 row succeeded. Nothing was saved.');
   });
 
   it('has the rows that were not sent in that sum', () => {
