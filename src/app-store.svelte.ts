@@ -97,6 +97,20 @@ export class AppStore {
     );
   }
 
+  /**
+   * Definitions to which tokens of one can be translated. The service keeps the value: a card's fits a definition of cards,
+   * which come first, or one of any text. Of a text nobody knows.
+   */
+  translateTargets(definition: string): TokenDefinition[] {
+    const { kind } = this.definition(definition);
+    const others = this.definitions.filter(({ name }) => name !== definition);
+    const ofKind = others.filter((target) => target.kind === kind);
+    return [
+      ...ofKind,
+      ...others.filter((target) => target.kind !== kind && (kind === 'text' || target.kind === 'text')),
+    ];
+  }
+
   /** Whether it is known that the policy may not do this. What nobody knows is not refused. */
   isRefused(operation: Operation, definition: string, policy = this.policy): boolean {
     const tested = this.connection?.grants.find((grants) => grants.policy === policy);

@@ -101,19 +101,16 @@ export function planFor(
   { app, column, before, preset }: PlanOptions,
 ): ColumnPlan {
   const definition = before?.definition ?? definitionFor(column, preset, app);
-  const other = app.definitions.find(({ name }) => name !== definition);
+  const policy =
+    before === undefined
+      ? preset?.policy || policyFor(operation, definition, app)
+      : app.policyFor(batchOperations[operation], definition, before.policy);
   return {
     column: column.index,
     operation,
-    policy:
-      before === undefined
-        ? preset?.policy || policyFor(operation, definition, app)
-        : app.policyFor(batchOperations[operation], definition, before.policy),
+    policy,
     definition,
-    target:
-      operation === 'translate' && other !== undefined
-        ? { policy: app.policyFor('BatchTranslate', other.name), definition: other.name }
-        : null,
+    target: operation === 'translate' ? targetFor({ definition, policy }, app) : null,
     parts: null,
     pattern: null,
     // A match is always written beside its column, so its value is not carried over to the next operation.
@@ -124,6 +121,15 @@ export function planFor(
           ? 'replace'
           : (before?.into ?? 'replace'),
   };
+}
+
+/** Where tokens are translated to at first, under the column's own policy where it may; null where there is nothing else. */
+export function targetFor({ definition, policy }: Pick<ColumnPlan, 'definition' | 'policy'>, app: AppStore) {
+  const other =
+    app.translateTargets(definition)[0] ?? app.definitions.find(({ name }) => name !== definition);
+  return other === undefined
+    ? null
+    : { policy: app.policyFor('BatchTranslate', other.name, policy), definition: other.name };
 }
 
 /** The chosen policy, unless an earlier batch was refused under it. */

@@ -389,16 +389,13 @@ export class LookupController {
     return { reason: this.app.reason.trim(), caseReference: this.caseReference.trim() };
   }
 
-  /** The service keeps the value: a card's fits a definition of cards, or one of any text. Of a text nobody knows. */
   #targetsOf(lookup: Lookup | null): TokenDefinition[] {
     if (lookup === null) return [];
-    const { kind } = this.app.definition(lookup.definition);
-    return this.app.definitions.filter(
-      (target) =>
-        target.name !== lookup.definition &&
-        this.app.policyOptions('Translate', target.name).some(({ disabled }) => disabled !== true) &&
-        (kind === 'text' || target.kind === kind || target.kind === 'text'),
-    );
+    return this.app
+      .translateTargets(lookup.definition)
+      .filter(({ name }) =>
+        this.app.policyOptions('Translate', name).some(({ disabled }) => disabled !== true),
+      );
   }
 
   async #show(run: () => Promise<Outcome<Lookup>>): Promise<boolean> {

@@ -178,6 +178,30 @@ describe('a draft', () => {
     expect(draft.columns.get(1)).toMatchObject({ policy: 'analyst', target: { policy: 'analyst' } });
   });
 
+  it('translates to a definition that takes the values: of the same kind, or of any text', async () => {
+    const card = { name: 'old-card', label: 'Old cards', kind: 'card' } as const;
+    for (const [from, more, to] of [
+      ['ssn', [], 'free-text'],
+      ['card-number', [], 'free-text'],
+      ['card-number', [card], 'old-card'],
+    ] as const) {
+      const connection = {
+        ...data.production,
+        definitions: [...data.production.definitions, ...more],
+      };
+      const { draft } = await drafted({
+        state: data.appState({
+          connections: [connection],
+          active: { connectionId: connection.id, policy: 'analyst' },
+        }),
+      });
+      draft.choose(1, 'detokenize');
+      draft.change(1, { definition: from });
+      draft.choose(1, 'translate');
+      expect(draft.columns.get(1)?.target?.definition).toBe(to);
+    }
+  });
+
   it('maps an only column of lines that were pasted into Lookup, whatever they look like, but for cleartext', async () => {
     for (const [content, operation, note] of [
       [null, 'detokenize', 'tokens'],
