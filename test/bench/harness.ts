@@ -141,7 +141,7 @@ const noLog = {
   close: () => Promise.resolve(),
 };
 
-async function openLog(home: string): Promise<Audit> {
+export async function openLog(home: string): Promise<Audit> {
   const audit = createAudit({
     folder: join(home, 'audit'),
     checkpoint: createCheckpointFile(join(home, 'checkpoints', 'audit')),

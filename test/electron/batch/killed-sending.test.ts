@@ -4,10 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createAudit } from '../../../electron/audit/audit.ts';
-import { createCheckpointFile } from '../../../electron/audit/checkpoint.ts';
-import { done } from '../../../electron/contract/errors.ts';
 import { cleartextOf, startCountingService } from '../../bench/counting-service.ts';
+import { openLog } from '../../bench/harness.ts';
 import type { SlowSyncs } from '../../bench/slow-syncs.ts';
 import { writeTable } from '../../bench/table.ts';
 import { everything } from '../../support/audit-folder.ts';
@@ -69,14 +67,7 @@ it(
       expect(await live(killAt)).toBe('SIGKILL');
       // The last lines were synced, and their requests did not leave.
       expect(syncedLines() - lines).toBeGreaterThan(service.requests - sent);
-      const audit = createAudit({
-        folder: join(home, 'audit'),
-        checkpoint: createCheckpointFile(join(home, 'checkpoints', 'audit')),
-        key: () => Promise.resolve(done({ bytes: new Uint8Array(32).fill(7), persistent: true })),
-        actor: 'test',
-        now: () => new Date(),
-      });
-      await audit.opened;
+      const audit = await openLog(home);
       expect(audit.state()).toBe('ready');
       expect((await audit.list(everything)).chain.state).toBe('intact');
       await audit.close();
