@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { renameSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,9 @@ export async function slowSyncs({ ms, log, killAt = Infinity }: SlowSyncs): Prom
     await wait(ms);
     await datasync.call(this);
     if (log === undefined || statSync(log.file, { throwIfNoEntry: false })?.ino !== ino) return;
-    writeFileSync(log.noted, String(size));
+    // In one step: it is read by another process.
+    writeFileSync(`${log.noted}.new`, String(size));
+    renameSync(`${log.noted}.new`, log.noted);
     synced += 1;
     if (synced === killAt) process.kill(process.pid, 'SIGKILL');
   };
