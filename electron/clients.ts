@@ -17,7 +17,7 @@ import type { SettingsDocument } from './settings/settings.ts';
 import type { Store } from './settings/store.ts';
 
 export interface ClientsOptions {
-  readonly audit: Pick<Audit, 'begin'>;
+  readonly audit: Pick<Audit, 'begin' | 'hurry'>;
   readonly create: CreateClient;
   /** The connection, ready to be used: the built-in service is started first, which may change its address. */
   readonly ready: (connectionId: string) => Promise<Outcome<Connection>>;
@@ -222,13 +222,16 @@ export function createClientFor({
  * line already: the act's.
  */
 export function createRequestAudit(
-  audit: Pick<Audit, 'begin'>,
+  audit: Pick<Audit, 'begin' | 'hurry'>,
   connection: { name: string; environment: string },
 ): AuditRequest {
-  return async ({ operation, policy, definition, context }) => {
-    if (context.act?.sent === false && operation !== 'CreateSession') {
-      context.act.sent = true;
-      return context.act.line ?? done(() => undefined);
+  return async ({ operation, policy, definition, context, later }) => {
+    const { act } = context;
+    if (act?.sent === false && operation !== 'CreateSession') {
+      act.sent = true;
+      if (act.line === undefined) return done(() => undefined);
+      if (act.isWritten !== true) audit.hurry();
+      return act.line;
     }
     const begun = await audit.begin({
       action: operation,
@@ -240,6 +243,7 @@ export function createRequestAudit(
       ...(context.caseReference !== undefined && { caseReference: context.caseReference }),
       ...(context.rows !== undefined && { rows: context.rows }),
       ...(context.job !== undefined && { job: context.job }),
+      ...(later === true && { later }),
     });
     if (!begun.ok) return begun;
     return done(({ ok, code, requestId, refused, sent }) => {

@@ -22,6 +22,8 @@ export interface AuditIntent {
    * Who can hold the cleartext back leaves this out and awaits `anchor` instead, beside the request.
    */
   readonly cleartext?: boolean;
+  /** The act comes later: its line may wait a little for others, until it is asked for by `hurry`. */
+  readonly later?: boolean;
 }
 
 export interface AuditEnd {
@@ -45,6 +47,8 @@ export type AuditClose = (end: AuditEnd) => void;
  */
 export interface Audit {
   begin(intent: AuditIntent): Promise<Outcome<AuditClose>>;
+  /** The turn of an act that was to come later has come: writes what is pending. */
+  hurry(): void;
   /**
    * Writes the log's end to the keychain: what has begun before this call can't be taken out of the log unnoticed once
    * it answers. `audit.unwritable` where the keychain does not take it; nothing in clear may be given out then.
@@ -83,6 +87,8 @@ export interface AuditOptions extends Omit<LogWriterOptions, 'key' | 'rotateByte
 const defaultRotateBytes = 8 * 1_024 * 1_024;
 /** Ends need not be synced before anything: they wait so long for the next beginning, and are written with it. */
 const endsWaitMs = 50;
+/** Beginnings of what comes later wait so long, so that more of them share a sync. */
+const laterWaitMs = 20;
 
 interface PendingEntry {
   readonly content: EntryContent;
@@ -99,7 +105,9 @@ export function createAudit(options: AuditOptions): Audit {
   const changes = createEmitter();
   let pending: PendingEntry[] = [];
   let flushing: Promise<void> | null = null;
-  let endsTimer: NodeJS.Timeout | null = null;
+  /** Whether somebody waits for what is pending. */
+  let isAsked = false;
+  let waiting: { readonly timer: NodeJS.Timeout; readonly ms: number } | null = null;
   let opening: Promise<LogWriter> | null = null;
   let writer: LogWriter | null = null;
   let unwritable = false;
@@ -130,33 +138,42 @@ export function createAudit(options: AuditOptions): Audit {
   }
 
   async function writePending(): Promise<void> {
-    while (pending.length > 0) {
-      const batch = pending;
-      pending = [];
-      try {
-        const first = await (writer ?? (await open())).append(batch.map(({ content }) => content));
-        unwritable = false;
-        for (const [position, { settle }] of batch.entries()) settle?.(first + position);
-      } catch {
-        unwritable = true;
-        pending = [...batch.filter(({ settle }) => settle === null), ...pending];
-        for (const { settle } of batch) settle?.(null);
+    try {
+      while (isAsked && pending.length > 0) {
+        isAsked = false;
+        const batch = pending;
+        pending = [];
+        try {
+          const first = await (writer ?? (await open())).append(batch.map(({ content }) => content));
+          unwritable = false;
+          for (const [position, { settle }] of batch.entries()) settle?.(first + position);
+        } catch {
+          unwritable = true;
+          // Ends that could not be written wait for the next beginning.
+          pending = [...batch.filter(({ settle }) => settle === null), ...pending];
+          for (const { settle } of batch) settle?.(null);
+        }
+        reportState();
       }
-      reportState();
-      // Ends that could not be written wait for the next beginning.
-      if (unwritable && pending.every(({ settle }) => settle === null)) break;
+    } finally {
+      // In the same turn as the last look: whoever asks after it begins anew.
+      flushing = null;
     }
   }
 
+  /** Writes what is pending now, after what is being written. */
   function flush(): Promise<void> {
-    if (endsTimer !== null) clearTimeout(endsTimer);
-    endsTimer = null;
-    flushing ??= writePending().finally(() => {
-      flushing = null;
-      // One that came after the last look at what is pending: nobody else would write it.
-      if (pending.some(({ settle }) => settle !== null)) void flush();
-    });
+    clearTimeout(waiting?.timer);
+    waiting = null;
+    isAsked = true;
+    flushing ??= Promise.resolve().then(writePending);
     return flushing;
+  }
+
+  function flushWithin(ms: number): void {
+    if (waiting !== null && waiting.ms <= ms) return;
+    clearTimeout(waiting?.timer);
+    waiting = { timer: setTimeout(() => void flush(), ms), ms };
   }
 
   /** An older copy of the log put back later is behind the anchor. */
@@ -175,7 +192,7 @@ export function createAudit(options: AuditOptions): Audit {
       if (closed) return;
       closed = true;
       pending.push({ content: endEntry({ begun, sequence, end, at: now() }), settle: null });
-      endsTimer ??= setTimeout(() => void flush(), endsWaitMs);
+      flushWithin(endsWaitMs);
     };
   }
 
@@ -190,7 +207,8 @@ export function createAudit(options: AuditOptions): Audit {
       const content = beginEntry(intent, now(), actor);
       const sequence = await new Promise<number | null>((settle) => {
         pending.push({ content, settle });
-        void flush();
+        if (intent.later === true) flushWithin(laterWaitMs);
+        else void flush();
       });
       if (sequence === null) return failed('audit.unwritable');
       const close = createClose(content, sequence);
@@ -199,6 +217,9 @@ export function createAudit(options: AuditOptions): Audit {
       if (anchored.ok) return done(close);
       close({ ok: false, code: anchored.failure.code });
       return anchored;
+    },
+    hurry() {
+      if (pending.length > 0) void flush();
     },
     anchor,
     async list(query) {
@@ -225,7 +246,9 @@ export function createAudit(options: AuditOptions): Audit {
     onState: (listener) => changes.on(listener),
     async close() {
       await opened;
-      await flush();
+      // Ends may come while others are written.
+      do await flush();
+      while (pending.length > 0 && !unwritable);
       await writer?.close();
       writer = null;
     },

@@ -90,7 +90,7 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
       newSegment = { after: null, seals: null };
     } else {
       end = { ...last, tail: 0 };
-      await verifier.trust(end);
+      verifier.trust(end);
     }
     if (end.foreign) {
       newSegment = { after: 'other-key', seals: await sha256(segmentFile(folder, end.segment)) };
@@ -140,7 +140,7 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
 
   async function append(contents: readonly EntryContent[]): Promise<number> {
     await rollBack();
-    if (newSegment !== null || !(await verifier.isUnchanged(end.segment))) await verifyAgain();
+    if (newSegment !== null || !verifier.isUnchanged(end.segment)) await verifyAgain();
     if (newSegment === null && end.size >= rotateBytes) newSegment = { after: null, seals: null };
 
     const { bytes, next } = signLines([...ownEntries, ...contents]);
@@ -156,7 +156,7 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
       throw error;
     }
     undo = null;
-    await verifier.trust(next);
+    verifier.trust(next);
     end = next;
     highest = { segment: next.segment, sequence: next.last };
     newSegment = null;

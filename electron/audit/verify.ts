@@ -97,9 +97,9 @@ export interface LogReport {
 export interface LogVerifier {
   verify(checkpoints: readonly ChainPosition[]): Promise<LogReport>;
   /** Takes over a report of what was just appended, so that it is not read again. */
-  trust(report: SegmentReport): Promise<void>;
+  trust(report: SegmentReport): void;
   /** Whether a file is as the last `verify` or `trust` left it, and still the log's last. */
-  isUnchanged(segment: number): Promise<boolean>;
+  isUnchanged(segment: number): boolean;
 }
 
 export function createLogVerifier(folder: string, key: VerifierKey): LogVerifier {
@@ -107,11 +107,11 @@ export function createLogVerifier(folder: string, key: VerifierKey): LogVerifier
 
   async function reportOf(segment: number): Promise<SegmentReport> {
     const file = segmentFile(folder, segment);
-    const version = await fileVersion(file);
+    const version = fileVersion(file);
     const cached = known.get(segment);
-    if (cached?.version === version) return cached.report;
+    if (cached !== undefined && cached.version === version) return cached.report;
     const report = await verifySegment(file, segment, key);
-    known.set(segment, { version, report });
+    if (version !== null) known.set(segment, { version, report });
     return report;
   }
 
@@ -137,16 +137,14 @@ export function createLogVerifier(folder: string, key: VerifierKey): LogVerifier
       return { segments, breaks };
     },
 
-    async trust(report) {
-      const version = await fileVersion(segmentFile(folder, report.segment)).catch(() => null);
+    trust(report) {
+      const version = fileVersion(segmentFile(folder, report.segment));
       if (version === null) known.delete(report.segment);
       else known.set(report.segment, { version, report });
     },
 
-    async isUnchanged(segment) {
-      const [version, next] = await Promise.all(
-        [segment, segment + 1].map((one) => fileVersion(segmentFile(folder, one)).catch(() => null)),
-      );
+    isUnchanged(segment) {
+      const [version, next] = [segment, segment + 1].map((one) => fileVersion(segmentFile(folder, one)));
       return version !== null && next === null && known.get(segment)?.version === version;
     },
   };

@@ -13,6 +13,7 @@ import { createTransfers, type QuotaStore } from './limits/transfers.ts';
 import type { OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import type {
+  Announced,
   Answer,
   AuditRequest,
   BatchAnswer,
@@ -107,8 +108,17 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   let batchSize = profile.limits.batchSize;
   const transfersOf = (elements: number): number => (profile.transferUnit === 'request' ? 1 : elements);
 
-  const signalOf = ({ signal }: CallContext): AbortSignal =>
-    signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
+  /** One for all calls with the same signal, such as those of a job: to make one takes longer than to send a request. */
+  const joined = new WeakMap<AbortSignal, AbortSignal>();
+  const signalOf = ({ signal }: CallContext): AbortSignal => {
+    if (signal === undefined) return closing.signal;
+    const known = joined.get(signal);
+    if (known !== undefined) return known;
+    const made = AbortSignal.any([signal, closing.signal]);
+    setMaxListeners(0, made);
+    joined.set(signal, made);
+    return made;
+  };
 
   /** The members before the value or the elements, under the names of the profile. */
   const sessionMembers = (
@@ -250,10 +260,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
         policy,
         definition,
         context: auditContext(context, transfersOf(elements)),
+        later: true,
       });
-      return {
+      const announced: Announced = {
         sent: false,
         line,
+        isWritten: false,
         drop() {
           if (this.sent) return;
           this.sent = true;
@@ -262,6 +274,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
           });
         },
       };
+      void line.then(() => (announced.isWritten = true));
+      return announced;
     },
     async openSession(policy) {
       refused.forgive(policy);

@@ -25,6 +25,8 @@ export interface RecordedAct {
   sent: boolean;
   /** The request waits for this line, and ends it. Absent where the line is synced already and its writer ends it. */
   readonly line?: ReturnType<AuditRequest>;
+  /** Whether `line` was answered. */
+  isWritten?: boolean;
 }
 
 /** The line of a request that is sent later. Used by one call at most. */
@@ -39,6 +41,8 @@ export interface Intent {
   readonly policy: string;
   readonly definition: string | null;
   readonly context: CallContext;
+  /** The request leaves later, and its line may wait a little for others. */
+  readonly later?: boolean;
 }
 
 export interface RequestOutcome {

@@ -95,7 +95,7 @@ describe('a client that could not be made', () => {
   function clientsThatThrow() {
     let made = 0;
     const clients = createClients({
-      audit: { begin: () => Promise.resolve(done(() => undefined)) },
+      audit: { begin: () => Promise.resolve(done(() => undefined)), hurry: () => undefined },
       create() {
         made += 1;
         return Promise.reject(new TypeError('canary'));

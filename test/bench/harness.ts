@@ -138,6 +138,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
 
 const noLog = {
   begin: () => Promise.resolve(done(() => undefined)),
+  hurry: () => undefined,
   close: () => Promise.resolve(),
 };
 

@@ -8,7 +8,7 @@ import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, createRefusalWindow, judgeCanary, type Braked, type Canary } from './brake.ts';
 import { beginChunk, collectResults, type EarlierResults, type PendingChunk } from './chunk.ts';
 import { ValueCoalescer } from './coalescing.ts';
-import { createRequestSender } from './send-requests.ts';
+import { announcedRounds, createRequestSender } from './send-requests.ts';
 
 export interface RunOptions {
   readonly chunks: AsyncIterable<Outcome<Chunk>>;
@@ -60,9 +60,9 @@ export function runChunks(run: RunOptions): RunControl {
   const { batchSize } = client;
   const maxLength = client.rules.valueLength;
   const maxUnwrittenValues = batchSize * maxInFlight;
-  /** As many again as are under way: their lines in the audit log are synced meanwhile. A mask has a line of its own. */
+  /** Those under way, and those whose lines in the audit log are synced meanwhile. A mask has a line of its own. */
   const hasMasks = columns.some(({ call }) => call.operation === 'GetMasked');
-  const maxBegunValues = hasMasks ? maxBegunMasks : maxUnwrittenValues * 2;
+  const maxBegunValues = hasMasks ? maxBegunMasks : maxUnwrittenValues * (1 + announcedRounds);
   const pending: PendingChunk[] = [];
   /** Values sent and not yet written: what has to be sent again when this process ends. */
   let unwrittenValues = 0;

@@ -28,6 +28,12 @@ const isServerError = ({ code, status }: Failure): boolean =>
 /** After so many refused values without an accepted one between them, the values are not the reason: the run stops. */
 const maxRefusals = 20;
 
+/**
+ * Lines in the audit log are begun for so many times the requests that are in flight: about a dozen share a sync. More
+ * would be lines of requests that a killed process never sent.
+ */
+export const announcedRounds = 2;
+
 export interface RequestSender {
   /** Takes a request; it is sent when it may begin. */
   send(request: BatchRequest): void;
@@ -157,8 +163,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       options.onBegin(request);
       void run(request);
     }
-    // Those whose turn comes next; more would be lines of requests that a killed process never sent.
-    for (const request of queue.slice(0, maxInFlight)) {
+    for (const request of queue.slice(0, maxInFlight * announcedRounds)) {
       const { call, slots } = request;
       // Each of its values is a request, with a line of its own.
       if (call.operation === 'GetMasked') continue;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import fs from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type ActivityQuery, type AuditPage, auditPage } from '../../../electron/contract/models/activity.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { createAudit } from '../../../electron/audit/audit.ts';
@@ -64,6 +64,54 @@ test('the log opens in the background, and what is to be recorded waits for it',
   await Promise.all([begun, listed]);
   expect(steps).toEqual(['begun', 'listed 1']);
   await audit.close();
+});
+
+test('lines of what comes later wait for each other, until one is asked for or their time is over', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  await audit.begin(intent);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const written = () => fs.readFileSync(log.file(1), 'utf8').trimEnd().split('\n').length - 1;
+    const later = { ...intent, action: 'BatchDetokenize', later: true };
+    const begun = [audit.begin(later), audit.begin(later)];
+    await audit.begin(intent);
+    await Promise.all(begun);
+    expect(written()).toBe(4);
+
+    const asked = audit.begin(later);
+    await new Promise(setImmediate);
+    expect(written()).toBe(4);
+    audit.hurry();
+    await asked;
+    expect(written()).toBe(5);
+
+    const waiting = audit.begin(later);
+    await new Promise(setImmediate);
+    expect(written()).toBe(5);
+    vi.advanceTimersByTime(100);
+    await waiting;
+    expect(written()).toBe(6);
+  } finally {
+    vi.useRealTimers();
+  }
+  await audit.close();
+});
+
+test('ends that come while the log closes are written', async () => {
+  const log = logFolder();
+  const audit = await log.open();
+  const [one, other] = [value(await audit.begin(intent)), value(await audit.begin(intent))];
+  one({ ok: true });
+  const closed = audit.close();
+  await Promise.resolve();
+  await Promise.resolve();
+  await Promise.resolve();
+  other({ ok: true });
+  await closed;
+  const again = await log.open();
+  expect((await again.list(everything)).entries.filter(({ phase }) => phase === 'ok')).toHaveLength(2);
+  await again.close();
 });
 
 test('files are private', async () => {

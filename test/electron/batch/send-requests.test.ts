@@ -16,6 +16,7 @@ const maxInFlight = 2;
 interface Line {
   readonly action: string;
   readonly rows: number | undefined;
+  readonly later: boolean | undefined;
   /** The disk says that the line is on it, or that it can't be. */
   readonly sync: (outcome?: Outcome<null>) => void;
   end: AuditEnd | null;
@@ -25,6 +26,9 @@ let server: FaultServer;
 let side: ClientSide;
 let lines: Line[];
 let onLine: () => void;
+/** How often a line was asked for before its time. */
+let hurried: number;
+let onHurry: () => void;
 /** The next batch is answered with 503. */
 let isFailing: boolean;
 
@@ -42,11 +46,18 @@ beforeEach(async () => {
   });
   lines = [];
   onLine = () => undefined;
-  const begin: Parameters<typeof createRequestAudit>[0]['begin'] = ({ action, rows }) =>
+  hurried = 0;
+  onHurry = () => undefined;
+  const hurry = () => {
+    hurried += 1;
+    onHurry();
+  };
+  const begin: Parameters<typeof createRequestAudit>[0]['begin'] = ({ action, rows, later }) =>
     new Promise((resolve) => {
       const line: Line = {
         action,
         rows,
+        later,
         sync: (outcome = done(null)) => resolve(outcome.ok ? done((end) => void (line.end = end)) : outcome),
         end: null,
       };
@@ -55,7 +66,7 @@ beforeEach(async () => {
       onLine();
     });
   side = connectTo(server, {
-    auditRequest: createRequestAudit({ begin }, { name: 'c', environment: 'test' }),
+    auditRequest: createRequestAudit({ begin, hurry }, { name: 'c', environment: 'test' }),
   });
 });
 afterEach(async () => {
@@ -93,11 +104,12 @@ function startSending(count: number): { sender: RequestSender; requests: BatchRe
   return { sender, requests };
 }
 
-it('begins the lines of as many requests again as are under way, and sends none before its line is synced', async () => {
+it('begins the lines of twice as many requests as are under way, and sends none before its line is synced', async () => {
   const { sender, requests } = startSending(10);
-  await untilLines(maxInFlight * 2);
+  await untilLines(maxInFlight * 3);
   expect(server.count('batchdetokenize')).toBe(0);
-  expect(batchLines()).toHaveLength(maxInFlight * 2);
+  expect(batchLines()).toHaveLength(maxInFlight * 3);
+  expect(batchLines().filter(({ later }) => later)).toHaveLength(maxInFlight * 2);
 
   // The disk takes those that wait first: they still wait for their turn.
   for (const line of batchLines().slice(0, maxInFlight)) line.sync();
@@ -115,9 +127,23 @@ it('begins the lines of as many requests again as are under way, and sends none 
   }
 });
 
+it('asks for the line of a request whose turn has come, and not for one that is written', async () => {
+  const { sender } = startSending(maxInFlight * 2);
+  await untilLines(maxInFlight * 2);
+  const first = batchLines().filter(({ later }) => later !== true);
+  const next = batchLines().filter(({ later }) => later);
+  next[0]?.sync();
+  expect(hurried).toBe(0);
+  for (const line of first) line.sync();
+  await new Promise<void>((resolve) => (onHurry = resolve));
+  for (const line of next) line.sync();
+  await sender.idle();
+  expect(hurried).toBe(maxInFlight - 1);
+});
+
 it('ends the line of a request that never left as not sent', async () => {
   const { sender, requests } = startSending(10);
-  await untilLines(maxInFlight * 2);
+  await untilLines(maxInFlight * 3);
   sender.stop({ code: 'job.braked' });
   for (const line of batchLines()) line.sync();
   await sender.idle();
@@ -127,7 +153,7 @@ it('ends the line of a request that never left as not sent', async () => {
     ...Array.from({ length: 10 - maxInFlight }, () => ({ code: 'job.braked' })),
   ]);
   const unsent = batchLines().filter(({ end }) => end?.note === 'not sent');
-  expect(unsent).toHaveLength(maxInFlight);
+  expect(unsent).toHaveLength(maxInFlight * 2);
   for (const { end } of unsent) expect(end).toMatchObject({ ok: false, code: 'service.cancelled' });
 });
 
