@@ -103,8 +103,15 @@ const maskSsn = (number: string): string => mask('ssn', number.replaceAll(/[^0-9
 
 /** Every window of a card's length that passes Luhn's check shows its first six and last four digits at most. */
 function maskCards(run: string): string {
-  const at = [...run.matchAll(/[0-9]/g)].map(({ index }) => index);
-  const digits = at.map((index) => Number(run[index]));
+  const at: number[] = [];
+  const digits: number[] = [];
+  for (let index = 0; index < run.length; index++) {
+    const digit = run.charCodeAt(index) - 0x30;
+    if (digit < 0 || digit > 9) continue;
+    at.push(index);
+    digits.push(digit);
+  }
+  if (digits.length < Math.min(...cardLengths)) return run;
   const characters = Array.from({ length: run.length }, (_, index) => run.charAt(index));
   for (let from = 0; from < digits.length; from++) {
     const first = digits[from] ?? 0;

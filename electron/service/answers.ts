@@ -96,14 +96,17 @@ export function readSingle(
  * definition translated to itself gives the same token.
  */
 export function isEcho(sent: string, answer: string): boolean {
-  if (sent === answer) return true;
-  if (!separators.test(sent) && !separators.test(answer)) return false;
+  // What both begin with is the same without separators too: most are told apart by their first characters.
+  let at = 0;
+  while (at < sent.length && sent.charCodeAt(at) === answer.charCodeAt(at)) at++;
+  if (at === sent.length && at === answer.length) return true;
+  if (isNoSeparator(sent.charCodeAt(at)) && isNoSeparator(answer.charCodeAt(at))) return false;
   const bare = sent.replace(allSeparators, '');
   return bare !== '' && bare === answer.replace(allSeparators, '');
 }
 
-const separators = /[\s-]/;
 const allSeparators = /[\s-]/g;
+const isNoSeparator = (unit: number): boolean => unit > 0x20 && unit < 0x7f && unit !== 0x2d;
 
 /** The array of a batch answer, at the root or under a member that the profile lists. */
 export function readList(

@@ -28,6 +28,11 @@ test.each(cards)('the card in "%s" is masked', (text) => {
   expect(masked).toContain('•');
 });
 
+test.each(['4222222222222', '30569309025904', '6304000000000000000'])(
+  'a card of other lengths is masked: %s',
+  (number) => expect(digitsOf(maskNumbers(`caller read ${number} to me`))).not.toContain(number),
+);
+
 test.each([
   '078-05-1120',
   '078051120',

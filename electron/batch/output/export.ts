@@ -216,6 +216,8 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
   }
 }
 
+const lastMapped = (work: readonly ColumnWork[]): number => Math.max(...work.map(({ plan }) => plan.column));
+
 /** Whether failed rows are written among the others. */
 const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
   rows === 'all' || (rows === 'shown' && ['all', 'failed'].includes(shown?.filter ?? 'all'));
@@ -286,6 +288,8 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     read: store.createSequentialReader(),
     rows,
     output,
+    // What stands behind the mapped columns is copied as it is, unless a cell is put behind it.
+    maxFields: isInSourceForm(choice) && !withError ? lastMapped(work) + 1 : undefined,
   };
   const entries = store.entries.filter(({ counts }) => choice.rows !== 'failed' || counts.failed > 0);
   for (const group of groupChunks(entries)) {

@@ -18,16 +18,18 @@ export interface JoinOptions {
   readonly read: ReadRecord;
   readonly rows: OutputRows;
   readonly output: RowOutput;
+  /** As many fields of each row are asked for; all of them, if absent. */
+  readonly maxFields?: number | undefined;
 }
 
 /** The bytes of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
 export async function joinRows(
-  { source, format, read, rows, output }: JoinOptions,
+  { source, format, read, rows, output, maxFields }: JoinOptions,
   entries: readonly JournalEntry[],
 ): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
   let written = 0;
   for (const entry of entries) {
-    const [chunk, results] = await Promise.all([readChunk(source, format, entry), read(entry)]);
+    const [chunk, results] = await Promise.all([readChunk(source, format, entry, maxFields), read(entry)]);
     if (!chunk.ok) return chunk;
     if (!results.ok) return results;
     const { count } = chunk.value.table;

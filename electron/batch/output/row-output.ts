@@ -67,7 +67,7 @@ export function createSourceOutput({
   let copied = 0;
   /** Up to here it is to be copied: where the last row ended. */
   let ended = 0;
-  /** Columns it was filled up to. */
+  /** Columns it was filled up to, where it has fewer of its own. */
   let filled = 0;
 
   function current(): Table {
@@ -108,7 +108,7 @@ export function createSourceOutput({
       }
       table = next;
       row = index;
-      filled = next.width(index);
+      filled = 0;
     },
     prepend(cells) {
       copyTo(current().rowStart(row));
@@ -116,18 +116,22 @@ export function createSourceOutput({
       for (const cell of cells) text += formatCell(cell, isQuoted) + delimiter;
     },
     replace(column, value) {
-      if (current().value(row, column) === value) return;
+      const isQuoted = current().isQuoted(row, column);
+      const isPlain = !isQuoted && value !== '' && plain.test(value);
+      // Not written anew: it might get quotes that it did not have.
+      if (!isPlain && current().value(row, column) === value) return;
       copyTo(current().fieldStart(row, column));
       // An empty line would be no row to some readers.
-      const isOnly = value === '' && filled === 1;
-      text += formatCell(value, isOnly || current().isQuoted(row, column));
+      const isOnly = value === '' && current().width(row) === 1;
+      text += isPlain ? value : formatCell(value, isOnly || isQuoted);
       copied = current().fieldEnd(row, column);
     },
     insertAfter(column, value) {
-      const last = Math.min(column, current().width(row) - 1);
+      const has = current().has(row, column);
+      const last = has ? column : current().width(row) - 1;
       copyTo(Math.max(copied, current().fieldEnd(row, last)));
-      if (column >= filled) {
-        text += delimiter.repeat(column + 1 - filled);
+      if (!has && column >= filled) {
+        text += delimiter.repeat(column + 1 - Math.max(filled, last + 1));
         filled = column + 1;
       }
       text += delimiter + formatCell(value, current().isQuoted(row, last));

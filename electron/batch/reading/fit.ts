@@ -6,6 +6,7 @@ import { mask } from '../../privacy/masking.ts';
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */
 export const isScientific = (text: string): boolean => /^[+-]?\d(?:[.,]\d+)?E\+\d{1,3}$/i.test(text.trim());
 
+const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
 const digits = (text: string): string => text.replace(/[ -]/g, '');
 const isCard = (text: string): boolean => /^\d{12,19}$/.test(digits(text));
 const isSsn = (text: string): boolean => /^\d{3}[ -]?\d{2}[ -]?\d{4}$/.test(text.trim());
@@ -25,8 +26,9 @@ export function fits(
   if (value.length > maxLength) return false;
   if (kind === 'card' || kind === 'ssn') {
     const first = value.charCodeAt(0);
-    // Fast for tokens: 'E' can only follow a digit or sign.
-    if (first < 0x3a && isScientific(value)) return false;
+    // Fast for most: no such number begins with a letter or with two digits.
+    const isPlain = first > 0x39 || (isDigit(first) && isDigit(value.charCodeAt(1)));
+    if (!isPlain && isScientific(value)) return false;
   }
   if (operation !== 'tokenize') return true;
   switch (kind) {

@@ -77,6 +77,11 @@ export class Table {
     return this.#dialect === null ? this.#found(row) : this.#wholeRow(row, this.#dialect).width(0);
   }
 
+  /** Whether the row has a field there. */
+  has(row: number, column: number): boolean {
+    return column < this.#found(row) || column < this.width(row);
+  }
+
   /** Fields whose ends are known. */
   #found(row: number): number {
     const at = row + this.#skipped;
@@ -117,7 +122,7 @@ export class Table {
   }
 
   isBlankLine(row: number): boolean {
-    return this.width(row) === 1 && this.fieldStart(row, 0) === this.fieldEnd(row, 0);
+    return this.fieldStart(row, 0) === this.fieldEnd(row, 0) && this.width(row) === 1;
   }
 
   isQuoted(row: number, column: number): boolean {

@@ -40,7 +40,9 @@ const defaultLimits: CoalescingLimits = {
 
 /** After so many generations without a repeated value only a sample is remembered: one group of so many. */
 const maxFruitlessGenerations = 4;
-const sampleGroups = 16;
+const sampleGroups = 32;
+/** A power of two. */
+const groups = 4_096;
 
 /**
  * Sends equal values once. It takes the cells of all columns with the same operation, policy and definition, and puts
@@ -64,6 +66,8 @@ export class ValueCoalescer {
   #fruitless = 0;
   /** Answered before this run: found as long as it lasts. */
   readonly #pinned = new Map<string, Slot>();
+  /** Groups that have one of them: most values need not be looked up. */
+  readonly #pinnedGroups = new Uint8Array(groups);
 
   constructor(call: BatchCall, send: (request: BatchRequest) => void, limits = defaultLimits) {
     this.#call = call;
@@ -80,16 +84,18 @@ export class ValueCoalescer {
   /** From now on the value has this slot. */
   pin(value: string, slot: Slot): void {
     this.#pinned.set(value, slot);
+    this.#pinnedGroups[groupOf(value)] = 1;
   }
 
   /** The slot of a value: a remembered one, or a new one in the request that is being filled. */
   slotFor(value: string, batchSize: number): Slot {
-    if (this.#pinned.size > 0) {
+    const group = groupOf(value);
+    if (this.#pinnedGroups[group] === 1) {
       const pinned = this.#pinned.get(value);
       if (pinned !== undefined) return pinned;
     }
     const isRemembered =
-      this.#fruitless < maxFruitlessGenerations || groupOf(value) === this.#fruitless % sampleGroups;
+      this.#fruitless < maxFruitlessGenerations || group % sampleGroups === this.#fruitless % sampleGroups;
     if (isRemembered) {
       const known = this.#find(value);
       if (known !== undefined) {
@@ -158,7 +164,9 @@ const elementsPerRequest = ({ operation }: BatchCall, batchSize: number): number
 /** Equal values are in the same group. */
 function groupOf(value: string): number {
   const last = value.length - 1;
-  return (value.charCodeAt(last) + 7 * value.charCodeAt(last >> 1)) % sampleGroups;
+  let hash = value.charCodeAt(last);
+  for (const at of [last >> 1, last - 1, last - 2]) hash = hash * 31 + value.charCodeAt(Math.max(at, 0));
+  return hash & (groups - 1);
 }
 
 function createRequest(call: BatchCall): BatchRequest {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shippedProfile } from '../../faults/client-side.ts';
+import { isEcho } from '../../../electron/service/answers.ts';
 import { matchElements } from '../../../electron/service/call-batch.ts';
 
 const members = {
@@ -12,6 +13,27 @@ const members = {
   refusesEcho: true,
 };
 const sent = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, value: `v${n}` }));
+
+describe('an answer that repeats what was sent', () => {
+  it('is known as such with and without spaces and hyphens, and nothing else is', () => {
+    const bare = (text: string) => text.replaceAll(/[\s-]/g, '');
+    const text = fc.string({
+      unit: fc.constantFrom('1', '2', 'a', '~', ' ', '-', '\u00a0', 'é'),
+      maxLength: 6,
+    });
+    const alike = fc
+      .tuple(text, text)
+      .chain(([one, other]) => fc.constantFrom([one, other], [one, `${one} `]));
+    fc.assert(
+      fc.property(alike, ([one, other]) => {
+        const isSame = one === other || (bare(one) !== '' && bare(one) === bare(other));
+        expect(isEcho(one, other)).toBe(isSame);
+        expect(isEcho(other, one)).toBe(isSame);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
 
 describe('pairing by RefId', () => {
   it('gives every element its own answer, in whatever order and spelling they come', () => {
