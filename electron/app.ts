@@ -15,7 +15,13 @@ import { describeChanges } from './audit/changes.ts';
 import { createCheckpointFile, createKeychainAnchor, readChainKey } from './audit/checkpoint.ts';
 import { builtInId, createBuiltInConnection } from './built-in-connection.ts';
 import { startBuiltInService } from './built-in-service/start.ts';
-import { type Clients, createClients, createClientFor, createRequestAudit } from './clients.ts';
+import {
+  type Clients,
+  createClients,
+  createClientFor,
+  createRequestAudit,
+  loadTransport,
+} from './clients.ts';
 import { createConnectionHandlers } from './connection-calls.ts';
 import type { EventPayload, Handlers } from './contract/calls.ts';
 import { done, failed, type Outcome } from './contract/errors.ts';
@@ -78,8 +84,8 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** The built-in service starts that long after the app: it would take the processor from the window. */
-const builtInDelayMs = 1_000;
+/** What the window does not wait for comes that long after it: it would take the processor from it. */
+const laterMs = 1_000;
 
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
@@ -217,6 +223,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   // What the pages do
   const lookup = openLookup({
     active: () => activeConnection(connections, clients),
+    activeId: () => connections.active()?.connectionId ?? null,
     audit,
     reveals,
     clipboard,
@@ -429,7 +436,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   log.info('app opened');
   // Whoever used the built-in service last time finds it running.
   if (connections.active()?.connectionId === builtInId)
-    stops.push(clock.after(builtInDelayMs, () => void builtIn.start()));
+    stops.push(clock.after(laterMs, () => void builtIn.start()));
+  stops.push(clock.after(laterMs, () => void loadTransport()));
 
   return {
     running: () => batches.count(),

@@ -10,7 +10,7 @@ import type { ConnectionProfiles } from './connection-profiles.ts';
 import { createServiceClient } from './service/client.ts';
 import type { AuditRequest, ServiceClient } from './service/service-client.ts';
 import { trustedCertificates } from './service/http/certificates.ts';
-import { createTransport, type Transport, type TransportOptions } from './service/http/transport.ts';
+import type { Transport, TransportOptions } from './service/http/transport.ts';
 import type { ServiceProfile } from './service/profile.ts';
 import { isAllowedHost } from './settings/managed-settings.ts';
 import type { SettingsDocument } from './settings/settings.ts';
@@ -135,6 +135,7 @@ export async function openTransport(
   const certificate = await connections.certificate(id);
   if (!certificate.ok) return certificate;
   const pins = profile.pins[new URL(baseUrl).hostname];
+  const { createTransport } = await loadTransport();
   return done(
     createTransport({
       baseUrl,
@@ -146,6 +147,9 @@ export async function openTransport(
     }),
   );
 }
+
+/** Half of the code of the main process, most of it undici's. No window waits for it. */
+export const loadTransport = () => import('./service/http/transport.ts');
 
 const proxySchemes = ['http:', 'https:', 'socks5:'];
 

@@ -19,7 +19,9 @@ export interface ActiveConnection {
 }
 
 export interface LookupOptions {
+  /** The connection in use, ready to be asked: the built-in service is started for it. */
   readonly active: () => Promise<Outcome<ActiveConnection>>;
+  readonly activeId: () => string | null;
   readonly audit: Pick<Audit, 'begin' | 'anchor'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;
@@ -261,11 +263,9 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       const answer = await active.value.client.tokenize(policy, definition, cleartext, { rows: 1 });
       return answer.ok ? done({ definition, token: answer.value.value }) : answer;
     },
-    async 'lookup.recent'() {
-      const active = await options.active();
-      if (!active.ok) return done([]);
-      const { connectionId } = active.value;
-      return done(recent.filter((lookup) => lookup.connectionId === connectionId));
+    'lookup.recent'() {
+      const activeId = options.activeId();
+      return Promise.resolve(done(recent.filter(({ connectionId }) => connectionId === activeId)));
     },
     'lookup.forget'({ caseReference }) {
       recent = recent.filter((lookup) => caseReference !== null && lookup.caseReference !== caseReference);

@@ -69,6 +69,7 @@ async function app() {
   } as unknown as ServiceClient;
   const ends: unknown[] = [];
   const lookups = openLookup({
+    activeId: () => 'c1',
     active: async () => {
       if (held.active) await new Promise<void>((resolve) => (answerActive = resolve));
       return done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn: false, client });

@@ -24,6 +24,7 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
     ...answers,
   } as unknown as ServiceClient;
   const options: LookupOptions = {
+    activeId: () => 'c1',
     active: () =>
       Promise.resolve(done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn, client })),
     audit: {
@@ -228,6 +229,7 @@ test('a lookup belongs to the connection it was made on', async () => {
   let connectionId = 'c1';
   const base = open();
   const { app } = open({
+    activeId: () => connectionId,
     active: () =>
       Promise.resolve(
         done({ connectionId, name: 'n', environment: 'test', builtIn: false, client: activeClient }),
@@ -241,6 +243,13 @@ test('a lookup belongs to the connection it was made on', async () => {
   expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).toEqual(failed('lookup.unknown'));
   expect(value(await app['lookup.recent']({}))).toEqual([]);
   expect(base.steps).toEqual([]);
+});
+
+test('the list of lookups needs no connection that answers', async () => {
+  let asked = 0;
+  const { app } = open({ active: () => (asked++, Promise.resolve(failed('connection.none'))) });
+  expect(value(await app['lookup.recent']({}))).toEqual([]);
+  expect(asked).toBe(0);
 });
 
 test.each(['reveal', 'copy'] as const)('a %s files the lookup under its case', async (act) => {

@@ -27,6 +27,7 @@ async function open() {
   opened.push(client, server);
   let next = 0;
   const lookups = openLookup({
+    activeId: () => 'c1',
     active: () => Promise.resolve(done({ connectionId: 'c1', builtIn: false, ...connection, client })),
     audit,
     reveals: {
