@@ -4,8 +4,8 @@ import { calls } from '../../electron/contract/calls.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import { initialState, type JobSpec } from '../../electron/batch/storing/job-files.ts';
 import { createRecordCipher } from '../../electron/storage/encryption.ts';
-import { longestTurn } from '../support/longest-turn.ts';
 import { type Harness, openHarness } from './harness.ts';
+import { timed } from './timed.ts';
 
 /**
  * A start with many stored jobs, and their list as the window gets it. Options as JSON in the first argument;
@@ -70,12 +70,6 @@ function writeJob(at: number): void {
 }
 
 for (let at = 0; at < jobs; at++) writeJob(at);
-
-async function timed(act: () => Promise<unknown>): Promise<{ ms: number; turn: number }> {
-  const started = performance.now();
-  const turn = await longestTurn(act);
-  return { ms: performance.now() - started, turn };
-}
 
 let harness: Harness | undefined;
 const url = 'https://127.0.0.1:9';

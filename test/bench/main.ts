@@ -3,6 +3,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
 import { measureLists } from './measure-lists.ts';
+import { measureManyRows } from './measure-many-rows.ts';
 import { measureMemory } from './measure-memory.ts';
 import { measurePreview } from './measure-preview.ts';
 import { measureThroughput } from './measure-throughput.ts';
@@ -19,6 +20,7 @@ const measures: Readonly<Record<string, Measure>> = {
   memory: measureMemory,
   preview: measurePreview,
   rows: measureRows,
+  'many-rows': measureManyRows,
   lists: measureLists,
   window: measureWindow,
   torture: measureTorture,
