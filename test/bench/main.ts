@@ -7,6 +7,7 @@ import { measureManyRows } from './measure-many-rows.ts';
 import { measureMemory } from './measure-memory.ts';
 import { measurePreview } from './measure-preview.ts';
 import { measureThroughput } from './measure-throughput.ts';
+import { measureReports } from './measure-reports.ts';
 import { measureRows } from './measure-rows.ts';
 import { measureTorture } from './measure-torture.ts';
 import { measureWindow } from './measure-window.ts';
@@ -22,6 +23,7 @@ const measures: Readonly<Record<string, Measure>> = {
   rows: measureRows,
   'many-rows': measureManyRows,
   lists: measureLists,
+  reports: measureReports,
   window: measureWindow,
   torture: measureTorture,
 };
