@@ -80,6 +80,7 @@ describe('other workbooks made to be slow', () => {
   ];
   it.each(files)('%s', async (_, make) => {
     const path = await app.write('slow.xlsx', await make());
-    expect(await longestTurn(() => app.open(path))).toBeLessThan(50);
+    // Refused or read, either is an answer.
+    expect(await longestTurn(() => app.open(path).catch(() => undefined))).toBeLessThan(50);
   });
 });

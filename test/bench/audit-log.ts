@@ -7,7 +7,7 @@ import { beginEntry, endEntry } from '../../electron/audit/entries.ts';
 import { keyIdOf, segmentFile, signLine, zeroMac } from '../../electron/audit/lines.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { ActivityQuery } from '../../electron/contract/models/activity.ts';
-import { longestTurn } from '../support/longest-turn.ts';
+import { type Timed, timed } from './timed.ts';
 
 /**
  * What Activity asks of a long audit log: its first verification, pages, and pages under filters. Options as JSON in the
@@ -79,18 +79,6 @@ function writeLog(): void {
   }
   flush();
   fs.writeFileSync(checkpoint, signCheckpoint(key, { segment, size, sequence, head: prev }).padEnd(4_096));
-}
-
-interface Timed {
-  readonly ms: number;
-  /** For how long the event loop was kept from anything else, in processor time of the thread. */
-  readonly turn: number;
-}
-
-async function timed(act: () => Promise<unknown>): Promise<Timed> {
-  const started = performance.now();
-  const turn = await longestTurn(act);
-  return { ms: performance.now() - started, turn };
 }
 
 writeLog();

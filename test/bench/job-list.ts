@@ -4,8 +4,8 @@ import { calls } from '../../electron/contract/calls.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import { initialState, type JobSpec } from '../../electron/batch/storing/job-files.ts';
 import { createRecordCipher } from '../../electron/storage/encryption.ts';
-import { longestTurn } from '../support/longest-turn.ts';
 import { type Harness, openHarness } from './harness.ts';
+import { timed } from './timed.ts';
 
 /**
  * A start with many stored jobs, and their list as the window gets it. Options as JSON in the first argument;
@@ -71,12 +71,6 @@ function writeJob(at: number): void {
 
 for (let at = 0; at < jobs; at++) writeJob(at);
 
-async function timed(act: () => Promise<unknown>): Promise<{ ms: number; turn: number }> {
-  const started = performance.now();
-  const turn = await longestTurn(act);
-  return { ms: performance.now() - started, turn };
-}
-
 let harness: Harness | undefined;
 const url = 'https://127.0.0.1:9';
 const started = await timed(async () => {
@@ -101,5 +95,5 @@ async function list(): Promise<void> {
 const first = await timed(list);
 const again = await timed(list);
 await harness?.close();
-const listed = { ms: again.ms, turn: Math.max(first.turn, again.turn) };
+const listed = { ...again, turn: Math.max(first.turn, again.turn) };
 process.stdout.write(`${JSON.stringify({ started, listed })}\n`);

@@ -3,9 +3,11 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
 import { measureLists } from './measure-lists.ts';
+import { measureManyRows } from './measure-many-rows.ts';
 import { measureMemory } from './measure-memory.ts';
 import { measurePreview } from './measure-preview.ts';
 import { measureThroughput } from './measure-throughput.ts';
+import { measureReports } from './measure-reports.ts';
 import { measureRows } from './measure-rows.ts';
 import { measureTorture } from './measure-torture.ts';
 import { measureWindow } from './measure-window.ts';
@@ -19,7 +21,9 @@ const measures: Readonly<Record<string, Measure>> = {
   memory: measureMemory,
   preview: measurePreview,
   rows: measureRows,
+  'many-rows': measureManyRows,
   lists: measureLists,
+  reports: measureReports,
   window: measureWindow,
   torture: measureTorture,
 };

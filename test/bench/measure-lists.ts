@@ -1,16 +1,10 @@
 import { join } from 'node:path';
-import type { Figure, Measure } from './figures.ts';
+import type { Measure } from './figures.ts';
 import { runPart } from './parts.ts';
+import { type Timed, timedFigures } from './timed.ts';
 
 const jobs = 10_000;
 const entries = 1_000_000;
-/** The event loop is not kept longer than that from a call of the window. */
-const maxTurnMs = 25;
-
-interface Timed {
-  readonly ms: number;
-  readonly turn: number;
-}
 
 const jobSteps = { listed: 'all pages of the list, checked and copied' } as const;
 
@@ -38,23 +32,7 @@ export const measureLists: Measure = async (folder) => {
   return [
     // Before any call of the window is answered, so that there is nothing it could hold up.
     { name: '10,000 jobs: app start', value: jobList.started.ms, unit: 'ms' },
-    ...figuresOf('10,000 jobs', jobSteps, jobList),
-    ...figuresOf('1,000,000 audit entries', auditSteps, log),
+    ...timedFigures('10,000 jobs', jobSteps, jobList),
+    ...timedFigures('1,000,000 audit entries', auditSteps, log),
   ];
 };
-
-const figuresOf = <Step extends string>(
-  what: string,
-  steps: Readonly<Record<Step, string>>,
-  measured: Readonly<Record<NoInfer<Step>, Timed>>,
-): Figure[] =>
-  (Object.keys(steps) as Step[]).flatMap((step) => [
-    { name: `${what}: ${steps[step]}`, value: measured[step].ms, unit: 'ms' },
-    {
-      name: `${what}: ${steps[step]}, longest turn of the event loop`,
-      value: measured[step].turn,
-      unit: 'ms of processor time',
-      bar: `<= ${maxTurnMs} ms`,
-      holds: measured[step].turn <= maxTurnMs,
-    },
-  ]);

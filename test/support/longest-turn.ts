@@ -1,4 +1,7 @@
-/** The longest time, in milliseconds of this thread's processor, that `act` kept the event loop to itself. */
+/**
+ * The longest time, in milliseconds of this thread's processor, that `act` kept the event loop to itself. Rejects as
+ * `act` does.
+ */
 export async function longestTurn(act: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let isOver = false;
@@ -14,8 +17,11 @@ export async function longestTurn(act: () => Promise<unknown>): Promise<number> 
     if (!isOver) setImmediate(tick);
   };
   setImmediate(tick);
-  await act().catch(() => undefined);
-  isOver = true;
-  await new Promise((resolve) => setImmediate(resolve));
+  try {
+    await act();
+  } finally {
+    isOver = true;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   return longest;
 }

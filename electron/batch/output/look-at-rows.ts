@@ -28,6 +28,9 @@ export interface LookOptions extends Needed {
   readonly report: (share: number) => void;
 }
 
+/** After so long other callers of this thread have their turn. */
+const maxTurnMs = 8;
+
 /** Looks at every row once, in order; the next chunk is read meanwhile. */
 export async function lookAtRows(
   { entries, loadNext }: Pick<JobRows, 'entries' | 'loadNext'>,
@@ -36,15 +39,31 @@ export async function lookAtRows(
 ): Promise<Outcome<null>> {
   const { length } = entries;
   const needed = { withResults, columns };
+  let turnEndsAt = performance.now() + maxTurnMs;
   let next = first < length ? loadNext(first, needed) : null;
   for (let chunk = first; chunk < length && next !== null; chunk++) {
     const loaded = await next;
     if (!loaded.ok) return loaded;
     if (signal.aborted) return failed('service.cancelled');
     next = chunk + 1 < length ? loadNext(chunk + 1, needed) : null;
-    for (let index = 0; index < loaded.value.chunk.table.count; index++) visit(loaded.value, index);
+    for (let index = 0; index < loaded.value.chunk.table.count; index++) {
+      visit(loaded.value, index);
+      if (index % 32 !== 0 || performance.now() < turnEndsAt) continue;
+      await yieldToOthers();
+      turnEndsAt = performance.now() + maxTurnMs;
+    }
     report((chunk - first) / (length - first));
-    if (chunk % 8 === 7) await yieldToOthers();
   }
   return done(null);
+}
+
+/** A slice of so many row numbers takes a few milliseconds, wherever in memory each of them leads. */
+export const rowsPerSlice = 65_536;
+
+/** Goes through as many rows slice by slice; other callers of this thread have their turn after each. */
+export async function inSlices(length: number, act: (from: number, to: number) => void): Promise<void> {
+  for (let from = 0; from < length; from += rowsPerSlice) {
+    act(from, Math.min(from + rowsPerSlice, length));
+    await yieldToOthers();
+  }
 }

@@ -1,12 +1,12 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { ResultRow } from '../../contract/models/rows.ts';
+import { inSlices, rowsPerSlice } from './look-at-rows.ts';
 
 const textBytes = 32;
 const numberBytes = 8;
 const plainNumber = /^[+-]?\d{1,15}(?:\.\d{1,15})?$/;
 
 /** Cells without a value come last, whatever the direction. */
-const ranks: Readonly<Record<ResultRow['cells'][number]['state'], number>> = {
+const stateRanks: Readonly<Record<ResultRow['cells'][number]['state'], number>> = {
   ok: 0,
   kept: 0,
   unmatched: 1,
@@ -15,54 +15,100 @@ const ranks: Readonly<Record<ResultRow['cells'][number]['state'], number>> = {
 };
 
 /**
- * Puts rows in the order of one column. Keys have a fixed size, so that a million rows take 41 MB while they are sorted and
+ * Puts rows in the order of one column. Keys have a fixed size, so that a million rows take 51 MB while they are sorted and
  * none afterwards: numbers are compared as numbers where all are, other text by its first 32 bytes in UTF-8, without
  * regard to case. Only what the window sees is ever a key (see `showCell`).
  */
 export interface RowSorter {
   add(cell: ResultRow['cells'][number]): void;
-  /** The positions of the cells as they were added, in order; equal ones stay in the order they came in. */
+  /**
+   * The positions of the cells as they were added, in order; equal ones stay in the order they came in. Once, after the
+   * last `add`; the thread is not kept from others meanwhile.
+   */
   order(descending: boolean): Promise<Uint32Array>;
+}
+
+/** Keys of one slice of rows; to move those of millions of rows to a larger array would keep the thread from others. */
+interface KeyBlock {
+  readonly ranks: Uint8Array;
+  readonly texts: Uint8Array;
+  /** Absent where an earlier text was no number. */
+  readonly numbers: DataView | undefined;
 }
 
 export function createRowSorter(): RowSorter {
   let length = 0;
-  let rank = new Uint8Array(4_096);
-  let texts = new Uint8Array(rank.length * textBytes);
-  let numbers = new Float64Array(rank.length);
+  const blocks: KeyBlock[] = [];
   let areNumbers = true;
+
+  function blockFor(at: number): KeyBlock {
+    const last = at === 0 ? undefined : blocks.at(-1);
+    if (last !== undefined) return last;
+    const added = {
+      ranks: new Uint8Array(rowsPerSlice),
+      texts: new Uint8Array(rowsPerSlice * textBytes),
+      numbers: areNumbers ? new DataView(new ArrayBuffer(rowsPerSlice * numberBytes)) : undefined,
+    };
+    blocks.push(added);
+    return added;
+  }
 
   return {
     add({ text: shown, state }) {
-      if (length === rank.length) {
-        rank = enlarged(rank);
-        texts = enlarged(texts);
-        numbers = enlarged(numbers);
-      }
+      const at = length % rowsPerSlice;
+      const { ranks, texts, numbers } = blockFor(at);
       const isBlank = shown.trim() === '';
-      rank[length] = isBlank ? ranks.blank : ranks[state];
-      if (rank[length] === 0) {
-        writeKey(texts, length * textBytes, shown);
+      const rank = isBlank ? stateRanks.blank : stateRanks[state];
+      ranks[at] = rank;
+      if (rank === 0) {
+        writeKey(texts, at * textBytes, shown);
         areNumbers &&= plainNumber.test(shown);
-        // Minus zero is no other number than zero.
-        if (areNumbers) numbers[length] = Number(shown) || 0;
+        if (areNumbers && numbers !== undefined) writeNumberKey(numbers, at * numberBytes, Number(shown));
       }
       length += 1;
     },
     async order(descending) {
-      let order = Uint32Array.from({ length }, (_, position) => position);
-      let spare = new Uint32Array(length);
-      const sortBy = async (digits: Uint16Array | Uint8Array, flip: number): Promise<void> => {
-        sortByDigit({ from: order, to: spare, digits, flip });
-        [order, spare] = [spare, order];
-        await yieldToOthers();
-      };
-      const [keys, keyBytes] = areNumbers ? [numberKeys(numbers, length), numberBytes] : [texts, textBytes];
       const digits = new Uint16Array(length);
-      // The last digit first: each pass keeps the order of the one before among equals.
-      for (let at = keyBytes - 2; at >= 0; at -= 2)
-        if (readDigit(keys, keyBytes, at, digits)) await sortBy(digits, descending ? 0xffff : 0);
-      await sortBy(rank, 0);
+      let order = new Uint32Array(length);
+      let spare = new Uint32Array(length);
+      await inSlices(length, (from, to) => {
+        for (let position = from; position < to; position++) order[position] = position;
+      });
+
+      /** One pass of a radix sort; it keeps the order of the one before among equal digits. */
+      async function sortBy(read: (block: KeyBlock, digits: Uint16Array) => void): Promise<void> {
+        const starts = new Uint32Array(0x10000);
+        await inSlices(length, (from, to) => {
+          const block = blocks[from / rowsPerSlice];
+          if (block === undefined) return;
+          const own = digits.subarray(from, to);
+          read(block, own);
+          countDigits(own, starts);
+        });
+        if (starts[digits[0] ?? 0] === length) return;
+        let sum = 0;
+        for (const [digit, count] of starts.entries()) {
+          starts[digit] = sum;
+          sum += count;
+        }
+        await inSlices(length, (from, to) => {
+          placeByDigit(order.subarray(from, to), { digits, starts, to: spare });
+        });
+        [order, spare] = [spare, order];
+      }
+
+      const flip = descending ? 0xffff : 0;
+      const keyBytes = areNumbers ? numberBytes : textBytes;
+      // The last digit first.
+      for (let at = keyBytes - 2; at >= 0; at -= 2) {
+        await sortBy(({ texts, numbers }, own) => {
+          const keys = areNumbers && numbers !== undefined ? new Uint8Array(numbers.buffer) : texts;
+          readDigits(keys, { keyBytes, at, flip, to: own });
+        });
+      }
+      await sortBy(({ ranks }, own) => {
+        own.set(ranks.subarray(0, own.length));
+      });
       return order;
     },
   };
@@ -81,64 +127,35 @@ function writeKey(keys: Uint8Array, at: number, text: string): void {
   }
 }
 
-/** Eight bytes for each number that are in the order of the numbers. */
-function numberKeys(numbers: Float64Array, length: number): Uint8Array {
-  const keys = new Uint8Array(length * numberBytes);
-  const view = new DataView(keys.buffer);
-  for (let position = 0; position < length; position++) {
-    const at = position * numberBytes;
-    view.setFloat64(at, numbers[position] ?? 0);
-    // As bytes, of negative numbers the larger is the smaller; the sign's bit puts them before the others.
-    const isNegative = (view.getUint8(at) & 0x80) !== 0;
-    view.setUint32(at, (view.getUint32(at) ^ (isNegative ? 0xffffffff : 0x80000000)) >>> 0);
-    if (isNegative) view.setUint32(at + 4, ~view.getUint32(at + 4) >>> 0);
-  }
-  return keys;
+/** Eight bytes that are in the order of the numbers. */
+function writeNumberKey(keys: DataView, at: number, number: number): void {
+  // Minus zero is no other number than zero.
+  keys.setFloat64(at, number || 0);
+  // As bytes, of negative numbers the larger is the smaller; the sign's bit puts them before the others.
+  keys.setUint32(at, (keys.getUint32(at) ^ (number < 0 ? 0xffffffff : 0x80000000)) >>> 0);
+  if (number < 0) keys.setUint32(at + 4, ~keys.getUint32(at + 4) >>> 0);
 }
 
-/** Two bytes of every key; false where all are the same. */
-function readDigit(keys: Uint8Array, keyBytes: number, at: number, digits: Uint16Array): boolean {
-  let differs = 0;
-  const first = ((keys[at] ?? 0) << 8) | (keys[at + 1] ?? 0);
-  for (let position = 0, from = at; position < digits.length; position++, from += keyBytes) {
-    const digit = ((keys[from] ?? 0) << 8) | (keys[from + 1] ?? 0);
-    digits[position] = digit;
-    differs |= digit ^ first;
-  }
-  return differs !== 0;
+/** Two bytes of each key. */
+function readDigits(
+  keys: Uint8Array,
+  { keyBytes, at, flip, to }: { keyBytes: number; at: number; flip: number; to: Uint16Array },
+): void {
+  for (let position = 0, from = at; position < to.length; position++, from += keyBytes)
+    to[position] = (((keys[from] ?? 0) << 8) | (keys[from + 1] ?? 0)) ^ flip;
 }
 
-function enlarged<T extends Uint8Array | Float64Array>(array: T): T {
-  const larger = new (array.constructor as new (length: number) => T)(array.length * 2);
-  larger.set(array);
-  return larger;
+function countDigits(digits: Uint16Array, counts: Uint32Array): void {
+  for (const digit of digits) counts[digit] = (counts[digit] ?? 0) + 1;
 }
 
-/** One pass of a radix sort. */
-function sortByDigit({
-  from,
-  to,
-  digits,
-  flip,
-}: {
-  from: Uint32Array;
-  to: Uint32Array;
-  digits: Uint16Array | Uint8Array;
-  flip: number;
-}): void {
-  const starts = new Uint32Array(0x10000);
-  for (const position of from) {
-    const digit = (digits[position] ?? 0) ^ flip;
-    starts[digit] = (starts[digit] ?? 0) + 1;
-  }
-  let sum = 0;
-  for (let digit = 0; digit < starts.length; digit++) {
-    const count = starts[digit] ?? 0;
-    starts[digit] = sum;
-    sum += count;
-  }
-  for (const position of from) {
-    const digit = (digits[position] ?? 0) ^ flip;
+/** Puts each position where the next of its digit belongs. */
+function placeByDigit(
+  positions: Uint32Array,
+  { digits, starts, to }: { digits: Uint16Array; starts: Uint32Array; to: Uint32Array },
+): void {
+  for (const position of positions) {
+    const digit = digits[position] ?? 0;
     const at = starts[digit] ?? 0;
     to[at] = position;
     starts[digit] = at + 1;

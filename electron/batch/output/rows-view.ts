@@ -13,7 +13,7 @@ import { neutralise } from '../write-csv.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
 import { compileConditions, findInRow, textTest, type RowTest } from './row-conditions.ts';
-import { lookAtRows, type JobRows, type LookOptions } from './look-at-rows.ts';
+import { inSlices, lookAtRows, rowsPerSlice, type JobRows, type LookOptions } from './look-at-rows.ts';
 import { profileColumn } from './column-profile.ts';
 import { createRowSorter } from './row-order.ts';
 import { countRows, fewRows, hasResult, pageOf, showCell, showRow, sourceOf } from './result-rows.ts';
@@ -259,12 +259,16 @@ async function buildList(
     { ...look, withResults, columns, first: known?.chunks ?? 0 },
   );
   if (!looked.ok) return looked;
-  const inSourceOrder = list.values();
+  const inSourceOrder = await list.values();
   const order = await sorter?.order(sort?.descending ?? false);
+  if (order !== undefined) {
+    await inSlices(order.length, (from, to) => {
+      for (let at = from; at < to; at++) order[at] = inSourceOrder[order[at] ?? 0] ?? 0;
+    });
+  }
   if (look.signal.aborted) return failed('service.cancelled');
   look.report(1);
-  const ordered = order?.map((position) => inSourceOrder[position] ?? 0) ?? inSourceOrder;
-  return done({ key, version, rows: ordered, chunks });
+  return done({ key, version, rows: order ?? inSourceOrder, chunks });
 }
 
 /** The positions in a list of the rows in which some cell contains a text. */
@@ -287,33 +291,48 @@ async function findAll(
   );
   if (!looked.ok) return looked;
   const positions = createNumberList();
-  list.rows.forEach((row, position) => {
-    if (((hits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0) positions.add(position);
+  await inSlices(list.rows.length, (from, to) => {
+    for (let position = from; position < to; position++) {
+      const row = list.rows[position] ?? 0;
+      if (((hits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0) positions.add(position);
+    }
   });
+  const rowsFound = await positions.values();
+  if (look.signal.aborted) return failed('service.cancelled');
   look.report(1);
-  return done({ key: text, version: list, rows: positions.values(), chunks: list.chunks });
+  return done({ key: text, version: list, rows: rowsFound, chunks: list.chunks });
 }
 
+/** In blocks, so that no call has to move all of them. */
 function createNumberList(known: Uint32Array = new Uint32Array(0)): {
   add: (value: number) => void;
-  values: () => Uint32Array;
+  values: () => Promise<Uint32Array>;
 } {
-  let { length } = known;
-  let numbers = new Uint32Array(Math.max(1_024, length * 2));
-  numbers.set(known);
+  let block = new Uint32Array(0);
+  let length = 0;
+  const blocks: Uint32Array[] = [];
   return {
     add(value) {
-      if (length === numbers.length) {
-        const larger = new Uint32Array(length * 2);
-        larger.set(numbers);
-        numbers = larger;
-      }
-      numbers[length] = value;
+      const at = length % rowsPerSlice;
+      if (at === 0) blocks.push((block = new Uint32Array(rowsPerSlice)));
+      block[at] = value;
       length += 1;
     },
-    values: () => numbers.slice(0, length),
+    async values() {
+      const all = new Uint32Array(known.length + length);
+      await inSlices(known.length, (from, to) => {
+        all.set(known.subarray(from, to), from);
+      });
+      await inSlices(length, (from, to) => {
+        all.set(blocks[from / rowsPerSlice]?.subarray(0, to - from) ?? [], known.length + from);
+      });
+      return all;
+    },
   };
 }
+
+/** Of a sorted view each row of a page may be in another chunk; more of them at once would keep the thread too long. */
+const chunksAtOnce = 8;
 
 /** Rows by their numbers, in this order; each chunk is read once. */
 async function loadRows(
@@ -322,15 +341,17 @@ async function loadRows(
   columns?: readonly number[],
 ): Promise<Outcome<ResultRow[]>> {
   const shown = new Map<number, ResultRow>();
-  const byChunk = Map.groupBy(wanted, (row) => indexOfRow(rows, row));
-  const loads = [...byChunk].map(async ([chunk, numbers]) => {
-    const loaded = await rows.load(chunk, fewRows);
-    if (!loaded.ok) return loaded;
-    const { start } = loaded.value.chunk;
-    for (const row of numbers) shown.set(row, showRow(loaded.value, row - start.row, rows.view, columns));
-    return loaded;
-  });
-  for (const loaded of await Promise.all(loads)) if (!loaded.ok) return loaded;
+  const byChunk = [...Map.groupBy(wanted, (row) => indexOfRow(rows, row))];
+  for (let at = 0; at < byChunk.length; at += chunksAtOnce) {
+    const loads = byChunk.slice(at, at + chunksAtOnce).map(async ([chunk, numbers]) => {
+      const loaded = await rows.load(chunk, fewRows);
+      if (!loaded.ok) return loaded;
+      const { start } = loaded.value.chunk;
+      for (const row of numbers) shown.set(row, showRow(loaded.value, row - start.row, rows.view, columns));
+      return loaded;
+    });
+    for (const loaded of await Promise.all(loads)) if (!loaded.ok) return loaded;
+  }
   return done(wanted.flatMap((row) => shown.get(row) ?? []));
 }
 

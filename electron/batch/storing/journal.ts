@@ -71,8 +71,10 @@ type StoredLine = [
 ];
 
 /** The whole lines of a journal, in the order they were written, up to the first that is torn. */
-export function readJournal(text: string): JournalLine[] {
-  const lines: JournalLine[] = [];
+export const readJournal = (text: string): JournalLine[] => [...journalLines(text)];
+
+/** The same one by one, for a caller that lets others have their turn: millions of rows have thousands of lines. */
+export function* journalLines(text: string): Generator<JournalLine, void> {
   let position = 0;
   let chunks = 0;
   while (position < text.length) {
@@ -82,9 +84,8 @@ export function readJournal(text: string): JournalLine[] {
     if (line === null || line.entry.chunk > chunks) break;
     chunks = Math.max(chunks, line.entry.chunk + 1);
     position = end + 1;
-    lines.push({ ...line, lineEnd: position });
+    yield { ...line, lineEnd: position };
   }
-  return lines;
 }
 
 /** By chunk, the latest entry of each: a retry replaces the earlier one. */

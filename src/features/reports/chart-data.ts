@@ -20,7 +20,7 @@ export function chartData(
   if (rows.length === 0) return null;
   const days = daysOf(query);
   const hasDays = rows.some(({ day }) => day !== null);
-  if (query.grouping === 'day') return { kind: 'days', points: pointsOf(rows, days, today) };
+  if (query.grouping === 'day') return { kind: 'days', points: pointsOf(rows, periodsOf(days, today)) };
   if (query.grouping === 'all' && hasDays) {
     const byDefinition = Map.groupBy(rows, ({ definition }) => definition ?? noDefinition);
     const series = [...byDefinition].map(([definition, own]) => ({
@@ -39,9 +39,10 @@ export function chartData(
         ),
       };
     const { rows: ranked, rest } = rank(series, maxSeries);
+    const periods = periodsOf(days, today);
     return {
       kind: 'series',
-      rows: ranked.map(({ own, ...row }) => ({ ...row, points: pointsOf(own, days, today) })),
+      rows: ranked.map(({ own, ...row }) => ({ ...row, points: pointsOf(own, periods) })),
       rest,
     };
   }
@@ -74,28 +75,39 @@ function rank<R extends ChartRow>(rows: R[], max: number): { rows: R[]; rest: nu
   return { rows: named, rest: Math.max(0, ranked.length - max) };
 }
 
-/** Days without requests are days too. */
-function pointsOf(rows: readonly Row[], days: readonly string[], today: string): ChartPoint[] {
-  const byDay = Map.groupBy(rows, ({ day }) => day ?? '');
-  const points = days.map((day) => ({
-    day,
-    name: formatDay(day),
-    tick: formatDay(day, false),
-    ...sumOf(byDay.get(day) ?? []),
-    isPartial: day >= today,
-  }));
-  return days.length > maxDays ? weeksOf(points) : points;
+/** What a point stands for: a day, or a week of a long range. */
+interface Period extends Pick<ChartPoint, 'day' | 'name' | 'tick' | 'isPartial'> {
+  readonly days: readonly string[];
 }
 
-/** Weeks from Monday to Sunday; those that the range cuts, and that with today in it, are partial. */
-export function weeksOf(points: readonly ChartPoint[]): ChartPoint[] {
+/** Once for all lines of a chart: to name the weeks of forty lines would hold up the page. */
+function periodsOf(days: readonly string[], today: string): Period[] {
+  if (days.length <= maxDays) {
+    return days.map((day) => ({
+      day,
+      name: formatDay(day),
+      tick: formatDay(day, false),
+      isPartial: day >= today,
+      days: [day],
+    }));
+  }
+  // From Monday to Sunday; those that the range cuts, and that with today in it, are partial.
   const monday = (day: string): string => addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
-  return [...Map.groupBy(points, ({ day }) => monday(day))].map(([from, days]) => ({
+  return [...Map.groupBy(days, monday)].map(([from, own]) => ({
     day: from,
     name: `Week ${formatRange({ from, to: addDays(from, 6) })}`,
     tick: formatDay(from, false),
-    ...sumOf(days),
-    isPartial: days.length < 7 || days.some(({ isPartial }) => isPartial),
+    isPartial: own.length < 7 || own.some((day) => day >= today),
+    days: own,
+  }));
+}
+
+/** Days without requests are days too. */
+function pointsOf(rows: readonly Row[], periods: readonly Period[]): ChartPoint[] {
+  const byDay = Map.groupBy(rows, ({ day }) => day ?? '');
+  return periods.map(({ days, ...period }) => ({
+    ...period,
+    ...sumOf(days.flatMap((day) => byDay.get(day) ?? [])),
   }));
 }
 

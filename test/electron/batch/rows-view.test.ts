@@ -5,10 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRowSorter } from '../../../electron/batch/output/row-order.ts';
 import type { JobRows } from '../../../electron/batch/output/look-at-rows.ts';
 import { createRowsViews } from '../../../electron/batch/output/rows-view.ts';
-import { findRows } from '../../../electron/batch/reading/row-spans.ts';
-import { Table } from '../../../electron/batch/reading/table.ts';
 import { calls } from '../../../electron/contract/calls.ts';
-import { done } from '../../../electron/contract/errors.ts';
 import type { Job } from '../../../electron/contract/models/batch.ts';
 import type { RowCondition, RowFilter, RowsView } from '../../../electron/contract/models/rows.ts';
 import {
@@ -22,6 +19,7 @@ import {
   valueOf,
   type TestApp,
 } from '../../support/batch-app.ts';
+import { jobRowsOf } from '../../support/job-rows.ts';
 
 let app: TestApp;
 beforeEach(async () => {
@@ -73,32 +71,8 @@ async function page(
 
 /** A job of the rows "1" and "2", whose chunk is read once `begun` is resolved. */
 function twoRows(begun: Promise<null>): JobRows {
-  const range = { start: { offset: 0, row: 1 }, end: { offset: 4, row: 3 }, crc: 0 };
-  const counts = { rows: 2, ok: 2, failed: 0, unmatched: 0, blank: 0, codes: {}, columns: [] };
-  const view = '1\n2\n';
-  const spans = findRows(view, {
-    delimiter: ',',
-    newline: '\n',
-    isEnd: true,
-    isFull: false,
-    until: Infinity,
-  });
-  const table = new Table({ encoding: 'utf-8', bytes: Buffer.from(view), view }, spans);
-  const loaded = done({
-    chunk: { ...range, table, header: null, flaws: new Map() },
-    results: { states: 'oo', flaws: {}, columns: [] },
-  });
-  return {
-    entries: [{ ...range, chunk: 0, offset: 0, length: 0, counts }],
-    version: {},
-    isRunning: false,
-    view: { width: 1, work: [], masked: new Map() },
-    load: () => Promise.resolve(loaded),
-    loadNext: async () => {
-      await begun;
-      return loaded;
-    },
-  };
+  const rowsOfJob = jobRowsOf(['1', '2']);
+  return { ...rowsOfJob, loadNext: (...asked) => begun.then(() => rowsOfJob.loadNext(...asked)) };
 }
 
 const where = (column: number, test: RowCondition['test'], text: string): Pick<RowsView, 'where'> => ({

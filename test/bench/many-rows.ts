@@ -1,0 +1,79 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { RowsView } from '../../electron/contract/models/rows.ts';
+import { openHarness } from './harness.ts';
+import { type Timed, timed } from './timed.ts';
+
+/**
+ * What the window asks of a finished job that fills a day, after a start of the app: filters, orders, pages of them
+ * anywhere, a search. Options as JSON in the first argument; figures as JSON on the last line.
+ */
+const { home, jobId, rows } = JSON.parse(process.argv[2] ?? '{}') as {
+  home: string;
+  jobId: string;
+  rows: number;
+};
+
+const pages = 25;
+const rowsOfPage = 40;
+const harness = await openHarness({ home, url: 'https://127.0.0.1:9', ca: '', output: '', inFlight: 8 });
+
+async function page(view: RowsView, from: number): Promise<number> {
+  const query = { jobId, filter: 'all', view, from, count: rowsOfPage } as const;
+  const answer = await harness.batch['batch.rows'](query);
+  if (!answer.ok) throw new Error(answer.failure.code);
+  const { total } = answer.value;
+  const expected = Math.min(rowsOfPage, total - from);
+  if (total === 0 || answer.value.rows.length !== expected) throw new Error('rows are missing');
+  return total;
+}
+
+/** Pages all over a view: of each figure the worst. */
+async function slowestPage(view: RowsView, total: number): Promise<Timed> {
+  const worst = { ms: 0, cpuMs: 0, turn: 0 };
+  for (let n = 0; n < pages; n++) {
+    const from = Math.floor((((n * 7) % pages) / pages) * total);
+    const took = await timed(() => page(view, from));
+    for (const figure of ['ms', 'cpuMs', 'turn'] as const)
+      worst[figure] = Math.max(worst[figure], took[figure]);
+  }
+  return worst;
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+function settled(): number {
+  collect();
+  const { arrayBuffers, heapUsed } = process.memoryUsage();
+  return arrayBuffers + heapUsed;
+}
+
+const everyRow: RowsView = { where: [], sort: null };
+const views = {
+  few: { ...everyRow, where: [{ column: 0, test: 'ends', text: '00000' }] },
+  half: { ...everyRow, where: [{ column: 0, test: 'contains', text: '7' }] },
+  masked: { ...everyRow, where: [{ column: 1, test: 'begins', text: '****' }] },
+  text: { ...everyRow, sort: { column: 2, descending: false } },
+  number: { ...everyRow, sort: { column: 3, descending: true } },
+} satisfies Record<string, RowsView>;
+
+const steps: Record<string, Timed> = {};
+const totals: Record<string, number> = {};
+steps['opened'] = await timed(() => page(everyRow, 0));
+steps['anyPage'] = await slowestPage(everyRow, rows);
+const before = settled();
+for (const [name, view] of Object.entries(views)) {
+  let total = 0;
+  steps[name] = await timed(async () => (total = await page(view, 0)));
+  steps[`${name}Page`] = await slowestPage(view, total);
+  totals[name] = total;
+}
+const nowhere = { jobId, filter: 'all', text: 'no such text', after: -1, backwards: false } as const;
+steps['nowhere'] = await timed(async () => {
+  const found = await harness.batch['batch.find'](nowhere);
+  if (!found.ok || found.value !== null) throw new Error('a text that is nowhere was found');
+});
+const keptBytes = settled() - before;
+const peakRss = process.resourceUsage().maxRSS * 1024;
+await harness.close();
+process.stdout.write(`${JSON.stringify({ steps, totals, keptBytes, peakRss })}\n`);
