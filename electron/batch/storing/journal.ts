@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { ChunkCounts, ColumnCounts } from './results.ts';
 
@@ -70,11 +71,14 @@ type StoredLine = [
   columns?: [cells: number, failed: number, codes: ColumnCounts['codes']][] | null,
 ];
 
-/** The whole lines of a journal, in the order they were written, up to the first that is torn. */
-export const readJournal = (text: string): JournalLine[] => [...journalLines(text)];
+const linesPerTurn = 1_000;
 
-/** The same one by one, for a caller that lets others have their turn: millions of rows have thousands of lines. */
-export function* journalLines(text: string): Generator<JournalLine, void> {
+/**
+ * The whole lines of a journal, in the order they were written, up to the first that is torn. Millions of rows have
+ * thousands of lines: other callers of this thread have their turns meanwhile.
+ */
+export async function readJournal(text: string): Promise<JournalLine[]> {
+  const lines: JournalLine[] = [];
   let position = 0;
   let chunks = 0;
   while (position < text.length) {
@@ -84,8 +88,10 @@ export function* journalLines(text: string): Generator<JournalLine, void> {
     if (line === null || line.entry.chunk > chunks) break;
     chunks = Math.max(chunks, line.entry.chunk + 1);
     position = end + 1;
-    yield { ...line, lineEnd: position };
+    lines.push({ ...line, lineEnd: position });
+    if (lines.length % linesPerTurn === 0) await yieldToOthers();
   }
+  return lines;
 }
 
 /** By chunk, the latest entry of each: a retry replaces the earlier one. */

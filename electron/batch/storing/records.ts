@@ -1,12 +1,11 @@
 import { constants } from 'node:fs';
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import type { RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
-import { entriesOf, journalLines, type JournalEntry, type JournalLine } from './journal.ts';
+import { entriesOf, readJournal, type JournalEntry, type JournalLine } from './journal.ts';
 import { decodeResults, type ChunkResults } from './results.ts';
 
 /** The two files of a result store, cut to what can be relied on. */
@@ -31,7 +30,7 @@ export async function openRecords(folder: string, cipher: RecordCipher): Promise
     records = await open(join(folder, 'results'), constants.O_RDWR | constants.O_CREAT, 0o600);
     journal = await open(join(folder, 'journal'), constants.O_RDWR | constants.O_CREAT, 0o600);
     const text = await readFile(join(folder, 'journal'), 'latin1');
-    const lines = await readLines(text);
+    const lines = await readJournal(text);
     const synced = lines.at(-1)?.synced ?? 0;
     const { size } = await records.stat();
     if (size < synced) {
@@ -50,17 +49,6 @@ export async function openRecords(folder: string, cipher: RecordCipher): Promise
     await Promise.allSettled([records?.close(), journal?.close()]);
     return writeFailure(error);
   }
-}
-
-const linesPerTurn = 1_000;
-
-async function readLines(text: string): Promise<JournalLine[]> {
-  const lines: JournalLine[] = [];
-  for (const line of journalLines(text)) {
-    lines.push(line);
-    if (lines.length % linesPerTurn === 0) await yieldToOthers();
-  }
-  return lines;
 }
 
 /** How many lines, from the first on, have their record. */

@@ -275,7 +275,7 @@ describe('the store', () => {
   it('believes what a power cut left behind only where it opens', async () => {
     const { jobId, folder } = await finished();
     await app.batch.close();
-    const lines = readJournal(await readFile(join(folder, 'journal'), 'latin1'));
+    const lines = await readJournal(await readFile(join(folder, 'journal'), 'latin1'));
     const [kept, lost] = [lines.at(-4)?.entry, lines.at(-2)?.entry];
     if (kept === undefined || lost === undefined) throw new Error('too few chunks');
     const syncedEnd = kept.offset + kept.length;
@@ -327,7 +327,7 @@ describe('the store', () => {
     const { jobId, folder } = await finished();
     await app.batch.close();
     const path = join(folder, 'journal');
-    const lines = readJournal(await readFile(path, 'latin1')).map(({ entry, synced }, i) =>
+    const lines = (await readJournal(await readFile(path, 'latin1'))).map(({ entry, synced }, i) =>
       formatLine(i === 3 ? { ...entry, counts: falsify(entry.counts) } : entry, synced),
     );
     await writeFile(path, lines.join(''));
