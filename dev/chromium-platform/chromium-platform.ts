@@ -119,8 +119,10 @@ async function openWith(
     clipboard: commandClipboard(env, headless),
     serve: channel.serve,
     async openWindow() {
-      await page.goto(`${chromiumOrigin}/index.html`, { waitUntil: 'domcontentloaded' });
+      await page.goto(`${chromiumOrigin}/index.html`, { waitUntil: 'commit' });
+      // Before the page's script runs: until that is done nothing would be answered.
       if (!headless) await followFocus(page);
+      await page.waitForLoadState('domcontentloaded');
     },
     send: channel.send,
     chooseFile: (kind) => files.choose(kind),

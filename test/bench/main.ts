@@ -57,7 +57,7 @@ try {
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
-const out = join(import.meta.dirname, '../out');
+const out = join(import.meta.dirname, '../../out');
 await mkdir(out, { recursive: true });
 const machine = {
   cpus: cpus().length,
