@@ -14,7 +14,10 @@ export async function startBuiltIn(page: Page): Promise<void> {
 /** Picks an entry of one of the app's own selects, found by its label. */
 export async function choose(page: Page, label: string, option: string): Promise<void> {
   await page.getByRole('combobox', { name: new RegExp(`^${label}(:|$)`) }).click();
-  await page.getByRole('option', { name: new RegExp(`^${option}\\b`) }).click();
+  const chosen = page.getByRole('option', { name: new RegExp(`^${option}\\b`) });
+  await chosen.click();
+  // What is typed before the list is closed would be there before the choice.
+  await chosen.waitFor({ state: 'hidden' });
 }
 
 /** As a person pastes: the test's own tool would put several lines into the input as one. */
