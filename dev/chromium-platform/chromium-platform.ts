@@ -1,7 +1,9 @@
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import type * as Playwright from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import type { AwaySignal, Opening, Platform } from '../../electron/platform/platform.ts';
 import { openBundle, type Bundle } from '../../electron/platform/protocol.ts';
 import { acquireProcessLock, type ProcessLock } from '../../electron/storage/process-lock.ts';
@@ -11,6 +13,9 @@ import { commandClipboard } from './clipboard.ts';
 import { chromiumFiles, freeName } from './files.ts';
 import { launchChromium } from './launch.ts';
 import { proxyFromEnvironment, watchSleep } from './system.ts';
+
+// Not imported: for the names in it, Node would read all of its seven megabytes once more before it runs them.
+const { chromium } = createRequire(import.meta.url)('playwright-core') as typeof Playwright;
 
 /** Ends in .invalid, which no resolver answers: what is not intercepted goes nowhere. */
 export const chromiumOrigin = 'https://tokendesk.invalid';
@@ -89,11 +94,8 @@ async function openWith(
     await page.addInitScript({ content: options.preload });
     return channel;
   }
-  const [channel, files] = await Promise.all([
-    connect(),
-    chromiumFiles(page),
-    blockNetwork(context, page, bundle),
-  ]);
+  const [channel] = await Promise.all([connect(), blockNetwork(context, page, bundle)]);
+  const files = chromiumFiles(page);
   const stopWatching = watchSleep(() => away.emit('resume'), {
     wall: () => Date.now(),
     running: () => performance.now(),

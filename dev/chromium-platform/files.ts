@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 import { stashKey } from './messages.ts';
 import type { FileKind } from '../../electron/platform/platform.ts';
 
@@ -32,13 +32,14 @@ const chooser = (kind: FileKind): string => `new Promise((resolve) => {
  * Files in the system's Chromium: the page holds a File, and the debugging protocol tells main the path behind it.
  * The page itself never learns one.
  */
-export async function chromiumFiles(page: Page): Promise<ChromiumFiles> {
-  const protocol = await page.context().newCDPSession(page);
+export function chromiumFiles(page: Page): ChromiumFiles {
+  let session: Promise<CDPSession> | undefined;
 
   /** Null as well when the page was reloaded or closed while it was asked. */
   const pathOf = (expression: string): Promise<string | null> => fileBehind(expression).catch(() => null);
 
   async function fileBehind(expression: string): Promise<string | null> {
+    const protocol = await (session ??= page.context().newCDPSession(page));
     const { result } = await protocol.send('Runtime.evaluate', {
       expression,
       awaitPromise: true,

@@ -48,6 +48,8 @@ const flags = [
   '--no-pings',
   '--disable-domain-reliability',
   '--disk-cache-dir=/dev/null',
+  // Playwright's debugger asks for the position of each error. Where it was not kept, the whole script is parsed again.
+  '--js-flags=--no-enable-lazy-source-positions',
 ];
 
 /** WebRTC resolves the names of its servers and peers past the proxy: names are resolved over the dead HTTPS only. */

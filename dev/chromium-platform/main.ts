@@ -1,20 +1,17 @@
 import fs from 'node:fs';
+import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
+import type { App, AppOptions } from '../../electron/app.ts';
 import { createLog, type Log } from '../../electron/log/log.ts';
 import { watchProcess } from '../../electron/log/watch-process.ts';
 import { limitCoreDumps } from '../../electron/platform/core-dumps.ts';
-import {
-  readManagedSettings,
-  systemOptions,
-  type ManagedOptions,
-} from '../../electron/settings/managed-settings.ts';
+import type { ManagedOptions } from '../../electron/settings/managed-settings.ts';
 import type { AwaySignal, Platform } from '../../electron/platform/platform.ts';
 import { watchScreenLock } from '../../electron/platform/screen-lock.ts';
-import { chromiumOrigin, openChromium } from './chromium-platform.ts';
 
 declare const APP_VERSION: string;
 
@@ -53,6 +50,10 @@ const closingMs = 5_000;
 
 const beside = (name: string): URL => new URL(name, import.meta.url);
 
+// Before the larger modules are loaded: their compiled code is kept for the next start. It lies beside the code, where
+// only whoever may change the code can write.
+module.enableCompileCache(fileURLToPath(beside('./compiled')));
+
 /** Opens the app in the system's Chromium. Loaded when built: `dist/chromium/main.js`. */
 export function startApp(options: StartOptions = {}): Promise<StartedApp> {
   return start(options, openLog(options));
@@ -72,9 +73,8 @@ function openLog(options: StartOptions): Log {
 
 async function start(options: StartOptions, log: Log): Promise<StartedApp> {
   const env = options.env ?? process.env;
-  const managed = await readManagedSettings({ ...systemOptions(process.platform), ...options.managed });
-  if (!managed.ok) throw new Error(managed.sentence);
   const limiting = limitCoreDumps({ log, os: process.platform });
+  const { chromiumOrigin, openChromium } = await import('./chromium-platform.ts');
   const opening = openChromium({
     renderer: fileURLToPath(beside('../renderer')),
     preload: fs.readFileSync(beside('./preload.js'), 'utf8'),
@@ -87,23 +87,28 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     ...(options.open !== undefined && { open: options.open }),
     ...(options.tap !== undefined && { tap: options.tap }),
   });
-  const loading = pause(browserHeadStartMs).then(() =>
-    Promise.all([
-      import('../../electron/app.ts'),
-      import('../../electron/credentials/keytar.ts'),
-      import('conf'),
-    ]),
+  const loading = load(options);
+  const onLocked = (): void => void opening.then(({ away }) => away('screen-locked'));
+  const watching = loading.then(
+    () =>
+      process.platform === 'linux' ? watchScreenLock({ env, uid: os.userInfo().uid, log, onLocked }) : null,
+    () => null,
   );
+  const stopWatching = (): void => void watching.then((stop) => stop?.());
   // The window opens while the app is loaded: what it asks is answered once the app is open.
   const showing = opening.then((chromium) => ({ chromium, shown: chromium.platform.openWindow() }));
-  const [{ chromium, shown }, [{ openApp }, { loadKeytar }, { default: Conf }]] = await Promise.all([
-    showing,
-    loading,
-    limiting,
-  ]);
-  const app = await openApp(chromium.platform, {
-    conf: (conf) => new Conf(conf),
-    loadKeytar,
+  const [{ chromium, shown }, { managed, open }] = await Promise.all([showing, loading, limiting]).catch(
+    (error: unknown) => {
+      stopWatching();
+      throw error;
+    },
+  );
+  if (!managed.ok) {
+    stopWatching();
+    await Promise.allSettled([shown, chromium.close()]);
+    throw new Error(managed.sentence);
+  }
+  const app = await open(chromium.platform, {
     builtInServiceWorker: beside('./built-in-service-worker.js'),
     parserWorker: beside('./parser-worker.js'),
     licences: [beside('./licences.json'), beside('../renderer/licences.json')],
@@ -114,11 +119,6 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
     profile: managed.profile,
   });
   await shown;
-  const onLocked = (): void => chromium.away('screen-locked');
-  const stopWatching =
-    process.platform === 'linux'
-      ? watchScreenLock({ env, uid: os.userInfo().uid, log, onLocked })
-      : () => undefined;
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -131,6 +131,23 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
   void chromium.closed.then(closeOnce);
   const { page, platform, away, closed } = chromium;
   return { page, platform, away, closed, close: closeOnce };
+}
+
+/** The app's modules, and what the administrator has fixed: read while the browser starts, which takes longer. */
+async function load(options: StartOptions) {
+  await pause(browserHeadStartMs);
+  const [{ readManagedSettings, systemOptions }, { openApp }, { loadKeytar }, { default: Conf }] =
+    await Promise.all([
+      import('../../electron/settings/managed-settings.ts'),
+      import('../../electron/app.ts'),
+      import('../../electron/credentials/keytar.ts'),
+      import('conf'),
+    ]);
+  return {
+    managed: await readManagedSettings({ ...systemOptions(process.platform), ...options.managed }),
+    open: (platform: Platform, rest: Omit<AppOptions, 'conf' | 'loadKeytar'>): Promise<App> =>
+      openApp(platform, { ...rest, conf: (conf) => new Conf(conf), loadKeytar }),
+  };
 }
 
 /** Whether this machine can show a window. */

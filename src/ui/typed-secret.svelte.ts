@@ -27,7 +27,8 @@ export class TypedSecret {
   readonly attach = (input: HTMLInputElement): (() => void) => {
     this.#input = input;
     untrack(() => {
-      this.#draw(this.length);
+      // To place the caret has the whole page laid out, which a new and empty input does not need.
+      if (this.length > 0 || input.value !== '') this.#draw(this.length);
     });
     let composedAt: [number, number] = [0, 0];
     const edit = (event: InputEvent): void => {
