@@ -51,6 +51,9 @@ test('a batch of failures never looks like success', async ({ page, home }) => {
   );
   await expect(page.getByText('Finished · all failed')).toBeVisible();
   await expect(page.getByText('Finished', { exact: true })).toHaveCount(0);
+  // Nor is it to be exported first of all.
+  await expect(page.getByRole('button', { name: 'Run again with changes' })).toHaveClass(/primary/);
+  await expect(page.getByRole('button', { name: 'Export', exact: true })).not.toHaveClass(/primary/);
   await page.getByRole('button', { name: 'All batches' }).click();
   await expect(page.getByRole('region', { name: 'Batches on this computer' })).toContainText('all failed');
 });

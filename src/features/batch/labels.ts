@@ -97,14 +97,16 @@ export interface JobStateLabel {
   label: string;
 }
 
+/** What is blank was not tried. */
+export const haveAllFailed = (tally: Job['tally']): boolean =>
+  tally.failed > 0 && tally.ok + tally.unmatched === 0;
+
 /** Green only where no row failed: a batch of failures must never look like success. */
 export function describeState({ state, tally, waiting }: Job): JobStateLabel {
   if (state === 'running' && waiting !== null) return { variant: 'warn', label: 'Waiting' };
   const label = jobStates[state];
   if (tally.failed === 0 || (state !== 'finished' && state !== 'cancelled')) return label;
-  // What is blank was not tried.
-  const isAll = tally.ok + tally.unmatched === 0;
-  return isAll
+  return haveAllFailed(tally)
     ? { variant: 'danger', label: `${label.label} · all failed` }
     : { variant: 'warn', label: `${label.label} · ${formatCount(tally.failed)} failed` };
 }
