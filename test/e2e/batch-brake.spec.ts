@@ -167,6 +167,8 @@ test('a policy that was refused is changed in place, and is known as refused aft
   await expect(alert).toContainText('may not');
   await alert.getByRole('button', { name: 'Change', exact: true }).click();
   const panel = page.getByRole('region', { name: 'Change', exact: true });
+  await expect(panel.getByRole('button', { name: 'Run refused values again' })).toBeDisabled();
+  await expect(panel).toContainText('Choose another policy');
   await panel.getByRole('combobox', { name: /^Policy/ }).click();
   await expect(page.getByRole('option', { name: /^mask-only/ })).toContainText(/refused \d/);
   await page.getByRole('option', { name: /^analyst/ }).click();

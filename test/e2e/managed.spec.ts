@@ -95,3 +95,15 @@ test('nothing but a passphrase can be set where one is asked for', onlyHere, asy
   await expect(page.getByRole('option', { name: /^Translate/ })).toBeVisible();
   await expect(page.getByRole('option', { name: /^Match pattern/ })).toHaveCount(0);
 });
+
+test('settings that can’t be read stop the start, and leave nothing behind', onlyHere, async ({ home }) => {
+  const policy = path.join(home, 'administrator', 'policy.json');
+  await fs.mkdir(path.dirname(policy));
+  await fs.writeFile(policy, '{');
+  await expect(openApp(home)).rejects.toThrow('policy.json');
+  await fs.writeFile(policy, '{}');
+  // Another app on the same home would be refused.
+  const app = await openApp(home);
+  await startBuiltIn(app.page);
+  await app.close();
+});

@@ -80,3 +80,15 @@ test('text that may be shown stays when its input goes, and a secret does not', 
   detach();
   expect(typed.length).toBe(0);
 });
+
+test('an input is emptied of what another left in it, and one that is empty is left alone', () => {
+  let placed = 0;
+  const input = Object.assign(new EventTarget(), { value: '', setSelectionRange: () => (placed += 1) });
+  const typed = new TypedSecret(20);
+  const detach = typed.attach(input as unknown as HTMLInputElement);
+  expect(placed).toBe(0);
+  detach();
+  input.value = '4111';
+  new TypedSecret(20).attach(input as unknown as HTMLInputElement);
+  expect(input.value).toBe('');
+});
