@@ -124,6 +124,8 @@ test('results are filtered, sorted, searched, copied and looked at row by row, a
   await expect(profile).toContainText('Distinct');
   await profile.getByRole('button', { name: /^16 characters: 396 rows/ }).click();
   await expect(said).toContainText('396 rows of 400 shown');
+  // Other rows begin at the top.
+  await expect(grid.getByRole('rowheader', { name: '1', exact: true })).toBeInViewport();
 
   // Of 64 columns only those in view are in the document.
   expect(await grid.getByRole('columnheader').count()).toBeLessThan(20);
