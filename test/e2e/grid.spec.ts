@@ -86,9 +86,12 @@ test('results are filtered, sorted, searched, copied and looked at row by row, a
   await page.getByRole('columnheader', { name: 'amount' }).click();
   await page.getByRole('columnheader', { name: 'amount' }).click();
   await expect(page.getByRole('columnheader', { name: 'amount' })).toHaveAttribute('aria-sort', 'descending');
-  const amounts = await grid.getByRole('gridcell', { name: /^\d{1,3}$/ }).allInnerTexts();
-  expect(amounts.length).toBeGreaterThan(5);
-  expect(amounts).toEqual([...amounts].sort((a, b) => Number(b) - Number(a)));
+  // The head says the order at once, the rows follow.
+  await expect(async () => {
+    const amounts = await grid.getByRole('gridcell', { name: /^\d{1,3}$/ }).allInnerTexts();
+    expect(amounts.length).toBeGreaterThan(5);
+    expect(amounts).toEqual([...amounts].sort((a, b) => Number(b) - Number(a)));
+  }).toPass({ timeout: 15_000 });
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('columnheader', { name: 'amount' }).click();
 
