@@ -97,28 +97,30 @@ async function start(options: StartOptions, log: Log): Promise<StartedApp> {
   const stopWatching = (): void => void watching.then((stop) => stop?.());
   // The window opens while the app is loaded: what it asks is answered once the app is open.
   const showing = opening.then((chromium) => ({ chromium, shown: chromium.platform.openWindow() }));
-  const [{ chromium, shown }, { managed, open }] = await Promise.all([showing, loading, limiting]).catch(
-    (error: unknown) => {
+  const { chromium, app } = await Promise.all([showing, loading, limiting])
+    .then(async ([{ chromium, shown }, { managed, open }]) => {
+      if (!managed.ok) {
+        await Promise.allSettled([shown, chromium.close()]);
+        throw new Error(managed.sentence);
+      }
+      const app = await open(chromium.platform, {
+        builtInServiceWorker: beside('./built-in-service-worker.js'),
+        parserWorker: beside('./parser-worker.js'),
+        licences: [beside('./licences.json'), beside('../renderer/licences.json')],
+        origin: chromiumOrigin,
+        log,
+        managed: managed.managed,
+        deployment: managed.deployment,
+        profile: managed.profile,
+      });
+      await shown;
+      return { chromium, app };
+    })
+    .catch((error: unknown) => {
+      // Its programs would outlive this process.
       stopWatching();
       throw error;
-    },
-  );
-  if (!managed.ok) {
-    stopWatching();
-    await Promise.allSettled([shown, chromium.close()]);
-    throw new Error(managed.sentence);
-  }
-  const app = await open(chromium.platform, {
-    builtInServiceWorker: beside('./built-in-service-worker.js'),
-    parserWorker: beside('./parser-worker.js'),
-    licences: [beside('./licences.json'), beside('../renderer/licences.json')],
-    origin: chromiumOrigin,
-    log,
-    managed: managed.managed,
-    deployment: managed.deployment,
-    profile: managed.profile,
-  });
-  await shown;
+    });
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
