@@ -38,8 +38,12 @@ const tab = 0x09;
 const feed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Used again by every call, and grown where it is too small. */
-let scratch = new Int32Array(64 * 1024);
+/** Used again by every call. A text that is longer than a chunk gets an array of its own. */
+const unitScratch = new Uint16Array(128 * 1024);
+/** Used again by every call, and grown where they are too small. */
+let rowScratch = new Int32Array(8 * 1024);
+let firstScratch = new Int32Array(8 * 1024);
+let endScratch = new Int32Array(64 * 1024);
 
 /**
  * The rows at the beginning of a text by RFC 4180, in time linear in its length. A field is quoted where its first
@@ -51,22 +55,22 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
   const { isEnd, isFull, until, maxFields = Infinity } = options;
   const delimiter = options.delimiter.charCodeAt(0);
   const lineEnd = options.newline === '\r' ? carriageReturn : feed;
-  const lineEndText = lineEnd === feed ? '\n' : '\r';
-  /** Most characters are behind both, so that one comparison is enough for them. */
+  /** Most units are behind both, so that one comparison is enough for them. */
   const lastStop = Math.max(delimiter, lineEnd);
   const { length } = text;
-  const rowStarts: number[] = [];
-  const firstFields: number[] = [];
-  const badQuotes = new Set<number>();
-  let fields = 0;
-  let rowStart = 0;
-  /** The first quote and the first delimiter that are not before the row in hand; the length where there is none. */
-  let nextQuote = -1;
-  let nextDelimiter = -1;
+  const lineEndText = lineEnd === feed ? '\n' : '\r';
+  const units = unitsOf(text, lineEnd);
   const indexOf = (sought: string, from: number): number => {
     const found = text.indexOf(sought, from);
     return found < 0 ? length : found;
   };
+  const badQuotes = new Set<number>();
+  let count = 0;
+  let fields = 0;
+  let rowStart = 0;
+  /** The first quote that is not before a row's rest, where that was looked for. */
+  let nextQuote = -1;
+  let ends = endScratch;
 
   while (rowStart < length && rowStart < until) {
     const firstField = fields;
@@ -75,56 +79,40 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
     let isBad = false;
     let goesOn = false;
     let isCut = false;
-    if (nextQuote < rowStart) nextQuote = indexOf('"', rowStart);
-    const lineEndAt = text.indexOf(lineEndText, rowStart);
-    if (lineEndAt >= 0 && nextQuote > lineEndAt) {
-      // Most rows have no quote. Searching is several times as fast as looking at each character.
-      while (!isCut) {
-        if (fields + 1 >= scratch.length) grow();
-        if (nextDelimiter < at) nextDelimiter = indexOf(options.delimiter, at);
-        if (nextDelimiter > lineEndAt) break;
-        scratch[fields++] = nextDelimiter;
-        at = nextDelimiter + 1;
-        isCut = fields - firstField >= maxFields;
-      }
-      if (!isCut) scratch[fields++] = lineEndAt;
-      nextRow = lineEndAt + 1;
-    }
+    /** Its rest was looked at, and has a quote. */
+    let isWhole = false;
     while (nextRow < 0) {
-      if (fields === scratch.length) grow();
-      if (text.charCodeAt(at) === quote) {
-        let close = text.indexOf('"', at + 1);
-        while (close >= 0 && text.charCodeAt(close + 1) === quote) close = text.indexOf('"', close + 2);
+      if (fields === ends.length) ends = endScratch = twiceAsLong(ends);
+      if (units[at] === quote) {
+        const close = closingQuote(text, at);
         if (close < 0) {
           goesOn = true;
           break;
         }
         at = close + 1;
-        let next = text.charCodeAt(at);
-        while (next !== delimiter && (next === space || next === tab)) next = text.charCodeAt(++at);
-        if (at < length && next !== delimiter && next !== lineEnd) {
+        while (units[at] !== delimiter && (units[at] === space || units[at] === tab)) at += 1;
+        const next = units[at];
+        if (next !== delimiter && next !== lineEnd) {
           const isReturn = next === carriageReturn && lineEnd === feed;
           if (isReturn && at + 1 === length) goesOn = !isEnd;
-          else if (!isReturn || text.charCodeAt(at + 1) !== feed) isBad = true;
+          else if (!isReturn || units[at + 1] !== feed) isBad = true;
           if (isBad || goesOn) break;
-          scratch[fields++] = at;
+          ends[fields++] = at;
           nextRow = Math.min(at + 2, length);
           break;
         }
       } else {
-        while (at < length) {
-          const unit = text.charCodeAt(at);
-          if (unit <= lastStop && (unit === delimiter || unit === lineEnd)) break;
-          at += 1;
-        }
+        let unit = units[at] ?? lineEnd;
+        while (unit > lastStop || (unit !== delimiter && unit !== lineEnd)) unit = units[++at] ?? lineEnd;
       }
-      if (at < length && text.charCodeAt(at) === delimiter) {
-        scratch[fields++] = at;
+      if (units[at] === delimiter) {
+        ends[fields++] = at;
         at += 1;
-        if (fields - firstField < maxFields) continue;
+        if (isWhole || fields - firstField < maxFields) continue;
         const rest = indexOf(lineEndText, at);
         if (nextQuote < at) nextQuote = indexOf('"', at);
-        if (nextQuote < rest || (rest === length && !isEnd)) continue;
+        isWhole = nextQuote < rest || (rest === length && !isEnd);
+        if (isWhole) continue;
         isCut = true;
         nextRow = Math.min(rest + 1, length);
         break;
@@ -133,20 +121,20 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
         goesOn = true;
         break;
       }
-      scratch[fields++] = at;
+      ends[fields++] = at;
       nextRow = Math.min(at + 1, length);
       break;
     }
-    if (isBad || (goesOn && (isEnd || (isFull && rowStarts.length === 0)))) {
+    if (isBad || (goesOn && (isEnd || (isFull && count === 0)))) {
       const end = text.indexOf(lineEndText, rowStart);
       fields = firstField;
       if (end < 0 && !isEnd) break;
-      badQuotes.add(rowStarts.length);
+      badQuotes.add(count);
       const contentEnd = end < 0 ? length : end;
       for (at = rowStart; at <= contentEnd; at++) {
-        if (at < contentEnd && text.charCodeAt(at) !== delimiter) continue;
-        if (fields === scratch.length) grow();
-        scratch[fields++] = at;
+        if (at < contentEnd && units[at] !== delimiter) continue;
+        if (fields === ends.length) ends = endScratch = twiceAsLong(ends);
+        ends[fields++] = at;
       }
       nextRow = end < 0 ? length : end + 1;
       // It was searched for behind this line.
@@ -156,28 +144,47 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
       break;
     }
     // The CR of a CRLF, or of half of one at the end, is no part of the last field.
-    const lastEnd = scratch[fields - 1] ?? 0;
-    const lastStart = fields - 1 > firstField ? (scratch[fields - 2] ?? 0) + 1 : rowStart;
-    if (!isCut && lineEnd === feed && lastEnd > lastStart && text.charCodeAt(lastEnd - 1) === carriageReturn)
-      scratch[fields - 1] = lastEnd - 1;
-    rowStarts.push(rowStart);
-    firstFields.push(firstField);
+    const lastEnd = ends[fields - 1] ?? 0;
+    const lastStart = fields - 1 > firstField ? (ends[fields - 2] ?? 0) + 1 : rowStart;
+    if (!isCut && lineEnd === feed && lastEnd > lastStart && units[lastEnd - 1] === carriageReturn)
+      ends[fields - 1] = lastEnd - 1;
+    if (count + 1 === rowScratch.length) {
+      rowScratch = twiceAsLong(rowScratch);
+      firstScratch = twiceAsLong(firstScratch);
+    }
+    rowScratch[count] = rowStart;
+    firstScratch[count] = firstField;
+    count += 1;
     rowStart = nextRow;
   }
-  const count = rowStarts.length;
-  rowStarts.push(rowStart);
-  firstFields.push(fields);
+  rowScratch[count] = rowStart;
+  firstScratch[count] = fields;
   return {
     count,
-    rowStarts: new Int32Array(rowStarts),
-    firstFields: new Int32Array(firstFields),
-    fieldEnds: scratch.slice(0, fields),
+    rowStarts: rowScratch.slice(0, count + 1),
+    firstFields: firstScratch.slice(0, count + 1),
+    fieldEnds: ends.slice(0, fields),
     badQuotes,
   };
 }
 
-function grow(): void {
-  const larger = new Int32Array(scratch.length * 2);
-  larger.set(scratch);
-  scratch = larger;
+/** Where the quote at `open` is closed; negative where it is not. */
+function closingQuote(text: string, open: number): number {
+  let close = text.indexOf('"', open + 1);
+  while (close >= 0 && text.charCodeAt(close + 1) === quote) close = text.indexOf('"', close + 2);
+  return close;
+}
+
+/** The units of a text, and a line end behind them: looking at an array is several times as fast as at a string. */
+function unitsOf(text: string, lineEnd: number): Uint16Array {
+  const units = text.length < unitScratch.length ? unitScratch : new Uint16Array(text.length + 1);
+  Buffer.from(units.buffer).write(text, 'utf16le');
+  units[text.length] = lineEnd;
+  return units;
+}
+
+function twiceAsLong(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(array.length * 2);
+  longer.set(array);
+  return longer;
 }
