@@ -74,7 +74,7 @@ const cardLengths = [19, 18, 17, 16, 15, 14, 13];
  * become plain ones. A card is found inside a longer run of digits too, and whatever separates its digits.
  */
 export function maskNumbers(text: string): string {
-  return maskCaseReference(text).replaceAll(ssnLike, maskSsn);
+  return plainWords.test(text) ? text : maskCaseReference(text).replaceAll(ssnLike, maskSsn);
 }
 
 /**

@@ -178,7 +178,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       }
       output.begin(table, index);
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
-      if (results.flaws[index] !== undefined) {
+      if (state === rowStates.failed && results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
         writeError(results, index, output.lost);
         hideSurplus(chunk, index);
