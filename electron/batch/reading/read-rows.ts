@@ -80,21 +80,18 @@ export async function* readRows(
 
   for (;;) {
     if (buffered.length < window && !isEnd()) {
-      const offset = position.offset + buffered.length;
-      const more = await source.read(
-        offset,
-        Math.min(Math.max(readBytes, window - buffered.length), until - offset),
-      );
-      if (!more.ok) {
-        yield more;
+      // What is left of the last bytes is read again: joining it with the next would copy all of them.
+      const length = Math.min(Math.max(readBytes, window), until - position.offset);
+      const read = await source.read(position.offset, length);
+      if (!read.ok) {
+        yield read;
         return;
       }
-      if (more.value.length === 0) {
+      if (read.value.length < length) {
         yield failed('file.changed');
         return;
       }
-      buffered = buffered.length === 0 ? more.value : Buffer.concat([buffered, more.value]);
-      if (buffered.length < window && !isEnd()) continue;
+      buffered = read.value;
     }
     if (buffered.length === 0) return;
 
