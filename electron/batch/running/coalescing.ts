@@ -21,6 +21,7 @@ export interface BatchRequest {
   announced: Announced | null;
   /** Resolves when each slot has its state: with null, or with the failure that stops the run. */
   readonly settled: Promise<Failure | null>;
+  isSettled: boolean;
   readonly settle: (stop: Failure | null) => void;
 }
 
@@ -171,7 +172,19 @@ function groupOf(value: string): number {
 
 function createRequest(call: BatchCall): BatchRequest {
   const { promise, resolve } = Promise.withResolvers<Failure | null>();
-  return { call, slots: [], requestId: '', announced: null, settled: promise, settle: resolve };
+  const request: BatchRequest = {
+    call,
+    slots: [],
+    requestId: '',
+    announced: null,
+    settled: promise,
+    isSettled: false,
+    settle(stop) {
+      request.isSettled = true;
+      resolve(stop);
+    },
+  };
+  return request;
 }
 
 const refs: string[] = [];

@@ -81,9 +81,7 @@ export function runChunks(run: RunOptions): RunControl {
     client,
     maxInFlight,
     context: { job: run.jobId, signal: run.signal },
-    // A chunk may have more values than the limit: when all else is done, one more request is sent all the same.
-    mayBegin: ({ slots }) =>
-      unwrittenValues + slots.length <= maxUnwrittenValues || (sender.running === 0 && unwrittenChunks === 0),
+    mayBegin: ({ slots }) => unwrittenValues + slots.length <= maxUnwrittenValues || isStuck(),
     onBegin: ({ slots }) => (unwrittenValues += slots.length),
     onSettled: () => readerSignal.notify(),
     onAnswered: ({ call }, slots) => {
@@ -108,6 +106,14 @@ export function runChunks(run: RunOptions): RunControl {
     (begunValues > maxBegunValues && pending.length > 1) ||
     pending.length > maxPendingChunks ||
     unsyncedChunks > maxUnsyncedChunks;
+  /**
+   * A chunk may have more values than the limit: when all else is done, one more request is sent all the same. Not where
+   * its answers have come and it is about to be written.
+   */
+  const isStuck = (): boolean =>
+    sender.running === 0 &&
+    unwrittenChunks === 0 &&
+    (pending[0]?.requests.values().some(({ isSettled }) => !isSettled) ?? true);
   const mustStop = (): boolean => stopReason !== null || sender.stopped !== null || commitFailure !== null;
 
   /** What was begun is still sent and committed: stopping it would mean to send it twice. */
