@@ -84,7 +84,7 @@ export function sameIdentity(one: Identity, other: Identity): boolean {
 /** Bytes from `offset` on: `length` of them, fewer only at the end. */
 export type ReadBytes = (offset: number, length: number) => Promise<Outcome<Buffer>>;
 
-const blockBytes = 1024 * 1024;
+const blockBytes = 512 * 1024;
 
 /** Reads in large blocks, for callers that read many small pieces in order. `size`: where the bytes end. */
 export function readAhead(read: ReadBytes, size: number): ReadBytes {

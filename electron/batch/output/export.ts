@@ -330,7 +330,7 @@ function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome
 }
 
 /** Bytes of the source that are joined and written at once, about. */
-const groupBytes = 512 * 1024;
+const groupBytes = 256 * 1024;
 
 function* groupChunks(entries: readonly JournalEntry[]): Generator<JournalEntry[], void> {
   let group: JournalEntry[] = [];

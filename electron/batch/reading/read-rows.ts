@@ -37,7 +37,7 @@ export const limits = {
   row: 16 * 1024 * 1024,
 };
 
-const readBytes = 512 * 1024;
+const readBytes = 256 * 1024;
 const maxChunkBytes = 96 * 1024;
 const firstWindow = 16 * 1024;
 const minWindow = 256;
