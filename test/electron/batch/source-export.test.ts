@@ -183,6 +183,17 @@ describe.each(['source', 'exact'] as const)('rows with more or fewer fields, wri
     );
   });
 
+  it('hide a clear number in whatever column it stands', async () => {
+    answerWith(() => 'TOKEN');
+    const job = await run(
+      'name,card,note\r\na,4242424242424242,x\r\nb,5555,4242424242424242,y\r\n',
+      planOf([detokenize(1, { operation: 'tokenize', into: 'beside' })]),
+    );
+    const exported = await exportOf(job, { safety, content: 'tokens' });
+    expect(exported).toContain('row.malformed');
+    expect(exported).not.toContain('4242424242424242');
+  });
+
   it('leave nothing in the column of matches', async () => {
     const job = await run(
       'token,note\r\n1,x\r\n2,y,no\r\n',
