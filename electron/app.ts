@@ -42,6 +42,7 @@ import type { Platform } from './platform/platform.ts';
 import { createConnectionProfiles } from './connection-profiles.ts';
 import { createAutoClearClipboard } from './privacy/clipboard.ts';
 import { systemClock } from './privacy/clock.ts';
+import { openDisclosureFile } from './privacy/disclosure-file.ts';
 import { createDisclosures } from './privacy/disclosures.ts';
 import { type Lock, openLock } from './privacy/lock.ts';
 import { createReveals } from './privacy/reveals.ts';
@@ -166,10 +167,10 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     endRenderer: () => platform.endRenderer(),
   });
   const disclosures = createDisclosures({
-    record: {
-      read: () => store.read('disclosures'),
-      write: (record) => store.write('disclosures', record),
-    },
+    record: await openDisclosureFile(path.join(platform.home, 'disclosures.json'), {
+      earlier: store.read('disclosures'),
+      log,
+    }),
     key: () => keychain.key('disclosures'),
     clock,
     limits: managedLimits(managed),

@@ -90,7 +90,7 @@ export async function wipe({
 }
 
 const ownEntry =
-  /^(desk\.json.*|desk\.damaged-\w+\.json|desk\.lock|window\.json|audit|checkpoints|jobs|samples|certificates|built-in|logs)$/;
+  /^(desk\.json.*|desk\.damaged-\w+\.json|desk\.lock|disclosures\.json.*|window\.json|audit|checkpoints|jobs|samples|certificates|built-in|logs)$/;
 
 /** What is removed of the folder; nothing where there is none. */
 function entriesOf(home: string, isOwnFolder: boolean): string[] {

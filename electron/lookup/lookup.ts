@@ -1,11 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Audit } from '../audit/audit.ts';
 import type { CallInput, Handlers } from '../contract/calls.ts';
 import { type Outcome, failed, done } from '../contract/errors.ts';
 import type { Lookup, RevealReason } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
-import type { Disclosures } from '../privacy/disclosures.ts';
+import { type Disclosures, recordDisclosure } from '../privacy/disclosures.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { Answer, RecordedAct, ServiceClient } from '../service/service-client.ts';
 
@@ -149,23 +148,20 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       note: 'Detokenize',
     });
     if (!begun.ok) return begun;
-    const anchoring = options.audit.anchor();
     const kind = action === 'Reveal' ? 'reveals' : 'copies';
     const act: RecordedAct = { sent: false };
     const context = { reason, caseReference, rows: 1, act };
     // Where a limit is reached nothing in clear leaves the service.
     const allowedToday = options.disclosures.check(kind, 1);
-    const answering = allowedToday.ok
-      ? active.client.detokenize(policy, definition, token, context)
-      : Promise.resolve(allowedToday);
-    // The count's write makes this process wait for the disk: meanwhile the request is on its way.
-    await nextTurn();
-    const counted = allowedToday.ok ? options.disclosures.count(kind, 1) : allowedToday;
-    const answer = await answering;
-    const anchored = await anchoring;
-    const usable = !anchored.ok ? anchored : !counted.ok ? counted : answer;
+    const [recorded, answer] = allowedToday.ok
+      ? await Promise.all([
+          recordDisclosure(options.audit, options.disclosures, kind),
+          active.client.detokenize(policy, definition, token, context),
+        ])
+      : [allowedToday, allowedToday];
+    const usable = recorded.ok ? answer : recorded;
     const outcome = usable.ok ? await use(usable.value) : usable;
-    if (counted.ok && !outcome.ok) options.disclosures.count(kind, -1);
+    if (recorded.ok && !outcome.ok) await options.disclosures.count(kind, -1);
     const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
     begun.value({
       ok: outcome.ok,

@@ -1,6 +1,14 @@
 import { createHmac } from 'node:crypto';
+import { z } from 'zod';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { DisclosureCounts, DisclosureFigures, DisclosureLimits } from '../contract/models/app.ts';
+import {
+  type DisclosureCounts,
+  disclosureCounts,
+  type DisclosureFigures,
+  type DisclosureLimits,
+  localDay,
+} from '../contract/models/app.ts';
+import { createSerialQueue } from '../util/serial-queue.ts';
 import type { Clock } from './clock.ts';
 
 /**
@@ -13,7 +21,7 @@ export interface Disclosures {
    * A negative amount takes back what was counted for an act that gave nothing out. Failures: disclosure.limit
    * (`subject` is the kind); file.unwritable, file.disk-full. Nothing is counted then.
    */
-  count(kind: Exclude<keyof DisclosureCounts, 'expressions'>, amount: number): Outcome<null>;
+  count(kind: Exclude<keyof DisclosureCounts, 'expressions'>, amount: number): Promise<Outcome<null>>;
   /** Whether so many more are within the limit; nothing is counted. Failure: disclosure.limit. */
   check(kind: Exclude<keyof DisclosureCounts, 'expressions'>, amount: number): Outcome<null>;
   /**
@@ -25,7 +33,7 @@ export interface Disclosures {
    * Expressions that are about to be sent, by their fingerprints, and how many answers they will get. One that was
    * sent before today costs nothing again. Failures as for `count`; the subject is `expressions` or `matchAnswers`.
    */
-  countMatch(fingerprints: readonly string[], answers: number): Outcome<null>;
+  countMatch(fingerprints: readonly string[], answers: number): Promise<Outcome<null>>;
   today(): DisclosureFigures;
 }
 
@@ -43,21 +51,41 @@ export const defaultLimits: DisclosureLimits = {
 };
 
 /** As it is stored: expressions by their fingerprints. */
-export interface DisclosureRecord extends Omit<DisclosureCounts, 'expressions'> {
-  readonly day: string;
-  readonly expressions: string[];
+export const disclosureRecord = disclosureCounts.extend({
+  day: localDay,
+  expressions: z.array(z.string().regex(/^[0-9a-f]{16}$/)),
+});
+export type DisclosureRecord = z.infer<typeof disclosureRecord>;
+
+export interface DisclosureStore {
+  /** The latest day's, as it was last written; null before the first. */
+  read(): DisclosureRecord | null;
+  /** On the disk when it answers. Failures: file.unwritable, file.disk-full; the record before stays. */
+  write(record: DisclosureRecord): Promise<Outcome<null>>;
 }
 
 interface DisclosuresOptions {
-  /** The latest day's; null before the first. */
-  readonly record: {
-    read(): DisclosureRecord | null;
-    write(record: DisclosureRecord): Outcome<null>;
-  };
+  readonly record: DisclosureStore;
   /** The key of the fingerprints, from the keychain. */
   readonly key: () => Promise<Outcome<Uint8Array>>;
   readonly clock: Pick<Clock, 'now'>;
   readonly limits?: DisclosureLimits;
+}
+
+/**
+ * Counts one act in clear whose beginning is in the audit log, and anchors that beginning in the keychain. Both are
+ * done when it answers; nothing in clear is given out before. Where one fails nothing is counted. Failures: those of
+ * `count`, audit.unwritable.
+ */
+export async function recordDisclosure(
+  audit: { anchor(): Promise<Outcome<null>> },
+  disclosures: Pick<Disclosures, 'count'>,
+  kind: 'reveals' | 'copies',
+): Promise<Outcome<null>> {
+  const [anchored, counted] = await Promise.all([audit.anchor(), disclosures.count(kind, 1)]);
+  if (anchored.ok) return counted;
+  if (counted.ok) await disclosures.count(kind, -1);
+  return anchored;
 }
 
 export function createDisclosures({
@@ -66,9 +94,12 @@ export function createDisclosures({
   clock,
   limits = defaultLimits,
 }: DisclosuresOptions): Disclosures {
+  /** Each begins with what the one before it wrote. */
+  const inTurn = createSerialQueue();
+
   function current(): DisclosureRecord {
     const stored = record.read();
-    const day = localDay(clock.now());
+    const day = dayOf(clock.now());
     if (stored !== null && stored.day >= day) return stored;
     return { day, reveals: 0, copies: 0, exportedRows: 0, matchAnswers: 0, expressions: [] };
   }
@@ -98,10 +129,11 @@ export function createDisclosures({
   }
 
   return {
-    count(kind, amount) {
-      const next = addTo(kind, amount);
-      return next.ok ? record.write(next.value) : next;
-    },
+    count: (kind, amount) =>
+      inTurn(async () => {
+        const next = addTo(kind, amount);
+        return next.ok ? record.write(next.value) : next;
+      }),
     check(kind, amount) {
       const next = addTo(kind, amount);
       return next.ok ? done(null) : next;
@@ -110,17 +142,18 @@ export function createDisclosures({
       const key = await readKey();
       return key.ok ? done(createHmac('sha256', key.value).update(pattern).digest('hex').slice(0, 16)) : key;
     },
-    countMatch(fingerprints, answers) {
-      const before = current();
-      const expressions = [...new Set([...before.expressions, ...fingerprints])];
-      const spent = add('expressions', before, { ...before, expressions });
-      if (!spent.ok) return spent;
-      const next = add('matchAnswers', before, {
-        ...spent.value,
-        matchAnswers: before.matchAnswers + answers,
-      });
-      return next.ok ? record.write(next.value) : next;
-    },
+    countMatch: (fingerprints, answers) =>
+      inTurn(async () => {
+        const before = current();
+        const expressions = [...new Set([...before.expressions, ...fingerprints])];
+        const spent = add('expressions', before, { ...before, expressions });
+        if (!spent.ok) return spent;
+        const next = add('matchAnswers', before, {
+          ...spent.value,
+          matchAnswers: before.matchAnswers + answers,
+        });
+        return next.ok ? record.write(next.value) : next;
+      }),
     today() {
       const stored = current();
       return { day: stored.day, ...countsOf(stored), limits };
@@ -132,7 +165,7 @@ export function createDisclosures({
   }
 }
 
-function localDay(now: number): string {
+function dayOf(now: number): string {
   const date = new Date(now);
   const two = (part: number): string => String(part).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;

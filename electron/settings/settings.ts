@@ -3,7 +3,8 @@ import { mapping } from '../contract/models/batch.ts';
 import { tableLayout } from '../contract/models/rows.ts';
 import { connection, policyGrants } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
-import { defaultSettings, disclosureCounts, localDay, settings } from '../contract/models/app.ts';
+import { defaultSettings, settings } from '../contract/models/app.ts';
+import { disclosureRecord } from '../privacy/disclosures.ts';
 import type { Migrations } from './store.ts';
 
 /** Raised with every change of the shape below that older files have to be migrated to. */
@@ -73,13 +74,8 @@ export const settingsDocument = {
   ),
   /** What tests of policies found, by connection. */
   grants: entry(z.record(id, z.array(policyGrants).max(100)), {}),
-  /** What was shown, copied, exported and matched in clear on the latest day; expressions by their HMACs. */
-  disclosures: entry(
-    disclosureCounts
-      .extend({ day: localDay, expressions: z.array(z.string().regex(/^[0-9a-f]{16}$/)) })
-      .nullable(),
-    null,
-  ),
+  /** Where earlier versions had the day's count, which is in a file of its own now. */
+  disclosures: entry(disclosureRecord.nullable(), null),
   /** Wrong passphrases in a row, and until when the next attempt has to wait. */
   unlock: entry(
     z.strictObject({ wrong: count, until: instant.nullable(), verifierLost: z.boolean().optional() }),

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { RE2JS } from 're2js';
 import { calls } from '../../electron/contract/calls.ts';
@@ -5,6 +6,7 @@ import { done } from '../../electron/contract/errors.ts';
 import { matchExpression } from '../../electron/contract/match-expression.ts';
 import type { ColumnPlan, MatchParts, MatchReason } from '../../electron/contract/models/batch.ts';
 import type { DefinitionKind } from '../../electron/contract/models/connection.ts';
+import { openDisclosureFile } from '../../electron/privacy/disclosure-file.ts';
 import { createDisclosures } from '../../electron/privacy/disclosures.ts';
 import { mask } from '../../electron/privacy/masking.ts';
 import {
@@ -17,9 +19,10 @@ import {
   memoryStore,
   openApp,
   planOf,
-  recordIn,
+  noLog,
   type TestApp,
 } from '../support/batch-app.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 /*
  * A mask hides six digits of a card. A match answers yes or no about them: with an expression for each bit of each
@@ -201,22 +204,25 @@ describe('the oracle of hidden digits', () => {
     expect(bitsLearnt(again)).toBeLessThanOrEqual(bitsOfDay);
   });
 
-  test('a clock that is set back brings no day back; the next day begins anew', () => {
-    const store = memoryStore();
+  test('a clock that is set back brings no day back; the next day begins anew', async () => {
+    const file = path.join(tempFolder(), 'disclosures.json');
     let now = new Date(2026, 10, 22, 12).getTime();
     const key = () => Promise.resolve(done(new Uint8Array(32)));
-    const open = () => createDisclosures({ record: recordIn(store), key, clock: { now: () => now } });
+    const open = async () => {
+      const record = await openDisclosureFile(file, { earlier: null, log: noLog });
+      return createDisclosures({ record, key, clock: { now: () => now } });
+    };
     for (let n = 0; n < bitsOfDay; n++)
-      expect(codeOf(open().countMatch([`000000000000000${n}`], 1))).toBe('ok');
+      expect(codeOf(await (await open()).countMatch([`000000000000000${n}`], 1))).toBe('ok');
     const another = 'ffffffffffffffff';
     for (const day of [22, 21, 1]) {
       now = new Date(2026, 10, day, 12).getTime();
-      expect(codeOf(open().countMatch([another], 1)), `on day ${day}`).toBe('disclosure.limit');
-      expect(open().today()).toMatchObject({ day: '2026-11-22', expressions: bitsOfDay });
+      expect(codeOf(await (await open()).countMatch([another], 1)), `on day ${day}`).toBe('disclosure.limit');
+      expect((await open()).today()).toMatchObject({ day: '2026-11-22', expressions: bitsOfDay });
     }
     now = new Date(2026, 10, 23, 0, 1).getTime();
-    expect(codeOf(open().countMatch([another], 1))).toBe('ok');
-    expect(open().today()).toMatchObject({ day: '2026-11-23', expressions: 1, matchAnswers: 1 });
+    expect(codeOf(await (await open()).countMatch([another], 1))).toBe('ok');
+    expect((await open()).today()).toMatchObject({ day: '2026-11-23', expressions: 1, matchAnswers: 1 });
   });
 
   test.each(['run', 'try'] as const)('without a reason, or without a case, %s is refused', async (how) => {
@@ -233,7 +239,7 @@ describe('the oracle of hidden digits', () => {
   });
 
   test('a run in production wants the row count, and is counted', async () => {
-    const { app, store } = await attacked({
+    const { app } = await attacked({
       connections: connectionsOf({ ...connection, environment: 'production' }),
     });
     const columns = [matching(0, { pattern: bitOf(0, 0) })];
@@ -241,15 +247,15 @@ describe('the oracle of hidden digits', () => {
     expect(codeOf(await start(app, columns, { ...matchReason, confirmRows: 49 }))).toBe('export.confirm');
     expect(app.service.calls).toEqual([]);
     expect(codeOf(await start(app, columns, { ...matchReason, confirmRows: cards.length }))).toBe('ok');
-    expect(store.read('disclosures')).toMatchObject({ matchAnswers: cards.length });
+    expect(app.disclosures.today()).toMatchObject({ matchAnswers: cards.length });
   });
 
   test('when the log can not be written, nothing is sent and nothing used up', async () => {
-    const { app, store } = await attacked();
+    const { app } = await attacked();
     app.audit.refuse = { code: 'audit.unwritable' };
     expect(codeOf(await start(app, [matching(0, { pattern: bitOf(0, 0) })]))).toBe('audit.unwritable');
     expect(app.service.calls).toEqual([]);
-    expect(store.read('disclosures')).toBeNull();
+    expect(app.disclosures.today()).toMatchObject({ expressions: 0, matchAnswers: 0 });
   });
 });
 
@@ -257,11 +263,11 @@ describe('what is free', () => {
   const bin: MatchParts = { by: 'digits', bin: '411111', lastFour: '5251', length: 16 };
 
   test('BIN, last four and length need no reason and cost nothing, however often', async () => {
-    const { app, store } = await attacked();
+    const { app } = await attacked();
     for (const lastFour of ['5251', '1', '22', '333', '4444', '5555']) {
       expect(codeOf(await start(app, [matching(0, { parts: { ...bin, lastFour } })], null))).toBe('ok');
     }
-    expect(store.read('disclosures')).toBeNull();
+    expect(app.disclosures.today()).toMatchObject({ expressions: 0, matchAnswers: 0 });
     expect(app.audit.intents.filter(({ action }) => action === 'Match')).toEqual([]);
   });
 

@@ -76,7 +76,7 @@ async function lookupsOn(audit: Audit, steps: string[] = []) {
       hide: () => undefined,
       hidden: () => undefined,
     },
-    disclosures: { check: () => done(null), count: () => done(null) },
+    disclosures: { check: () => done(null), count: () => Promise.resolve(done(null)) },
     clipboard: {
       epoch: () => 0,
       write: () => (steps.push('copied'), Promise.resolve(done({ clearAfterMs: 1 }))),
@@ -260,6 +260,19 @@ test.each(['reveal', 'copy'] as const)('a %s whose anchor fails gives nothing ou
       : await lookups['lookup.copy']({ what: 'cleartext', lookupId: id, ...reason });
   expect(outcome).toMatchObject({ ok: false, failure: { code: 'audit.unwritable' } });
   expect(steps).toEqual(['asked']);
+});
+
+test("a cell's reveal whose anchor fails gives nothing out", async () => {
+  const real = await workstation().start();
+  const refused = failed('audit.unwritable');
+  const { app, jobId } = await finishedJob({ ...real, anchor: () => Promise.resolve(refused) });
+  const cell = { jobId, row: 1, column: 0, xorKey: newXorKey(), ...reason };
+  expect(await app.batch['batch.reveal'](cell)).toEqual(refused);
+  await expect
+    .poll(async () => (await real.list(everything)).entries[0])
+    .toMatchObject({ action: 'Reveal', phase: 'failed', code: 'audit.unwritable' });
+  expect(app.disclosures.today().reveals).toBe(0);
+  await app.close();
 });
 
 test('an act that can not be held back begins after its anchor', async () => {

@@ -88,8 +88,8 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     managed: {},
     reveals: { allow: () => done(null), open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
     disclosures: {
-      count: () => done(null),
-      countMatch: () => done(null),
+      count: () => Promise.resolve(done(null)),
+      countMatch: () => Promise.resolve(done(null)),
       fingerprint: () => Promise.resolve(done('')),
     },
     sampleFile: () => Promise.resolve(done('')),
@@ -138,6 +138,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
 
 const noLog = {
   begin: () => Promise.resolve(done(() => undefined)),
+  anchor: () => Promise.resolve(done(null)),
   hurry: () => undefined,
   close: () => Promise.resolve(),
 };

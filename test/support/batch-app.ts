@@ -15,7 +15,8 @@ import type {
   Preflight,
 } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
-import { createDisclosures } from '../../electron/privacy/disclosures.ts';
+import { openDisclosureFile } from '../../electron/privacy/disclosure-file.ts';
+import { createDisclosures, type Disclosures } from '../../electron/privacy/disclosures.ts';
 import type {
   BatchAnswer,
   BatchCall,
@@ -164,6 +165,7 @@ export interface TestApp {
   readonly batch: Batch;
   readonly service: FakeService;
   readonly options: BatchOptions;
+  readonly disclosures: Disclosures;
   readonly jobs: Job[];
   readonly preflights: Preflight[];
   readonly audit: { intents: AuditIntent[]; ends: AuditEnd[]; refuse: Failure | null };
@@ -196,6 +198,11 @@ export async function openApp(
   let chosen: string | null = null;
   const waiting: { jobId: string; states: Job['state'][]; wake: (job: Job) => void }[] = [];
   const store = over.store ?? memoryStore();
+  const disclosures = createDisclosures({
+    record: await openDisclosureFile(join(folder, 'disclosures.json'), { earlier: null, log: noLog }),
+    key: () => keychain.key(),
+    clock: { now: () => Date.now() },
+  });
   const options: BatchOptions = {
     folder: join(folder, 'jobs'),
     clock: {
@@ -217,14 +224,11 @@ export async function openApp(
         app.audit.intents.push(intent);
         return Promise.resolve(done((end: AuditEnd) => void app.audit.ends.push(end)));
       },
+      anchor: () => Promise.resolve(done(null)),
     },
     keychain,
     parser: testParser,
-    disclosures: createDisclosures({
-      record: recordIn(store),
-      key: () => keychain.key(),
-      clock: { now: () => Date.now() },
-    }),
+    disclosures,
     platform: {
       chooseFile: () => Promise.resolve(chosen),
       chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
@@ -258,6 +262,7 @@ export async function openApp(
     folder,
     service,
     options,
+    disclosures,
     jobs: [],
     preflights: [],
     audit: { intents: [], ends: [], refuse: null },
@@ -328,7 +333,6 @@ export function memoryStore(
   const values = new Map<string, unknown>([
     ['mappings', []],
     ['layouts', []],
-    ['disclosures', null],
     ['settings', { ...defaultSettings, caseRequired: false, ...settings }],
   ]);
   return {
@@ -342,11 +346,12 @@ export function memoryStore(
 
 const keychain = { key: () => Promise.resolve(done(new Uint8Array(32).fill(7))) };
 
-export const recordIn = (store: BatchOptions['store']) => ({
-  read: () => store.read('disclosures'),
-  write: (record: NonNullable<ReturnType<typeof store.read<'disclosures'>>>) =>
-    store.write('disclosures', record),
-});
+/** Where nothing is to be logged. */
+export const noLog = {
+  bug(place: string, error: unknown): never {
+    throw new Error(`logged: ${place}`, { cause: error });
+  },
+};
 
 /** Given with every run; only an expression that tells more than the mask needs it. */
 export const matchReason: MatchReason = {

@@ -68,7 +68,7 @@ export async function exportJob(
   const audited = await options.audit.begin(intent);
   if (!audited.ok) return audited;
   const end = audited.value;
-  const counted = options.disclosures.count(
+  const counted = await options.disclosures.count(
     'exportedRows',
     holdsCleartext ? maxRows(choice, store.tally) : 0,
   );

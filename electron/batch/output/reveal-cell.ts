@@ -4,6 +4,7 @@ import type { Reveal, RevealInput } from '../../contract/models/lookup.ts';
 import type { BatchOptions } from '../batch.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import { requestIdOf, rowStates } from '../storing/results.ts';
+import { recordDisclosure } from '../../privacy/disclosures.ts';
 import type { LoadedChunk, View } from './result-rows.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 
@@ -49,13 +50,12 @@ export async function revealCell(
     rows: 1,
     job: spec.jobId,
     note: `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`,
-    cleartext: true,
   });
   if (!begun.ok) return begun;
-  const counted = disclosures.count('reveals', 1);
-  if (!counted.ok) {
-    begun.value({ ok: false, code: counted.failure.code });
-    return counted;
+  const recorded = await recordDisclosure(audit, disclosures, 'reveals');
+  if (!recorded.ok) {
+    begun.value({ ok: false, code: recorded.failure.code });
+    return recorded;
   }
   const { revealId, hideAfterMs } = reveals.open();
   begun.value({ ok: true, ...(found.requestId !== '' && { requestId: found.requestId }) });

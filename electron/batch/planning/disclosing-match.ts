@@ -59,7 +59,7 @@ export async function beginDisclosingMatch(
     note: `expression ${fingerprints.join(', ')}`,
   });
   if (!begun.ok) return begun;
-  const counted = disclosures.countMatch(fingerprints, rows * matches.length);
+  const counted = await disclosures.countMatch(fingerprints, rows * matches.length);
   if (counted.ok) return begun;
   begun.value({ ok: false, code: counted.failure.code });
   return counted;

@@ -71,7 +71,8 @@ test('of a person who never opened the app there is nothing to remove', async ()
 
 test('of a folder that a person named, only the app’s own files go', async () => {
   const person = used();
-  for (const name of ['desk.damaged-20261122T100000000Z.json', 'window.json', 'thesis.txt', 'desktop.json'])
+  const files = ['desk.damaged-20261122T100000000Z.json', 'disclosures.json', 'window.json'];
+  for (const name of [...files, 'thesis.txt', 'desktop.json'])
     fs.writeFileSync(path.join(person.home, name), '{}');
   for (const name of ['photos', 'samples', 'certificates', 'built-in', 'checkpoints', 'logs'])
     fs.mkdirSync(path.join(person.home, name), { recursive: true });

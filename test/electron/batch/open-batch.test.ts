@@ -102,6 +102,7 @@ describe('a batch from file to file', () => {
       'token,n,error\r\n<a>,1,\r\nb,2,service.element-refused\r\n,3,\r\nd,4,row.malformed,extra\r\n<e>,5,\r\n',
     );
     expect((await readdir(app.folder)).sort()).toEqual([
+      'disclosures.json',
       'in.csv',
       'in_cleartext.csv',
       'in_errors.csv',

@@ -45,7 +45,7 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
       clear: () => (steps.push(['clear']), Promise.resolve()),
       write: (text) => (steps.push(['clipboard', text]), Promise.resolve(done({ clearAfterMs: 30_000 }))),
     },
-    disclosures: { check: () => done(null), count: () => done(null) },
+    disclosures: { check: () => done(null), count: () => Promise.resolve(done(null)) },
     caseRequired: () => true,
     now: () => new Date('2026-01-02T03:04:05.678Z'),
     newId: () => `l${++next}`,
@@ -93,7 +93,7 @@ test('a reveal is recorded, then fetched, then shown, and its answer carries the
 
 test('a limit of the day that is reached asks the service for nothing in clear', async () => {
   const { app, steps } = open({
-    disclosures: { check: () => failed('disclosure.limit'), count: () => done(null) },
+    disclosures: { check: () => failed('disclosure.limit'), count: () => Promise.resolve(done(null)) },
   });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).toMatchObject({
@@ -108,7 +108,7 @@ test('a limit of the day that is reached asks the service for nothing in clear',
 
 test('a value that can not be counted is not given out, though the service was asked meanwhile', async () => {
   const { app, steps } = open({
-    disclosures: { check: () => done(null), count: () => failed('file.disk-full') },
+    disclosures: { check: () => done(null), count: () => Promise.resolve(failed('file.disk-full')) },
   });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   const revealed = await app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
@@ -124,7 +124,10 @@ test('a reveal that the service refuses does not count', async () => {
   const amounts: number[] = [];
   const { app } = open(
     {
-      disclosures: { check: () => done(null), count: (_kind, amount) => (amounts.push(amount), done(null)) },
+      disclosures: {
+        check: () => done(null),
+        count: (_kind, amount) => (amounts.push(amount), Promise.resolve(done(null))),
+      },
     },
     { detokenize: () => Promise.resolve(failed('service.unreachable')) },
   );

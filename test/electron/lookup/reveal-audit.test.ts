@@ -41,7 +41,7 @@ async function open() {
       write: () => Promise.resolve(done({ clearAfterMs: 1 })),
       clear: () => Promise.resolve(),
     },
-    disclosures: { check: () => done(null), count: () => done(null) },
+    disclosures: { check: () => done(null), count: () => Promise.resolve(done(null)) },
     caseRequired: () => true,
     now: () => new Date(),
     newId: () => `l${++next}`,

@@ -12,6 +12,7 @@ import {
 import type { Job } from '../../../electron/contract/models/batch.ts';
 import { systemClock } from '../../../electron/privacy/clock.ts';
 import { detokenize, planOf, plainExport, valueOf } from '../../support/batch-app.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';
 
 const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.failure.code);
@@ -256,6 +257,23 @@ describe('limits of a day', () => {
       });
     },
   );
+
+  test('a restart brings none of them back', async () => {
+    const home = tempFolder();
+    const managed = { maxRevealsPerDay: 2 };
+    const codes: string[] = [];
+    let keyring: WholeApp['keyring'] | undefined;
+    for (let start = 0; start < 3; start++) {
+      const app = await withService(managed, { home, ...(keyring && { keyring }) });
+      codes.push(codeOf(await app.ask('lookup.reveal', { ...reason, xorKey, lookupId: await lookUp(app) })));
+      keyring = app.keyring;
+      await app.close();
+    }
+    expect(codes).toEqual(['ok', 'ok', 'disclosure.limit']);
+    // Counting leaves the settings alone.
+    const settings = JSON.parse(fs.readFileSync(path.join(home, 'desk.json'), 'utf8')) as object;
+    expect(settings).not.toHaveProperty('disclosures.reveals');
+  });
 
   test('no more values are matched than may be', async () => {
     const app = await withService({ maxMatchAnswersPerDay: 1 });
