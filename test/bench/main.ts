@@ -8,6 +8,7 @@ import { measureMemory } from './measure-memory.ts';
 import { measurePreview } from './measure-preview.ts';
 import { measureThroughput } from './measure-throughput.ts';
 import { measureReports } from './measure-reports.ts';
+import { measureReveal } from './measure-reveal.ts';
 import { measureRows } from './measure-rows.ts';
 import { measureTorture } from './measure-torture.ts';
 import { measureWindow } from './measure-window.ts';
@@ -25,6 +26,7 @@ const measures: Readonly<Record<string, Measure>> = {
   lists: measureLists,
   reports: measureReports,
   window: measureWindow,
+  reveal: measureReveal,
   torture: measureTorture,
 };
 
