@@ -44,9 +44,9 @@ describe('a number format made to be slow', () => {
   });
 
   it('has no expression worse than linear', () => {
-    for (const piece of ['[h', '[', '[$', 'general[', '_', '*', '\\', '0-', '"a"', '"', ';', 'am/p']) {
+    for (const piece of ['[h', '[', '[$', 'general[', '_', '*', '\\', '0', '0-', '"a"', '"', ';', 'am/p']) {
       const began = process.threadCpuUsage().user;
-      styleOfCode(piece.repeat(50_000));
+      styleOfCode(`${piece.repeat(50_000)}#`);
       expect([piece, (process.threadCpuUsage().user - began) / 1_000 < 500]).toEqual([piece, true]);
     }
   });

@@ -83,6 +83,9 @@ const packed: Readonly<Record<string, Answer>> = {
       .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'identity, GZip, gzip' })
       .end('x');
   },
+  'a refusal that is packed'(response) {
+    response.writeHead(401, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('x');
+  },
   'a packing nobody knows'(response) {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'zstd' }).end('x');
   },
