@@ -1,10 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/**
- * A port on loopback that passes everything on to another one, so many milliseconds later there and back together: a
- * service that is as far away as a real one.
- */
+/** A port that passes everything on to another one of this machine, as late as a network with this round trip would. */
 export async function openDistantPort(
   port: number,
   roundTripMs: number,

@@ -120,6 +120,19 @@ test('a value that can not be counted is not given out, though the service was a
   ]);
 });
 
+test('the request is under way while a reveal is counted, and its value waits for that', async () => {
+  let counted: (outcome: Outcome<null>) => void = () => undefined;
+  const counting = new Promise<Outcome<null>>((resolve) => (counted = resolve));
+  const { app, steps } = open({ disclosures: { check: () => done(null), count: () => counting } });
+  const { id } = value(await app['lookup.mask']({ ...subject, token }));
+  const revealed = app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
+  const names = () => steps.slice(1).map(([name]) => name);
+  await expect.poll(names).toEqual(['begin', 'Detokenize']);
+  counted(done(null));
+  value(await revealed);
+  expect(names()).toEqual(['begin', 'Detokenize', 'open', 'end']);
+});
+
 test('a reveal that the service refuses does not count', async () => {
   const amounts: number[] = [];
   const { app } = open(
