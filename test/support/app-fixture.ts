@@ -11,6 +11,12 @@ import { openElectron } from './open-electron.ts';
 
 const built = new URL('../../dist/chromium/main.js', import.meta.url);
 
+/**
+ * A JSON Web Token of the portal, whatever it says. Its first letters alone, 'eyJ', also occur by chance in a certificate,
+ * which the window may see.
+ */
+export const jsonWebToken = /eyJ[\w-]{8,}\.[\w-]+\./;
+
 /** A app in whichever host the project is for. */
 export interface OpenApp {
   readonly page: Page;

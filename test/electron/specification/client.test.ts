@@ -135,7 +135,7 @@ describe('4.7 cleartext is never taken for a token or a mask', () => {
     expect(await client.tokenize('p', 'card', sent, {})).toMatchObject(echoed);
     expect(await client.getMasked('p', 'card', sent, {})).toMatchObject(echoed);
     expect(await client.detokenize('p', 'card', sent, {})).toMatchObject(echoed);
-    expect(JSON.stringify(await client.tokenize('p', 'card', sent, {}))).not.toContain('4111');
+    expect(JSON.stringify(await client.tokenize('p', 'card', sent, {}))).not.toMatch(/4111.?1111/);
   });
 
   test.each(['BatchTokenize', 'BatchDetokenize'] as const)(
