@@ -15,6 +15,8 @@ export interface Slot extends Element {
 /** Up to one request's worth of slots. */
 export interface BatchRequest {
   readonly call: BatchCall;
+  /** Requests begun earlier have a smaller one: rows that come first wait for them. */
+  readonly order: number;
   readonly slots: Slot[];
   requestId: string;
   /** Its line in the audit log, begun before its turn came. */
@@ -80,6 +82,11 @@ export class ValueCoalescer {
   /** How many values were put in requests so far. */
   get requested(): number {
     return this.#requested;
+  }
+
+  /** The request that is being filled. */
+  get open(): Pick<BatchRequest, 'order' | 'slots'> | null {
+    return this.#open;
   }
 
   /** From now on the value has this slot. */
@@ -170,10 +177,15 @@ function groupOf(value: string): number {
   return hash & (groups - 1);
 }
 
+/** Over all jobs. */
+let begun = 0;
+
 function createRequest(call: BatchCall): BatchRequest {
+  begun += 1;
   const { promise, resolve } = Promise.withResolvers<Failure | null>();
   const request: BatchRequest = {
     call,
+    order: begun,
     slots: [],
     requestId: '',
     announced: null,

@@ -7,7 +7,7 @@ import type { Commit } from '../storing/result-store.ts';
 import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, createRefusalWindow, judgeCanary, type Braked, type Canary } from './brake.ts';
 import { beginChunk, collectResults, type EarlierResults, type PendingChunk } from './chunk.ts';
-import { ValueCoalescer } from './coalescing.ts';
+import { ValueCoalescer, type BatchRequest } from './coalescing.ts';
 import { announcedRounds, createRequestSender } from './send-requests.ts';
 
 export interface RunOptions {
@@ -81,7 +81,12 @@ export function runChunks(run: RunOptions): RunControl {
     client,
     maxInFlight,
     context: { job: run.jobId, signal: run.signal },
-    mayBegin: ({ slots }) => unwrittenValues + slots.length <= maxUnwrittenValues || isStuck(),
+    mayBegin: (request) => {
+      const filling = fillingBefore(request).reduce((sum, { open }) => sum + (open?.slots.length ?? 0), 0);
+      const values = unwrittenValues + filling + request.slots.length;
+      return values <= maxUnwrittenValues || (filling === 0 && isStuck());
+    },
+    onWaiting: (request) => fillingBefore(request).forEach((coalescer) => coalescer.flush()),
     onBegin: ({ slots }) => (unwrittenValues += slots.length),
     onSettled: () => readerSignal.notify(),
     onAnswered: ({ call }, slots) => {
@@ -101,6 +106,13 @@ export function runChunks(run: RunOptions): RunControl {
     return coalescer;
   });
 
+  /**
+   * Those whose request was begun before this one and is not full yet. They go first: the first chunk that is not written
+   * may wait for them. And values are sent in the order of the rows: if two processes that were killed had sent
+   * different ones, a third would send all of them again.
+   */
+  const fillingBefore = ({ order }: BatchRequest): ValueCoalescer[] =>
+    [...byKey.values()].filter(({ open }) => open !== null && open.order < order);
   const flushAll = (): void => byKey.forEach((coalescer) => coalescer.flush());
   const isFarAhead = (): boolean =>
     (begunValues > maxBegunValues && pending.length > 1) ||
@@ -163,7 +175,7 @@ export function runChunks(run: RunOptions): RunControl {
       begunValues += begun.values;
       committerSignal.notify();
       while (isFarAhead() && !mustStop()) {
-        if (sender.unsettled < maxInFlight || sender.running === 0) flushAll();
+        if (sender.unsettled < maxInFlight) flushAll();
         await readerSignal.wait();
       }
     }

@@ -35,7 +35,7 @@ const maxRefusals = 20;
 export const announcedRounds = 2;
 
 export interface RequestSender {
-  /** Takes a request; it is sent when it may begin. */
+  /** Takes a request; it is sent when it may begin and all that were begun before it were sent. */
   send(request: BatchRequest): void;
   /** Requests in flight. */
   readonly running: number;
@@ -55,8 +55,10 @@ export interface RequestSenderOptions {
   readonly client: Pick<ServiceClient, 'batch' | 'announce'>;
   readonly maxInFlight: number;
   readonly context: Omit<CallContext, 'rows'>;
-  /** Asked before a request begins; one that may not waits for `sendQueued`. */
+  /** Asked before a request begins; one that may not waits for `sendQueued`, and the others behind it. */
   readonly mayBegin: (request: BatchRequest) => boolean;
+  /** Told which one waits. */
+  readonly onWaiting: (request: BatchRequest) => void;
   readonly onBegin: (request: BatchRequest) => void;
   readonly onSettled: () => void;
   /** These slots of the request have their state. */
@@ -156,9 +158,13 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
 
   function sendQueued(): void {
     while (running < maxInFlight && queue.length > 0 && stopped === null) {
-      const next = queue.findIndex(options.mayBegin);
-      const [request] = next < 0 ? [] : queue.splice(next, 1);
+      const [request] = queue;
       if (request === undefined) break;
+      if (!options.mayBegin(request)) {
+        options.onWaiting(request);
+        break;
+      }
+      queue.shift();
       running += 1;
       options.onBegin(request);
       void run(request);
@@ -191,7 +197,8 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
         request.settle(stopped);
         return;
       }
-      queue.push(request);
+      const before = queue.findLastIndex(({ order }) => order < request.order);
+      queue.splice(before + 1, 0, request);
       sendQueued();
     },
     get running() {

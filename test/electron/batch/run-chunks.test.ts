@@ -1,32 +1,38 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { workFor } from '../../../electron/batch/planning/plan.ts';
+import { workFor, type ColumnWork } from '../../../electron/batch/planning/plan.ts';
 import type { Chunk } from '../../../electron/batch/reading/read-rows.ts';
 import { runChunks, type RunOptions } from '../../../electron/batch/running/run-chunks.ts';
 import { done, type Outcome } from '../../../electron/contract/errors.ts';
 import type { BatchAnswer, BatchCall, Element } from '../../../electron/service/service-client.ts';
+import { seeded } from '../../faults/fake-clock.ts';
 import { jobRowsOf } from '../../support/job-rows.ts';
 
 /* How much is under way at once: it is what the end of the process costs. */
 
-const work = workFor(
-  {
-    column: 0,
-    operation: 'detokenize',
-    policy: 'p',
-    definition: 'card',
-    target: null,
-    parts: null,
-    pattern: null,
-    into: 'replace',
-  },
-  'card',
-);
+const workOf = (column: number): ColumnWork =>
+  workFor(
+    {
+      column,
+      operation: 'detokenize',
+      policy: `p${column}`,
+      definition: 'card',
+      target: null,
+      parts: null,
+      pattern: null,
+      into: 'replace',
+    },
+    'card',
+  );
 const batchSize = 10;
 const maxInFlight = 3;
+const maxUnwritten = batchSize * maxInFlight;
 
-async function* chunksOf(rows: number, rowsPerChunk: number): AsyncGenerator<Outcome<Chunk>, void> {
-  const values = Array.from({ length: rows }, (_, n) => `tok_${n}`);
-  const { entries, load } = jobRowsOf(values, rowsPerChunk);
+async function* chunksOf(
+  rows: readonly string[],
+  rowsPerChunk: number,
+): AsyncGenerator<Outcome<Chunk>, void> {
+  const { entries, load } = jobRowsOf(rows, rowsPerChunk);
   for (const index of entries.keys()) {
     const loaded = await load(index, { withResults: false });
     yield loaded.ok ? done(loaded.value.chunk) : loaded;
@@ -35,18 +41,44 @@ async function* chunksOf(rows: number, rowsPerChunk: number): AsyncGenerator<Out
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+type Answer = () => void;
+
+interface Life {
+  readonly rowsPerChunk: number;
+  /** Rows of one column, unless they say otherwise: values between commas. */
+  readonly columns?: number;
+  /** The process is killed after so many turns of the event loop. */
+  readonly turns?: number;
+  /** Which of the answers that are due come in a turn, and in which order. */
+  readonly due?: (answers: readonly Answer[]) => readonly Answer[];
+}
+
+interface Lived {
+  /** In the order they were sent. */
+  readonly sent: readonly string[];
+  /** Rows. */
+  readonly written: number;
+  /** Values. */
+  readonly mostUnwritten: number;
+  readonly turns: number;
+}
+
 /** Runs a job whose answers all come in one turn, those of the first rows last, and which is slow to write. */
-async function run(rows: number, rowsPerChunk: number): Promise<{ mostUnwritten: number; written: number }> {
-  let sent = 0;
+async function live(rows: readonly string[], life: Life): Promise<Lived> {
+  const { rowsPerChunk, columns = 1 } = life;
+  const due = life.due ?? ((answers: readonly Answer[]) => answers.toReversed());
+  const valuesIn = (some: readonly string[]): number =>
+    some.flatMap((row) => row.split(',')).filter((value) => value !== '').length;
+  const sent: string[] = [];
   let written = 0;
   let mostUnwritten = 0;
-  let answers: (() => void)[] = [];
+  let waiting: Answer[] = [];
   const batch = (_: BatchCall, elements: readonly Element[]): Promise<Outcome<BatchAnswer>> => {
-    sent += elements.length;
-    mostUnwritten = Math.max(mostUnwritten, sent - written);
+    sent.push(...elements.map(({ value }) => value));
+    mostUnwritten = Math.max(mostUnwritten, sent.length - valuesIn(rows.slice(0, written)));
     const answered = elements.map(({ ref, value }) => ({ ref, ok: true, value }) as const);
     return new Promise((resolve) =>
-      answers.push(() => resolve(done({ elements: answered, requestId: 'r' }))),
+      waiting.push(() => resolve(done({ elements: answered, requestId: 'r' }))),
     );
   };
   const commit: RunOptions['commit'] = ({ start, end }) => {
@@ -58,7 +90,7 @@ async function run(rows: number, rowsPerChunk: number): Promise<{ mostUnwritten:
   };
   const control = runChunks({
     chunks: chunksOf(rows, rowsPerChunk),
-    columns: [work],
+    columns: Array.from({ length: columns }, (_, column) => workOf(column)),
     client: {
       batch,
       batchSize,
@@ -77,28 +109,74 @@ async function run(rows: number, rowsPerChunk: number): Promise<{ mostUnwritten:
   });
   const state = { isEnded: false };
   void control.ended.then(() => (state.isEnded = true));
-  while (!state.isEnded) {
+  let turns = 0;
+  for (; !state.isEnded && turns < (life.turns ?? Infinity); turns++) {
     await nextTurn();
-    const now = answers.reverse();
-    answers = [];
+    const now = due(waiting);
+    waiting = waiting.filter((answer) => !now.includes(answer));
     for (const answer of now) answer();
   }
-  expect(await control.ended).toBeNull();
-  return { mostUnwritten, written };
+  if (state.isEnded) expect(await control.ended).toBeNull();
+  return { sent, written, mostUnwritten, turns };
 }
+
+const tokens = (count: number): string[] => Array.from({ length: count }, (_, n) => `tok_${n}`);
 
 it.each([
   ['a chunk is one request', 10],
   ['chunks share requests', 7],
   ['a chunk has as many values as may be under way', 30],
 ])('sends no value before there is room for it among those not yet written: %s', async (_, rowsPerChunk) => {
-  const { mostUnwritten, written } = await run(400, rowsPerChunk);
+  const { mostUnwritten, written } = await live(tokens(400), { rowsPerChunk });
   expect(written).toBe(400);
-  expect(mostUnwritten).toBeLessThanOrEqual(batchSize * maxInFlight);
+  expect(mostUnwritten).toBeLessThanOrEqual(maxUnwritten);
 });
 
 it('sends one request more at a time where a chunk has more values than may be under way', async () => {
-  const { mostUnwritten, written } = await run(400, 50);
+  const { mostUnwritten, written } = await live(tokens(400), { rowsPerChunk: 50 });
   expect(written).toBe(400);
   expect(mostUnwritten).toBeLessThanOrEqual(50 + batchSize);
+});
+
+it('sends again no more than may be under way, however often it is killed', async () => {
+  const turn = fc.nat({ max: 30 });
+  const killed = fc.array(turn, { minLength: 2, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(killed, fc.integer({ min: 3, max: 12 }), fc.nat(), async (kills, rowsPerChunk, seed) => {
+      const random = seeded(seed);
+      const seen = new Set<string>();
+      let rows = tokens(300);
+      for (const turns of [...kills, Infinity]) {
+        const due: Life['due'] = (answers) => answers.filter(() => random() < 0.5).reverse();
+        const { sent, written } = await live(rows, { rowsPerChunk, turns, due });
+        const again = sent.filter((value) => seen.has(value));
+        expect(again.length).toBeLessThanOrEqual(maxUnwritten);
+        for (const value of sent) seen.add(value);
+        rows = rows.slice(written);
+      }
+      expect(rows).toEqual([]);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+it('sends what the first rows wait for before what others wait for: columns with gaps', async () => {
+  const columns = 3;
+  const share = fc.constantFrom(0, 0.05, 0.3, 1);
+  const shares = fc.tuple(share, share, share);
+  await fc.assert(
+    fc.asyncProperty(shares, fc.integer({ min: 1, max: 3 }), fc.nat(), async (filled, rowsPerChunk, seed) => {
+      const random = seeded(seed);
+      const rows = tokens(200).map((token) =>
+        filled.map((part, column) => (random() < part ? `${token}_${column}` : '')).join(','),
+      );
+      const due: Life['due'] = (answers) => answers.filter(() => random() < 0.5).reverse();
+      const { sent, written, mostUnwritten } = await live(rows, { rowsPerChunk, columns, due });
+      expect(written).toBe(rows.length);
+      expect(new Set(sent).size).toBe(sent.length);
+      // The first chunk may wait for a request of each column that there is no room for: they go all the same.
+      expect(mostUnwritten).toBeLessThanOrEqual(maxUnwritten + batchSize * (columns - 1));
+    }),
+    { numRuns: 100 },
+  );
 });

@@ -92,6 +92,7 @@ function startSending(count: number): { sender: RequestSender; requests: BatchRe
     maxInFlight,
     context: { job: 'job' },
     mayBegin: () => true,
+    onWaiting: () => undefined,
     onBegin: () => undefined,
     onSettled: () => undefined,
     outages: 0,
