@@ -76,8 +76,9 @@ export async function hasBytesOf(
 
 const restBytes = 256 * 1024;
 
-/** About so many values a chunk: few beside those in flight, so that no chunk waits long for its last value. */
+/** About so many values a chunk at most, and few beside those in flight: no chunk waits long for its last value. */
 const valuesPerChunk = 1_000;
+const chunksInFlight = 4;
 const minRowsPerChunk = 50;
 /** Where each value is a request of its own: what is sent again after a kill stays a few seconds' worth. */
 const maskedValuesPerChunk = 100;
@@ -88,15 +89,16 @@ export type JobSource = ByteSource & RowSource;
 
 type Source = Pick<JobSource, 'identity' | 'read' | 'check' | 'mended'>;
 
-/** The chunks from where the results end. Failures: file.*, row.field-too-long. */
+/** The chunks from where the results end, for so many values in flight. Failures: file.*, row.field-too-long. */
 export async function* remainingChunks(
   source: Source,
   { format, plan }: JobSpec,
   { entries }: Pick<ResultStore, 'entries'>,
+  valuesInFlight: number,
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const from = entries.at(-1)?.end ?? beginning(format);
   const hasMasks = plan.columns.some(({ operation }) => operation === 'mask');
-  const values = hasMasks ? maskedValuesPerChunk : valuesPerChunk;
+  const values = hasMasks ? maskedValuesPerChunk : Math.min(valuesPerChunk, valuesInFlight / chunksInFlight);
   const rows = Math.max(minRowsPerChunk, Math.floor(values / plan.columns.length));
   let count = 0;
   for await (const chunk of readRows(source, format, from, { rows })) {

@@ -219,15 +219,16 @@ export class BatchJob {
     const mended =
       mode.mode === 'retry' && mode.code === 'mended' && corrected.ok ? corrected.value.pending : none;
     const abort = new AbortController();
+    const maxInFlight = this.#options.inFlight ?? defaultInFlight;
     const control = runChunks({
       chunks:
         mode.mode === 'retry'
           ? failedChunks(source.value, spec, store, { code: mode.code, mended })
-          : remainingChunks(source.value, spec, store),
+          : remainingChunks(source.value, spec, store, client.value.batchSize * maxInFlight),
       columns: this.work,
       client: client.value,
       jobId: spec.jobId,
-      maxInFlight: this.#options.inFlight ?? defaultInFlight,
+      maxInFlight,
       outages: this.#outages,
       signal: abort.signal,
       canary: mode.mode === 'retry' ? null : this.#record.canary,

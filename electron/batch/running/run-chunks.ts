@@ -83,8 +83,7 @@ export function runChunks(run: RunOptions): RunControl {
     context: { job: run.jobId, signal: run.signal },
     mayBegin: (request) => {
       const filling = fillingBefore(request).reduce((sum, { open }) => sum + (open?.slots.length ?? 0), 0);
-      const values = unwrittenValues + filling + request.slots.length;
-      return values <= maxUnwrittenValues || (filling === 0 && isStuck());
+      return unwrittenValues + filling + request.slots.length <= maxUnwrittenValues || isStuck();
     },
     onWaiting: (request) => fillingBefore(request).forEach((coalescer) => coalescer.flush()),
     onBegin: ({ slots }) => (unwrittenValues += slots.length),

@@ -165,6 +165,21 @@ describe('pause and resume', () => {
     expect(valueOf(await app.export(jobId))).toBe(expected);
   });
 
+  it('stores the first rows while others are under way, where a request takes few values', async () => {
+    const last = Promise.withResolvers<null>();
+    let requests = 0;
+    await app.close();
+    app = await openApp({ service: fakeService(100), inFlight: 8 });
+    app.service.answer = () => (++requests === 9 ? last.promise : null);
+    const jobId = await begin();
+    // The ninth, after the canary and seven others, takes its time.
+    const committed = async () => valueOf(await app.batch['batch.jobs']({}))[0]?.committed;
+    await expect.poll(committed).toBeGreaterThan(300);
+    last.resolve(null);
+    await app.until(jobId, 'finished');
+    expect(valueOf(await app.export(jobId))).toBe(expected);
+  });
+
   it('aborts requests that do not end when it is cancelled', async () => {
     app.service.answer = () =>
       new Promise((resolve) => {

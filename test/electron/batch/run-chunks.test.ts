@@ -160,6 +160,24 @@ it('sends again no more than may be under way, however often it is killed', asyn
   );
 });
 
+/** A row with a value in each column that chance says: so great a share of its rows has one. */
+const rowsWith = (filled: readonly number[], random: () => number): string[] =>
+  tokens(200).map((token) =>
+    filled.map((share, column) => (random() < share ? `${token}_${column}` : '')).join(','),
+  );
+
+it.each([[[1, 0.05]], [[0.05, 1]], [[1, 0.05, 0.05]]])(
+  'keeps room for what a column with few values has to send: %j',
+  async (filled) => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const rows = rowsWith(filled, seeded(seed));
+      const { written, mostUnwritten } = await live(rows, { rowsPerChunk: 3, columns: filled.length });
+      expect(written).toBe(rows.length);
+      expect(mostUnwritten).toBeLessThanOrEqual(maxUnwritten);
+    }
+  },
+);
+
 it('sends what the first rows wait for before what others wait for: columns with gaps', async () => {
   const columns = 3;
   const share = fc.constantFrom(0, 0.05, 0.3, 1);
@@ -167,9 +185,7 @@ it('sends what the first rows wait for before what others wait for: columns with
   await fc.assert(
     fc.asyncProperty(shares, fc.integer({ min: 1, max: 3 }), fc.nat(), async (filled, rowsPerChunk, seed) => {
       const random = seeded(seed);
-      const rows = tokens(200).map((token) =>
-        filled.map((part, column) => (random() < part ? `${token}_${column}` : '')).join(','),
-      );
+      const rows = rowsWith(filled, random);
       const due: Life['due'] = (answers) => answers.filter(() => random() < 0.5).reverse();
       const { sent, written, mostUnwritten } = await live(rows, { rowsPerChunk, columns, due });
       expect(written).toBe(rows.length);
