@@ -73,6 +73,8 @@ export function createRowSorter(): RowSorter {
       let spare = new Uint32Array(length);
       await inSlices(length, (from, to) => {
         for (let position = from; position < to; position++) order[position] = position;
+        // The system provides memory when it is first written: a slice at a time, not all of it in one turn of a pass.
+        spare.fill(0, from, to);
       });
 
       /** One pass of a radix sort; it keeps the order of the one before among equal digits. */
