@@ -23,9 +23,9 @@ export interface RowSorter {
   add(cell: ResultRow['cells'][number]): void;
   /**
    * The positions of the cells as they were added, in order; equal ones stay in the order they came in. Once, after the
-   * last `add`; the thread is not kept from others meanwhile.
+   * last `add`; the thread is not kept from others meanwhile. Soon after `signal` it ends, and they are in no order.
    */
-  order(descending: boolean): Promise<Uint32Array>;
+  order(descending: boolean, signal?: AbortSignal): Promise<Uint32Array>;
 }
 
 /** Keys of one slice of rows; to move those of millions of rows to a larger array would keep the thread from others. */
@@ -67,7 +67,7 @@ export function createRowSorter(): RowSorter {
       }
       length += 1;
     },
-    async order(descending) {
+    async order(descending, signal) {
       const digits = new Uint16Array(length);
       let order = new Uint32Array(length);
       let spare = new Uint32Array(length);
@@ -79,6 +79,7 @@ export function createRowSorter(): RowSorter {
 
       /** One pass of a radix sort; it keeps the order of the one before among equal digits. */
       async function sortBy(read: (block: KeyBlock, digits: Uint16Array) => void): Promise<void> {
+        if (signal?.aborted === true) return;
         const starts = new Uint32Array(0x10000);
         await inSlices(length, (from, to) => {
           const block = blocks[from / rowsPerSlice];

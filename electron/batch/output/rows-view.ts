@@ -260,7 +260,7 @@ async function buildList(
   );
   if (!looked.ok) return looked;
   const inSourceOrder = await list.values();
-  const order = await sorter?.order(sort?.descending ?? false);
+  const order = await sorter?.order(sort?.descending ?? false, look.signal);
   if (order !== undefined) {
     await inSlices(order.length, (from, to) => {
       for (let at = from; at < to; at++) order[at] = inSourceOrder[order[at] ?? 0] ?? 0;

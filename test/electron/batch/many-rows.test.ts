@@ -98,6 +98,30 @@ describe('more rows than a slice', () => {
   });
 });
 
+describe('a sorted view that another one replaces', () => {
+  it('ends with the pass it is at', async () => {
+    const texts = numbers.map((n) => `value ${n} of many`);
+    const passes = await turnsDuring(() => sorted(texts));
+    const job = jobRowsOf(texts);
+    const looked = Promise.withResolvers<null>();
+    const loadNext: typeof job.load = async (index, needed) => {
+      const loaded = await job.load(index, needed);
+      if (index === job.entries.length - 1) looked.resolve(null);
+      return loaded;
+    };
+    const query = { ...shown({ sort: { column: 0, descending: false } }), from: 0, count: 1 };
+    const replaced = views.page('replaced', { ...job, loadNext }, query);
+    await looked.promise;
+    // The last rows are looked at and their numbers collected.
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const turns = turnsDuring(() => replaced);
+    const next = views.page('replaced', job, { ...query, ...beginning('value 7') });
+    expect(await replaced).toEqual({ ok: false, failure: { code: 'service.cancelled' } });
+    expect((await turns) * 4).toBeLessThan(passes);
+    expect(valueOf(await next).total).toBeGreaterThan(0);
+  });
+});
+
 describe('a page of rows all over a job', () => {
   it('reads a few chunks at a time', async () => {
     const job = jobRowsOf(
