@@ -126,8 +126,8 @@ export async function readChainKey(keychain: Pick<Keychain, 'key' | 'peek'>): Pr
 
 /**
  * The log's end in the keychain: who can change every file of this user still needs the keyring to remove a log, or to
- * put an older one back, unnoticed. Written rarely, so it may be behind the checkpoint file. Not written to memory in
- * place of a keyring that is gone, unless the chain's key is there too.
+ * put an older one back, unnoticed. Written less often than the checkpoint file, so it may be behind it. Not written to
+ * memory in place of a keyring that is gone, unless the chain's key is there too.
  */
 export function createKeychainAnchor(keychain: Pick<Keychain, 'read' | 'store' | 'peek'>): CheckpointStore {
   return {
