@@ -128,12 +128,13 @@ test('with a passphrase set, the built-in administrator’s sign-in asks for it'
   await field.press('Enter');
   await expect(page.getByRole('alert')).toContainText('Wrong passphrase.');
   const signedIn = page.getByText(/signed in as admin/);
-  const wait = page.getByText(/Too many wrong tries/);
+  // For a moment after a wrong try the right one is refused too. Its refusal looks like the one of the try before it.
   await expect(async () => {
-    await field.pressSequentially('correct horse');
-    await field.press('Enter');
-    await expect(signedIn.or(wait)).toBeVisible();
-    await expect(signedIn).toBeVisible({ timeout: 1 });
+    if (await field.isVisible()) {
+      await field.pressSequentially('correct horse');
+      await field.press('Enter');
+    }
+    await expect(signedIn).toBeVisible({ timeout: 2_000 });
   }).toPass();
   // The lock ends the sign-in.
   await page.keyboard.press('Control+l');
