@@ -17,7 +17,7 @@ const built = new URL('../../dist/chromium/main.js', import.meta.url);
  */
 export const jsonWebToken = /eyJ[\w-]{8,}\.[\w-]+\./;
 
-/** A app in whichever host the project is for. */
+/** The app in whichever host the project is for. */
 export interface OpenApp {
   readonly page: Page;
   /** The window's own. */

@@ -60,10 +60,9 @@ interface Lived {
   readonly written: number;
   /** Values. */
   readonly mostUnwritten: number;
-  readonly turns: number;
 }
 
-/** Runs a job whose answers all come in one turn, those of the first rows last, and which is slow to write. */
+/** Runs a job that is slow to write. Unless `due` says otherwise, all answers come in one turn, the first rows' last. */
 async function live(rows: readonly string[], life: Life): Promise<Lived> {
   const { rowsPerChunk, columns = 1 } = life;
   const due = life.due ?? ((answers: readonly Answer[]) => answers.toReversed());
@@ -109,15 +108,14 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
   });
   const state = { isEnded: false };
   void control.ended.then(() => (state.isEnded = true));
-  let turns = 0;
-  for (; !state.isEnded && turns < (life.turns ?? Infinity); turns++) {
+  for (let turn = 0; !state.isEnded && turn < (life.turns ?? Infinity); turn++) {
     await nextTurn();
     const now = due(waiting);
     waiting = waiting.filter((answer) => !now.includes(answer));
     for (const answer of now) answer();
   }
   if (state.isEnded) expect(await control.ended).toBeNull();
-  return { sent, written, mostUnwritten, turns };
+  return { sent, written, mostUnwritten };
 }
 
 const tokens = (count: number): string[] => Array.from({ length: count }, (_, n) => `tok_${n}`);
