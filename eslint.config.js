@@ -216,6 +216,20 @@ export default tseslint.config(
     rules: { 'import-x/no-extraneous-dependencies': ['error', { devDependencies: false }] },
   },
   {
+    files: ['electron/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...['[callee.name=/^(exec|execFile|spawn|fork)(Sync)?$/]', '[callee.callee.name="promisify"]'].map(
+          (callee) => ({
+            selector: `CallExpression${callee}:not(:has(Property[key.name="windowsHide"][value.value=true]))`,
+            message: 'Windows opens a console window for a program that is started without windowsHide.',
+          }),
+        ),
+      ],
+    },
+  },
+  {
     files: ['**/*.svelte', '**/*.svelte.ts'],
     languageOptions: {
       parserOptions: { parser: tseslint.parser },

@@ -1,13 +1,17 @@
 import { defineConfig } from '@playwright/test';
-import { electronBinary } from './scripts/electron-binary.ts';
+import { realElectron } from './scripts/electron-binary.ts';
 
-/** Which host a project shows the app in; specs read it as `testInfo.project.name`. */
-export const hosts = ['chromium-platform', ...(electronBinary() === null ? [] : ['electron'])];
+/** Runs the project `electron` on the program over Chromium as well, to see that its tests are right. */
+const isAsked = process.env['TOKENDESK_ELECTRON_PROJECT'] === '1';
 
 export default defineConfig({
   testDir: 'test/e2e',
   outputDir: 'out/e2e',
-  projects: hosts.map((name) => ({ name })),
+  projects: [
+    { name: 'app', testIgnore: 'electron/**' },
+    // What only Electron itself can prove: docs/first-run.md.
+    ...(realElectron() !== null || isAsked ? [{ name: 'electron', testDir: 'test/e2e/electron' }] : []),
+  ],
   // Each test starts a browser and a service of its own; more would only wait for each other.
   workers: 2,
   fullyParallel: true,

@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   plugins: [svelte()],
   test: {
-    include: ['test/{electron,src,scripts,attacks}/**/*.test.ts'],
-    setupFiles: ['test/support/locale.ts'],
+    include: ['test/{dev,electron,electron-contract,src,scripts,attacks}/**/*.test.ts'],
+    setupFiles: ['test/support/boringssl-setup.ts', 'test/support/locale.ts'],
     // By default one worker fewer than processors: on a machine of two, half of it.
     maxWorkers: '100%',
     testTimeout: 60_000,

@@ -2,7 +2,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import Papa from 'papaparse';
-import type * as Built from './chromium-platform/main.ts';
 import {
   choose,
   exportRows,
@@ -15,6 +14,7 @@ import {
   startBuiltIn,
   tokenize,
 } from '../test/support/page-actions.ts';
+import { launchApp } from '../test/support/launch-app.ts';
 import { missingTools, startKeyring } from '../test/support/private-keyring.ts';
 
 const out = path.resolve('out/demo');
@@ -50,17 +50,10 @@ interface Check {
 }
 
 async function walk(): Promise<Check[]> {
-  const built = new URL('../dist/chromium/main.js', import.meta.url);
-  const { startApp } = (await import(built.href)) as typeof Built;
-  const outward: string[] = [];
-  const app = await startApp({
-    home: path.join(out, 'home'),
-    headless: true,
-    downloads: out,
-    tap: (message) => outward.push(message),
-  });
+  const app = await launchApp({ home: path.join(out, 'home'), downloads: out });
   const { page } = app;
   page.setDefaultTimeout(30_000);
+  await page.setViewportSize({ width: 1280, height: 800 });
   const checks: Check[] = [];
   let pictures = 0;
   const step = async (words: string): Promise<void> => {
@@ -85,6 +78,7 @@ async function walk(): Promise<Check[]> {
     await step('A card number is tokenized');
     await lookUp(page, token);
     await page.getByText('411111••••••1111').first().waitFor();
+    const outward = await app.outward();
     check('no cleartext reached the window before the reveal', !outward.some((text) => text.includes(card)));
     await step('The token is looked up: masked by the service');
     await reveal(page, 'D-20931');

@@ -15,7 +15,7 @@ import type { Platform } from './platform/platform.ts';
 import { writeFileAtomically } from './storage/atomic-file.ts';
 
 export interface DiagnosticsOptions {
-  readonly platform: Pick<Platform, 'kind' | 'version' | 'home' | 'proxyFor' | 'chooseTarget'>;
+  readonly platform: Pick<Platform, 'version' | 'home' | 'proxyFor' | 'chooseTarget'>;
   readonly connections: Pick<Connections, 'active' | 'find' | 'list'>;
   readonly clients: () => Pick<Clients, 'for'>;
   readonly keychain: Pick<Keychain, 'state'>;
@@ -68,7 +68,7 @@ async function describe(options: DiagnosticsOptions): Promise<string> {
   const connection = active === null ? null : connections.find(active.connectionId);
   const sections: Readonly<Record<string, readonly string[]>> = {
     Versions: [
-      `Tokendesk ${platform.version}, ${platform.kind}`,
+      `Tokendesk ${platform.version}`,
       ...['electron', 'chrome', 'node'].flatMap((name) => {
         const version = process.versions[name];
         return version === undefined ? [] : [`${name} ${version}`];

@@ -17,7 +17,7 @@ import type { Platform } from './platform/platform.ts';
 import type { ConnectionProfiles } from './connection-profiles.ts';
 
 export interface StateOptions {
-  readonly platform: Pick<Platform, 'kind' | 'version' | 'send'>;
+  readonly platform: Pick<Platform, 'version' | 'send'>;
   readonly connections: Connections;
   readonly profiles: Pick<ConnectionProfiles, 'view'>;
   readonly keychain: Keychain;
@@ -63,7 +63,6 @@ export function createState(options: StateOptions): CurrentState {
     }
     return {
       version: platform.version,
-      platform: platform.kind,
       connections: connections.views().map((view) => ({ ...view, profile: profiles.view(view.id) })),
       active,
       service: active !== null && client !== null ? client.status(active.policy) : null,
@@ -115,6 +114,7 @@ export async function readAbout(platform: Pick<Platform, 'version'>, lists: read
   const once = new Map(found.map((one) => [`${one.name} ${one.version}`, one]));
   return {
     version: platform.version,
+    runtime: `Electron ${process.versions.electron}`,
     licences: [...once.values()].sort((a, b) => a.name.localeCompare(b.name)),
   };
 }

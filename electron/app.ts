@@ -31,7 +31,8 @@ import type { Connection } from './contract/models/connection.ts';
 import type { Deployment } from './contract/models/deployment.ts';
 import { createClientCertificates } from './credentials/client-certificates.ts';
 import { type Connections, createConnections } from './credentials/connections.ts';
-import { accountsOf, createKeychain, type Keychain } from './credentials/keychain.ts';
+import { folderEntry, readHomeId, storeHomeId } from './credentials/home-id.ts';
+import { accountsOf, accountsOfHome, createKeychain, type Keychain } from './credentials/keychain.ts';
 import type { KeyringBackend } from './credentials/keytar.ts';
 import { createEventSender, createRouter } from './ipc/router.ts';
 import { createKeyRotation } from './key-rotation.ts';
@@ -54,12 +55,15 @@ import {
   managedLimits,
   withManagedSettings,
 } from './settings/managed-settings.ts';
+import { earlierSettings, settingsName } from './settings/file-names.ts';
 import { settingsDocument, documentMigrations, documentVersion } from './settings/settings.ts';
-import { createStore, type ConfLike, type ConfOptions } from './settings/store.ts';
+import { createStore, type SettingsFile, type SettingsFileOptions } from './settings/store.ts';
 
 export interface AppOptions {
-  /** `new Conf(options)` under Node, `new ElectronStore(options)` in Electron: the same interface. */
-  readonly conf: (options: ConfOptions) => ConfLike;
+  /** Opens the settings file: `new ElectronStore(options)`. */
+  readonly openSettingsFile: (options: SettingsFileOptions) => SettingsFile;
+  /** The person's folder where none is named: it goes before others in taking over keychain entries of before. */
+  readonly usualHome: string;
   readonly loadKeytar: () => Promise<KeyringBackend>;
   /** Script of the built-in service's thread. */
   readonly builtInServiceWorker: URL;
@@ -108,14 +112,21 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const batches = createRunningBatches({ platform: given, now: () => clock.monotonic() });
 
   // Settings and secrets
+  const { id: homeId, isOwed, isStored } = readHomeId(platform.home, options.usualHome);
+  if (!isStored) {
+    const stored = await storeHomeId(platform.home, { id: homeId, isOwed });
+    // Secrets stored under an identity that is then lost would not be found again.
+    if (!stored.ok) throw new Error(`home-id: ${stored.failure.code}`);
+  }
   const store = withManagedSettings(
     createStore({
       folder: platform.home,
-      name: 'desk',
+      name: settingsName,
+      earlier: earlierSettings,
       shape: settingsDocument,
       version: documentVersion,
       migrations: documentMigrations,
-      conf: options.conf,
+      openFile: options.openSettingsFile,
       now,
     }),
     managed,
@@ -127,6 +138,14 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     index: {
       read: () => store.read('keychainIndex'),
       write: (names) => store.write('keychainIndex', [...names]),
+    },
+    homeId,
+    settle: {
+      folder: folderEntry(platform.home),
+      earlier: isOwed ? accountsOfHome(store.read('keychainIndex'), store.read('connections')) : [],
+      onSettled: async (id) => {
+        if (isOwed || id !== homeId) await storeHomeId(platform.home, { id, isOwed: false });
+      },
     },
   });
   const parser = createParser({ worker: options.parserWorker, clock });

@@ -23,6 +23,7 @@ import {
   shell,
 } from 'electron';
 import ElectronStore from 'electron-store';
+import { keychainEntry } from './credentials/home-id.ts';
 import { loadKeytar } from './credentials/keytar.ts';
 import { openApp } from './app.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
@@ -31,57 +32,73 @@ import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './self-check.ts';
 import { systemClock } from './privacy/clock.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
-import { linkScheme, watchOpenings, type Openings } from './platform/openings.ts';
+import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
-import { denyEverything, refusedSwitch } from './platform/denials.ts';
-import { createElectronPlatform, homeFolder, siteFolder } from './platform/electron-platform.ts';
+import { handleSignals } from './platform/signals.ts';
+import { denyEverything, refusedSwitch, verifierArguments } from './platform/denials.ts';
+import {
+  createElectronPlatform,
+  homeFolder,
+  setChromiumFolder,
+  siteFolder,
+} from './platform/electron-platform.ts';
+import type { Platform } from './platform/platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
+import { nameForWindows, removeRegistrations } from './platform/windows-registrations.ts';
 import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/managed-settings.ts';
 import { wipe } from './wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
 
-// Electron is ready once this module has run, so nothing here awaits: all of it must come before.
+// Electron becomes ready once this module has run, and waits for what it awaits. So what needs neither window nor display
+// is awaited here and ends before `ready`: Chromium starts none of its processes for it and writes nothing.
 app.enableSandbox();
 registerScheme(protocol);
 denyEverything(app);
 app.on('window-all-closed', () => {
   app.quit();
 });
-// `on`, not `once`: the settings library has a handler that raises the signal again, which would then end the process.
+if (process.platform === 'win32' && app.isPackaged) nameForWindows(app);
 let quitting: Quitting | null = null;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => {
-    if (quitting === null) app.quit();
-    else quitting.force();
-  });
-const { folder: home, isOwn: isOwnHome } = homeFolder(app, process.env, process.platform);
+const { folder: home, isOwn: isOwnHome, usual: usualHome } = homeFolder(app, process.env, process.platform);
 const refused = refusedSwitch(app, process.argv, process.platform);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
   app.commandLine.hasSwitch(name),
 );
 if (refused !== null) {
   console.error(`Tokendesk does not start with --${refused}.`);
-  app.exit(1);
+  // An AppImage's own launcher gives that switch where the system allows no user namespaces: the person gave none, and
+  // whoever started it from a menu reads no terminal.
+  if (refused === 'no-sandbox' && process.env['APPIMAGE'] !== undefined)
+    void app.whenReady().then(() => {
+      fail(
+        'Tokendesk does not start here',
+        'This system gives an AppImage no sandbox. Ask your administrator for the .deb or .rpm package, which brings one.',
+      );
+    });
+  else await endWith(1);
 } else if (app.commandLine.hasSwitch('self-check')) {
-  void runSelfCheck();
+  await runSelfCheck();
 } else if (verifier !== undefined) {
-  void runVerifier(verifier);
+  await runVerifier(verifier);
 } else if (app.commandLine.hasSwitch('wipe')) {
-  void runWipe();
+  // Its dialogs need what comes with `ready`; on the terminal it ends before.
+  const inDialogs = process.platform === 'win32' || app.commandLine.getSwitchValue('wipe') === 'window';
+  if (inDialogs) void runWipe(inDialogs);
+  else await runWipe(inDialogs);
 } else {
   fs.mkdirSync(home, { recursive: true, mode: 0o700 });
   // It is where Electron looks for another instance.
   app.setPath('userData', home);
+  setChromiumFolder(app, home);
   if (app.requestSingleInstanceLock()) start();
   else app.quit();
 }
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
 async function runSelfCheck(): Promise<void> {
-  useScratchFolder();
   const results = await selfCheck({
     executable: app.getPath('exe'),
     archive: app.getAppPath(),
@@ -96,9 +113,7 @@ async function runSelfCheck(): Promise<void> {
     node: { options: process.execArgv, inspector: inspector.url() },
   });
   const { text, code } = report(results);
-  process.stdout.write(text, () => {
-    app.exit(code);
-  });
+  await endWith(code, text);
 }
 
 /**
@@ -106,12 +121,11 @@ async function runSelfCheck(): Promise<void> {
  * A log is this person's own unless another is named.
  */
 async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<void> {
-  useScratchFolder();
-  const given = process.argv.slice(process.argv.indexOf(`--${name}`) + 1);
+  const given = verifierArguments(process.argv, process.platform);
   const ownLog = [
     path.join(home, 'audit'),
     `--checkpoint=${path.join(home, 'checkpoints', 'audit')}`,
-    `--keychain=${auditKeyAccount}`,
+    `--keychain=${keychainEntry(home, auditKeyAccount)}`,
   ];
   const file = path.join(import.meta.dirname, '../verify', `${name}.mjs`);
   process.argv = [
@@ -126,17 +140,14 @@ async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<vo
     console.error(error instanceof Error ? error.message : 'It could not be verified.');
     process.exitCode = 2;
   }
-  process.stdout.write('', () => {
-    app.exit(Number(process.exitCode ?? 0));
-  });
+  await endWith(Number(process.exitCode ?? 0));
 }
 
 /**
  * `--wipe`: asks, then removes all that is kept of this person, and ends. On the terminal; in dialogs where the window
  * asked for it (`--wipe=window`), and on Windows, where a program with a window has no terminal.
  */
-async function runWipe(): Promise<void> {
-  const inDialogs = process.platform === 'win32' || app.commandLine.getSwitchValue('wipe') === 'window';
+async function runWipe(inDialogs: boolean): Promise<void> {
   const print = async (sentence: string): Promise<void> => {
     if (inDialogs) await dialog.showMessageBox({ message: sentence, buttons: ['Close'], noLink: true });
     else console.log(sentence);
@@ -144,28 +155,33 @@ async function runWipe(): Promise<void> {
   let code: 0 | 1 = 1;
   if (fs.existsSync(home)) app.setPath('userData', home);
   const isAlone = app.requestSingleInstanceLock();
-  if (isAlone) useScratchFolder();
+  if (isAlone && inDialogs) useScratchFolder();
   if (inDialogs) await app.whenReady();
   try {
     if (isAlone)
       code = await wipe({
         home,
         isOwnFolder: isOwnHome,
-        conf: (options) => new ElectronStore(options),
+        usualHome,
         loadKeytar,
         clock: systemClock,
         confirm: inDialogs ? confirmInDialog : confirmOnTerminal,
+        releaseLock: () => app.releaseSingleInstanceLock(),
         print,
       });
     else await print('Close Tokendesk first. Nothing was removed.');
   } catch (error) {
     await print(`It could not be removed (${error instanceof Error ? error.name : 'unknown'}).`);
   }
-  // At the first start of this person it was registered for them alone.
-  if (code === 0 && process.platform === 'win32') app.removeAsDefaultProtocolClient(linkScheme);
-  process.stdout.write('', () => {
-    app.exit(code);
-  });
+  if (code === 0 && process.platform === 'win32') await removeRegistrations({ app, env: process.env });
+  await endWith(code);
+}
+
+/** Ends the app once all that was printed has left: before `ready` Electron ends at once. */
+async function endWith(code: number, text = ''): Promise<void> {
+  await new Promise((resolve) => process.stderr.write('', resolve));
+  await new Promise((resolve) => process.stdout.write(text, resolve));
+  app.exit(code);
 }
 
 async function confirmOnTerminal(what: string): Promise<boolean> {
@@ -194,10 +210,14 @@ async function confirmInDialog(what: string): Promise<boolean> {
 
 /** Chromium writes into its folder once it is ready: it gets one that is removed at the end. */
 function useScratchFolder(): void {
-  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-check-'));
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-wipe-'));
   app.setPath('userData', scratch);
   process.on('exit', () => {
-    fs.rmSync(scratch, { recursive: true, force: true });
+    try {
+      fs.rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // Windows: Chromium still has a file of it open. It holds nothing of the person's.
+    }
   });
 }
 
@@ -221,26 +241,40 @@ function start(): void {
       'Something unexpected happened. It was written to the log. Jobs are kept.',
     );
   });
-  const limited = limitCoreDumps({ log, os: process.platform });
+  // All but the window is there before Electron is, where that takes longer. Nothing secret is read before the limit is set.
+  const opening = limitCoreDumps({ log, os: process.platform }).then(() => open(log, openings));
+  // Heard below.
+  opening.catch(() => undefined);
   app
     .whenReady()
-    // Before anything secret is read.
-    .then(() => limited)
-    .then(() => open(log, openings))
+    .then(() => {
+      handleSignals(process, () => {
+        if (quitting === null) app.quit();
+        else quitting.force();
+      });
+    })
+    .then(() => opening)
+    .then((opened) => {
+      if (opened.ok) return opened.platform.openWindow();
+      fail('Tokendesk does not start', opened.sentence);
+    })
     .catch((error: unknown) => {
       log.bug('start', error);
       fail('Tokendesk could not start', 'Something it needs is missing or damaged. The log says what kind.');
     });
 }
 
-async function open(log: Log, openings: Openings): Promise<void> {
+type Opened =
+  { readonly ok: true; readonly platform: Platform } | { readonly ok: false; readonly sentence: string };
+
+/** Opens the app, without its window; or says why what the administrator has fixed lets it not. */
+async function open(log: Log, openings: Openings): Promise<Opened> {
   const managed = await readManagedSettings(managedOptions());
   if (!managed.ok) {
     log.info('managed settings refused');
-    fail('Tokendesk does not start', managed.sentence);
-    return;
+    return managed;
   }
-  const platform = await createElectronPlatform(
+  const platform = createElectronPlatform(
     {
       app,
       BrowserWindow,
@@ -263,12 +297,15 @@ async function open(log: Log, openings: Openings): Promise<void> {
       os: process.platform,
       openings,
       mayClose: () => quitting?.mayClose() ?? true,
+      restart: (given) => quitting?.restart(given),
+      onSessionEnd: () => quitting?.force(),
       watchScreenLock: (onLocked) =>
         watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
     },
   );
   const tokendesk = await openApp(platform, {
-    conf: (options) => new ElectronStore(options),
+    openSettingsFile: (options) => new ElectronStore(options),
+    usualHome,
     loadKeytar,
     builtInServiceWorker: new URL('./built-in-service-worker.js', import.meta.url),
     parserWorker: new URL('./parser-worker.js', import.meta.url),
@@ -285,9 +322,9 @@ async function open(log: Log, openings: Openings): Promise<void> {
   // electron-store offers its folder to any window that asks; the app's window must not learn it.
   ipcMain.removeAllListeners('electron-store-get-data');
   quitting = closeBeforeQuitting({ app, dialog }, { ...tokendesk, closingMs });
-  // The system shuts down: it waits for no answer.
-  powerMonitor.on('shutdown', () => quitting?.force());
-  await platform.openWindow();
+  // macOS and Linux: the system shuts down and waits for no answer.
+  void app.whenReady().then(() => powerMonitor.on('shutdown', () => quitting?.force()));
+  return { ok: true, platform };
 }
 
 /** Says so in a plain sentence, without the error: its message could quote what was being read. */

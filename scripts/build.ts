@@ -4,27 +4,25 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { z } from 'zod';
-import { chromiumMain, electronMain } from '../vite.main.config.ts';
-import { chromiumPreload, electronPreload } from '../vite.preload.config.ts';
+import { electronMain } from '../vite.main.config.ts';
+import { electronPreload } from '../vite.preload.config.ts';
 import { listBundle } from './list-bundle.ts';
 import { writeVerifiers } from './write-verifiers.ts';
 
 type Built = Awaited<ReturnType<typeof build>>;
 
-/** Builds `dist/`: `main` and `renderer` are the product, `chromium` shows them in the system's Chromium. */
+/** Builds `dist/`: `main` and `renderer`. */
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const started = performance.now();
 fs.rmSync('dist', { recursive: true, force: true });
 const [renderer] = await Promise.all([
   build({ configFile: 'vite.config.ts' }),
   build(electronMain),
-  build(chromiumMain),
   build(electronPreload),
-  build(chromiumPreload),
 ]);
 addLicences('dist/renderer/licences.json', packagesOfAssets(renderer));
 // Not bundled: a native module is loaded from its own folder.
-for (const platform of ['main', 'chromium']) addLicences(`dist/${platform}/licences.json`, ['keytar']);
+addLicences('dist/main/licences.json', ['keytar']);
 writeLicenceTexts('dist/licences.txt', ['dist/main/licences.json', 'dist/renderer/licences.json']);
 writeVerifiers('dist/verify');
 fs.writeFileSync('dist/main/files.json', JSON.stringify(listBundle('.'), null, 1));

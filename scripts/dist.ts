@@ -6,7 +6,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import electron from '../node_modules/electron/package.json' with { type: 'json' };
-import { electronBinary, fetchElectron } from './electron-binary.ts';
+import { fetchElectron, realElectron } from './electron-binary.ts';
 import { packageDeb } from './package-deb.ts';
 import { standInDistribution } from './stand-in-distribution.ts';
 
@@ -15,6 +15,7 @@ import { standInDistribution } from './stand-in-distribution.ts';
  *   npm run dist                                              all packages of this system
  *   npm run dist -- --linux deb --arm64                       one of them, for another processor
  *   npm run dist -- --win --electron-dist FOLDER              of an Electron that is here already
+ *   npm run dist -- --mac --signed                            fails where there is no certificate to sign with
  * docs/packaging.md says which tools each package needs.
  */
 
@@ -33,6 +34,8 @@ export interface DistPlan {
   readonly targets: ReadonlyMap<System, readonly string[]>;
   readonly arch: Arch;
   readonly electronDist: string | null;
+  /** An unsigned package of Windows or macOS is a failure. */
+  readonly signed: boolean;
 }
 
 /** Reads the command line. A system without targets gets all its packages, no system means this one. Throws a sentence. */
@@ -42,6 +45,7 @@ export function readPlan(args: readonly string[], host: { platform: string; arch
   let system: System | null = null;
   let arch: Arch | null = null;
   let electronDist: string | null = null;
+  let signed = false;
   const rest = [...args];
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
     const name = argument.replace(/^--/, '');
@@ -50,6 +54,8 @@ export function readPlan(args: readonly string[], host: { platform: string; arch
       targets.set(system, []);
     } else if (argument === '--electron-dist') {
       electronDist = rest.shift() ?? '';
+    } else if (argument === '--signed') {
+      signed = true;
     } else if (argument === '--x64' || argument === '--arm64') {
       arch = argument === '--x64' ? 'x64' : 'arm64';
     } else if (system !== null && (targetsOf[system] as readonly string[]).includes(argument)) {
@@ -61,12 +67,12 @@ export function readPlan(args: readonly string[], host: { platform: string; arch
   if (electronDist === '') throw new Error(`--electron-dist names a folder. ${usage}`);
   if (targets.size === 0) targets.set(isSystem(own) ? own : 'linux', []);
   for (const [name, chosen] of targets) if (chosen.length === 0) chosen.push(...targetsOf[name].slice(1));
-  return { targets, arch: arch ?? (host.arch === 'arm64' ? 'arm64' : 'x64'), electronDist };
+  return { targets, arch: arch ?? (host.arch === 'arm64' ? 'arm64' : 'x64'), electronDist, signed };
 }
 
 const usage = `npm run dist -- ${Object.entries(targetsOf)
   .map(([system, targets]) => `[--${system} ${targets.join('|')} …]`)
-  .join(' ')} [--x64|--arm64] [--electron-dist FOLDER]`;
+  .join(' ')} [--x64|--arm64] [--signed] [--electron-dist FOLDER]`;
 
 /** Where Electron is taken from; null leaves it to electron-builder, which downloads it. */
 export interface Distribution {
@@ -76,10 +82,15 @@ export interface Distribution {
 
 /** Runs electron-builder, and dpkg-deb where a .deb is asked for. Answers the packages' paths. Throws a sentence. */
 export function makePackages(
-  { targets, arch }: DistPlan,
+  { targets, arch, signed }: DistPlan,
   distribution: Distribution,
   { root, output }: { readonly root: string; readonly output: string },
 ): string[] {
+  const macPackages = targets.get('mac')?.filter((target) => target !== 'dir') ?? [];
+  if (macPackages.length > 0 && process.platform !== 'darwin')
+    throw new Error(
+      'Packages for macOS are made on a Mac: an app for Apple silicon whose signature does not fit is ended at its start.',
+    );
   if (targets.get('linux')?.includes('deb') === true && !onPath('dpkg-deb'))
     throw new Error('A .deb is made with dpkg-deb, which is not on this machine. Debian and Ubuntu have it.');
   for (const [system, chosen] of targets) {
@@ -92,6 +103,11 @@ export function makePackages(
       'electron-builder.yml',
       `-c.electronVersion=${electron.version}`,
       `-c.directories.output=${output}`,
+      ...(signed && system !== 'linux' ? ['-c.forceCodeSigning=true'] : []),
+      // The fuses change a program that Electron's own signature covers: without a certificate it gets an ad-hoc one anew.
+      ...(system === 'mac' && process.platform === 'darwin'
+        ? ['-c.electronFuses.resetAdHocDarwinSignature=true']
+        : []),
       ...(distribution.folder === null ? [] : [`-c.electronDist=${distribution.folder}`]),
     ]);
     if (chosen.includes('deb'))
@@ -178,7 +194,7 @@ async function findDistribution(
   const chosen = [...targets].flatMap(([, names]) => names);
   const isOwn = [...targets.keys()].every((system) => system === host) && arch === process.arch;
   if (!isOwn) return { folder: null, standIn: false };
-  const binary = electronBinary() ?? fetchElectron((line) => console.log(line));
+  const binary = realElectron() ?? fetchElectron((line) => console.log(line));
   if (binary !== null) return { folder: distributionFolder(binary), standIn: false };
   if (process.env['CI'] || !chosen.every((target) => target === 'deb' || target === 'dir'))
     throw new Error(

@@ -137,7 +137,7 @@ function build() {
 }
 
 /**
- * The Node that the tools run on: the one package of `optionalDependencies` that is for this platform. Its `bin` is
+ * The Node that the tools run on: the one package of `optionalDependencies` with a Node for this platform. Its `bin` is
  * linked as node_modules/.bin/node, so npm's scripts find it first. A platform without a package needs a Node of its own
  * that runs TypeScript.
  */

@@ -4,12 +4,13 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { electronBinary } from './electron-binary.ts';
+import { realElectron } from './electron-binary.ts';
+import { countClaims, readClaims, type Claim } from './electron-claims.ts';
 
 /*
  * All checks and tests, in order: each tool prints its own report, this script adds up. The last line is the sum:
  * `N passed, N failed, N skipped`. A check counts as one. Ends in error when anything failed, when a tool left no
- * report, and when nothing ran.
+ * report, and when nothing ran. Before it stands what is proved about Electron, and how.
  */
 
 export interface Sum {
@@ -79,6 +80,18 @@ export function skippedProjects(electron: string | null): readonly string[] {
   return electron === null ? ['the project "electron": its executable is not on this machine'] : [];
 }
 
+const total = (sums: readonly Sum[], of: 'passed' | 'failed'): number =>
+  sums.reduce((all, sum) => all + sum[of], 0);
+
+/** What is printed last: what is proved about Electron, then the sum. */
+export function lastLines(sums: readonly Sum[], claims: readonly Pick<Claim, 'level'>[]): readonly string[] {
+  const skipped = sums.reduce((all, sum) => all + sum.skipped.length, 0);
+  return [
+    countClaims(claims),
+    `${total(sums, 'passed')} passed, ${total(sums, 'failed')} failed, ${skipped} skipped`,
+  ];
+}
+
 async function main(): Promise<void> {
   process.chdir(fileURLToPath(new URL('..', import.meta.url)));
   const reports = path.resolve('out/test');
@@ -134,20 +147,18 @@ async function main(): Promise<void> {
   ];
   await suite('unit', [bin('vitest'), 'run', ...vitestReporters('unit')], vitestSum);
   await suite('keyring', [process.execPath, 'test/keyring/run.ts', ...vitestReporters('keyring')], vitestSum);
-  const electron = electronBinary();
+  const electron = realElectron();
   const noDisplay =
     process.platform === 'linux' && !process.env['DISPLAY'] && !process.env['WAYLAND_DISPLAY'];
-  // Headless Chromium needs no display; Electron has no headless mode.
+  // The program over Chromium needs no display; Electron has no headless mode.
   const display = electron !== null && noDisplay ? ['xvfb-run', '--auto-servernum'] : [];
   await suite('end-to-end', [...display, bin('playwright'), 'test', '--reporter=dot,json'], (report) => {
     const sum = playwrightSum(report);
     return { ...sum, skipped: [...skippedProjects(electron), ...sum.skipped] };
   });
 
-  const total = (of: (sum: Sum) => number): number => sums.reduce((all, sum) => all + of(sum), 0);
-  const passed = total((sum) => sum.passed);
-  const failed = total((sum) => sum.failed);
-  console.log(`\n${passed} passed, ${failed} failed, ${total((sum) => sum.skipped.length)} skipped`);
+  console.log(`\n${lastLines(sums, readClaims()).join('\n')}`);
+  const [passed, failed] = [total(sums, 'passed'), total(sums, 'failed')];
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 }
 

@@ -40,11 +40,18 @@ export const isFailureCode = (code: string): code is FailureCode => Object.hasOw
 
 /** What a person is told after a start with a settings file that could not be used as it was. */
 export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
-  const lost = {
-    unreadable: 'The settings could not be read and were reset.',
-    unfit: 'Some settings could not be read and were reset.',
-    newer:
-      'The settings were saved by a newer version of Tokendesk. What this version does not know is not used.',
-  };
-  return `${lost[reason]} The file as it was is saved as ${keptAs}.`;
+  const asItWas = `The file as it was is saved as ${keptAs}.`;
+  switch (reason) {
+    case 'unreadable':
+      return `The settings could not be read and were reset. ${asItWas}`;
+    case 'unfit':
+      return `Some settings could not be read and were reset. ${asItWas}`;
+    case 'newer':
+      return (
+        'The settings were saved by a newer version of Tokendesk and are left as they are. ' +
+        `This version has its own in ${keptAs}, with what it knows of them; the newer version will not use those.`
+      );
+    case 'other':
+      return `Settings of another version of Tokendesk were found and are not in use. They are saved as ${keptAs}.`;
+  }
 }

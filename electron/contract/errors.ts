@@ -129,6 +129,7 @@ export const failureCodes = [
   'mend.masked',
   'mend.not-failed',
   'export.encoding', // the header has characters that the chosen encoding has not
+  'export.encryption', // the file could not be encrypted; nothing of it is left
   'export.unencrypted', // the administrator allows cleartext in encrypted files only
   'export.no-cleartext', // the batch has none: its columns were masked or translated
   'export.forbidden', // the administrator allows no cleartext in files

@@ -5,6 +5,7 @@ import type { Connection, SecretName, SecretState } from '../contract/models/con
 import type { Clock } from '../privacy/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
+import { entryName, isHomeId } from './home-id.ts';
 import { createNativeCalls, type KeyringBackend, type NativeAnswer } from './keytar.ts';
 
 export type ConnectionOrigin = Pick<Connection, 'id' | 'baseUrl'>;
@@ -47,12 +48,33 @@ export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'poli
   ];
 }
 
+/** Accounts that are no connection's: known where the index was lost, too. */
+const fixedAccounts = [
+  'audit:key',
+  'audit:anchor',
+  'evidence:signing',
+  'lock:verifier',
+  'disclosures',
+  'batch-results',
+  'built-in.service',
+  'probe',
+];
+
+/** All accounts that a folder can have in the keychain, as its index and its connections tell. */
+export function accountsOfHome(
+  index: readonly string[],
+  connections: readonly Parameters<typeof accountsOf>[0][],
+): string[] {
+  return [...new Set([...index, ...connections.flatMap(accountsOf), ...fixedAccounts])];
+}
+
 const accountPrefix = ({ id, baseUrl }: ConnectionOrigin) => `${id}:${shortHash(new URL(baseUrl).origin)}`;
 
 const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 24);
 
 /**
- * Secrets in the operating system's keychain, under one service name. Calls go one at a time with a limit of 5 s,
+ * Secrets in the operating system's keychain, under one service name. Each entry's name begins with the identity of the
+ * person's folder, which is written nowhere else: callers and the index name the account alone. Calls go one at a time with a limit of 5 s,
  * since a keyring that hangs would otherwise use up the thread pool. An index of what was stored (names only) tells
  * "locked" from "never stored", since the keyring answers `null` to both.
  *
@@ -60,7 +82,7 @@ const shortHash = (text: string) => createHash('sha256').update(text).digest('he
  */
 export interface Keychain {
   /**
-   * `account` is at most 200 characters of [A-Za-z0-9:_.-]; `secret` at most 2,560 bytes of UTF-8. Answers `memory`
+   * `account` is at most 160 characters of [A-Za-z0-9:_.-]; `secret` at most 2,560 bytes of UTF-8. Answers `memory`
    * where there is no keyring. Failures: credentials.too-long, credentials.missing (an empty secret),
    * keychain.locked, keychain.stalled (it may still be stored once the keyring wakes up).
    */
@@ -91,6 +113,17 @@ export interface KeychainOptions {
   /** Names of what was stored, for the next run. Never a value. */
   readonly index: { read(): readonly string[]; write(names: readonly string[]): unknown };
   readonly clock: Clock;
+  /** The identity of the person's folder, as the folder says. */
+  readonly homeId: string;
+  /** What is settled with the keyring before anything is answered. */
+  readonly settle?: {
+    /** Entry that has the identity of the folder. What it says is used; where there is none, it is made. */
+    readonly folder: string;
+    /** Accounts of versions that had no such identity, whose entries become this folder's. */
+    readonly earlier: readonly string[];
+    /** Called with the identity that is used, once no entry is left under its earlier name. */
+    readonly onSettled: (homeId: string) => Promise<unknown>;
+  };
   readonly timeoutMs?: number;
   readonly service?: string;
 }
@@ -98,22 +131,28 @@ export interface KeychainOptions {
 /** Windows' limit for one credential, CRED_MAX_CREDENTIAL_BLOB_SIZE. The same on every system. */
 const maxSecretBytes = 2_560;
 const keyBytes = 32;
-const accountPattern = /^[A-Za-z0-9:_.-]{1,200}$/;
+const accountPattern = /^[A-Za-z0-9:_.-]{1,160}$/;
 /** Written and read back to learn whether the keyring is open. No secret. */
 const probe = 'probe';
 
+/** `forgetFolder` removes the entry that has the folder's identity, after all others. Failures as those of `remove`. */
 export function createKeychain({
   load,
   clock,
   index,
+  homeId: homeIdOfFolder,
+  settle,
   timeoutMs = 5_000,
   service = 'Tokendesk',
-}: KeychainOptions): Keychain {
+}: KeychainOptions): Keychain & { forgetFolder(): Promise<Outcome<null>> } {
   const memory = new Map<string, string>();
   const indexed = new Set(index.read());
   const changes = createEmitter();
   const queue = createSerialQueue();
   let state: KeychainState = 'ready';
+  let homeId = homeIdOfFolder;
+  let isSettled = settle === undefined;
+  const nameOf = (account: string): string => entryName(homeId, account);
 
   function setState(next: KeychainState) {
     if (state === next) return;
@@ -136,9 +175,50 @@ export function createKeychain({
     return answer;
   }
 
-  function inTurn<T>(account: string, task: () => Promise<T>): Promise<T> {
+  function inTurn<T>(account: string, task: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     if (!accountPattern.test(account)) throw new TypeError('Not an account name');
-    return queue(task);
+    return queue(async () => {
+      const settled = await settleOnce();
+      return settled.ok ? task() : settled;
+    });
+  }
+
+  /**
+   * Learns the folder's identity and gives entries of earlier versions the names they have now, before any is asked for.
+   * What was not moved, since the keyring is locked or the process was killed, is moved at the next call or start.
+   */
+  async function settleOnce(): Promise<Outcome<null>> {
+    if (isSettled || settle === undefined) return done(null);
+    const { folder, earlier, onSettled } = settle;
+    const known = await call(async (backend) => {
+      const found = await backend.getPassword(service, folder);
+      if (found !== null && isHomeId(found)) return found;
+      // A locked keyring, which has answered "nothing", refuses it.
+      await backend.setPassword(service, folder, homeId);
+      return homeId;
+    });
+    // Without a keyring nothing is there, and secrets are in memory for this run.
+    if (known.kind === 'unavailable') return done(null);
+    if (known.kind !== 'answered') return failed(failureCode());
+    homeId = known.value;
+    for (const account of earlier) {
+      const moved = await call((backend) => take(backend, account));
+      if (moved.kind !== 'answered') return failed(failureCode());
+    }
+    if (earlier.length > 0 && !(await isOpen())) return failed(failureCode());
+    isSettled = true;
+    await onSettled(homeId);
+    return done(null);
+  }
+
+  async function take(backend: KeyringBackend, account: string): Promise<void> {
+    const secret = await backend.getPassword(service, account);
+    if (secret === null) return;
+    // There already: an earlier attempt ended between the two calls below.
+    if ((await backend.getPassword(service, nameOf(account))) === null)
+      await backend.setPassword(service, nameOf(account), secret);
+    await backend.deletePassword(service, account);
+    if (account !== probe) updateIndex(account, true);
   }
 
   function updateIndex(account: string, stored: boolean) {
@@ -151,16 +231,16 @@ export function createKeychain({
   /** Whether "not there" is true: a locked keyring answers it too. */
   async function isOpen(): Promise<boolean> {
     const nonce = randomBytes(8).toString('hex');
-    const written = await call((backend) => backend.setPassword(service, probe, nonce));
+    const written = await call((backend) => backend.setPassword(service, nameOf(probe), nonce));
     if (written.kind !== 'answered') return false;
-    const read = await call((backend) => backend.getPassword(service, probe));
+    const read = await call((backend) => backend.getPassword(service, nameOf(probe)));
     return read.kind === 'answered' && read.value === nonce;
   }
 
   async function find(account: string): Promise<Outcome<string>> {
     const inMemory = memory.get(account);
     if (inMemory !== undefined) return done(inMemory);
-    const answer = await call((backend) => backend.getPassword(service, account));
+    const answer = await call((backend) => backend.getPassword(service, nameOf(account)));
     if (answer.kind === 'answered' && answer.value !== null) {
       updateIndex(account, true);
       return done(answer.value);
@@ -193,7 +273,7 @@ export function createKeychain({
 
   async function put(account: string, secret: string): Promise<Outcome<'stored' | 'memory'>> {
     const answer = await call(async (backend) => {
-      await backend.setPassword(service, account, secret);
+      await backend.setPassword(service, nameOf(account), secret);
       // Within the call: one that was given up on may still succeed later.
       updateIndex(account, true);
       memory.delete(account);
@@ -221,7 +301,7 @@ export function createKeychain({
       return inTurn(account, async () => {
         const inMemory = memory.delete(account);
         const answer = await call(async (backend) => {
-          const removed = await backend.deletePassword(service, account);
+          const removed = await backend.deletePassword(service, nameOf(account));
           if (removed) updateIndex(account, false);
           return removed;
         });
@@ -260,6 +340,14 @@ export function createKeychain({
         const stored = await put(account, made.toString('base64'));
         return stored.ok ? done(new Uint8Array(made)) : stored;
       });
+    },
+
+    async forgetFolder() {
+      if (settle === undefined) return done(null);
+      const removed = await queue(() => call((backend) => backend.deletePassword(service, settle.folder)));
+      return removed.kind === 'answered' || removed.kind === 'unavailable'
+        ? done(null)
+        : failed(failureCode());
     },
 
     state: () => state,

@@ -19,7 +19,8 @@ export function limitCoreDumps({
   if (os !== 'linux') return Promise.resolve();
   return new Promise((resolve) => {
     // The hard limit too: nothing in this process may raise it again.
-    execFile('prlimit', ['--core=1:1', '--pid', String(pid)], { timeout: 5_000 }, (error) => {
+    const args = ['--core=1:1', '--pid', String(pid)];
+    execFile('prlimit', args, { timeout: 5_000, windowsHide: true }, (error) => {
       if (error !== null) log.info('core dumps not limited');
       resolve();
     });

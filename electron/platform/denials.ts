@@ -80,9 +80,25 @@ const allowedSwitches: readonly string[] = [
 /** Options of the two verifiers, and of nothing else; `-` is standard input. */
 const verifierOptions: readonly string[] = ['checkpoint', 'key', 'keychain', 'signer', 'log', ''];
 
+/** Name of the switch that an argument is for Chromium: with one dash as well, on Windows with a slash and in any case. */
+function switchName(argument: string, os: NodeJS.Platform): string | null {
+  const [, name] = (os === 'win32' ? /^(?:--?|\/)([^=]*)/ : /^--?([^=]*)/).exec(argument.trim()) ?? [];
+  if (name === undefined) return null;
+  return os === 'win32' ? name.toLowerCase() : name;
+}
+
+/** What follows `--verify-audit` or `--verify-evidence` and is the verifier's: the app's own switches are not. */
+export function verifierArguments(argv: readonly string[], os: NodeJS.Platform): string[] {
+  const names = argv.map((argument) => switchName(argument, os));
+  const at = names.findIndex((name) => name === 'verify-audit' || name === 'verify-evidence');
+  return argv.slice(at + 1).filter((_argument, index) => {
+    const name = names[at + 1 + index] ?? null;
+    return name === null || !allowedSwitches.includes(name);
+  });
+}
+
 /**
- * The switch for which a packaged app does not start; null if there is none. In development all are allowed. Read as
- * Chromium reads them: with one dash as well, and on Windows with a slash and in any case.
+ * The switch for which a packaged app does not start; null if there is none. In development all are allowed.
  */
 export function refusedSwitch(
   { isPackaged }: Pick<App, 'isPackaged'>,
@@ -91,14 +107,16 @@ export function refusedSwitch(
 ): string | null {
   if (!isPackaged) return null;
   const switches = argv.slice(1).flatMap((argument) => {
-    const [, name] = (os === 'win32' ? /^(?:--?|\/)([^=]*)/ : /^--?([^=]*)/).exec(argument.trim()) ?? [];
-    return name === undefined ? [] : [os === 'win32' ? name.toLowerCase() : name];
+    const name = switchName(argument, os);
+    return name === null ? [] : [name];
   });
-  // macOS gives a program that is started from the Finder its process serial number.
   const verifies = switches.some((name) => name === 'verify-audit' || name === 'verify-evidence');
   const isOwn = (name: string): boolean =>
     allowedSwitches.includes(name) ||
     (verifies && verifierOptions.includes(name)) ||
+    // With it Windows starts a program whose notification is clicked, were it no longer there.
+    (os === 'win32' && name === 'embedding') ||
+    // macOS gives a program that is started from the Finder its process serial number.
     (os === 'darwin' && /^psn_\d+_\d+$/.test(name));
   return switches.find((name) => !isOwn(name)) ?? null;
 }

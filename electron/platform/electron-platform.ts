@@ -6,9 +6,11 @@ import { callChannel, eventChannel } from '../contract/bridge.ts';
 import { calls, type CallName } from '../contract/calls.ts';
 import type { AppCommand } from '../contract/models/app.ts';
 import type { Sender } from '../ipc/router.ts';
+import { hasSettings } from '../settings/file-names.ts';
+import { administratorFolder } from '../settings/managed-settings.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { Openings } from './openings.ts';
-import type { AwaySignal, FileKind, Platform, PlatformClipboard } from './platform.ts';
+import type { AwaySignal, FileKind, Platform, PlatformClipboard, WindowFocus } from './platform.ts';
 import { serveBundle } from './protocol.ts';
 import { setMenu, showContextMenus } from './menu.ts';
 import { reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
@@ -42,6 +44,10 @@ export interface ElectronPlatformOptions {
   readonly openings?: Openings;
   /** Whether the window may be closed now; where not, it is closed later or not at all. */
   readonly mayClose?: () => boolean;
+  /** Ends the app and starts it again. */
+  readonly restart?: (options: Electron.RelaunchOptions) => void;
+  /** Windows ends the person's session and waits for no answer. */
+  readonly onSessionEnd?: () => void;
   /** Used on Linux, where Electron does not tell that the screen is locked. */
   readonly watchScreenLock?: (onLocked: () => void) => unknown;
 }
@@ -67,34 +73,32 @@ export const deadProxy: Electron.ProxyConfig = {
   proxyBypassRules: '<-loopback>',
 };
 
-/** The platform of the product. Called once, after Electron is ready. */
-export async function createElectronPlatform(
+/**
+ * The platform of the product. Called once, before Electron is ready or after: what Electron gives only then is asked for
+ * when the window is opened.
+ */
+export function createElectronPlatform(
   electron: ElectronModules,
-  { renderer, preload, os, openings, mayClose, watchScreenLock }: ElectronPlatformOptions,
-): Promise<Platform> {
+  options: ElectronPlatformOptions,
+): Platform {
   const { app, dialog, ipcMain, powerMonitor, shell } = electron;
-  // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
-  const session = electron.session.fromPartition('tokendesk', { cache: false });
-  await session.setProxy(deadProxy);
-  await serveBundle(session, renderer);
-
+  const { renderer, preload, os, openings, mayClose, restart, onSessionEnd, watchScreenLock } = options;
   const home = app.getPath('userData');
   fs.mkdirSync(home, { recursive: true, mode: 0o700 });
   fs.chmodSync(home, 0o700);
 
   const away = createEmitter<AwaySignal>();
-  // macOS and Windows only.
-  powerMonitor.on('lock-screen', () => away.emit('screen-locked'));
   if (os === 'linux') watchScreenLock?.(() => away.emit('screen-locked'));
-  powerMonitor.on('suspend', () => away.emit('suspend'));
-  powerMonitor.on('resume', () => away.emit('resume'));
-  // macOS: another user's session came to the front.
-  powerMonitor.on('user-did-resign-active', () => away.emit('screen-locked'));
   app.on('before-quit', () => away.emit('quit'));
 
+  const onWayland = isWayland(app, process.env, os);
   let window: BrowserWindow | null = null;
+  const focused = createEmitter();
+  const focus: WindowFocus = {
+    isFocused: () => window?.isFocused() ?? false,
+    onFocus: (listener) => focused.on(listener),
+  };
   const commands = createEmitter<AppCommand>();
-  setMenu(electron, os, (command) => commands.emit(command));
   function bringToFront(): void {
     if (window === null) return;
     if (window.isMinimized()) window.restore();
@@ -102,7 +106,8 @@ export async function createElectronPlatform(
   }
   app.on('second-instance', bringToFront);
   let sleepBlocker: number | null = null;
-  let isRestarting = false;
+  /** Where the last file of each kind was. Without it a dialog starts in Downloads each time. */
+  const lastFolders = new Map<FileKind, string>();
 
   function senderOf(event: IpcMainInvokeEvent): Sender | null {
     const frame = event.senderFrame;
@@ -111,12 +116,11 @@ export async function createElectronPlatform(
   }
 
   return {
-    kind: 'electron',
     version: app.getVersion(),
     home,
     resources: path.join(app.getAppPath(), 'resources'),
     site: siteFolder(app.getPath('exe'), os),
-    clipboard: createClipboard(electron, os),
+    clipboard: createClipboard(electron, os, onWayland ? focus : undefined),
     serve(router) {
       for (const name of Object.keys(calls) as CallName[])
         ipcMain.handle(callChannel(name), (event, payload: unknown) =>
@@ -124,10 +128,22 @@ export async function createElectronPlatform(
         );
     },
     async openWindow() {
+      await app.whenReady();
+      // Without `persist:` it lives in memory: no cache, cookies or storage of the window on the disk.
+      const session = electron.session.fromPartition('tokendesk', { cache: false });
+      await session.setProxy(deadProxy);
+      await serveBundle(session, renderer);
+      // macOS and Windows only.
+      powerMonitor.on('lock-screen', () => away.emit('screen-locked'));
+      powerMonitor.on('suspend', () => away.emit('suspend'));
+      powerMonitor.on('resume', () => away.emit('resume'));
+      // macOS: another user's session came to the front.
+      powerMonitor.on('user-did-resign-active', () => away.emit('screen-locked'));
+      setMenu(electron, os, (command) => commands.emit(command));
       const place = readWindowPlace(home, electron);
       const made = createWindow(electron, { preload, session, place });
       window = made;
-      rememberWindow(made, home, place);
+      rememberWindow(made, { home, place, hasPosition: !onWayland });
       showContextMenus(electron, made.webContents);
       reloadCrashedWindow(made, {
         load: () => loadWindow(made),
@@ -141,8 +157,16 @@ export async function createElectronPlatform(
       // It can't hide a value now: whether it did is found out.
       window.on('unresponsive', () => away.emit('blur'));
       window.on('blur', () => away.emit('blur'));
+      window.on('focus', () => focused.emit());
       window.on('hide', () => away.emit('blur'));
       window.on('minimize', () => away.emit('blur'));
+      // Windows only. Before the answer of the other programs: there is hardly time after it, and `before-quit` does not
+      // come at all. What can wait for nothing is done before these return.
+      window.on('query-session-end', () => {
+        away.emit('session-end');
+        onSessionEnd?.();
+      });
+      window.on('session-end', () => away.emit('session-end'));
       window.on('close', (event) => {
         if (mayClose?.() === false) event.preventDefault();
       });
@@ -155,14 +179,19 @@ export async function createElectronPlatform(
       window?.webContents.send(eventChannel(event), payload);
     },
     async chooseFile(kind) {
+      const defaultPath = lastFolders.get(kind);
       const options = {
         filters: openFilters[kind],
+        ...(defaultPath !== undefined && { defaultPath }),
         properties: ['openFile', 'dontAddToRecent'] as ('openFile' | 'dontAddToRecent')[],
       };
       const { canceled, filePaths } = await (window === null
         ? dialog.showOpenDialog(options)
         : dialog.showOpenDialog(window, options));
-      return canceled ? null : (filePaths[0] ?? null);
+      const [file] = filePaths;
+      if (canceled || file === undefined) return null;
+      lastFolders.set(kind, path.dirname(file));
+      return file;
     },
     async chooseTarget({ name, beside }) {
       const folder = beside === null ? app.getPath('downloads') : path.dirname(beside);
@@ -189,21 +218,20 @@ export async function createElectronPlatform(
       return true;
     },
     restartToWipe() {
-      // Asked twice, Electron would start it twice.
-      if (isRestarting) return true;
-      isRestarting = true;
+      if (restart === undefined) return false;
       // An AppImage is unpacked at another place in each run.
       const { APPIMAGE: execPath } = process.env;
       const entry = app.isPackaged ? [] : [app.getAppPath()];
-      app.relaunch({
+      restart({
         args: [...entry, '--wipe=window', `--user-data-dir=${home}`],
         ...(execPath !== undefined && { execPath }),
       });
-      app.quit();
       return true;
     },
     setTheme(theme) {
-      electron.nativeTheme.themeSource = theme;
+      void app.whenReady().then(() => {
+        electron.nativeTheme.themeSource = theme;
+      });
     },
     onCommand: (listener) => commands.on(listener),
     onOpen: (listener) => openings?.on(listener) ?? (() => undefined),
@@ -230,37 +258,52 @@ export async function createElectronPlatform(
       window?.webContents.forcefullyCrashRenderer();
     },
     onAway: (listener) => away.on(listener),
-    // Of the default session, which has the system's settings and no window.
-    proxyFor: async (url) => proxyAddress(await electron.session.defaultSession.resolveProxy(url)),
+    // A session of its own, which has the system's settings and no window. In memory: the default session would be made
+    // for the question, and writes its files to the disk.
+    async proxyFor(url) {
+      const systemProxy = electron.session.fromPartition('system-proxy', { cache: false });
+      return proxyAddress(await systemProxy.resolveProxy(url));
+    },
   };
 }
 
 /**
- * Beside the program, where whoever may install may write. On macOS beside the bundle: a file more in it breaks its
- * signature.
+ * Beside the program, where whoever may install may write. On macOS the administrator's folder: within the bundle a file
+ * more breaks its signature, and beside it, in /Applications or where it was unpacked, others may write.
  */
 export function siteFolder(executable: string, os: NodeJS.Platform): string {
-  const above = os === 'darwin' ? '../../../../site' : '../site';
-  return path.resolve(executable, above);
+  return os === 'darwin' ? administratorFolder(os) : path.resolve(executable, '../site');
 }
 
 /**
  * Folder of a person's files: the one that `--user-data-dir` names, else the system's. That is on Windows in the local
  * part of the profile, since the roaming part travels: batches have gigabytes, their keys stay on this computer, and an
  * audit log is written by one computer alone. A folder of before stays in use where it is. `isOwn`: nothing of others is in it.
+ * `usual`: the folder where none is named.
  */
 export function homeFolder(
   app: Pick<Electron.App, 'commandLine' | 'getPath'>,
   env: NodeJS.ProcessEnv,
   os: NodeJS.Platform,
-): { readonly folder: string; readonly isOwn: boolean } {
-  const usual = app.getPath('userData');
+): { readonly folder: string; readonly isOwn: boolean; readonly usual: string } {
+  const roaming = app.getPath('userData');
   const local = path.win32.join(env['LOCALAPPDATA'] ?? '', 'Tokendesk');
-  const isLocal = os === 'win32' && 'LOCALAPPDATA' in env && !fs.existsSync(path.join(usual, 'desk.json'));
+  const isLocal = os === 'win32' && 'LOCALAPPDATA' in env && !hasSettings(roaming);
+  const usual = isLocal ? local : roaming;
   const given = app.commandLine.getSwitchValue('user-data-dir');
-  const folder = given !== '' ? path.resolve(given) : isLocal ? local : usual;
+  const folder = given !== '' ? path.resolve(given) : usual;
   const own = [path.join(app.getPath('appData'), 'Tokendesk'), ...(os === 'win32' ? [local] : [])];
-  return { folder, isOwn: own.includes(folder) };
+  return { folder, isOwn: own.includes(folder), usual };
+}
+
+/**
+ * Has Chromium keep what it writes in one folder of the person's, which `--wipe` knows: it writes some files although all
+ * sessions are in memory. Called before Electron is ready.
+ */
+export function setChromiumFolder(app: Pick<Electron.App, 'setPath'>, home: string): void {
+  const folder = path.join(home, 'chromium');
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  app.setPath('sessionData', folder);
 }
 
 /** Names that Windows takes for devices, in any folder and with any extension. */
@@ -271,7 +314,7 @@ const windowsDevice = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(
  * one of its own: not a host's (opening `\\\\host` sends the person's hash), a device's, a hidden file's or folder's, or
  * one of another kind than a table. Whoever needs another one chooses it in the dialog.
  */
-function isDroppable(reference: string, os: NodeJS.Platform): boolean {
+export function isDroppable(reference: string, os: NodeJS.Platform): boolean {
   const isWindows = os === 'win32';
   const paths = isWindows ? path.win32 : path.posix;
   if (!paths.isAbsolute(reference) || /\p{Cc}/u.test(reference)) return false;
@@ -293,7 +336,7 @@ const falseFlag = (): Blob => new Blob([new Uint8Array(4)]);
  * clipboard, and a hint to monitors (learn.microsoft.com, "Clipboard Formats"). macOS: concealed (nspasteboard.org).
  * KDE: Klipper does not record it; other Linux desktops ignore it.
  */
-function exclusions(os: NodeJS.Platform): Record<string, Blob> {
+export function exclusions(os: NodeJS.Platform): Record<string, Blob> {
   switch (os) {
     case 'win32':
       return {
@@ -310,18 +353,33 @@ function exclusions(os: NodeJS.Platform): Record<string, Blob> {
   }
 }
 
+/** Whether Chromium draws on Wayland, and uses its clipboard: as the switch says, else as the session is. */
+export function isWayland(
+  { commandLine }: Pick<Electron.App, 'commandLine'>,
+  env: NodeJS.ProcessEnv,
+  os: NodeJS.Platform,
+): boolean {
+  if (os !== 'linux') return false;
+  const given = commandLine.getSwitchValue('ozone-platform');
+  return (given === '' ? env['XDG_SESSION_TYPE'] : given) === 'wayland';
+}
+
 /** Never `clipboard.selection`. Text and hints are written at once, so that no monitor sees one without the other. */
 function createClipboard(
   { clipboard, ClipboardItem }: Pick<ElectronModules, 'clipboard' | 'ClipboardItem'>,
   os: NodeJS.Platform,
+  focus: WindowFocus | undefined,
 ): PlatformClipboard {
   return {
+    focus,
     write: (text) => clipboard.write([new ClipboardItem({ 'text/plain': text, ...exclusions(os) })]),
     read: () => clipboard.readText(),
-    clear() {
-      clipboard.clear();
-      return Promise.resolve();
-    },
+    // Within the call, not after it: a session that ends waits for nothing. Where it throws, it rejects.
+    clear: () =>
+      new Promise((resolve) => {
+        clipboard.clear();
+        resolve();
+      }),
   };
 }
 
@@ -337,7 +395,7 @@ const schemes: Readonly<Record<string, string>> = {
  * The first entry of Chromium's answer, `PROXY host:port; DIRECT`, as an address; null for a direct connection. A
  * kind of proxy the client can't use is named all the same: going around it unasked would be worse than failing.
  */
-function proxyAddress(answer: string): string | null {
+export function proxyAddress(answer: string): string | null {
   const [kind = '', address = ''] = (answer.split(';')[0] ?? '').trim().split(/\s+/);
   const scheme = schemes[kind.toUpperCase()];
   return scheme === undefined || address === '' ? null : `${scheme}://${address}`;

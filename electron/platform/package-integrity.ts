@@ -27,7 +27,7 @@ export type Fuse = keyof typeof positions;
 /** What a packaged app is built with (`electronFuses` of electron-builder.yml). */
 export const expectedFuses: Readonly<Record<Fuse, boolean>> = {
   runAsNode: false,
-  cookieEncryption: true,
+  cookieEncryption: false,
   nodeOptions: false,
   nodeInspect: false,
   archiveIntegrity: true,

@@ -3,7 +3,15 @@ import type { EventName, EventPayload } from '../contract/calls.ts';
 import type { Sender } from '../ipc/router.ts';
 
 /** Why cleartext must leave the screen or the app must lock. */
-export type AwaySignal = 'blur' | 'renderer-gone' | 'screen-locked' | 'suspend' | 'resume' | 'quit';
+export type AwaySignal =
+  | 'blur'
+  | 'renderer-gone'
+  | 'screen-locked'
+  | 'suspend'
+  | 'resume'
+  | 'quit'
+  /** Windows ends the person's session: the process may be gone once the listeners have returned. */
+  | 'session-end';
 
 /** Answers one call of the window. `sender` is null when the platform can't tell who asked. */
 export type Router = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
@@ -15,6 +23,13 @@ export type Opening =
 /** What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, or one of our own in JSON. */
 export type FileKind = 'table' | 'certificate' | 'profile' | 'connections';
 
+/** Whether the app's window has the focus, and when it comes. */
+export interface WindowFocus {
+  isFocused(): boolean;
+  /** Returns the function that stops listening. */
+  onFocus(listener: () => void): () => void;
+}
+
 export interface PlatformClipboard {
   /**
    * Puts text on the clipboard, kept out of the history and the cloud where the system allows (Windows, macOS, KDE).
@@ -22,21 +37,23 @@ export interface PlatformClipboard {
    */
   write(text: string): Promise<void>;
   read(): Promise<string>;
+  /** Where it can be done, it is when this returns. */
   clear(): Promise<void>;
+  /**
+   * Under Wayland, and missing elsewhere. While the window has no focus the system drops a write or a clear there, without
+   * an error, and `read` answers the app's own copy.
+   */
+  readonly focus?: WindowFocus | undefined;
 }
 
-/**
- * Everything the operating system gives. `electron-platform.ts` is the product; `dev/chromium-platform` shows the same
- * app in the system's Chromium.
- */
+/** Everything the operating system gives. */
 export interface Platform {
-  readonly kind: 'electron' | 'chromium';
   readonly version: string;
   /** Per-user folder for settings, audit and jobs; exists, 0700. */
   readonly home: string;
   /** Folder of the read-only files shipped with the app. */
   readonly resources: string;
-  /** Folder beside the installed app where an administrator may put files of their own; need not exist. */
+  /** Folder where an administrator may put files for the installed app; need not exist. */
   readonly site: string;
   readonly clipboard: PlatformClipboard;
 

@@ -6,10 +6,10 @@ const scheme = 'app';
 /** The window's origin under Electron. Never `file://`, which has more rights than a page needs. */
 export const electronOrigin = `${scheme}://tokendesk`;
 
-/** Called once, before Electron is ready. No `bypassCSP`, no service workers; compiled scripts are kept. */
+/** Called once, before Electron is ready. No `bypassCSP`, no service workers, no code cache: nothing is kept. */
 export function registerScheme(protocol: Pick<Protocol, 'registerSchemesAsPrivileged'>): void {
   protocol.registerSchemesAsPrivileged([
-    { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
+    { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
 }
 

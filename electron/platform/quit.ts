@@ -1,3 +1,4 @@
+import type { RelaunchOptions } from 'electron';
 import type { ElectronModules } from './electron-platform.ts';
 
 export interface QuitOptions {
@@ -14,6 +15,8 @@ export interface Quitting {
   mayClose(): boolean;
   /** Quits without a question: the system ends, or was told to end the process. */
   force(): void;
+  /** Quits, and starts again with these options; not where the person keeps batches running instead. */
+  restart(options: RelaunchOptions): void;
 }
 
 /** Closes the app before Electron quits. Asks first where a batch runs, since it would pause until the next start. */
@@ -23,6 +26,7 @@ export function closeBeforeQuitting(
 ): Quitting {
   let state: 'open' | 'asking' | 'closing' | 'closed' = 'open';
   let isForced = false;
+  let restart: RelaunchOptions | null = null;
 
   function closeApp(): void {
     state = 'closing';
@@ -46,7 +50,10 @@ export function closeBeforeQuitting(
       noLink: true,
     });
     if (response === 0) closeApp();
-    else if (!isForced) state = 'open';
+    else if (!isForced) {
+      state = 'open';
+      restart = null;
+    }
   }
 
   app.on('before-quit', (event) => {
@@ -63,6 +70,11 @@ export function closeBeforeQuitting(
     ask(count).catch(closeApp);
   });
 
+  // Not earlier: what was registered once, Electron would start at any later end of the app.
+  app.on('will-quit', () => {
+    if (restart !== null) app.relaunch(restart);
+  });
+
   return {
     mayClose() {
       if (isForced || state === 'closed' || running() === 0) return true;
@@ -71,6 +83,10 @@ export function closeBeforeQuitting(
     },
     force() {
       isForced = true;
+      app.quit();
+    },
+    restart(options) {
+      restart = options;
       app.quit();
     },
   };

@@ -48,6 +48,7 @@ export function watchScreenLock({ env, uid, log, onLocked }: ScreenLockOptions):
     const child = spawn('gdbus', ['monitor', `--${bus}`, '--dest', name], {
       env: childEnv,
       stdio: ['ignore', 'pipe', 'ignore'],
+      windowsHide: true,
     });
     children.add(child);
     let isListening = false;
@@ -80,7 +81,7 @@ export function watchScreenLock({ env, uid, log, onLocked }: ScreenLockOptions):
   function lockIfOwn(path: string): void {
     const get = ['--method', 'org.freedesktop.DBus.Properties.Get', `${logind}.Session`, 'User'];
     const args = ['call', '--system', '--dest', logind, '--object-path', path, ...get];
-    execFile('gdbus', args, { env: childEnv, timeout: askMs }, (_error, answer) => {
+    execFile('gdbus', args, { env: childEnv, timeout: askMs, windowsHide: true }, (_error, answer) => {
       const [, owner] = /^\(<\(uint32 (\d+),/.exec(answer) ?? [];
       if (!isStopped && (owner === undefined || Number(owner) === uid)) onLocked();
     });

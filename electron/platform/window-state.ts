@@ -14,8 +14,8 @@ const saveAfterMs = 500;
 
 const length = z.int().min(0).max(100_000);
 const stored = z.strictObject({
-  x: z.int().min(-100_000).max(100_000),
-  y: z.int().min(-100_000).max(100_000),
+  x: z.int().min(-100_000).max(100_000).optional(),
+  y: z.int().min(-100_000).max(100_000).optional(),
   width: length,
   height: length,
   maximized: z.boolean(),
@@ -41,16 +41,19 @@ export function readWindowPlace(home: string, { screen }: Pick<ElectronModules, 
   } catch {
     return initial;
   }
-  const { maximized, zoom, ...bounds } = state;
+  const { maximized, zoom, x, y, ...bounds } = state;
   const areas = screen.getAllDisplays().map(({ workArea }) => workArea);
-  const area = areas.find((candidate) => isReachable(bounds, candidate));
+  const position = x === undefined || y === undefined ? null : { x, y };
+  const area = areas.find(
+    (candidate) => position !== null && isReachable({ ...position, ...bounds }, candidate),
+  );
   const room = area ?? areas[0] ?? { width: initial.bounds.width, height: initial.bounds.height };
   const size = {
     width: Math.max(minWidth, Math.min(bounds.width, room.width)),
     height: Math.max(minHeight, Math.min(bounds.height, room.height)),
   };
   // Where its screen is gone the system chooses the place.
-  return { bounds: area === undefined ? size : { x: bounds.x, y: bounds.y, ...size }, maximized, zoom };
+  return { bounds: area === undefined ? size : { ...position, ...size }, maximized, zoom };
 }
 
 /** Whether enough of its title bar is there to be taken hold of. */
@@ -59,13 +62,27 @@ function isReachable(bounds: Rectangle, area: Rectangle): boolean {
   return across >= 100 && bounds.y >= area.y - 10 && bounds.y <= area.y + area.height - 40;
 }
 
+interface RememberOptions {
+  readonly home: string;
+  readonly place: WindowPlace;
+  /** Wayland tells no program where its window is, and lets none choose: only the size is stored. */
+  readonly hasPosition: boolean;
+}
+
 /** Applies the zoom, follows Ctrl and the wheel, and stores place and zoom when they change and when it is closed. */
-export function rememberWindow(window: BrowserWindow, home: string, { maximized, zoom }: WindowPlace): void {
+export function rememberWindow(
+  window: BrowserWindow,
+  { home, place: { zoom }, hasPosition }: RememberOptions,
+): void {
   const { webContents } = window;
   let timer: NodeJS.Timeout | undefined;
-  if (maximized) window.maximize();
+  let zoomOfLoad = zoom;
   webContents.on('did-finish-load', () => {
-    webContents.setZoomLevel(zoom);
+    webContents.setZoomLevel(zoomOfLoad);
+  });
+  // The page is loaded again as it was left.
+  webContents.on('render-process-gone', () => {
+    zoomOfLoad = webContents.getZoomLevel();
   });
   webContents.on('zoom-changed', (_event, direction) => {
     const next = webContents.getZoomLevel() + (direction === 'in' ? 0.5 : -0.5);
@@ -77,7 +94,9 @@ export function rememberWindow(window: BrowserWindow, home: string, { maximized,
     clearTimeout(timer);
     if (window.isDestroyed() || window.isMinimized()) return;
     const level = Math.max(minZoom, Math.min(maxZoom, webContents.getZoomLevel()));
-    const state: WindowState = { ...window.getNormalBounds(), maximized: window.isMaximized(), zoom: level };
+    const { x, y, ...size } = window.getNormalBounds();
+    const bounds = hasPosition ? { x, y, ...size } : size;
+    const state: WindowState = { ...bounds, maximized: window.isMaximized(), zoom: level };
     // A full disk costs the place of the window and nothing else.
     void writeFileAtomically(fileOf(home), JSON.stringify(state));
   }

@@ -3,9 +3,12 @@ import type { ElectronModules } from './electron-platform.ts';
 import { electronOrigin } from './protocol.ts';
 import type { WindowPlace } from './window-state.ts';
 
+/** `--surface` of src/styles/tokens.css, which Electron can't read: shown until the page is. */
+export const surfaces = { light: '#fbfcfd', dark: '#15171b' } as const;
+
 /** The only place where a window is made. All preferences are listed, defaults included, so that each can be checked. */
 export function createWindow(
-  { BrowserWindow }: Pick<ElectronModules, 'BrowserWindow'>,
+  { BrowserWindow, nativeTheme }: Pick<ElectronModules, 'BrowserWindow' | 'nativeTheme'>,
   {
     preload,
     session,
@@ -15,6 +18,7 @@ export function createWindow(
   const window = new BrowserWindow({
     title: 'Tokendesk',
     ...place.bounds,
+    backgroundColor: nativeTheme.shouldUseDarkColors ? surfaces.dark : surfaces.light,
     autoHideMenuBar: true,
     minWidth: 900,
     minHeight: 600,
@@ -39,6 +43,8 @@ export function createWindow(
     },
   });
   window.once('ready-to-show', () => {
+    // Shows it too, so not before there is something to show.
+    if (place.maximized) window.maximize();
     window.show();
   });
   return window;

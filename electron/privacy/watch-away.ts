@@ -16,7 +16,7 @@ export function watchAway({
   readonly platform: Pick<Platform, 'onAway'>;
   readonly lock: Pick<Lock, 'now' | 'state' | 'onChange'>;
   readonly reveals: Pick<Reveals, 'leave' | 'gone'>;
-  readonly clipboard: Pick<AutoClearClipboard, 'clear'>;
+  readonly clipboard: Pick<AutoClearClipboard, 'clear' | 'clearAtOnce'>;
 }): () => void {
   function protect(): void {
     reveals.leave('locked');
@@ -27,6 +27,10 @@ export function watchAway({
       if (signal === 'blur') reveals.leave('blur');
       else if (signal === 'renderer-gone') reveals.gone();
       else if (signal === 'quit') protect();
+      else if (signal === 'session-end') {
+        reveals.leave('locked');
+        clipboard.clearAtOnce();
+      }
       // On resume too: some platforms report sleep only afterwards.
       else lock.now();
     }),

@@ -70,7 +70,10 @@ export function systemOptions(system: NodeJS.Platform): ManagedOptions {
     os: system,
     uid: 0,
     folder: administratorFolder(system),
-    run: async (file, args) => (await promisify(execFile)(file, [...args], { timeout: 20_000 })).stdout,
+    run: async (file, args) => {
+      const { stdout } = await promisify(execFile)(file, [...args], { timeout: 20_000, windowsHide: true });
+      return stdout;
+    },
     user: os.userInfo().username,
   };
 }

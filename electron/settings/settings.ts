@@ -7,10 +7,13 @@ import { defaultSettings, settings } from '../contract/models/app.ts';
 import { disclosureRecord } from '../privacy/disclosures.ts';
 import type { Migrations } from './store.ts';
 
-/** Raised with every change of the shape below that older files have to be migrated to. */
-export const documentVersion = 2;
+/**
+ * Raised with every change of the shape below, by the first version that is published with it: an older version leaves
+ * a newer document alone, and would take one of its own number for its own.
+ */
+export const documentVersion = 3;
 
-/** From version n to n + 1. */
+/** From version n to n + 1, where more is to be done than to add members that have a default. */
 export const documentMigrations: Migrations = {
   /** Connections had no client certificate and no sign-in to a proxy. */
   1: (document) => ({

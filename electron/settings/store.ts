@@ -5,34 +5,36 @@ import { done, type Outcome } from '../contract/errors.ts';
 import type { SettingsDamage } from '../contract/models/app.ts';
 import { errorCode, writeFailure } from '../storage/file-failures.ts';
 
-/** What is used of `conf` and of electron-store, which have the same interface. */
-export interface ConfLike {
-  /** The whole document, read from the file. */
-  readonly store: Record<string, unknown>;
-  /** Writes the given members and keeps the others: a temporary file, synced and renamed. */
+/** What is used of electron-store. */
+export interface SettingsFile {
+  /** Where it is. It is not made before the first `set`. */
+  readonly path: string;
+  /** Writes the given members and keeps the others: a temporary file, synced and renamed. Throws. */
   set(members: Record<string, unknown>): void;
 }
 
-/** Handed to the constructor of `conf` or electron-store. */
-export interface ConfOptions {
+/** Handed to electron-store's constructor, which takes `name` and ignores `configName`. */
+export interface SettingsFileOptions {
   readonly cwd: string;
-  readonly configName: string;
+  readonly name: string;
   readonly fileExtension: 'json';
   readonly configFileMode: 0o600;
   readonly clearInvalidConfig: false;
   readonly accessPropertiesByDotNotation: false;
+  readonly deserialize: (text: string) => Record<string, unknown>;
 }
 
 export type Shape = Record<string, { readonly schema: z.ZodType; readonly initial: unknown }>;
 type Value<S extends Shape, K extends keyof S> = z.infer<S[K]['schema']>;
-export type Migrations = Record<number, (document: Record<string, unknown>) => Record<string, unknown>>;
+type Document = Record<string, unknown>;
+export type Migrations = Record<number, (document: Document) => Document>;
 
 /** A small validated document in one file. One process owns it. It is read once; each write goes to the disk. */
 export interface Store<S extends Shape> {
   read<K extends keyof S & string>(key: K): Value<S, K>;
   /** On the disk when it answers. Failures: file.unwritable, file.disk-full; the value before stays. */
   write<K extends keyof S & string>(key: K, value: Value<S, K>): Outcome<null>;
-  /** What of the file could not be used at this start; null when all of it could. */
+  /** What of the settings was not as expected at this start; null when all of it was. */
   readonly damage: SettingsDamage | null;
 }
 
@@ -41,77 +43,135 @@ interface StoreOptions<S extends Shape> {
   readonly folder: string;
   /** File name without `.json`. */
   readonly name: string;
+  /** The name that earlier versions gave it, and the last version of the document that was written under it. */
+  readonly earlier?: { readonly name: string; readonly lastVersion: number };
   readonly shape: S;
   readonly version: number;
   readonly migrations: Migrations;
-  readonly conf: (options: ConfOptions) => ConfLike;
+  readonly openFile: (options: SettingsFileOptions) => SettingsFile;
   readonly now: () => Date;
 }
 
 /**
- * Reads the settings file, 0600. A file that is not JSON is renamed to NAME.damaged-TIME.json. One in which a member
- * does not fit its schema is copied to such a name, and that member starts from its default; of a list only the
- * elements that don't fit are left out. A file of a newer version is copied too, since writing to it would lose what
- * this version doesn't know. Throws when the folder or file can't be read at all.
+ * Reads the settings file, 0600. Nothing that was in it is lost:
+ *
+ * - One that is not JSON is renamed to NAME.damaged-TIME.json.
+ * - One in which a member does not fit its schema is copied to such a name. That member starts from its default; of a
+ *   list only the elements that don't fit are left out.
+ * - One of a newer version is left as it is: under an older number the newer version would migrate it once more. This
+ *   version takes what fits of it into NAME.version-N.json, a file of its own, and uses that from then on.
+ * - Such a file of an older version, found beside one that can be used, is renamed to NAME.other-TIME.json.
+ * - One under the earlier name is renamed to the present one. Where both are there, the file of the present name is
+ *   used if it is later than `lastVersion`, since only then a program that was installed has read it, and the other is
+ *   renamed to NAME.other-TIME.json. What is under the earlier name and not of this app is left alone.
+ *
+ * Throws when the folder or file can't be read at all.
  */
 export function createStore<S extends Shape>({
   folder,
   name,
+  earlier,
   shape,
   version,
   migrations,
-  conf: createConf,
+  openFile,
   now,
 }: StoreOptions<S>): Store<S> {
-  const file = path.join(folder, `${name}.json`);
-  const keptAs = `${name}.damaged-${now().toISOString().replaceAll(/[-:.]/g, '')}.json`;
-  const copy = path.join(folder, keptAs);
+  const time = now().toISOString().replaceAll(/[-:.]/g, '');
+  const kept: string[] = [];
+  function keepAs(kind: 'damaged' | 'other', keep: (target: string) => void): void {
+    const base = path.join(folder, `${name}.${kind}-${time}`);
+    let target = `${base}.json`;
+    for (let count = 2; fs.existsSync(target); count++) target = `${base}_${count}.json`;
+    keep(target);
+    fs.chmodSync(target, 0o600);
+    kept.push(path.basename(target));
+  }
+  const rename = (file: string, kind: 'damaged' | 'other') =>
+    keepAs(kind, (target) => {
+      fs.renameSync(file, target);
+    });
 
-  const unreadable = !isReadable(file);
-  if (unreadable) fs.renameSync(file, copy);
-  const conf = createConf({
-    cwd: folder,
-    configName: name,
-    fileExtension: 'json',
-    configFileMode: 0o600,
-    clearInvalidConfig: false,
-    accessPropertiesByDotNotation: false,
-  });
+  let starting = true;
+  const open = (fileName: string): SettingsFile =>
+    openFile({
+      cwd: folder,
+      name: fileName,
+      fileExtension: 'json',
+      configFileMode: 0o600,
+      clearInvalidConfig: false,
+      accessPropertiesByDotNotation: false,
+      // A damaged file is dealt with below. Later it must not pass for an empty one, which a write would replace.
+      deserialize: (text) => (starting ? (parse(text) ?? {}) : (JSON.parse(text) as Document)),
+    });
 
-  const found = { ...conf.store };
-  const fresh = Object.keys(found).length === 0;
-  const foundVersion = fresh ? version : z.int().positive().catch(1).parse(found['version']);
-  let document = found;
-  for (let step = foundVersion; step < version; step++) document = migrations[step]?.(document) ?? document;
+  let file = open(name);
+  const usual = file.path;
+  const isNewer = versionOf(readFile(usual).document, version) > version;
+  if (isNewer) file = open(`${name}.version-${version}`);
+  else {
+    if (earlier !== undefined) adopt(usual, { ...earlier, members: Object.keys(shape) }, rename);
+    for (const other of filesOfVersions(folder, name, version)) rename(other, 'other');
+  }
+  const hasOther = kept.length > 0;
 
-  const values: Record<string, unknown> = {};
+  const found = readFile(file.path);
+  const isUnreadable = found.text !== null && found.document === null;
+  if (isUnreadable) rename(file.path, 'damaged');
+  const isFirst = isNewer && found.document === null;
+  const source = isFirst ? readFile(usual).document : found.document;
+  const sourceVersion = versionOf(source, version);
+  let document = source ?? {};
+  for (let step = sourceVersion; step < version; step++) document = migrations[step]?.(document) ?? document;
+
+  const values: Document = {};
   let allFit = true;
   for (const [key, { schema, initial }] of Object.entries(shape)) {
     const { value, fits } = salvage(schema, Object.hasOwn(document, key) ? document[key] : initial, initial);
     values[key] = value;
     allFit &&= fits;
   }
+  const isUnfit = !allFit && !isFirst;
+  if (isUnfit)
+    keepAs('damaged', (target) => {
+      fs.copyFileSync(file.path, target);
+    });
+  for (const one of [usual, file.path]) if (fs.existsSync(one)) fs.chmodSync(one, 0o600);
+  starting = false;
 
-  const isCopied = !allFit || foundVersion > version;
-  if (isCopied) {
-    fs.copyFileSync(file, copy);
-    fs.chmodSync(copy, 0o600);
+  /** Whether the file's members are not those in use: after a migration, say. */
+  let isBehind = !allFit || sourceVersion !== version;
+  function save(members: Document): void {
+    file.set({ ...(isBehind && values), ...members, version });
+    isBehind = false;
   }
-  if (isCopied || foundVersion !== version) conf.set({ ...values, version });
-  if (fs.existsSync(file)) fs.chmodSync(file, 0o600);
+  try {
+    if (isBehind) save({});
+  } catch {
+    // A full disk must not stop the start. The next write has all of it.
+  }
 
-  const reason = unreadable ? 'unreadable' : foundVersion > version ? 'newer' : 'unfit';
+  const reason = isUnreadable
+    ? 'unreadable'
+    : isUnfit
+      ? 'unfit'
+      : isNewer
+        ? 'newer'
+        : hasOther
+          ? 'other'
+          : null;
+  if (reason === 'newer') kept.push(path.basename(file.path));
   return {
-    damage: unreadable || isCopied ? { reason, keptAs } : null,
+    damage: reason === null ? null : { reason, keptAs: kept.join(', ') },
     read: (key) => structuredClone(values[key]) as Value<S, typeof key>,
     write(key, value) {
       const checked = shape[key]?.schema.safeParse(value);
       // The message names the key alone: zod's own may quote what did not fit.
       if (!checked?.success) throw new TypeError(`Not a value of ${key}`);
       try {
-        conf.set({ [key]: checked.data, version });
+        save({ [key]: checked.data });
       } catch (error) {
-        return writeFailure(error, `${name}.json`);
+        return writeFailure(error, path.basename(file.path));
       }
       values[key] = structuredClone(checked.data);
       return done(null);
@@ -119,24 +179,81 @@ export function createStore<S extends Shape>({
   };
 }
 
-function isReadable(file: string): boolean {
-  let text: string;
+/** Gives a file of the earlier name the present one, unless the one that has it is to be used. */
+function adopt(
+  usual: string,
+  earlier: EarlierFiles & { readonly name: string },
+  rename: (file: string, kind: 'other') => void,
+): void {
+  const file = path.join(path.dirname(usual), `${earlier.name}.json`);
+  if (!isEarlierFile(file, earlier)) return;
+  const present = readFile(usual);
+  const isPresentUsed =
+    present.document !== null &&
+    (versionOf(present.document, 1) > earlier.lastVersion || readFile(file).document === null);
+  if (present.text !== null) rename(isPresentUsed ? file : usual, 'other');
+  if (!isPresentUsed) fs.renameSync(file, usual);
+}
+
+interface EarlierFiles {
+  readonly lastVersion: number;
+  /** Names of the document's members. */
+  readonly members: readonly string[];
+}
+
+/** Whether a file of the earlier name is this app's: in a folder that a person named it may be another program's. */
+export function isEarlierFile(file: string, { lastVersion, members }: EarlierFiles): boolean {
+  // Nor may a folder of that name, say, stop the start.
+  if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+  const { text, document } = readFile(file);
+  if (document === null) return members.includes(/^\s*\{\s*"(\w+)"/.exec(text ?? '')?.[1] ?? '');
+  const isOfVersion = z.int().positive().max(lastVersion).safeParse(document['version']).success;
+  return isOfVersion && members.some((key) => Object.hasOwn(document, key));
+}
+
+/** Files that this version or an older one had of its own beside a newer version's. */
+function filesOfVersions(folder: string, name: string, version: number): string[] {
+  const prefix = `${name}.version-`;
+  return fs
+    .readdirSync(folder)
+    .filter((file) => file.startsWith(prefix) && /^\d+\.json$/.test(file.slice(prefix.length)))
+    .filter((file) => Number.parseInt(file.slice(prefix.length)) <= version)
+    .map((file) => path.join(folder, file));
+}
+
+/** The text is null where there is no file, the document where it isn't one. */
+function readFile(file: string): { readonly text: string | null; readonly document: Document | null } {
   try {
-    text = fs.readFileSync(file, 'utf8');
+    const text = fs.readFileSync(file, 'utf8');
+    return { text, document: parse(text) };
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return true;
+    if (errorCode(error) === 'ENOENT') return { text: null, document: null };
     throw error;
-  }
-  try {
-    const document: unknown = JSON.parse(text);
-    return typeof document === 'object' && document !== null && !Array.isArray(document);
-  } catch {
-    return false;
   }
 }
 
+function parse(text: string): Document | null {
+  try {
+    const document: unknown = JSON.parse(text);
+    const isObject = typeof document === 'object' && document !== null && !Array.isArray(document);
+    return isObject ? (document as Document) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of an empty document, or none, `otherwise`; of one that doesn't say, 1. */
+function versionOf(document: Document | null, otherwise: number): number {
+  if (document === null || Object.keys(document).length === 0) return otherwise;
+  return z.int().positive().catch(1).parse(document['version']);
+}
+
 /** What of a value fits its schema; of a list, the elements that do. */
-function salvage(schema: z.ZodType, value: unknown, initial: unknown): { value: unknown; fits: boolean } {
+export function salvage(
+  schema: z.ZodType,
+  value: unknown,
+  initial: unknown,
+): { value: unknown; fits: boolean } {
   const checked = schema.safeParse(value);
   if (checked.success) return { value: checked.data, fits: true };
   if (schema instanceof z.ZodArray && Array.isArray(value)) {

@@ -33,3 +33,17 @@
     Rename "$INSTDIR.site" "$INSTDIR\site"
   ${endif}
 !macroend
+
+; What the app registered for the person who removes it: links, the activator and the shortcut of its notifications. Of other
+; persons of the computer it stays, since their part of the registry can't be reached; `tokendesk --wipe` removes it.
+!macro customUnInstall
+  ${ifNot} ${isUpdated}
+    DeleteRegKey HKCU "Software\Classes\CLSID\{C26983BC-F6CF-438D-8877-241BD4618D51}"
+    DeleteRegKey HKCU "Software\Classes\tokendesk"
+    SetShellVarContext current
+    Delete "$SMPROGRAMS\Tokendesk.lnk"
+    ${if} $installMode == "all"
+      SetShellVarContext all
+    ${endif}
+  ${endif}
+!macroend

@@ -184,6 +184,12 @@ export const batchMessages = {
       'Choose UTF-8, which has every character.',
       'now',
     ),
+  'export.encryption': () =>
+    message(
+      'The file could not be encrypted, so nothing was written.',
+      'Close other programs to free memory, then try again.',
+      'later',
+    ),
   'export.unencrypted': () =>
     message(
       'Your administrator allows cleartext in encrypted files only.',

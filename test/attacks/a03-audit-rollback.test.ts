@@ -13,7 +13,7 @@ import AuditNotice from '../../src/app/AuditNotice.svelte';
 import { everything, logFolder, value } from '../support/audit-folder.ts';
 import { detokenize, fakeService, matchReason, openApp, planOf } from '../support/batch-app.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { fakeKeyring } from '../support/fake-keyring.ts';
+import { fakeKeyring, testEntry, testHomeId } from '../support/fake-keyring.ts';
 
 const masked = { action: 'GetMasked', caseReference: 'D-1' };
 const reason = { reason: 'Refund', caseReference: 'D-1' };
@@ -31,6 +31,7 @@ function workstation() {
     /** A start of the app. One that is not closed was killed. */
     start: () => {
       const keychain = createKeychain({
+        homeId: testHomeId,
         load: () => Promise.resolve(keyring),
         index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
         clock: fakeClock(),
@@ -221,7 +222,7 @@ test('a reveal costs one write to the keychain, and a masked lookup none', async
   value(await audit.begin(masked));
   expect(keyring.calls).toEqual([]);
   value(await lookups['lookup.reveal']({ lookupId: id, xorKey: newXorKey(), ...reason }));
-  expect(keyring.calls).toEqual(['set audit:anchor']);
+  expect(keyring.calls).toEqual([`set ${testEntry('audit:anchor')}`]);
 });
 
 test('the value of a reveal waits for the anchor, which is written beside the request', async () => {
@@ -279,9 +280,9 @@ test('an act that can not be held back begins after its anchor', async () => {
   const { start, keyring } = workstation();
   const audit = await start();
   value(await audit.begin(masked));
-  const before = keyring.entries.get('audit:anchor');
+  const before = keyring.entries.get(testEntry('audit:anchor'));
   const begun = value(await audit.begin({ ...masked, action: 'Reveal', cleartext: true }));
-  const after = keyring.entries.get('audit:anchor') ?? '';
+  const after = keyring.entries.get(testEntry('audit:anchor')) ?? '';
   expect(after).not.toBe(before);
   expect(JSON.parse(after)).toMatchObject({ sequence: 2 });
   begun({ ok: true });
@@ -291,7 +292,8 @@ test('a typed match is asked of the service after its anchor', async () => {
   const { start, keyring } = workstation();
   const audit = await start();
   const anchored = (): number =>
-    (JSON.parse(keyring.entries.get('audit:anchor') ?? '{"sequence":0}') as { sequence: number }).sequence;
+    (JSON.parse(keyring.entries.get(testEntry('audit:anchor')) ?? '{"sequence":0}') as { sequence: number })
+      .sequence;
   const order: string[] = [];
   const service = fakeService();
   const answer = service.answer;

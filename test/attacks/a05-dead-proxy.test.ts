@@ -1,44 +1,44 @@
 import net, { type AddressInfo } from 'node:net';
-import fs from 'node:fs';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
-import { findChromium } from '../../dev/chromium-platform/launch.ts';
-import { createElectronPlatform, deadProxy } from '../../electron/platform/electron-platform.ts';
-import { createFakeElectron } from '../support/fake-electron.ts';
-import { tempFolder, tinyBundle } from '../support/temp-folder.ts';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { findChromium } from '../../dev/electron-on-chromium/browser.ts';
+import { deadProxy } from '../../electron/platform/electron-platform.ts';
+import { launchApp } from '../support/launch-app.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 /* A script in the window has WebRTC connect over TCP, which neither connect-src nor webRequest sees. */
 
-async function createPlatform() {
-  const fake = createFakeElectron({ userData: path.join(tempFolder(), 'data'), appPath: '/the/app' });
-  const preload = path.join(tempFolder(), 'preload.cjs');
-  fs.writeFileSync(preload, '');
-  const platform = await createElectronPlatform(fake.modules, {
-    renderer: tinyBundle(),
-    preload,
-    os: 'linux',
+test('the built app: the window’s session has a proxy that nobody answers, the loopback included', async () => {
+  const folder = tempFolder();
+  const app = await launchApp({
+    home: path.join(folder, 'home'),
+    downloads: folder,
+    env: {
+      ...process.env,
+      ...{ https_proxy: undefined, no_proxy: undefined, NO_PROXY: undefined },
+      HTTPS_PROXY: 'http://proxy.example:3128',
+    },
   });
-  return { fake, platform };
-}
-
-test('the window opens in a session whose proxy nobody answers, the loopback included', async () => {
-  const { fake, platform } = await createPlatform();
-  await platform.openWindow();
-  const session = fake.windows[0]?.options.webPreferences?.session;
-  expect(session).toBe(fake.sessions.get('tokendesk'));
-  expect(fake.sessions.get('tokendesk')?.asked.proxyConfig).toEqual({
-    mode: 'fixed_servers',
-    proxyRules: 'http://127.0.0.1:9',
-    proxyBypassRules: '<-loopback>',
+  onTestFinished(() => app.close());
+  const answers = await app.application.evaluate(async ({ session }) => {
+    const [own, system] = ['tokendesk', 'system-proxy'].map((name) =>
+      session.fromPartition(name, { cache: false }),
+    );
+    return {
+      own: await Promise.all(
+        ['https://service.example/', 'http://127.0.0.1:8080/'].map(async (url) => own?.resolveProxy(url)),
+      ),
+      // The control, and where the service's own proxy comes from.
+      system: await system?.resolveProxy('https://service.example/'),
+      isPersistent: [own?.isPersistent(), system?.isPersistent()],
+    };
   });
-});
-
-test('the proxy of the service is asked of the default session, which has the settings of the system', async () => {
-  const { fake, platform } = await createPlatform();
-  fake.defaultSession.asked.proxy = 'PROXY proxy.example:3128';
-  expect(await platform.proxyFor('https://service.example/')).toBe('http://proxy.example:3128');
-  expect(fake.defaultSession.asked.proxyConfig).toBeNull();
+  expect(answers).toEqual({
+    own: ['PROXY 127.0.0.1:9', 'PROXY 127.0.0.1:9'],
+    system: 'PROXY proxy.example:3128',
+    isPersistent: [false, false],
+  });
 });
 
 const executablePath = findChromium(process.env);

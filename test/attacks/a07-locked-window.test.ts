@@ -39,7 +39,7 @@ function sending(locked: () => boolean) {
 function stateOf(lock: () => AppState['lock']) {
   const sent: unknown[] = [];
   const state = createState({
-    platform: { kind: 'electron', version: '1.2.3', send: (_event, payload) => sent.push(payload) },
+    platform: { version: '1.2.3', send: (_event, payload) => sent.push(payload) },
     connections: {
       active: () => ({ connectionId: data.production.id, policy: 'analyst' }),
       views: () => [data.production],

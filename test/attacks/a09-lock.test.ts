@@ -6,7 +6,7 @@ import { openLock, type UnlockAttempts } from '../../electron/privacy/lock.ts';
 import { createVerifier } from '../../electron/privacy/passphrase.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { fakeKeyring } from '../support/fake-keyring.ts';
+import { fakeKeyring, testEntry, testHomeId } from '../support/fake-keyring.ts';
 
 const minute = 60_000;
 const right = 'correct horse';
@@ -14,12 +14,13 @@ const verifier = await createVerifier(right, 10);
 
 /** A workstation with a passphrase set; each `start` is a start of the app. */
 function workstation(attempts: UnlockAttempts = { wrong: 0, until: null }) {
-  const keyring = fakeKeyring({ 'lock:verifier': verifier });
+  const keyring = fakeKeyring({ [testEntry('lock:verifier')]: verifier });
   const clock = fakeClock();
   const stored = { attempts, writable: true, names: ['lock:verifier'] };
   const forgotten: string[] = [];
   const start = () => {
     const keychain = createKeychain({
+      homeId: testHomeId,
       load: () => Promise.resolve(keyring),
       index: { read: () => stored.names, write: (names) => (stored.names = [...names]) },
       clock,
@@ -130,7 +131,7 @@ test.each(['1', 'seven77', '😀😀😀😀😀😀😀', ''.padEnd(7, 'é')])(
 
 test('a verifier removed from the keyring locks the app, at this start and at later ones', async () => {
   const { keyring, forgotten, start } = workstation();
-  keyring.entries.delete('lock:verifier');
+  keyring.entries.delete(testEntry('lock:verifier'));
   for (let run = 0; run < 3; run++) {
     const lock = await start();
     expect(lock.state()).toMatchObject({ locked: true, passphraseSet: true, verifierLost: true });
@@ -155,7 +156,7 @@ test('a reset is refused while the passphrase can be checked', async () => {
 
 test('a verifier that was overwritten with rubbish does not open the app', async () => {
   const { keyring, start } = workstation();
-  keyring.entries.set('lock:verifier', 'rubbish');
+  keyring.entries.set(testEntry('lock:verifier'), 'rubbish');
   const lock = await start();
   expect(codeOf(await lock.unlock('rubbish'))).toBe('unlock.wrong');
 });

@@ -1,14 +1,11 @@
-import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createState } from '../../electron/app-state.ts';
 import { closeInOrder } from '../../electron/app.ts';
 import { createClients, openTransport } from '../../electron/clients.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
-import { createElectronPlatform } from '../../electron/platform/electron-platform.ts';
+import { proxyAddress } from '../../electron/platform/electron-platform.ts';
 import { sentenceFor } from '../../src/messages.ts';
-import { createFakeElectron } from '../support/fake-electron.ts';
-import { tempFolder, tinyBundle } from '../support/temp-folder.ts';
 import * as data from '../src/support/fake-data.ts';
 
 /* A proxy of a kind nobody can use, or with a damaged address: a failure with its scheme, and the app goes on. */
@@ -79,14 +76,7 @@ describe('a proxy that can’t be used', () => {
   );
 
   test('is what Chromium’s own SOCKS answer becomes', async () => {
-    const fake = createFakeElectron({ userData: path.join(tempFolder(), 'data'), appPath: '/the/app' });
-    const platform = await createElectronPlatform(fake.modules, {
-      renderer: tinyBundle(),
-      preload: '/none',
-      os: 'linux',
-    });
-    fake.defaultSession.asked.proxy = 'SOCKS 127.0.0.1:9050';
-    const proxy = await platform.proxyFor(connection.baseUrl);
+    const proxy = proxyAddress('SOCKS 127.0.0.1:9050');
     expect(await openThrough(proxy ?? '')).toEqual(failed('service.proxy', { subject: 'socks4://' }));
   });
 });
@@ -131,7 +121,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
   const bugs: string[] = [];
   const { promise, resolve } = Promise.withResolvers<null>();
   const state = createState({
-    platform: { kind: 'electron', version: '1.2.3', send: () => undefined },
+    platform: { version: '1.2.3', send: () => undefined },
     connections: { active: () => ({ connectionId: 'c1', policy: 'analyst' }) } as never,
     profiles: { view: () => ({ name: null, fitted: [] }) },
     keychain: {} as never,

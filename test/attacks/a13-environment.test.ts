@@ -10,7 +10,7 @@ import { describeChanges } from '../../electron/audit/changes.ts';
 import { obscuredOf } from '../support/obscured-text.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { fakeKeyring } from '../support/fake-keyring.ts';
+import { fakeKeyring, testHomeId } from '../support/fake-keyring.ts';
 import { inlineParser } from '../support/parser.ts';
 
 const live: ConnectionDraft = {
@@ -44,6 +44,7 @@ async function office(withSecret = true) {
       write: (key, next) => (values.set(key, next), done(null)),
     },
     keychain: createKeychain({
+      homeId: testHomeId,
       load: () => Promise.resolve(keyring),
       index: { read: () => names, write: (next) => (names = next) },
       clock: fakeClock(),

@@ -1,9 +1,6 @@
 import fs from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { watchScreenLock } from '../../electron/platform/screen-lock.ts';
-import { createElectronPlatform } from '../../electron/platform/electron-platform.ts';
-import type { AwaySignal } from '../../electron/platform/platform.ts';
-import { createFakeElectron } from '../support/fake-electron.ts';
 import {
   body,
   missingBusTools,
@@ -12,7 +9,9 @@ import {
   type BusService,
   type PrivateBus,
 } from '../support/private-bus.ts';
-import { tempFolder, tinyBundle } from '../support/temp-folder.ts';
+import { answerOf } from '../support/ask-bridge.ts';
+import { launchApp } from '../support/launch-app.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 /* The screen is locked on Linux, where Electron does not say so. */
 
@@ -171,6 +170,29 @@ describe.skipIf(missing.length > 0)(
       await expect.poll(() => seen.locks).toBe(1);
     });
 
+    test('the built app locks, in Electron or the program that stands for it', async () => {
+      const home = tempFolder();
+      const app = await launchApp({
+        home,
+        downloads: home,
+        env: {
+          ...process.env,
+          DBUS_SESSION_BUS_ADDRESS: bus.address,
+          DBUS_SYSTEM_BUS_ADDRESS: bus.address,
+        },
+      });
+      onTestFinished(() => app.close());
+      const isActive = active(true);
+      await expect
+        .poll(async () => {
+          freedesktop.emit(saver('org.freedesktop.ScreenSaver'), isActive);
+          return answerOf(app.page, 'app.state', {});
+        })
+        .toMatchObject({ lock: { locked: true } });
+      await app.close();
+      expect(programs(bus.address)).toEqual([]);
+    });
+
     test('no program is left once it stops, and nothing is heard', async () => {
       const { seen, stop } = await watch();
       expect(programs(bus.address)).toHaveLength(3);
@@ -218,25 +240,3 @@ test.each([
   expect(infos).toEqual(Array(2).fill(['screen lock not watched', false]));
   stop();
 });
-
-test.each([
-  ['linux', ['screen-locked']],
-  ['win32', []],
-  ['darwin', []],
-] as const)(
-  'on %s the Electron platform asks the desktop only where Electron is silent',
-  async (os, expected) => {
-    const fake = createFakeElectron({ userData: tempFolder(), appPath: '/the/app' });
-    let lock: () => void = () => undefined;
-    const platform = await createElectronPlatform(fake.modules, {
-      renderer: tinyBundle(),
-      preload: '/the/preload.cjs',
-      os,
-      watchScreenLock: (onLocked) => (lock = onLocked),
-    });
-    const heard: AwaySignal[] = [];
-    platform.onAway((signal) => heard.push(signal));
-    lock();
-    expect(heard).toEqual(expected);
-  },
-);

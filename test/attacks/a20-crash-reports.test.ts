@@ -2,39 +2,33 @@ import fs from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { findChromium, launchChromium } from '../../dev/chromium-platform/launch.ts';
 import { limitCoreDumps } from '../../electron/platform/core-dumps.ts';
+import { runApp } from '../support/run-app.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 /* The page's process crashes: Chromium writes a report with the stacks of its memory into the person's own profile. */
 
-test.skipIf(findChromium(process.env) === null)(
-  'a crash leaves nothing behind',
-  { timeout: 60_000 },
-  async () => {
-    const home = tempFolder();
-    const temp = tempFolder();
-    const { TMPDIR: before } = process.env;
-    process.env['TMPDIR'] = temp;
-    const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: path.join(home, '.config') };
-    try {
-      const { page, quit } = await launchChromium(chromium, { headless: true, env });
-      const crashed = page.waitForEvent('crash');
-      void page.goto('chrome://crash').catch(() => undefined);
-      await crashed;
-      await quit();
-    } finally {
-      if (before === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = before;
-    }
-    const left = [home, temp].flatMap((folder) => fs.readdirSync(folder, { recursive: true }).map(String));
-    expect(left.filter((name) => /crash|\.dmp|tokendesk-/i.test(name))).toEqual([]);
-  },
-);
+test('a crash leaves nothing behind', async () => {
+  const home = tempFolder();
+  const crashes = `require('electron').app.on('web-contents-created', (_event, contents) => {
+    contents.once('did-finish-load', () => {
+      contents.once('did-finish-load', () => require('electron').app.quit());
+      contents.forcefullyCrashRenderer();
+    });
+    contents.on('render-process-gone', (_event, { reason }) => console.log(reason));
+  });`;
+  const ended = await runApp([`--user-data-dir=${path.join(home, 'data')}`], {
+    env: { HOME: home, XDG_CONFIG_HOME: path.join(home, '.config') },
+    modules: [crashes],
+  });
+  expect(ended).toMatchObject({ code: 0, stdout: 'crashed\n', left: [] });
+  const left = fs.readdirSync(home, { recursive: true }).map(String);
+  expect(left).toContain('data');
+  expect(left.filter((name) => /crash|\.dmp/i.test(name))).toEqual([]);
+});
 
-/* Of main, which holds everything: that the started main does this is in test/electron/platform/built-main.test.ts. */
+/* Of main, which holds everything: that the started main does this is in test/electron/main.test.ts. */
 test.skipIf(process.platform !== 'linux')(
   'a process that is limited writes no memory, and can’t again',
   async () => {

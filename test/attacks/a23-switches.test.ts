@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusedSwitch } from '../../electron/platform/denials.ts';
+import { refusedSwitch, verifierArguments } from '../../electron/platform/denials.ts';
 
 /* Whoever starts the packaged app gives it a switch of Chromium's that takes a protection away. */
 
@@ -59,6 +59,12 @@ test('a path is none elsewhere, and the Finder’s number is none on macOS', () 
   expect(packaged('-psn_0_12345')).toBe('psn_0_12345');
 });
 
+test('a notification’s click is one on Windows alone', () => {
+  expect(packaged('-Embedding', 'win32')).toBeNull();
+  expect(packaged('-Embedding')).toBe('Embedding');
+  expect(packaged('-EmbeddingX', 'win32')).toBe('embeddingx');
+});
+
 test.each([
   '--self-check',
   '--user-data-dir=/data',
@@ -75,4 +81,18 @@ test('the options of the verifiers are taken with them alone', () => {
   expect(given('--verify-evidence', 'FILE', '--signer=00', '--log', 'FOLDER')).toBeNull();
   expect(given('--key=FILE')).toBe('key');
   expect(given('--verify-audit', '--no-sandbox')).toBe('no-sandbox');
+});
+
+test('and they alone are handed on to it', () => {
+  const given = (...args: string[]) => verifierArguments(['tokendesk', ...args], 'linux');
+  expect(given('--verify-audit', '--user-data-dir=/data')).toEqual([]);
+  expect(given('--user-data-dir=/data', '--verify-audit')).toEqual([]);
+  expect(given('--verify-audit', '--user-data-dir=/data', 'FOLDER', '--lang=de', '--key', '-')).toEqual([
+    'FOLDER',
+    '--key',
+    '-',
+  ]);
+  expect(verifierArguments(['tokendesk.exe', '/VERIFY-AUDIT', '--Lang=de', 'C:\\log'], 'win32')).toEqual([
+    'C:\\log',
+  ]);
 });

@@ -1,12 +1,9 @@
-import fs from 'node:fs';
-import path from 'node:path';
-import { expect, test } from 'vitest';
-import { createElectronPlatform } from '../../electron/platform/electron-platform.ts';
-import type { AwaySignal } from '../../electron/platform/platform.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { createReveals } from '../../electron/privacy/reveals.ts';
+import { lookUpSample, revealLookup } from '../support/ask-bridge.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { createFakeElectron } from '../support/fake-electron.ts';
-import { tempFolder, tinyBundle } from '../support/temp-folder.ts';
+import { launchApp } from '../support/launch-app.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
 /* A window that hangs, or refuses to hide, keeps the value on the screen. */
 
@@ -80,28 +77,25 @@ test('a renderer that crashed by itself is not ended again once its page is load
   expect(steps.at(-1)).toBe('unprotect');
 });
 
-test('Electron: a window that does not respond is asked to hide, its renderer is ended and loaded again', async () => {
-  const fake = createFakeElectron({ userData: path.join(tempFolder(), 'data'), appPath: '/the/app' });
-  const preload = path.join(tempFolder(), 'preload.cjs');
-  fs.writeFileSync(preload, '');
-  const platform = await createElectronPlatform(fake.modules, {
-    renderer: tinyBundle(),
-    preload,
-    os: 'linux',
+test('the built app: a window in a loop is asked to hide what it shows, its renderer is ended and loaded again', async () => {
+  const home = tempFolder();
+  const app = await launchApp({ home, downloads: home });
+  onTestFinished(() => app.close());
+  const revealId = await revealLookup(app.page, await lookUpSample(app.page));
+  await app.page.evaluate(() => {
+    setTimeout(() => {
+      for (;;);
+    });
   });
-  await platform.openWindow();
-  const signals: AwaySignal[] = [];
-  const { promise, resolve } = Promise.withResolvers<null>();
-  platform.onAway((signal) => {
-    signals.push(signal);
-    if (signal === 'renderer-gone') resolve(null);
+  const loaded = await app.application.evaluate(async ({ BrowserWindow }) => {
+    const [window] = BrowserWindow.getAllWindows();
+    const again = new Promise((resolve) => {
+      window?.webContents.once('did-finish-load', () => resolve(window.isContentProtected()));
+    });
+    window?.emit('unresponsive');
+    return again;
   });
-  const [window] = fake.windows;
-  if (window === undefined) throw new Error('no window');
-  window.emit('unresponsive');
-  expect(signals).toEqual(['blur']);
-  window.url = '';
-  platform.endRenderer();
-  await promise;
-  await expect.poll(() => window.url).toBe('app://tokendesk/index.html');
+  expect((await app.outward()).join('\n')).toContain(`{"revealId":"${revealId}","cause":"blur"}`);
+  // With the renderer the value is gone.
+  expect(loaded).toBe(false);
 });

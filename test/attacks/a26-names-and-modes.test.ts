@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import fs from 'node:fs';
-import path from 'node:path';
 import { expect, test } from 'vitest';
-import { freeName } from '../../dev/chromium-platform/files.ts';
 import { done } from '../../electron/contract/errors.ts';
 import { connectionView, type Connection } from '../../electron/contract/models/connection.ts';
 import { createConnections } from '../../electron/credentials/connections.ts';
 import { createKeychain } from '../../electron/credentials/keychain.ts';
 import { siteFolder } from '../../electron/platform/electron-platform.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { fakeKeyring } from '../support/fake-keyring.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { fakeKeyring, testHomeId } from '../support/fake-keyring.ts';
 
 /* Names that are members of every object in JavaScript, and folders that others may write to. */
 
@@ -20,6 +16,7 @@ test('a policy may have any name: its password is stored, shown as stored and fo
   let stored: Connection[] = [];
   let index: readonly string[] = [];
   const keychain = createKeychain({
+    homeId: testHomeId,
     load: () => Promise.resolve(fakeKeyring()),
     clock: fakeClock(),
     index: { read: () => index, write: (next) => ((index = next), done(null)) },
@@ -74,23 +71,10 @@ test('a policy may have any name: its password is stored, shown as stored and fo
     );
 });
 
-test.skipIf(process.platform === 'win32')(
-  'a folder for results that was missing is its owner’s alone',
-  () => {
-    const downloads = path.join(tempFolder(), 'Downloads');
-    const before = process.umask(0);
-    try {
-      expect(freeName(downloads, 'out.csv')).toBe(path.join(downloads, 'out.csv'));
-    } finally {
-      process.umask(before);
-    }
-    expect(fs.statSync(downloads).mode & 0o777).toBe(0o700);
-  },
-);
-
-test('the administrator’s files lie outside of a signed macOS bundle', () => {
-  expect(siteFolder('/Applications/Tokendesk.app/Contents/MacOS/Tokendesk', 'darwin')).toBe(
-    '/Applications/site',
-  );
+test('the administrator’s files lie outside of a signed macOS bundle, and not where others may write', () => {
+  for (const folder of ['/Applications', '/Users/ada/Downloads'])
+    expect(siteFolder(`${folder}/Tokendesk.app/Contents/MacOS/Tokendesk`, 'darwin')).toBe(
+      '/Library/Application Support/Tokendesk',
+    );
   expect(siteFolder('/opt/tokendesk/tokendesk', 'linux')).toBe('/opt/tokendesk/site');
 });

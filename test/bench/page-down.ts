@@ -1,19 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type * as Built from '../../dev/chromium-platform/main.ts';
 import { luhnDigitBetween } from '../../electron/built-in-service/engine/card-number.ts';
+import { launchApp } from '../support/launch-app.ts';
 import { chooseFile, choose, go, map, readSum, run, startBuiltIn } from '../support/page-actions.ts';
 
 /**
- * Page Down in the result table of a file of a thousand columns, in the system's Chromium. The folder of its files in the
+ * Page Down in the result table of a file of a thousand columns. The folder of its files in the
  * first argument; milliseconds as JSON on the last line.
  */
 const [folder = ''] = process.argv.slice(2);
 const presses = 30;
 const columns = 1_000;
 
-const built = new URL('../../dist/chromium/main.js', import.meta.url);
-const { startApp } = (await import(built.href)) as typeof Built;
 const input = join(folder, 'wide.csv');
 const cells = (row: number): string =>
   Array.from({ length: columns - 2 }, (_, n) => `v${row}-${n}`).join(',');
@@ -26,7 +24,7 @@ function card(row: number): string {
 const lines = Array.from({ length: 2_000 }, (_, row) => `${row},${card(row)},${cells(row)}`);
 await writeFile(input, `id,card_number,${heads}\n${lines.join('\n')}\n`);
 
-const app = await startApp({ home: join(folder, 'wide-home'), headless: true });
+const app = await launchApp({ home: join(folder, 'wide-home'), downloads: join(folder, 'wide-downloads') });
 const { page } = app;
 await startBuiltIn(page);
 await choose(page, 'Policy', 'analyst');

@@ -1,16 +1,15 @@
-import { buildWindow } from '../gallery/build-window.ts';
-import { openWindow, startBrowser } from '../gallery/open-window.ts';
+import { openWindow } from '../gallery/open-window.ts';
 import { go } from '../gallery/page-steps.ts';
+import { traceTasks } from '../gallery/trace-tasks.ts';
 import { median } from './figures.ts';
 
 /**
- * The reports page with an answer of 365 days × 40 definitions, in the system's Chromium: from a click to the frame in
+ * The reports page with an answer of 365 days × 40 definitions: from a click to the frame in
  * which chart and table stand, and the longest task of the renderer meanwhile. Figures as JSON on the last line.
  */
 const rounds = 5;
-const browser = await startBrowser();
-const look = { theme: 'light', width: 1_440, height: 900 } as const;
-const { page, violations, close } = await openWindow(browser, await buildWindow(), 'production', look);
+const { page, violations, show, close } = await openWindow();
+await show('production', { theme: 'light', width: 1_440, height: 900 });
 
 // Answers are made once for each query, so that making them is not measured, and copied as the bridge copies them.
 await page.evaluate(`{
@@ -81,26 +80,6 @@ const scroll = (): Promise<number> =>
     next();
   })`);
 
-interface TraceEvent {
-  readonly name: string;
-  readonly pid: number;
-  readonly tid: number;
-  /** Microseconds of the thread's processor. */
-  readonly tdur?: number;
-  readonly args: { readonly name?: string };
-}
-
-/** In milliseconds of processor time, of the main threads of renderers. */
-function longestTask(trace: Buffer): number {
-  const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: readonly TraceEvent[] };
-  const threadOf = ({ pid, tid }: TraceEvent): string => `${pid}:${tid}`;
-  const names = traceEvents.filter(({ name }) => name === 'thread_name');
-  const mains = new Set(names.filter(({ args }) => args.name === 'CrRendererMain').map(threadOf));
-  const tasks = traceEvents.filter((event) => event.name.endsWith('RunTask') && mains.has(threadOf(event)));
-  if (tasks.length === 0) throw new Error('the trace has no tasks');
-  return tasks.reduce((longest, { tdur = 0 }) => Math.max(longest, tdur), 0) / 1_000;
-}
-
 const steps: Record<string, { before: () => Promise<unknown>; act: () => Promise<number> }> = {
   empty: {
     before: () => leave().then(() => setRows(false)),
@@ -147,16 +126,13 @@ for (const [name, { before, act }] of Object.entries(steps)) {
   // The first is to get warm.
   for (let round = 0; round <= rounds; round++) {
     await before();
-    await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
-    const ms = await act();
-    const trace = await browser.stopTracing();
+    const { result: ms, tasks } = await traceTasks(page, act);
     if (round === 0) continue;
     times.push(ms);
-    task = Math.max(task, longestTask(trace));
+    task = Math.max(task, tasks[0] ?? 0);
   }
   took[name] = { ms: median(times), task };
 }
 if (violations.length > 0) throw new Error(violations.join('\n'));
 await close();
-await browser.close();
 process.stdout.write(`${JSON.stringify(took)}\n`);

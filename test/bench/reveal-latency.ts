@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type * as Built from '../../dev/chromium-platform/main.ts';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 import { newXorKey } from '../../electron/contract/obscured.ts';
+import { launchApp } from '../support/launch-app.ts';
 import { connect, go, lookUp, startBuiltIn, tokenize } from '../support/page-actions.ts';
 import { connect as connectPlain } from '../support/service-client.ts';
 import { openDistantPort } from './distant-port.ts';
@@ -19,9 +19,7 @@ const turns = 10;
 const restMs = 150;
 const pan = '4111111111111111';
 
-const built = new URL('../../dist/chromium/main.js', import.meta.url);
-const { startApp } = (await import(built.href)) as typeof Built;
-const app = await startApp({ home, headless: true });
+const app = await launchApp({ home, downloads: `${home}-downloads` });
 const { page } = app;
 const close = roundTripMs === 0 ? await useBuiltIn() : await useDistant();
 

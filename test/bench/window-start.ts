@@ -1,9 +1,11 @@
 import fs from 'node:fs';
-import type * as Built from '../../dev/chromium-platform/main.ts';
+import module from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 /**
  * One start of a window, from the beginning of this process. `app`: until a key arrives in Lookup's field; `first`:
- * the same home for the first time, to have it ready; `bare`: until an empty page is shown.
+ * the same home for the first time, to have it ready; `bare`: until an empty page is shown; `empty`: the same by an app in
+ * the folder `home` that does nothing else.
  */
 const [what = '', home = ''] = process.argv.slice(2);
 const headless = process.env['DISPLAY'] === undefined;
@@ -40,21 +42,56 @@ function treeCpuMs(): number | null {
 
 const now = (): Start => ({ ms: since(), cpuMs: treeCpuMs() });
 
+/**
+ * The same Chromium, with the flags that the program over Chromium gives it, driven by the same tool. Both figures so
+ * have the start of this process, the loading of Playwright, and the start of one browser in them.
+ */
 async function bare(): Promise<Start> {
   const { chromium } = await import('playwright-core');
-  const { launchChromium } = await import('../../dev/chromium-platform/launch.ts');
-  const { page, quit } = await launchChromium(chromium, { headless, env: process.env });
+  const { createProfile, findChromium, flags } = await import('../../dev/electron-on-chromium/browser.ts');
+  const isRoot = process.getuid?.() === 0;
+  const profile = createProfile();
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: findChromium(process.env) ?? '',
+    headless,
+    chromiumSandbox: !isRoot,
+    viewport: null,
+    args: [
+      ...flags,
+      ...(isRoot ? ['--test-type=webdriver'] : []),
+      ...(headless ? [] : ['--app=data:text/html,']),
+    ],
+  });
+  const page = context.pages()[0] ?? (await context.waitForEvent('page'));
   await page.goto('data:text/html,<title>empty</title>');
   const start = now();
-  await quit();
+  await context.close();
+  fs.rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   return start;
 }
 
+async function empty(): Promise<Start> {
+  const { launchElectron, untilOwnPage } = await import('../support/launch-app.ts');
+  const application = await launchElectron([`--user-data-dir=${home}/data`, home]);
+  const page = await application.firstWindow();
+  await untilOwnPage(page);
+  const start = now();
+  await application.close();
+  return start;
+}
+
+/** Playwright is seven megabytes. */
+function keepCompiledCode(): void {
+  module.enableCompileCache(
+    fileURLToPath(new URL('../../node_modules/.cache/tokendesk/bench', import.meta.url)),
+  );
+}
+
 async function app(): Promise<Start> {
-  const built = new URL('../../dist/chromium/main.js', import.meta.url);
-  const { startApp } = (await import(built.href)) as typeof Built;
-  const started = await startApp({ home, headless });
-  const { page } = started;
+  // As ever since this is measured: the process that opens the app keeps its compiled code, that of the empty page does not.
+  keepCompiledCode();
+  const { launchApp } = await import('../support/launch-app.ts');
+  const { page, close } = await launchApp({ home, downloads: `${home}-downloads` });
   if (what === 'first') await (await import('../support/page-actions.ts')).startBuiltIn(page);
   // Without a click: the field has the focus by itself. To look for it by its role would take a tenth of a second.
   const typed = (): Promise<string> => page.evaluate("document.activeElement?.value ?? ''");
@@ -62,9 +99,9 @@ async function app(): Promise<Start> {
   const start = now();
   if ((await page.getByRole('textbox', { name: 'Token' }).inputValue()) !== (await typed()))
     throw new Error('the key went elsewhere');
-  await started.close();
+  await close();
   return start;
 }
 
-const start = await (what === 'bare' ? bare() : app());
+const start = await (what === 'bare' ? bare() : what === 'empty' ? empty() : app());
 process.stdout.write(`${JSON.stringify(start)}\n`, () => process.exit());

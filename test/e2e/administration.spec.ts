@@ -5,8 +5,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Page } from '@playwright/test';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { deriveKey } from '../../electron/built-in-service/account.ts';
+import { keychainEntry } from '../../electron/credentials/home-id.ts';
 import { loadKeytar } from '../../electron/credentials/keytar.ts';
-import { chromiumOnly, expect, jsonWebToken, test, type OpenApp } from '../support/app-fixture.ts';
+import { expect, jsonWebToken, test, type OpenApp } from '../support/app-fixture.ts';
 import {
   choose,
   chooseFile,
@@ -149,7 +150,7 @@ async function listTools(home: string): Promise<string[]> {
     connections: { baseUrl: string; extraCa: string }[];
   };
   const { baseUrl = '', extraCa = '' } = connections[0] ?? {};
-  const secret = await (await loadKeytar()).getPassword('Tokendesk', 'built-in.service');
+  const secret = await (await loadKeytar()).getPassword('Tokendesk', keychainEntry(home, 'built-in.service'));
   const password = deriveKey(
     Buffer.from(secret ?? '', 'base64'),
     'password/portal-user/reporter',
@@ -180,19 +181,18 @@ async function listTools(home: string): Promise<string[]> {
   }
 }
 
-test(
-  '4.22, 6.1 the tool server is enabled, lists its tools to a stock client, and is disabled',
-  chromiumOnly('the test reads the keychain of the app'),
-  async ({ page, app }) => {
-    await administer(page);
-    await expect(listTools(app.home)).rejects.toThrow(/404/);
-    await tab(page, 'Tool server');
-    await page.getByRole('button', { name: 'Enable tool server' }).click();
-    await expect(page.getByText('Tool server enabled.')).toBeVisible();
-    expect(await listTools(app.home)).toHaveLength(11);
-    await page.getByRole('button', { name: 'Disable tool server' }).click();
-    await expect(page.getByText('Tool server disabled.')).toBeVisible();
-    await expect(listTools(app.home)).rejects.toThrow(/404/);
-    await expect(page.getByText('there is nothing to set up here')).toBeVisible();
-  },
-);
+test('4.22, 6.1 the tool server is enabled, lists its tools to a stock client, and is disabled', async ({
+  page,
+  app,
+}) => {
+  await administer(page);
+  await expect(listTools(app.home)).rejects.toThrow(/404/);
+  await tab(page, 'Tool server');
+  await page.getByRole('button', { name: 'Enable tool server' }).click();
+  await expect(page.getByText('Tool server enabled.')).toBeVisible();
+  expect(await listTools(app.home)).toHaveLength(11);
+  await page.getByRole('button', { name: 'Disable tool server' }).click();
+  await expect(page.getByText('Tool server disabled.')).toBeVisible();
+  await expect(listTools(app.home)).rejects.toThrow(/404/);
+  await expect(page.getByText('there is nothing to set up here')).toBeVisible();
+});

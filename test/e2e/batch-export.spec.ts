@@ -52,8 +52,14 @@ test('an export offers what the job did, the rows shown and the form of the sour
 
   // Where it is, by main's word; this window has no file manager to show it in.
   await expect(page.getByText(`in ${app.downloads}`)).toBeVisible();
+  await app.application.evaluate(({ shell }) => {
+    shell.showItemInFolder = (file) => void Object.assign(globalThis, { shownInFolder: file });
+  });
   await page.getByRole('button', { name: 'Show in folder' }).click();
-  await expect(page.getByText(`No file manager was found: ${app.downloads}`)).toBeVisible();
+  const shownInFolder = () =>
+    app.application.evaluate(() => (globalThis as { shownInFolder?: string }).shownInFolder ?? '');
+  await expect.poll(shownInFolder).toMatch(/^.+\.csv$/);
+  expect(path.dirname(await shownInFolder())).toBe(app.downloads);
 
   // What the filter shows is what is written.
   await page.getByRole('button', { name: 'Filter', exact: true }).click();

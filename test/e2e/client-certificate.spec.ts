@@ -10,7 +10,7 @@ import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 import { createAuthority, type Authority } from '../faults/certificates.ts';
 import { createPfx } from '../faults/pfx.ts';
 import { expect, test as base } from '../support/app-fixture.ts';
-import { connect, go, type ServiceAccess } from '../support/page-actions.ts';
+import { chooseFile, connect, go, type ServiceAccess } from '../support/page-actions.ts';
 
 interface Guarded {
   readonly access: ServiceAccess;
@@ -69,10 +69,8 @@ const test = base.extend<{ guarded: Guarded }>({
 async function present(page: Page, file: string, passphrase: string): Promise<void> {
   await go(page, 'Connections');
   await page.getByRole('button', { name: 'Access', exact: true }).click();
-  const chooser = page.waitForEvent('filechooser');
   await page.getByLabel('Passphrase of the certificate', { exact: true }).fill(passphrase);
-  await page.getByRole('button', { name: 'Choose… Passphrase of the certificate' }).click();
-  await (await chooser).setFiles(file);
+  await chooseFile(page, file, 'Choose… Passphrase of the certificate');
 }
 
 async function tokenize(page: Page): Promise<void> {

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Deployment } from '../../electron/contract/models/deployment.ts';
-import { expect, forgetHome, openApp, test } from '../support/app-fixture.ts';
+import { expect, openApp, test } from '../support/app-fixture.ts';
 import { chooseFile, go } from '../support/page-actions.ts';
 
 const given: Deployment = {
@@ -49,7 +49,6 @@ test('connections go from one workstation to another as a file, and only secrets
   const exported = path.join(app.downloads, 'tokendesk-connections.json');
   expect(JSON.parse(await fs.readFile(exported, 'utf8'))).toEqual(given);
   await app.close();
-  await forgetHome();
 
   const second = await openApp(path.join(home, 'second'));
   await go(second.page, 'Settings');

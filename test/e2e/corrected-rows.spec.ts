@@ -35,9 +35,7 @@ test('a list of failed rows is corrected, taken in again, and its rows merge int
   const corrected = path.join(home, 'corrected.csv');
   fs.writeFileSync(corrected, listed.replace(/D-2,.*/, 'D-2,5555555555554444'));
 
-  const chooser = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'Add corrected rows…' }).click();
-  await (await chooser).setFiles(corrected);
+  await chooseFile(page, corrected, 'Add corrected rows…');
   await expect(page.getByRole('status', { name: 'Corrected rows' })).toContainText(
     '1 row corrected, 1 unchanged',
   );
@@ -51,8 +49,6 @@ test('a list of failed rows is corrected, taken in again, and its rows merge int
   expect(fs.readFileSync(file, 'utf8')).toContain('D-2,4111111111111112');
 
   // Another file is refused in a sentence, and changes nothing.
-  const other = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'Add corrected rows…' }).click();
-  await (await other).setFiles(file);
+  await chooseFile(page, file, 'Add corrected rows…');
   await expect(page.getByRole('alert')).toContainText('This is not the list of failed rows of this batch.');
 });

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { ManagedSettings } from '../../electron/contract/models/app.ts';
-import { chromiumOnly, expect, openApp, test as base, type OpenApp } from '../support/app-fixture.ts';
+import { expect, openApp, test as base, type OpenApp } from '../support/app-fixture.ts';
 import { go, startBuiltIn } from '../support/page-actions.ts';
 
 /** Opens the app where an administrator has fixed some settings. */
@@ -18,60 +18,55 @@ const test = base.extend<{ managed: (settings: ManagedSettings) => Promise<OpenA
     for (const app of apps) await app.close();
   },
 });
-const onlyHere = chromiumOnly('Electron reads the place of the system, which a test leaves alone');
 
-test(
-  'what the administrator has fixed is shown, and its controls are disabled',
-  onlyHere,
-  async ({ managed }) => {
-    const { page } = await managed({
-      revealSeconds: 10,
-      clipboardSeconds: 9,
-      lockAfterMinutes: 3,
-      bulkMatch: false,
-      maxRevealsPerDay: 5,
-      maxCopiesPerDay: 4,
-      maxExportedRowsPerDay: 3000,
-      maxMatchAnswersPerDay: 2,
-      maxExpressionsPerDay: 1,
-      caseRequired: true,
-      reasons: ['Refund'],
-      cleartextExport: 'forbidden',
-      allowedHosts: ['tokens.example'],
-      builtInService: false,
-      updateNotice: 'Version 2 is in the Software Centre.',
-    });
-    await expect(page.getByRole('button', { name: 'Start the built-in service' })).toHaveCount(0);
-    const notice = page.getByRole('status').filter({ hasText: 'Version 2 is in the Software Centre.' });
-    await notice.getByRole('button', { name: 'Dismiss' }).click();
-    await expect(notice).toHaveCount(0);
+test('what the administrator has fixed is shown, and its controls are disabled', async ({ managed }) => {
+  const { page } = await managed({
+    revealSeconds: 10,
+    clipboardSeconds: 9,
+    lockAfterMinutes: 3,
+    bulkMatch: false,
+    maxRevealsPerDay: 5,
+    maxCopiesPerDay: 4,
+    maxExportedRowsPerDay: 3000,
+    maxMatchAnswersPerDay: 2,
+    maxExpressionsPerDay: 1,
+    caseRequired: true,
+    reasons: ['Refund'],
+    cleartextExport: 'forbidden',
+    allowedHosts: ['tokens.example'],
+    builtInService: false,
+    updateNotice: 'Version 2 is in the Software Centre.',
+  });
+  await expect(page.getByRole('button', { name: 'Start the built-in service' })).toHaveCount(0);
+  const notice = page.getByRole('status').filter({ hasText: 'Version 2 is in the Software Centre.' });
+  await notice.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(notice).toHaveCount(0);
 
-    await go(page, 'Settings');
-    for (const [label, value] of [
-      ['A revealed value is hidden after', '10'],
-      ['A copied value is cleared from the clipboard after', '9'],
-      ['Lock when idle for', '3'],
-    ] as const) {
-      const field = page.getByLabel(label);
-      await expect(field).toBeDisabled();
-      await expect(field).toHaveValue(value);
-      await expect(field).toHaveAccessibleDescription('Managed by your administrator');
-    }
-    await expect(page.getByLabel('Require a case for every reveal')).toBeDisabled();
-    await expect(page.getByRole('button', { name: 'Remove Refund' })).toHaveCount(0);
-    await expect(page.getByLabel('Another reason')).toHaveCount(0);
-    await expect(page.getByRole('radio', { name: 'Dark' })).toBeEnabled();
-    const list = page.getByRole('region', { name: 'Managed by your administrator' });
-    await expect(list).toContainText('Exports in clear');
-    await expect(list).toContainText('tokens.example');
-    await expect(list).toContainText('Matching values in batches');
-    const today = page.getByRole('region', { name: 'Seen in clear today' });
-    for (const limit of ['0 of 5', '0 of 4', '0 of 3,000', '0 of 2', '0 of 1'])
-      await expect(today).toContainText(limit);
-  },
-);
+  await go(page, 'Settings');
+  for (const [label, value] of [
+    ['A revealed value is hidden after', '10'],
+    ['A copied value is cleared from the clipboard after', '9'],
+    ['Lock when idle for', '3'],
+  ] as const) {
+    const field = page.getByLabel(label);
+    await expect(field).toBeDisabled();
+    await expect(field).toHaveValue(value);
+    await expect(field).toHaveAccessibleDescription('Managed by your administrator');
+  }
+  await expect(page.getByLabel('Require a case for every reveal')).toBeDisabled();
+  await expect(page.getByRole('button', { name: 'Remove Refund' })).toHaveCount(0);
+  await expect(page.getByLabel('Another reason')).toHaveCount(0);
+  await expect(page.getByRole('radio', { name: 'Dark' })).toBeEnabled();
+  const list = page.getByRole('region', { name: 'Managed by your administrator' });
+  await expect(list).toContainText('Exports in clear');
+  await expect(list).toContainText('tokens.example');
+  await expect(list).toContainText('Matching values in batches');
+  const today = page.getByRole('region', { name: 'Seen in clear today' });
+  for (const limit of ['0 of 5', '0 of 4', '0 of 3,000', '0 of 2', '0 of 1'])
+    await expect(today).toContainText(limit);
+});
 
-test('nothing but a passphrase can be set where one is asked for', onlyHere, async ({ managed }) => {
+test('nothing but a passphrase can be set where one is asked for', async ({ managed }) => {
   test.setTimeout(180_000);
   const { page } = await managed({ passphraseRequired: true, bulkMatch: false });
   await expect(page.getByRole('heading', { name: 'Set a passphrase' })).toBeVisible();
@@ -96,7 +91,7 @@ test('nothing but a passphrase can be set where one is asked for', onlyHere, asy
   await expect(page.getByRole('option', { name: /^Match pattern/ })).toHaveCount(0);
 });
 
-test('settings that can’t be read stop the start, and leave nothing behind', onlyHere, async ({ home }) => {
+test('settings that can’t be read stop the start, and leave nothing behind', async ({ home }) => {
   const policy = path.join(home, 'administrator', 'policy.json');
   await fs.mkdir(path.dirname(policy));
   await fs.writeFile(policy, '{');

@@ -1,11 +1,9 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { chromiumOnly, expect, openApp, test } from '../support/app-fixture.ts';
+import { expect, openApp, test } from '../support/app-fixture.ts';
 import { startBuiltIn } from '../support/page-actions.ts';
 
-const onlyHere = chromiumOnly('Electron is asked by the system, which no test is');
-
-test('a file that the app is started with is opened under Batch', onlyHere, async ({ home }) => {
+test('a file that the app is started with is opened under Batch', async ({ home }) => {
   const first = await openApp(home);
   await startBuiltIn(first.page);
   await first.close();
@@ -20,26 +18,22 @@ test('a file that the app is started with is opened under Batch', onlyHere, asyn
   }
 });
 
-test(
-  'a link fills the field and sends nothing; another is refused with a sentence',
-  onlyHere,
-  async ({ home }) => {
-    const first = await openApp(home);
-    await startBuiltIn(first.page);
-    await first.close();
-    const app = await openApp(home, ['tokendesk://token/4111117309211111']);
-    try {
-      await expect(app.page.getByRole('textbox', { name: 'Token' })).toHaveValue(/4111/);
-      await expect(app.page.getByRole('region', { name: 'Result' })).toHaveCount(0);
-      expect((await app.outward()).join('\n')).not.toContain('requestId');
-    } finally {
-      await app.close();
-    }
-    const refused = await openApp(home, ['tokendesk://reveal/4111117309211111']);
-    try {
-      await expect(refused.page.getByText('The link could not be used')).toBeVisible();
-    } finally {
-      await refused.close();
-    }
-  },
-);
+test('a link fills the field and sends nothing; another is refused with a sentence', async ({ home }) => {
+  const first = await openApp(home);
+  await startBuiltIn(first.page);
+  await first.close();
+  const app = await openApp(home, ['tokendesk://token/4111117309211111']);
+  try {
+    await expect(app.page.getByRole('textbox', { name: 'Token' })).toHaveValue(/4111/);
+    await expect(app.page.getByRole('region', { name: 'Result' })).toHaveCount(0);
+    expect((await app.outward()).join('\n')).not.toContain('requestId');
+  } finally {
+    await app.close();
+  }
+  const refused = await openApp(home, ['tokendesk://reveal/4111117309211111']);
+  try {
+    await expect(refused.page.getByText('The link could not be used')).toBeVisible();
+  } finally {
+    await refused.close();
+  }
+});

@@ -1,114 +1,179 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import vm from 'node:vm';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calls } from '../../electron/contract/calls.ts';
-import { buildPreload } from '../support/build-for-test.ts';
-import { createFakeContents, preloadModule } from '../support/fake-electron.ts';
+import { launchApp, type LaunchedApp } from '../support/launch-app.ts';
 
-type Bridge = Record<string, (input: unknown) => Promise<unknown>> & {
-  on: (event: string, listener: (...heard: unknown[]) => void) => () => void;
+/* The built preload, and what it gives the page of the built app. */
+
+const built = path.resolve('dist/main/preload.cjs');
+
+test('it is one small script that needs electron and nothing else', () => {
+  const source = fs.readFileSync(built, 'utf8');
+  const required = [...source.matchAll(/\brequire\s*\(([^)]*)\)/g)].map(([, name = '']) => name);
+  expect(new Set(required.map((name) => name.slice(1, -1)))).toEqual(new Set(['electron']));
+  expect(source).not.toMatch(/\bimport\b\s*[({'"]/);
+  expect(source).not.toContain('ZodError');
+  expect(source).not.toContain('sourceMappingURL');
+  expect(source.length).toBeLessThan(10_000);
+});
+
+/** What main is handed with dropped files. */
+const recorder = `
+  const { ipcMain } = require('electron');
+  const dropped = (globalThis.dropped = []);
+  const handle = ipcMain.handle.bind(ipcMain);
+  ipcMain.handle = (channel, handler) =>
+    handle(channel, (event, payload) => {
+      if (channel === 'call:batch.drop') dropped.push(payload);
+      return handler(event, payload);
+    });
+`;
+
+type Ended = { readonly revealId: string };
+/** The page's globals. */
+type Page = typeof globalThis & {
+  readonly tokendesk: Record<string, (input: unknown) => Promise<{ ok: boolean; value: unknown }>> & {
+    on: (event: string, hear: (...heard: unknown[]) => void) => () => void;
+  };
+  heard: unknown[][];
+  dropped: Promise<unknown>;
+  addEventListener: (type: string, listener: (event: DropEvent) => void, isCapture: boolean) => void;
 };
-
-let folder = '';
-let source = '';
-beforeAll(async () => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-preload-'));
-  source = fs.readFileSync(await buildPreload('electron', folder), 'utf8');
-});
-afterAll(() => {
-  fs.rmSync(folder, { recursive: true, force: true });
-});
-
-/** Runs the built preload as a sandboxed one is run: one script, with a `require` for electron alone. */
-function preloaded() {
-  const invoked: unknown[][] = [];
-  const handler = vi.fn((_event: unknown, payload: unknown) => ({ ok: true, value: payload }));
-  const contents = createFakeContents(
-    new Map(Object.keys(calls).map((name) => [`call:${name}`, handler as never])),
-  );
-  const files = new WeakMap<File, string>();
-  const world: Record<string, unknown> = {};
-  const required: string[] = [];
-  const run = vm.compileFunction(source, ['require', 'module', 'exports']) as (...args: unknown[]) => void;
-  run(
-    (name: string) => {
-      required.push(name);
-      return preloadModule(world, contents, files);
-    },
-    { exports: {} },
-    {},
-  );
-  return { app: world['tokendesk'] as Bridge, world, contents, files, handler, required, invoked };
+interface DropEvent {
+  readonly dataTransfer: { readonly files: readonly object[] };
+  preventDefault(): void;
+  stopImmediatePropagation(): void;
 }
 
-describe('the built preload', () => {
-  test('is one small script that needs electron and nothing else', () => {
-    expect(preloaded().required).toEqual(['electron']);
-    expect(source).not.toMatch(/\bimport\b\s*[({'"]/);
-    expect(source).not.toContain('ZodError');
-    expect(source).not.toContain('sourceMappingURL');
-    expect(source.length).toBeLessThan(10_000);
-    expect(fs.readdirSync(folder)).toEqual(['preload.cjs']);
+describe('in the page', () => {
+  let folder = '';
+  let file = '';
+  let app: LaunchedApp;
+
+  beforeAll(async () => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-preload-'));
+    file = path.join(folder, 'cards.csv');
+    const module = path.join(folder, 'recorder.cjs');
+    fs.writeFileSync(module, recorder);
+    fs.writeFileSync(file, 'card\n4111111111111111\n');
+    const places = { home: path.join(folder, 'home'), downloads: path.join(folder, 'downloads') };
+    app = await launchApp({ ...places, modules: [module] });
+  });
+  afterAll(async () => {
+    await app.close();
+    fs.rmSync(folder, { recursive: true, force: true });
   });
 
-  test('puts one thing in the window: a function for each call, and on', () => {
-    const { world, app } = preloaded();
-    expect(Object.keys(world)).toEqual(['tokendesk']);
-    expect(Object.keys(app)).toEqual([...Object.keys(calls), 'on']);
+  const dropped = (): Promise<unknown[]> =>
+    app.application.evaluate(() => (globalThis as unknown as { dropped: unknown[] }).dropped.splice(0));
+
+  test('is a function for each call, and one to listen; none can be replaced', async () => {
+    const seen = await app.page.evaluate(() => {
+      const { tokendesk } = globalThis as unknown as Page;
+      return {
+        names: Object.keys(tokendesk),
+        kinds: [...new Set(Object.values(tokendesk).map((member) => typeof member))],
+        open: [tokendesk, ...Object.values(tokendesk)].filter((member) => !Object.isFrozen(member)).length,
+      };
+    });
+    expect(seen).toEqual({ names: [...Object.keys(calls), 'on'], kinds: ['function'], open: 0 });
   });
 
-  test('freezes it, and each function', () => {
-    const { app } = preloaded();
-    expect(Object.isFrozen(app)).toBe(true);
-    for (const value of Object.values(app)) expect(Object.isFrozen(value)).toBe(true);
+  test('a call goes to main and its answer comes back', async () => {
+    const answer = await app.page.evaluate(() =>
+      (globalThis as unknown as Page).tokendesk['lookup.hide']?.({ revealId: 'r1' }),
+    );
+    expect(answer).toEqual({ ok: true, value: {} });
   });
 
-  test('passes a call on, and its answer back', async () => {
-    const { app, handler } = preloaded();
-    expect(await app['lookup.hide']?.({ revealId: 'r1' })).toEqual({ ok: true, value: { revealId: 'r1' } });
-    expect(handler).toHaveBeenCalledOnce();
+  test('of a file that is dropped main gets the path, and the page nothing of it', async () => {
+    await app.page.evaluate(() => {
+      const page = globalThis as unknown as Page;
+      page.dropped = new Promise((resolve) => {
+        // Before the app's own listener.
+        page.addEventListener(
+          'drop',
+          (event) => {
+            event.preventDefault();
+            event.stopImmediatePropagation();
+            resolve(page.tokendesk['batch.drop']?.(event.dataTransfer.files[0]));
+          },
+          true,
+        );
+      });
+    });
+    const protocol = await app.page.context().newCDPSession(app.page);
+    const data = { items: [], files: [file], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await protocol.send('Input.dispatchDragEvent', { type, x: 50, y: 50, data });
+    const answer = await app.page.evaluate(() => (globalThis as unknown as Page).dropped);
+    expect(await dropped()).toEqual([{ reference: file }]);
+    expect(answer).toMatchObject({ ok: true, value: { name: 'cards.csv' } });
+    expect(JSON.stringify(answer)).not.toContain(folder);
   });
 
-  test('hands over the path behind a File and not the File', async () => {
-    const { app, files } = preloaded();
-    const file = new File(['a,b'], 'cards.csv');
-    files.set(file, '/files/cards.csv');
-    expect(await app['batch.drop']?.(file)).toEqual({ ok: true, value: { reference: '/files/cards.csv' } });
+  test('a file made by a script has no path', async () => {
+    const answer = await app.page.evaluate(() =>
+      (globalThis as unknown as Page).tokendesk['batch.drop']?.(new File(['x'], '/etc/passwd')),
+    );
+    expect(await dropped()).toEqual([{ reference: '' }]);
+    expect(answer).toMatchObject({ ok: false });
   });
 
-  test('takes no path in place of a File', async () => {
-    const { app, handler } = preloaded();
-    const forged = { name: 'passwd', path: '/etc/passwd', reference: '/etc/passwd' };
-    for (const given of [forged, '/etc/passwd'])
-      await expect((async () => app['batch.drop']?.(given))()).rejects.toThrow(TypeError);
-    expect(handler).not.toHaveBeenCalled();
-  });
-});
+  test.each([{ name: 'passwd', path: '/etc/passwd', reference: '/etc/passwd' }, '/etc/passwd'])(
+    '%j in the place of a File is an error, and main hears nothing',
+    async (forged) => {
+      const outcome = await app.page.evaluate(
+        (given) =>
+          // The bridge throws at once or rejects.
+          Promise.resolve()
+            .then(() => (globalThis as unknown as Page).tokendesk['batch.drop']?.(given))
+            .then(
+              () => 'answered',
+              (error: unknown) => String(error),
+            ),
+        forged,
+      );
+      expect(outcome).toMatch(/File object/);
+      expect(await dropped()).toEqual([]);
+    },
+  );
 
-describe('events', () => {
-  test('come without the event of Electron, whose sender could send to any channel', () => {
-    const { app, contents } = preloaded();
-    const heard: unknown[][] = [];
-    app.on('reveal.ended', (...args) => heard.push(args));
-    contents.send('event:reveal.ended', { revealId: 'r1', cause: 'time' }, 'more');
-    expect(heard).toEqual([[{ revealId: 'r1', cause: 'time' }]]);
+  test('events come in order, without the event of Electron, and stop for one listener of several', async () => {
+    await app.page.evaluate(() => {
+      const page = globalThis as unknown as Page;
+      page.heard = [];
+      const stop = page.tokendesk.on('reveal.ended', (ended) => {
+        page.heard.push(['first', ended]);
+        stop();
+      });
+      page.tokendesk.on('reveal.ended', (...heard) => page.heard.push(heard));
+    });
+    await app.application.evaluate(({ BrowserWindow }) => {
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents;
+      for (const revealId of ['r1', 'r2', 'r3'])
+        contents?.send('event:reveal.ended', { revealId, cause: 'time' }, 'more');
+    });
+    const ended = (revealId: string): Ended & { cause: string } => ({ revealId, cause: 'time' });
+    await expect
+      .poll(() => app.page.evaluate(() => (globalThis as unknown as Page).heard))
+      .toEqual([['first', ended('r1')], [ended('r1')], [ended('r2')], [ended('r3')]]);
   });
 
-  test('stop when told to, for one listener of several', () => {
-    const { app, contents } = preloaded();
-    const heard: string[] = [];
-    const stop = app.on('reveal.ended', () => heard.push('first'));
-    app.on('reveal.ended', () => heard.push('second'));
-    stop();
-    contents.send('event:reveal.ended', {});
-    expect(heard).toEqual(['second']);
-  });
-
-  test.each(['call:app.state', 'electron-store-get-data', '__proto__', ''])('can not be %j', (name) => {
-    const { app, contents } = preloaded();
-    expect(() => app.on(name, () => undefined)).toThrow(TypeError);
-    expect(contents.page.eventNames()).toEqual([]);
-  });
+  test.each(['call:app.state', 'electron-store-get-data', '__proto__', ''])(
+    'events can not be %j',
+    async (name) => {
+      const outcome = await app.page.evaluate((event) => {
+        try {
+          (globalThis as unknown as Page).tokendesk.on(event, () => undefined);
+          return 'listens';
+        } catch (error) {
+          return String(error);
+        }
+      }, name);
+      expect(outcome).toContain('There is no such event.');
+    },
+  );
 });

@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict';
 import type { Page } from '@playwright/test';
-import { buildWindow } from './build-window.ts';
-import { openWindow, startBrowser } from './open-window.ts';
+import { openWindow } from './open-window.ts';
+import { traceTasks } from './trace-tasks.ts';
 
 /**
- * What pictures can't show, in a real Chromium on the fake bridge: what is gone from the document after hiding and
+ * What pictures can't show, on the fake bridge: what is gone from the document after hiding and
  * locking, that nothing jumps on reveal, and that a million rows scroll without a long task. `node
  * test/gallery/behave.ts`; throws at the first thing that does not hold.
  */
 const clear = '4111117309211111';
-const folder = await buildWindow();
-const browser = await startBrowser();
+const { page, violations, show, close } = await openWindow();
 
 async function on(scene: string, run: (page: Page) => Promise<void>): Promise<void> {
-  const look = { theme: 'light', width: 1_440, height: 900 } as const;
-  const { page, violations, close } = await openWindow(browser, folder, scene, look);
+  await show(scene, { theme: 'light', width: 1_440, height: 900 });
   await run(page);
   assert.deepEqual(violations, []);
-  await close();
 }
 
 async function lookUp(page: Page): Promise<void> {
@@ -110,41 +107,31 @@ await on('finished', async (page) => {
   await page.getByRole('button', { name: 'Open cards-2026.csv' }).click();
   const grid = page.getByRole('grid');
   await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
-  await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline'] });
-  await grid.hover();
-  for (let turn = 0; turn < 60; turn += 1) await page.mouse.wheel(0, 280);
-  for (let part = 1; part <= 40; part += 1) {
-    await page.evaluate(
-      `(() => { const grid = document.querySelector('[role=grid]'); ` +
-        `grid.scrollTop = (grid.scrollHeight - grid.clientHeight) * ${part / 40}; })()`,
-    );
-    await page.evaluate(
-      'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
-    );
-  }
-  await page.getByRole('rowheader', { name: '1,000,000', exact: true }).waitFor();
-  await grid.focus();
-  await page.keyboard.press('Control+Home');
-  await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
-  await page.keyboard.press('PageDown');
-  await page.getByRole('textbox', { name: 'Go to row' }).fill('500 000');
-  await page.keyboard.press('Enter');
-  await page.getByRole('rowheader', { name: '500,000', exact: true }).waitFor();
+  const { tasks } = await traceTasks(page, async () => {
+    await grid.hover();
+    for (let turn = 0; turn < 60; turn += 1) await page.mouse.wheel(0, 280);
+    for (let part = 1; part <= 40; part += 1) {
+      await page.evaluate(
+        `(() => { const grid = document.querySelector('[role=grid]'); ` +
+          `grid.scrollTop = (grid.scrollHeight - grid.clientHeight) * ${part / 40}; })()`,
+      );
+      await page.evaluate(
+        'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
+      );
+    }
+    await page.getByRole('rowheader', { name: '1,000,000', exact: true }).waitFor();
+    await grid.focus();
+    await page.keyboard.press('Control+Home');
+    await page.getByRole('gridcell', { name: 'D-20001' }).waitFor();
+    await page.keyboard.press('PageDown');
+    await page.getByRole('textbox', { name: 'Go to row' }).fill('500 000');
+    await page.keyboard.press('Enter');
+    await page.getByRole('rowheader', { name: '500,000', exact: true }).waitFor();
+  });
   const cells = await page.getByRole('gridcell').count();
-  // The tasks' own processor time: wall time on a busy machine says nothing about us.
-  const trace = JSON.parse((await browser.stopTracing()).toString()) as {
-    traceEvents: { name: string; tid: number; tdur?: number; args?: { name?: string } }[];
-  };
-  const main = trace.traceEvents
-    .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
-    .map(({ tid }) => tid);
-  const tasks = trace.traceEvents
-    .filter(({ name, tid }) => main.includes(tid) && name.endsWith('RunTask'))
-    .map(({ tdur = 0 }) => tdur / 1_000)
-    .sort((a, b) => b - a);
-  const worst = tasks.slice(0, 5).map((ms) => ms.toFixed(1));
-  console.log(`1,000,000 rows: ${cells} cells, ${tasks.length} tasks, the longest ${worst.join(', ')} ms`);
+  const longest = tasks.slice(0, 5).map((ms) => ms.toFixed(1));
+  console.log(`1,000,000 rows: ${cells} cells, ${tasks.length} tasks, the longest ${longest.join(', ')} ms`);
   assert.ok(cells < 400);
 });
 
-await browser.close();
+await close();

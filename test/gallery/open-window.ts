@@ -1,35 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { extname, join, normalize } from 'node:path';
-import { chromium, type Browser, type Page } from '@playwright/test';
-
-export const origin = 'https://tokendesk.invalid';
-
-/** The product's policy, so that whatever would break there breaks here. */
-const csp =
-  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'none'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
-  'trusted-types svelte-trusted-html';
-
-const types: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.woff2': 'font/woff2',
-};
-
-export async function startBrowser(): Promise<Browser> {
-  return await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--disable-quic',
-    ],
-  });
-}
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { electronOrigin } from '../../electron/platform/protocol.ts';
+import { launchElectron } from '../support/launch-app.ts';
+import { buildWindow } from './build-window.ts';
 
 export interface Look {
   theme: 'light' | 'dark';
@@ -41,45 +16,51 @@ export interface Look {
   forcedColors?: boolean;
 }
 
-/** A window on the built files, served by interception: nothing listens and nothing reaches the network. */
-export async function openWindow(
-  browser: Browser,
-  folder: string,
-  scene: string,
-  look: Look,
-): Promise<{ page: Page; violations: string[]; close: () => Promise<void> }> {
-  const context = await browser.newContext({
-    viewport: { width: look.width, height: look.height },
-    colorScheme: look.theme,
-    reducedMotion: 'reduce',
-    ...(look.locale !== undefined && { locale: look.locale }),
-    ...(look.forcedColors === true && { forcedColors: 'active' }),
-  });
-  const page = await context.newPage();
+export interface GalleryWindow {
+  readonly page: Page;
+  /** What the page was refused, and errors in it, since this list was last emptied. */
+  readonly violations: string[];
+  /** Loads the page anew, with the data of this scene. */
+  readonly show: (scene: string, look: Look) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** The window, built anew and opened as the product's is, without the product behind it. */
+export async function openWindow(): Promise<GalleryWindow> {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-gallery-'));
+  const application = await launchElectron([`--user-data-dir=${home}`, await buildWindow()]);
+  const page = await application.firstWindow();
   page.setDefaultTimeout(30_000);
+  // Another page before this one is loaded would end main's own call.
+  await page.locator('#app > *').first().waitFor();
   const violations: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') violations.push(message.text());
   });
   page.on('pageerror', (error) => violations.push(error.message));
-  await context.route('**/*', async (route) => {
-    const url = new URL(route.request().url());
-    if (url.origin !== origin) {
-      violations.push(`asked for ${url.origin}`);
-      await route.abort();
-      return;
-    }
-    const path = normalize(url.pathname === '/' ? '/index.html' : url.pathname);
-    try {
-      const body = await readFile(join(folder, path));
-      const contentType = types[extname(path)] ?? 'application/octet-stream';
-      await route.fulfill({ body, contentType, headers: { 'content-security-policy': csp } });
-    } catch {
-      await route.fulfill({ status: 404, body: '' });
-    }
-  });
-  await page.goto(`${origin}/?scene=${scene}`);
-  await page.locator('#app > *').first().waitFor();
-  await page.evaluate('document.fonts.ready');
-  return { page, violations, close: () => context.close() };
+  const protocol = await page.context().newCDPSession(page);
+  const { userAgent } = await protocol.send('Browser.getVersion');
+  return {
+    page,
+    violations,
+    async show(scene, { theme, width, height, locale = 'en-US', forcedColors = false }) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({
+        colorScheme: theme,
+        reducedMotion: 'reduce',
+        forcedColors: forcedColors ? 'active' : 'none',
+      });
+      await protocol.send('Emulation.setLocaleOverride', { locale });
+      await protocol.send('Emulation.setUserAgentOverride', { userAgent, acceptLanguage: locale });
+      await application.evaluate(async ({ BrowserWindow }, url) => {
+        await BrowserWindow.getAllWindows()[0]?.loadURL(url);
+      }, `${electronOrigin}/index.html?scene=${scene}`);
+      await page.locator('#app > *').first().waitFor();
+      await page.evaluate('document.fonts.ready');
+    },
+    async close() {
+      await application.close();
+      fs.rmSync(home, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { AxeBuilder } from '@axe-core/playwright';
-import { buildWindow } from './build-window.ts';
-import { openWindow, startBrowser, type Look } from './open-window.ts';
+import { openWindow, type Look } from './open-window.ts';
 import { shots } from './shots.ts';
 
 /**
@@ -28,10 +27,9 @@ const looks = zoom
   ? zoomed
   : all.filter((_, index) => (one ? index === 4 : !quick || index === 1 || index === 4));
 
-const folder = await buildWindow();
 const out = new URL('../../out/gallery/', import.meta.url).pathname;
 await mkdir(out, { recursive: true });
-const browser = await startBrowser();
+const { page, violations, show, close } = await openWindow();
 let found = 0;
 let taken = 0;
 for (const shot of shots) {
@@ -39,15 +37,10 @@ for (const shot of shots) {
   for (const sized of Map.groupBy(looks, ({ width }) => width).values()) {
     const [first] = sized;
     if (first === undefined) continue;
-    const opened = await openWindow(browser, folder, shot.scene, { ...first, ...shot.look }).catch(String);
-    if (typeof opened === 'string') {
-      found += 1;
-      console.log(`${shot.name}-${first.width}: ${opened}`);
-      continue;
-    }
-    const { page, violations, close } = opened;
     // Where the way to a shot fails, its picture shows how far it came.
-    const problem = await Promise.resolve(shot.steps?.(page)).then(() => null, String);
+    const problem = await show(shot.scene, { ...first, ...shot.look })
+      .then(() => shot.steps?.(page))
+      .then(() => null, String);
     for (const { theme, width } of sized) {
       const name = `${shot.name}-${theme}-${width}`;
       if (problem !== null) violations.push(problem);
@@ -64,9 +57,8 @@ for (const shot of shots) {
       found += violations.length;
       for (const violation of violations.splice(0)) console.log(`${name}: ${violation}`);
     }
-    await close();
   }
 }
-await browser.close();
+await close();
 console.log(`${taken} pictures in out/gallery, ${found} findings`);
 process.exitCode = found === 0 ? 0 : 1;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { done, failed } from '../../electron/contract/errors.ts';
 import { appKeychain, withKeyring } from '../support/app-keychain.ts';
+import { testEntry } from '../support/fake-keyring.ts';
 
 withKeyring('an open keyring', () => {
   test('stores, reads in another run, and removes', async () => {
@@ -39,7 +40,7 @@ withKeyring('an open keyring', () => {
   test('what another program removed is missing, not locked', async () => {
     const { keychain, index } = appKeychain();
     await keychain.store('taken', 'x');
-    const script = `import('keytar').then(({ default: keytar }) => keytar.deletePassword('Tokendesk', 'taken'))`;
+    const script = `import('keytar').then(({ default: keytar }) => keytar.deletePassword('Tokendesk', '${testEntry('taken')}'))`;
     const other = spawnSync(process.execPath, ['-e', script], {
       cwd: path.resolve(import.meta.dirname, '../..'),
       timeout: 20_000,

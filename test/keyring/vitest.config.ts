@@ -5,6 +5,7 @@ export default defineConfig({
     name: 'keyring',
     root: import.meta.dirname,
     include: ['*.test.ts'],
+    setupFiles: ['../support/boringssl-setup.ts'],
     // A process for each file: the connection to the bus belongs to the process and can't be changed.
     pool: 'forks',
     fileParallelism: false,

@@ -1,5 +1,6 @@
+import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { buildWindow } from '../support/build-for-test.ts';
+import { buildMain, buildWindow } from '../support/build-for-test.ts';
 
 /** Bytes of script and style that the window loads before it shows anything. */
 const maxFirstBytes = 420_000;
@@ -37,4 +38,17 @@ test('no page but Lookup is in them', () => {
   expect([...features].sort()).toEqual(['lock', 'lookup', 'settings', 'start']);
   expect(modules.filter((id) => /SettingsPage/.test(id))).toEqual([]);
   expect(modules.some((id) => id.endsWith('LookupPage.svelte'))).toBe(true);
+});
+
+test('the main process holds no module of development, of tests or of scripts', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const ours = (names: readonly string[]): string[] =>
+    names
+      .filter((name) => name.startsWith(root) && !name.includes('/node_modules/'))
+      .map((name) => name.slice(root.length));
+  const modules = await buildMain();
+  expect(ours(modules).length).toBeGreaterThan(100);
+  expect(ours(modules).filter((name) => !/^(electron|resources)\//.test(name))).toEqual([]);
+  // It may be loaded by its name alone, which no folder shows.
+  expect(modules.filter((name) => name.includes('playwright'))).toEqual([]);
 });

@@ -12,6 +12,7 @@ test('without a system, all packages of this one are made', () => {
     targets: new Map([['linux', ['deb', 'rpm', 'AppImage']]]),
     arch: 'x64',
     electronDist: null,
+    signed: false,
   });
   expect(readPlan([], { platform: 'darwin', arch: 'arm64' })).toMatchObject({
     targets: new Map([['mac', ['dmg', 'pkg']]]),
@@ -30,7 +31,9 @@ test('systems, packages, processor and Electron can be chosen', () => {
     ]),
     arch: 'arm64',
     electronDist: '/srv/e',
+    signed: false,
   });
+  expect(readPlan(['--mac', '--signed'], debian)).toMatchObject({ signed: true });
 });
 
 test.each([['--linux', 'msi'], ['deb'], ['--lnux'], ['--electron-dist']])(
@@ -57,6 +60,31 @@ test('a package that electron-builder can’t make is a failure, not a missing f
   );
 });
 
+test.skipIf(process.platform === 'darwin')('a package for macOS is made on a Mac, or not at all', () => {
+  const plan = readPlan(['--mac', '--arm64', '--electron-dist', '/nowhere'], debian);
+  const paths = { root: process.cwd(), output: tempFolder() };
+  expect(() => makePackages(plan, { folder: '/nowhere', standIn: false }, paths)).toThrow(/made on a Mac/);
+});
+
+test('an AppImage’s desktop entry has no switch, which the app would refuse', () => {
+  const config = fs.readFileSync('electron-builder.yml', 'utf8');
+  expect(config).toMatch(/^appImage:\n(?: +#.*\n)* +executableArgs: \[\]$/m);
+});
+
+const workflow = (name: string): string => fs.readFileSync(`.github/workflows/${name}.yml`, 'utf8');
+
+test('a release is signed or fails, for Windows and macOS', () => {
+  const jobs = [...workflow('release').matchAll(/args: '(.*)'/g)].map(([, args]) => args ?? '');
+  expect(jobs.length).toBeGreaterThan(4);
+  for (const args of jobs) expect(/--signed/.test(args)).toBe(!args.startsWith('--linux'));
+});
+
+test.each(['ci', 'release'])('the actions of %s are pinned by their commit', (name) => {
+  const used = [...workflow(name).matchAll(/uses: (\S+)/g)].map(([, action]) => action ?? '');
+  expect(used.length).toBeGreaterThan(1);
+  for (const action of used) expect(action).toMatch(/@[0-9a-f]{40}$/);
+});
+
 /** The functions and names of electron-builder's script that ours uses. */
 const harness = (include: string, output: string) => `
 Unicode true
@@ -65,6 +93,7 @@ OutFile "${output}"
 InstallDir "$PROGRAMFILES64\\Tokendesk"
 !include LogicLib.nsh
 !define isUpdated "1 == 1"
+Var installMode
 !include "${include}"
 Function un.atomicRMDir
 FunctionEnd
@@ -74,6 +103,8 @@ Section "install"
   WriteUninstaller "$INSTDIR\\Uninstall.exe"
 SectionEnd
 Section "un.install"
+  StrCpy $installMode "all"
+  !insertmacro customUnInstall
   !insertmacro customRemoveFiles
 SectionEnd
 `;
@@ -92,6 +123,7 @@ test.skipIf(!hasMakensis)(
     const templates = path.resolve('node_modules/app-builder-lib/templates/nsis');
     const uninstaller = fs.readFileSync(path.join(templates, 'uninstaller.nsh'), 'utf8');
     for (const name of [
+      '!insertmacro customUnInstall',
       '!insertmacro customRemoveFiles',
       'Function un.atomicRMDir',
       'Function un.restoreFiles',

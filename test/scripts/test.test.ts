@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { playwrightSum, skippedProjects, vitestSum } from '../../scripts/test.ts';
+import { lastLines, playwrightSum, skippedProjects, vitestSum } from '../../scripts/test.ts';
 
 describe('the report of Vitest', () => {
   const counts = { numPassedTests: 2, numFailedTests: 1, numFailedTestSuites: 1 };
@@ -54,4 +54,15 @@ describe('the report of Playwright', () => {
 test('a project that can not run here is named', () => {
   expect(skippedProjects(null)).toEqual([expect.stringContaining('"electron"')]);
   expect(skippedProjects('/opt/electron')).toEqual([]);
+});
+
+test('the last line is the sum of all, after what is proved about Electron', () => {
+  const sums = [
+    { passed: 2, failed: 0, skipped: ['one'] },
+    { passed: 3, failed: 1, skipped: ['two', 'three'] },
+  ];
+  expect(lastLines(sums, [{ level: 'stand-in' }])).toEqual([
+    expect.stringMatching(/^1 claims about Electron: .*1 stand-in/),
+    '5 passed, 1 failed, 3 skipped',
+  ]);
 });

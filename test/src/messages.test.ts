@@ -79,13 +79,15 @@ describe('messages', () => {
   });
 
   it.each([
-    ['unreadable', /^The settings could not be read and were reset\./],
-    ['unfit', /^Some settings could not be read and were reset\./],
-    ['newer', /^The settings were saved by a newer version of Tokendesk\./],
-  ] as const)('says that settings were damaged (%s) and where the file is saved', (reason, start) => {
-    const notice = settingsNotice({ reason, keptAs: 'desk.damaged-1.json' });
-    expect(notice).toMatch(start);
-    expect(notice).toMatch(/saved as desk\.damaged-1\.json\.$/);
+    ['unreadable', /^The settings could not be read and were reset\. .* saved as desk\.x\.json\.$/],
+    ['unfit', /^Some settings could not be read and were reset\. .* saved as desk\.x\.json\.$/],
+    [
+      'newer',
+      /^The settings were saved by a newer version .* left as they are\. .* its own in desk\.x\.json,/,
+    ],
+    ['other', /^Settings of another version .* not in use\. They are saved as desk\.x\.json\.$/],
+  ] as const)('says what became of the settings (%s) and names the file', (reason, notice) => {
+    expect(settingsNotice({ reason, keptAs: 'desk.x.json' })).toMatch(notice);
   });
 
   it('rejects a code of another version', () => {

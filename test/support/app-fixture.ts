@@ -1,15 +1,10 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { test as base, expect, type Page, type TestDetails } from '@playwright/test';
-import { loadKeytar } from '../../electron/credentials/keytar.ts';
+import { test as base, expect, type ElectronApplication, type Page } from '@playwright/test';
 import { missingTools, startKeyring } from './private-keyring.ts';
-import type * as Built from '../../dev/chromium-platform/main.ts';
-import { chromiumOrigin } from '../../dev/chromium-platform/chromium-platform.ts';
 import type { Interruption } from './electron-tap.ts';
-import { openElectron } from './open-electron.ts';
-
-const built = new URL('../../dist/chromium/main.js', import.meta.url);
+import { launchApp } from './launch-app.ts';
 
 /**
  * A JSON Web Token of the portal, whatever it says. Its first letters alone, 'eyJ', also occur by chance in a certificate,
@@ -17,11 +12,10 @@ const built = new URL('../../dist/chromium/main.js', import.meta.url);
  */
 export const jsonWebToken = /eyJ[\w-]{8,}\.[\w-]+\./;
 
-/** The app in whichever host the project is for. */
+/** The app that ships, in Electron or the program that stands for it. */
 export interface OpenApp {
   readonly page: Page;
-  /** The window's own. */
-  readonly origin: string;
+  readonly application: ElectronApplication;
   readonly home: string;
   readonly downloads: string;
   /** Everything that crossed the bridge outward so far, as text. */
@@ -32,16 +26,9 @@ export interface OpenApp {
   readonly close: () => Promise<void>;
 }
 
-const onlyInChromium = 'only in chromium-platform';
-
-/** Details of a test that asks for something of the Chromium host's own: elsewhere it is skipped, and says why. */
-export const chromiumOnly = (why: string): TestDetails => ({
-  annotation: { type: onlyInChromium, description: why },
-});
-
 /** One app per test over the real bundle, in a home of its own that is gone afterwards. */
 export const test = base.extend<{ app: OpenApp; page: Page; home: string }, { keyring: null }>({
-  /** A keyring of each worker's own: the native module looks for one once in a process. */
+  /** A keyring of each worker's own. */
   keyring: [
     // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
     async ({}, use) => {
@@ -57,11 +44,8 @@ export const test = base.extend<{ app: OpenApp; page: Page; home: string }, { ke
     const home = await fs.mkdtemp(path.join(os.tmpdir(), 'desk-'));
     await use(home);
     await fs.rm(home, { recursive: true, force: true });
-    await forgetHome();
   },
-  app: async ({ home }, use, testInfo) => {
-    const only = testInfo.annotations.find(({ type }) => type === onlyInChromium);
-    testInfo.skip(testInfo.project.name === 'electron' && only !== undefined, only?.description ?? '');
+  app: async ({ home }, use) => {
     const app = await openApp(home);
     await use(app);
     await app.close();
@@ -69,45 +53,22 @@ export const test = base.extend<{ app: OpenApp; page: Page; home: string }, { ke
   page: async ({ app }, use) => use(app.page),
 });
 
-/** The keyring of a worker outlives a home: it would miss the log that went with it, and lock the next app. */
-export async function forgetHome(): Promise<void> {
-  const keyring = await loadKeytar();
-  for (const account of ['audit:key', 'audit:anchor', 'lock:verifier'])
-    await keyring.deletePassword('Tokendesk', account).catch(() => false);
-}
-
 /**
- * Opens an app on a home that was prepared, in the host that this project is for. Whoever opens it closes it. `open`
- * is what the system asks it to open, in Chromium alone.
+ * Opens an app on a home that was prepared. Whoever opens it closes it. `open` is what the system asks it to open. A test may
+ * leave settings of an administrator in the home's folder `administrator`.
  */
-export function openApp(home: string, open: readonly string[] = []): Promise<OpenApp> {
-  return base.info().project.name === 'electron' ? openElectron(home) : openChromium(home, open);
-}
-
-async function openChromium(home: string, open: readonly string[]): Promise<OpenApp> {
-  const { startApp } = (await import(built.href)) as typeof Built;
-  const outward: string[] = [];
+export async function openApp(home: string, open: readonly string[] = []): Promise<OpenApp> {
   const places = { home: path.join(home, 'desk'), downloads: path.join(home, 'downloads') };
-  const app = await startApp({
+  // Temporary files of its own, so that a test can look at them and they go with the home.
+  const TMPDIR = path.join(home, 'tmp');
+  await fs.mkdir(TMPDIR, { recursive: true });
+  const launched = await launchApp({
     ...places,
     open,
-    headless: true,
-    // A test may leave settings of an administrator there.
-    managed: { folder: path.join(home, 'administrator'), uid: process.getuid?.() ?? 0 },
-    tap: (message) => outward.push(message),
+    administrator: path.join(home, 'administrator'),
+    env: { ...process.env, TMPDIR },
   });
-  app.page.setDefaultTimeout(15_000);
-  return {
-    ...places,
-    page: app.page,
-    origin: chromiumOrigin,
-    outward: () => Promise.resolve(outward),
-    away(signal) {
-      app.away(signal);
-      return Promise.resolve();
-    },
-    close: () => app.close(),
-  };
+  return { ...places, ...launched };
 }
 
 export { expect };

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { loadKeytar } from '../../electron/credentials/keytar.ts';
-import { createKeychain } from '../../electron/credentials/keychain.ts';
+import { createKeychain, type KeychainOptions } from '../../electron/credentials/keychain.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
+import { testHomeId } from './fake-keyring.ts';
 import { missingTools, startKeyring, type PrivateKeyring } from './private-keyring.ts';
 
 /** Tests against a real keyring, one for the whole file; skipped by name where there can be none. */
@@ -22,12 +23,14 @@ export function withKeyring(name: string, tests: (keyring: () => PrivateKeyring)
 }
 
 /** The keychain as the app opens it; `names` is what an earlier run left in the settings. */
-export function appKeychain(names: string[] = []) {
+export function appKeychain(names: string[] = [], options: Partial<KeychainOptions> = {}) {
   const index = { names };
   const keychain = createKeychain({
     load: loadKeytar,
     index: { read: () => index.names, write: (next) => (index.names = [...next]) },
     clock: systemClock,
+    homeId: testHomeId,
+    ...options,
   });
   return { keychain, index };
 }

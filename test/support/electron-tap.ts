@@ -17,6 +17,10 @@ export interface Tap {
 export interface TapOptions {
   readonly home: string;
   readonly downloads: string;
+  /** Is read in the place of the administrator's folder; null where the system's is. */
+  readonly administrator: string | null;
+  /** Gets what the app says in a box before it ends. */
+  readonly said: string;
 }
 
 export type TappedModules = Pick<
@@ -29,7 +33,7 @@ export type TappedModules = Pick<
  * which no test tool reaches. Its text is written to a file that Electron loads first, so it can use nothing from
  * outside of itself.
  */
-export function tapMain(electron: TappedModules, { home, downloads }: TapOptions): Tap {
+export function tapMain(electron: TappedModules, { home, downloads, administrator, said }: TapOptions): Tap {
   const { app, BrowserWindow, dialog, ipcMain, powerMonitor } = electron;
   const fs = process.getBuiltinModule('node:fs');
   const path = process.getBuiltinModule('node:path');
@@ -41,6 +45,44 @@ export function tapMain(electron: TappedModules, { home, downloads }: TapOptions
   // It refuses one that is not there.
   fs.mkdirSync(home, { recursive: true });
   app.setPath('userData', home);
+
+  // The administrator's folder belongs to the system and to root, which a test need not be.
+  if (administrator !== null) {
+    const system =
+      process.platform === 'darwin' ? '/Library/Application Support/Tokendesk' : '/etc/tokendesk';
+    const asRoots = (result: unknown): unknown =>
+      typeof result === 'object' && result !== null && 'uid' in result
+        ? Object.assign(result, { uid: 0 })
+        : result;
+    const redirected = new Set<number>();
+    for (const name of [
+      'openSync',
+      'lstatSync',
+      'statSync',
+      'realpathSync',
+      'existsSync',
+      'readFileSync',
+    ] as const) {
+      const real = fs[name] as (file: unknown, ...rest: unknown[]) => unknown;
+      const replaced = (file: unknown, ...rest: unknown[]): unknown => {
+        if (typeof file !== 'string' || !`${file}/`.startsWith(`${system}/`)) return real(file, ...rest);
+        const result = real(administrator + file.slice(system.length), ...rest);
+        if (typeof result === 'number') redirected.add(result);
+        return name === 'realpathSync' ? file : asRoots(result);
+      };
+      Object.assign(fs, { [name]: Object.assign(replaced, real) });
+    }
+    const { fstatSync, closeSync } = fs;
+    Object.assign(fs, {
+      fstatSync: (handle: number, ...rest: []) =>
+        redirected.has(handle) ? asRoots(fstatSync(handle, ...rest)) : fstatSync(handle, ...rest),
+      closeSync(handle: number) {
+        redirected.delete(handle);
+        closeSync(handle);
+      },
+    });
+    process.getBuiltinModule('node:module').syncBuiltinESMExports();
+  }
 
   const handle = ipcMain.handle.bind(ipcMain);
   ipcMain.handle = (channel, listener) => {
@@ -62,7 +104,11 @@ export function tapMain(electron: TappedModules, { home, downloads }: TapOptions
     const file = chosen.shift();
     return Promise.resolve({ canceled: file === undefined, filePaths: file === undefined ? [] : [file] });
   };
-  // As the Chromium platform does it: all in one folder, and nothing is ever written over.
+  // It would wait for somebody to read it.
+  dialog.showErrorBox = (title, content) => {
+    fs.appendFileSync(said, `${title}\n${content}\n`);
+  };
+  // All in one folder, and nothing is ever written over.
   dialog.showSaveDialog = (...args: unknown[]) => {
     const { defaultPath = '' } = args.at(-1) as Electron.SaveDialogOptions;
     const { name, ext } = path.parse(defaultPath);

@@ -1,4 +1,11 @@
+import { entryName } from '../../electron/credentials/home-id.ts';
 import type { KeyringBackend } from '../../electron/credentials/keytar.ts';
+
+/** The identity of the folder whose keychain a test opens by itself. */
+export const testHomeId = '0123456789abcdef0123456789abcdef';
+
+/** What an account is called in the keyring. */
+export const testEntry = (account: string): string => entryName(testHomeId, account);
 
 export interface FakeKeyring extends KeyringBackend {
   readonly entries: Map<string, string>;

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { listPackage, statFile } from '@electron/asar';
 import { makePackages } from '../../scripts/dist.ts';
 import {
+  fuseSentinel,
   standInDistribution,
   standInForMac,
   standInForWindows,
@@ -33,6 +34,24 @@ export interface PackagedApp {
   readonly output: string;
 }
 
+/**
+ * Makes the packed program for Linux start the archive beside it, in the program that stands for Electron. It stays what
+ * electron-builder made of it as far as the fuses go: they follow behind the script, where no shell reads.
+ */
+export function makeRunnable({ program }: Pick<PackagedApp, 'program'>): void {
+  const bytes = fs.readFileSync(program);
+  const standIn = (file: string): string => path.join(root, 'dev/electron-on-chromium', file);
+  const [threads, main] = [standIn('every-thread.ts'), standIn('main.ts')];
+  const script = `#!/bin/sh
+exec '${process.execPath}' --unhandled-rejections=warn --import '${threads}' '${main}' "$0" "$@"
+exit 1
+`;
+  fs.writeFileSync(
+    program,
+    Buffer.concat([Buffer.from(script), bytes.subarray(bytes.indexOf(fuseSentinel))]),
+  );
+}
+
 /** `npm run dist` of the built tree, which is built first where it is not, on a stand-in for Electron. */
 export async function packageApp(system: PackagedSystem, target: 'dir' | 'deb'): Promise<PackagedApp> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-package-'));
@@ -44,7 +63,7 @@ export async function packageApp(system: PackagedSystem, target: 'dir' | 'deb'):
   else await standInForWindows(distribution, '45.4.1', windowsProgram);
   const output = path.join(folder, 'out');
   makePackages(
-    { targets: new Map([[system, [target]]]), arch: 'x64', electronDist: distribution },
+    { targets: new Map([[system, [target]]]), arch: 'x64', electronDist: distribution, signed: false },
     { folder: distribution, standIn: false },
     { root, output },
   );

@@ -59,20 +59,13 @@ export async function reveal(page: Page, caseReference: string): Promise<void> {
   await page.getByRole('group', { name: 'In clear' }).waitFor();
 }
 
-/** For a window whose file dialog is the system's, which no test tool reaches: says beforehand what will be chosen. */
+/** The file dialog is the system's, which no test tool reaches: says beforehand what will be chosen. */
 export const systemDialogs = new WeakMap<Page, (file: string) => Promise<void>>();
 
-/** Chooses a file the way the host's dialog would give it. */
+/** Chooses a file the way the system's dialog would give it. */
 export async function chooseFile(page: Page, file: string, button = 'Choose a file'): Promise<void> {
-  const answer = systemDialogs.get(page);
-  if (answer !== undefined) {
-    await answer(file);
-    await page.getByRole('button', { name: button }).click();
-    return;
-  }
-  const chooser = page.waitForEvent('filechooser');
+  await systemDialogs.get(page)?.(file);
   await page.getByRole('button', { name: button }).click();
-  await (await chooser).setFiles(file);
 }
 
 /** Says what is done with a column. */

@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import Conf from 'conf';
 import { openApp, type AppOptions } from '../../electron/app.ts';
 import type { CallInput, CallName, CallOutput, EventName } from '../../electron/contract/calls.ts';
 import type { Outcome } from '../../electron/contract/errors.ts';
@@ -10,6 +9,7 @@ import { newXorKey, obscureText, type ObscuredText } from '../../electron/contra
 import { createLog } from '../../electron/log/log.ts';
 import type { AwaySignal, Platform, Router } from '../../electron/platform/platform.ts';
 import { fakeKeyring, type FakeKeyring } from './fake-keyring.ts';
+import { openSettingsFile } from './settings-file.ts';
 
 const origin = 'app://tokendesk';
 
@@ -51,7 +51,6 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
   const bugs: string[] = [];
   const away = new Set<(signal: AwaySignal) => void>();
   const platform: Platform = {
-    kind: 'electron',
     version: '1.2.3',
     home,
     resources: path.resolve('resources'),
@@ -88,7 +87,8 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     now: () => new Date(),
   });
   const app = await openApp(platform, {
-    conf: (options) => new Conf(options),
+    openSettingsFile,
+    usualHome: home,
     loadKeytar: () => Promise.resolve(keyring),
     builtInServiceWorker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
     parserWorker: new URL('../../electron/parsing/worker.ts', import.meta.url),

@@ -1,28 +1,43 @@
-import diagnostics from 'node:diagnostics_channel';
+import type { OpenApp } from './app-fixture.ts';
 
 /**
- * What the app sends to the service, as undici tells it in this process: the one place to learn API key, policy
+ * What the app sends to the service, as undici tells it in the app's own process: the one place to learn API key, policy
  * passwords and session tokens without typing them anywhere.
  */
 export interface WireCanaries {
-  /** Each secret once, under what it is. */
-  readonly secrets: ReadonlyMap<string, string>;
-  stop(): void;
+  /** Ends it. Each secret once, under what it is. */
+  stop(): Promise<ReadonlyMap<string, string>>;
 }
 
-const secretMembers =
-  /"(apiKey|policyPassword|sessionToken|sourceSessionToken|targetSessionToken)":"([^"]+)"/g;
+interface Heard {
+  wireSecrets?: Map<string, string>;
+  wireListener?: (message: unknown) => void;
+}
 
-/** Why a test that listens is not for every host. */
-export const wireIsElsewhere = 'listens to what the app sends, in the process the app runs in';
+const channel = 'undici:request:bodyChunkSent';
 
-export function listenOnTheWire(): WireCanaries {
-  const secrets = new Map<string, string>();
-  const hear = (message: unknown): void => {
-    const { chunk } = message as { chunk: Uint8Array | string };
-    const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
-    for (const [, member = '', value = ''] of text.matchAll(secretMembers)) secrets.set(value, member);
+export async function listenOnTheWire({ application }: OpenApp): Promise<WireCanaries> {
+  await application.evaluate((_electron, name) => {
+    const heard = globalThis as Heard;
+    const secrets = (heard.wireSecrets = new Map<string, string>());
+    heard.wireListener = (message) => {
+      const { chunk } = message as { chunk: Uint8Array | string };
+      const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
+      const members =
+        /"(apiKey|policyPassword|sessionToken|sourceSessionToken|targetSessionToken)":"([^"]+)"/g;
+      for (const [, member = '', value = ''] of text.matchAll(members)) secrets.set(value, member);
+    };
+    process.getBuiltinModule('node:diagnostics_channel').subscribe(name, heard.wireListener);
+  }, channel);
+  return {
+    async stop() {
+      const found = await application.evaluate((_electron, name) => {
+        const { wireSecrets = new Map<string, string>(), wireListener } = globalThis as Heard;
+        if (wireListener !== undefined)
+          process.getBuiltinModule('node:diagnostics_channel').unsubscribe(name, wireListener);
+        return [...wireSecrets];
+      }, channel);
+      return new Map(found);
+    },
   };
-  diagnostics.subscribe('undici:request:bodyChunkSent', hear);
-  return { secrets, stop: () => diagnostics.unsubscribe('undici:request:bodyChunkSent', hear) };
 }

@@ -1,5 +1,6 @@
-import { createCipheriv, randomBytes, scrypt } from 'node:crypto';
+import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
+import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import type * as Age from 'age-encryption';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
 import { openAtomicFile, type AtomicFile } from '../../storage/atomic-file.ts';
@@ -24,8 +25,8 @@ function passphraseRecipient({ Stanza }: typeof Age, passphrase: string, workFac
         p: 1,
         maxmem: 2 * 128 * N * 8,
       });
-      const cipher = createCipheriv('chacha20-poly1305', key, Buffer.alloc(12), { authTagLength: 16 });
-      const body = Buffer.concat([cipher.update(fileKey), cipher.final(), cipher.getAuthTag()]);
+      // Not Node's: Electron's is built on BoringSSL, which has this cipher for TLS alone.
+      const body = chacha20poly1305(key, new Uint8Array(12)).encrypt(fileKey);
       const args = ['scrypt', salt.toString('base64').replace(/=+$/, ''), String(workFactor)];
       return [new Stanza(args, body)];
     },
@@ -34,7 +35,8 @@ function passphraseRecipient({ Stanza }: typeof Age, passphrase: string, workFac
 
 /**
  * An export's file; with a passphrase, encrypted in the age format as it is written, so that no cleartext touches the
- * disk. `workFactor` is the binary logarithm of scrypt's cost. Failures: file.disk-full, file.unwritable.
+ * disk. `workFactor` is the binary logarithm of scrypt's cost. Failures: file.disk-full, file.unwritable; from
+ * writing with a passphrase also export.encryption.
  */
 export async function openOutputFile(
   target: string,
@@ -50,7 +52,8 @@ export async function openOutputFile(
   return done(encryptFile(file.value, encrypter));
 }
 
-function encryptFile(file: AtomicFile, encrypter: Age.Encrypter): AtomicFile {
+/** Writes what `encrypter` makes of the bytes. Failures besides those of `file`: export.encryption where it throws. */
+export function encryptFile(file: AtomicFile, encrypter: Pick<Age.Encrypter, 'encrypt'>): AtomicFile {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const result: { failure?: { ok: false; failure: Failure } } = {};
@@ -59,28 +62,30 @@ function encryptFile(file: AtomicFile, encrypter: Age.Encrypter): AtomicFile {
       const outcome = await file.write(Buffer.from(bytes));
       if (!outcome.ok) {
         result.failure = outcome;
-        // Leaving the loop cancels the stream, which ends a write that waits for it.
         return;
       }
     }
   })();
   const settled = copying.catch(() => {
     // Only the encrypter throws: writing answers with a failure.
-    result.failure = failed('file.unwritable');
+    result.failure = failed('export.encryption');
   });
+  /** After a failure nothing reads from the stream, and what was asked of it may never be answered. */
+  const unlessSettled = (asked: Promise<void>): Promise<void> =>
+    Promise.race([asked.catch(() => undefined), settled]);
   return {
     async write(bytes) {
-      await writer.write(bytes).catch(() => undefined);
+      if (result.failure === undefined) await unlessSettled(writer.write(bytes));
       return result.failure ?? done(null);
     },
     async finish() {
-      await writer.close().catch(() => undefined);
+      await unlessSettled(writer.close());
       await settled;
       if (result.failure !== undefined) return result.failure;
       return file.finish();
     },
     async abandon(keep) {
-      await writer.abort().catch(() => undefined);
+      await unlessSettled(writer.abort());
       await settled;
       await file.abandon(keep);
     },

@@ -110,11 +110,17 @@ export const managedSettings = z
 export type ManagedSettings = z.infer<typeof managedSettings>;
 export type ManagedName = keyof ManagedSettings;
 
-/** What of the settings file could not be used at this start; defaults are in use for it. */
+/** What of the settings was not as expected at this start. */
 export const settingsDamage = z.strictObject({
-  /** `unreadable`: all of it. `unfit`: parts of it. `newer`: it was written by a newer version. */
-  reason: z.enum(['unreadable', 'unfit', 'newer']),
-  /** Name of the copy of the file as it was, in the same folder. */
+  /**
+   * `unreadable`: all of the file; defaults are in use. `unfit`: parts of it. `newer`: it was written by a newer
+   * version. `other`: there was a second file, which is not in use.
+   */
+  reason: z.enum(['unreadable', 'unfit', 'newer', 'other']),
+  /**
+   * Names, in the same folder, of the copy of the file as it was and of files that are not in use. For `newer`: of the
+   * file that this version has of its own.
+   */
   keptAs: z.string(),
 });
 export type SettingsDamage = z.infer<typeof settingsDamage>;
@@ -122,7 +128,6 @@ export type SettingsDamage = z.infer<typeof settingsDamage>;
 /** All that the frame around the pages needs. Sent whole when any of it changes. */
 export const appState = z.strictObject({
   version: z.string(),
-  platform: z.enum(['electron', 'chromium']),
   connections: z.array(connectionView),
   active: z.strictObject({ connectionId: id, policy: name }).nullable(),
   service: serviceStatus.nullable(),
@@ -194,6 +199,8 @@ export type LockedAppState = z.infer<typeof lockedAppState>;
 /** For the About section. */
 export const about = z.strictObject({
   version: z.string(),
+  /** The program it runs in, as that calls itself. */
+  runtime: z.string(),
   /** Packages in the bundle and under which licence each is. */
   licences: z.array(z.strictObject({ name: z.string(), version: z.string(), licence: z.string() })),
 });

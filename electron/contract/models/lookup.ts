@@ -57,4 +57,9 @@ export const reveal = z.strictObject({
 export type Reveal = z.infer<typeof reveal>;
 
 /** What was put on the clipboard, and for how long. */
-export const copied = z.strictObject({ clearAfterMs: z.int().positive() });
+export const copied = z.strictObject({
+  clearAfterMs: z.int().positive(),
+  /** Under Wayland: without the focus it is cleared no earlier than at the window's next focus. */
+  needsFocus: z.boolean().optional(),
+});
+export type Copied = z.infer<typeof copied>;

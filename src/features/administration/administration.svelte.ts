@@ -14,6 +14,7 @@ import type { Operation } from '../../../electron/contract/models/fields.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../api.ts';
 import type { AppStore } from '../../app-store.svelte.ts';
+import { formatClearing } from '../../copied.ts';
 
 export type AdministrationTab = 'definitions' | 'policies' | 'keys' | 'tools';
 
@@ -278,9 +279,7 @@ export class AdministrationController {
     if (this.made === null) return;
     const outcome = await this.#api.call('administration.copySecret', { secretId: this.made.secretId });
     this.localFailure = outcome.ok ? null : outcome.failure;
-    this.notice = outcome.ok
-      ? `Copied. The clipboard is cleared in ${Math.round(outcome.value.clearAfterMs / 1_000)} s.`
-      : '';
+    this.notice = outcome.ok ? `Copied. ${formatClearing(outcome.value)}` : '';
   }
 
   async useMade(): Promise<void> {

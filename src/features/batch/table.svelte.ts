@@ -1,4 +1,5 @@
 import type { Job } from '../../../electron/contract/models/batch.ts';
+import type { Copied } from '../../../electron/contract/models/lookup.ts';
 import type {
   ColumnProfile,
   FoundCell,
@@ -236,8 +237,8 @@ export class ResultsTable {
     return this.found;
   }
 
-  /** Puts cells on the clipboard, masked as they are shown; how long they stay, or null where that failed. */
-  async copy(rows: { from: number; count: number }, columns: number[]): Promise<number | null> {
+  /** Puts cells on the clipboard, masked as they are shown; when they are cleared, or null where that failed. */
+  async copy(rows: { from: number; count: number }, columns: number[]): Promise<Copied | null> {
     const outcome = await this.#api.call('batch.copy', {
       ...this.#query,
       from: rows.from,
@@ -245,7 +246,7 @@ export class ResultsTable {
       columns: columns.filter((column) => column !== rowHead),
     });
     this.failure = outcome.ok ? null : outcome.failure;
-    return outcome.ok ? outcome.value.clearAfterMs : null;
+    return outcome.ok ? outcome.value : null;
   }
 
   setWidth(column: number, width: number): void {

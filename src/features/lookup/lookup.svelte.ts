@@ -35,6 +35,8 @@ export type LookupPanel = 'reveal' | 'copy' | 'translate';
 export interface Copied {
   what: 'masked' | 'token' | 'cleartext';
   until: number;
+  /** Cleared then only if the window has the focus, else when it has it again. */
+  needsFocus: boolean;
 }
 
 /** What Enter in the field led to. */
@@ -332,7 +334,8 @@ export class LookupController {
       else this.failure = outcome.failure;
       return;
     }
-    this.copied = { what, until: Date.now() + outcome.value.clearAfterMs };
+    const { clearAfterMs, needsFocus = false } = outcome.value;
+    this.copied = { what, until: Date.now() + clearAfterMs, needsFocus };
     this.announced = `${copiedLabels[what]} copied.`;
     if (what !== 'cleartext') return;
     this.close();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CDPSession, Page } from '@playwright/test';
-import { chromiumOnly, expect, test } from '../../support/app-fixture.ts';
+import { expect, test } from '../../support/app-fixture.ts';
 import { go, lookUp, startBuiltIn } from '../../support/page-actions.ts';
 import { countInMemory, rendererPids } from '../../support/renderer-memory.ts';
 import { heapStrings } from '../../support/heap-strings.ts';
@@ -13,7 +13,7 @@ import {
   revealLookup,
   tokenizeCards,
 } from '../../support/tour.ts';
-import { listenOnTheWire, wireIsElsewhere } from '../../support/wire-canaries.ts';
+import { listenOnTheWire } from '../../support/wire-canaries.ts';
 
 // Reading another process's memory is for root, or for a machine that lets a parent trace its children.
 test.skip(process.platform !== 'linux', 'reads /proc');
@@ -30,66 +30,66 @@ async function collected(protocol: CDPSession): Promise<void> {
 
 const none = (texts: readonly string[]): number[] => texts.map(() => 0);
 
-test(
-  'secrets and cleartext that nobody revealed are not in the window, and what was revealed is gone again',
-  chromiumOnly(wireIsElsewhere),
-  async ({ page, app, home }) => {
-    test.setTimeout(240_000);
-    const wire = listenOnTheWire();
-    const protocol = await page.context().newCDPSession(page);
-    const all = await tokenizeCards(page, app, home);
-    const { cards, tokens } = all;
-    const [looked = '', again = '', ofBatch = ''] = cards;
+test('secrets and cleartext that nobody revealed are not in the window, and what was revealed is gone again', async ({
+  page,
+  app,
+  home,
+}) => {
+  test.setTimeout(240_000);
+  const wire = await listenOnTheWire(app);
+  const protocol = await page.context().newCDPSession(page);
+  const all = await tokenizeCards(page, app, home);
+  const { cards, tokens } = all;
+  const [looked = '', again = '', ofBatch = ''] = cards;
 
-    const shown: string[] = [];
-    async function shownAndGone(card: string): Promise<void> {
-      shown.push(card, hiddenPart(card));
-      // It is on the screen, in single characters: as one piece it does not even stand there now.
-      expect(await page.locator('.revealed .value > span > span').count()).toBe(card.length);
-      expect.soft(inMemory(shown)).toEqual(none(shown));
-      await hide(page);
-      // Without waiting for the engine to tidy up, and after it did.
-      expect.soft(inMemory(shown)).toEqual(none(shown));
-      await collected(protocol);
-      expect.soft(inMemory(shown)).toEqual(none(shown));
-    }
-
-    await go(page, 'Lookup');
-    for (const [index, card] of [looked, again].entries()) {
-      await lookUp(page, tokens[index] ?? '');
-      await collected(protocol);
-      expect(inMemory([card])).toEqual([0]);
-      await revealLookup(page);
-      await shownAndGone(card);
-    }
-    await detokenizeCards(page, home, all);
-    await revealCell(page, 3);
-    await shownAndGone(ofBatch);
-
-    await page.keyboard.press('Control+l');
-    await page.getByRole('button', { name: 'Unlock' }).waitFor();
+  const shown: string[] = [];
+  async function shownAndGone(card: string): Promise<void> {
+    shown.push(card, hiddenPart(card));
+    // It is on the screen, in single characters: as one piece it does not even stand there now.
+    expect(await page.locator('.revealed .value > span > span').count()).toBe(card.length);
+    expect.soft(inMemory(shown)).toEqual(none(shown));
+    await hide(page);
+    // Without waiting for the engine to tidy up, and after it did.
+    expect.soft(inMemory(shown)).toEqual(none(shown));
     await collected(protocol);
-    wire.stop();
-    const secrets = [...wire.secrets.keys()];
-    expect(new Set(wire.secrets.values())).toEqual(new Set(['apiKey', 'policyPassword', 'sessionToken']));
-    expect.soft(inMemory(secrets)).toEqual(none(secrets));
-    expect.soft(inMemory(cards)).toEqual(none(cards));
+    expect.soft(inMemory(shown)).toEqual(none(shown));
+  }
 
-    await page.getByRole('button', { name: 'Unlock' }).click();
-    await go(page, 'Lookup');
-    await lookUp(page, tokens[0] ?? '');
-    const strings = await heapStrings(protocol);
-    const held = (text: string): boolean => strings.some((string) => string.includes(text));
-    expect(held(tokens[0] ?? '')).toBe(true);
-    expect([...secrets, ...cards].filter(held)).toEqual([]);
-
-    // The controls: the scan finds what is on the screen, and a revealed card once a script has joined its characters.
-    expect(inMemory([tokens[0] ?? ''])[0]).toBeGreaterThan(0);
+  await go(page, 'Lookup');
+  for (const [index, card] of [looked, again].entries()) {
+    await lookUp(page, tokens[index] ?? '');
+    await collected(protocol);
+    expect(inMemory([card])).toEqual([0]);
     await revealLookup(page);
-    expect(await page.locator('.revealed .value').textContent()).toBe(looked);
-    expect(inMemory([looked])[0]).toBeGreaterThan(0);
-  },
-);
+    await shownAndGone(card);
+  }
+  await detokenizeCards(page, home, all);
+  await revealCell(page, 3);
+  await shownAndGone(ofBatch);
+
+  await page.keyboard.press('Control+l');
+  await page.getByRole('button', { name: 'Unlock' }).waitFor();
+  await collected(protocol);
+  const onTheWire = await wire.stop();
+  const secrets = [...onTheWire.keys()];
+  expect(new Set(onTheWire.values())).toEqual(new Set(['apiKey', 'policyPassword', 'sessionToken']));
+  expect.soft(inMemory(secrets)).toEqual(none(secrets));
+  expect.soft(inMemory(cards)).toEqual(none(cards));
+
+  await page.getByRole('button', { name: 'Unlock' }).click();
+  await go(page, 'Lookup');
+  await lookUp(page, tokens[0] ?? '');
+  const strings = await heapStrings(protocol);
+  const held = (text: string): boolean => strings.some((string) => string.includes(text));
+  expect(held(tokens[0] ?? '')).toBe(true);
+  expect([...secrets, ...cards].filter(held)).toEqual([]);
+
+  // The controls: the scan finds what is on the screen, and a revealed card once a script has joined its characters.
+  expect(inMemory([tokens[0] ?? ''])[0]).toBeGreaterThan(0);
+  await revealLookup(page);
+  expect(await page.locator('.revealed .value').textContent()).toBe(looked);
+  expect(inMemory([looked])[0]).toBeGreaterThan(0);
+});
 
 /** Through the browser process, a key at a time, as a keyboard would: no message of the page's own has the text. */
 async function typeSecret(page: Page, text: string): Promise<void> {

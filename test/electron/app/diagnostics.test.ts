@@ -36,7 +36,6 @@ function diagnostics(session: Failure | null, over: Partial<DiagnosticsOptions> 
   const target = path.join(folder, 'canary-target.txt');
   const options = {
     platform: {
-      kind: 'electron',
       version: '1.2.3',
       home: folder,
       proxyFor: () => Promise.resolve('http://canary:canary@canary-proxy.example:3128'),
@@ -73,7 +72,7 @@ async function text(handlers: ReturnType<typeof diagnostics>): Promise<string> {
 test('say what support asks for', async () => {
   const found = await text(diagnostics(null));
   for (const line of [
-    'Tokendesk 1.2.3, electron',
+    'Tokendesk 1.2.3\n',
     `node ${process.versions.node}`,
     `${process.platform} ${os.release()}, ${process.arch}`,
     'keyring: locked',

@@ -31,7 +31,7 @@ async function installed(): Promise<SelfCheckOptions & { clock: FakeClock }> {
   await flipFuses(executable, {
     version: FuseVersion.V1,
     [FuseV1Options.RunAsNode]: false,
-    [FuseV1Options.EnableCookieEncryption]: true,
+    [FuseV1Options.EnableCookieEncryption]: false,
     [FuseV1Options.EnableNodeOptionsEnvironmentVariable]: false,
     [FuseV1Options.EnableNodeCliInspectArguments]: false,
     [FuseV1Options.EnableEmbeddedAsarIntegrityValidation]: true,
@@ -100,7 +100,7 @@ test('one failed check is enough, and the others are still reported', async () =
 describe('fuses', () => {
   test.each([
     [FuseV1Options.RunAsNode, true, 'runAsNode'],
-    [FuseV1Options.EnableCookieEncryption, false, 'cookieEncryption'],
+    [FuseV1Options.EnableCookieEncryption, true, 'cookieEncryption'],
     [FuseV1Options.EnableNodeOptionsEnvironmentVariable, true, 'nodeOptions'],
     [FuseV1Options.EnableNodeCliInspectArguments, true, 'nodeInspect'],
     [FuseV1Options.EnableEmbeddedAsarIntegrityValidation, false, 'archiveIntegrity'],

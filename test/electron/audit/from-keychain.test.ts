@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { readChainKey, createKeychainAnchor } from '../../../electron/audit/checkpoint.ts';
 import { createKeychain } from '../../../electron/credentials/keychain.ts';
-import { fakeKeyring } from '../../support/fake-keyring.ts';
+import { fakeKeyring, testEntry, testHomeId } from '../../support/fake-keyring.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { everything, logFolder, value } from '../../support/audit-folder.ts';
 
@@ -14,6 +14,7 @@ function app(keyring = fakeKeyring()) {
   /** A start of the app: the keychain is opened anew, what is on the disk stays. */
   function start() {
     const keychain = createKeychain({
+      homeId: testHomeId,
       load: () => Promise.resolve(keyring),
       index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
       clock: fakeClock(),
@@ -43,7 +44,7 @@ test('nothing is begun while the keyring is locked, and no other key is made', a
   expect((await audit.begin(intent)).ok).toBe(false);
   keyring.mood = 'open';
   value(await audit.begin(intent));
-  expect(keyring.entries.get('audit:key')).toBe(before.get('audit:key'));
+  expect(keyring.entries.get(testEntry('audit:key'))).toBe(before.get(testEntry('audit:key')));
 });
 
 test('a log removed with its checkpoint is found by the anchor in the keychain', async () => {
@@ -60,8 +61,8 @@ test('a key removed from the keyring breaks the chain and does not start another
   const audit = await start();
   value(await audit.begin(intent));
   await audit.close();
-  keyring.entries.delete('audit:key');
-  keyring.entries.delete('audit:anchor');
+  keyring.entries.delete(testEntry('audit:key'));
+  keyring.entries.delete(testEntry('audit:anchor'));
   expect((await start()).state()).toBe('broken');
 });
 

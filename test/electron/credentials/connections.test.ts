@@ -21,7 +21,7 @@ import { createKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { createAuthority, type Leaf } from '../../faults/certificates.ts';
 import { createPfx } from '../../faults/pfx.ts';
-import { fakeKeyring, type FakeKeyring } from '../../support/fake-keyring.ts';
+import { fakeKeyring, type FakeKeyring, testEntry, testHomeId } from '../../support/fake-keyring.ts';
 import { inlineParser } from '../../support/parser.ts';
 
 const apiKey = { kind: 'apiKey' } as const;
@@ -72,6 +72,7 @@ function app(earlier: Earlier | null = null, certificateFolder = folder) {
     names: [],
   };
   const keychain = createKeychain({
+    homeId: testHomeId,
     load: () => Promise.resolve(keyring),
     index: { read: () => names, write: (next) => names.splice(0, names.length, ...next) },
     clock: fakeClock(),
@@ -316,7 +317,7 @@ test('a client certificate is stored encrypted, and the window sees its subject 
   expect(encrypted.includes(pfx.subarray(40, 56))).toBe(false);
   expect(encrypted.includes('PRIVATE KEY')).toBe(false);
   expect(encrypted.includes(passphrase)).toBe(false);
-  expect([...keyring.entries.keys()].filter((name) => /^c1:.*certificate/.test(name))).toHaveLength(1);
+  expect([...keyring.entries.keys()].filter((name) => /:c1:.*certificate/.test(name))).toHaveLength(1);
   expect(await connections.certificate('c1')).toEqual(done(pair));
 });
 
@@ -340,7 +341,7 @@ test('a certificate stays when the connection changes, and is removed when its o
   expect(await connections.certificate('c1')).toEqual(done(null));
   expect(connections.list()[0]?.clientCertificate).toBeNull();
   expect(fs.readdirSync(folder)).toEqual([]);
-  expect([...keyring.entries.keys()].filter((name) => name.startsWith('c1:'))).toEqual([]);
+  expect([...keyring.entries.keys()].filter((name) => name.startsWith(testEntry('c1:')))).toEqual([]);
 });
 
 test('a certificate is not found for another origin, not even when the settings were edited', async () => {
@@ -353,7 +354,7 @@ test('a certificate is removed with its connection', async () => {
   const { connections, keyring } = await withCertificate();
   value(await connections.remove('c1'));
   expect(fs.readdirSync(folder)).toEqual([]);
-  expect([...keyring.entries.keys()].filter((name) => name.startsWith('c1:'))).toEqual([]);
+  expect([...keyring.entries.keys()].filter((name) => name.startsWith(testEntry('c1:')))).toEqual([]);
 });
 
 test('a certificate is removed alone, and the other secrets stay', async () => {
@@ -362,7 +363,7 @@ test('a certificate is removed alone, and the other secrets stay', async () => {
   expect(connections.views()[0]).toMatchObject({ clientCertificate: null, certificateKey: 'missing' });
   expect(fs.readdirSync(folder)).toEqual([]);
   expect([...keyring.entries.values()]).toContain('proxy-1');
-  expect([...keyring.entries.keys()].filter((name) => /^c1:.*certificate/.test(name))).toEqual([]);
+  expect([...keyring.entries.keys()].filter((name) => /:c1:.*certificate/.test(name))).toEqual([]);
 });
 
 const someFile = await open(import.meta.filename);

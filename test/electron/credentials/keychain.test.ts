@@ -2,13 +2,14 @@ import { expect, test, vi } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { createKeychain } from '../../../electron/credentials/keychain.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import { fakeKeyring } from '../../support/fake-keyring.ts';
+import { fakeKeyring, testEntry, testHomeId } from '../../support/fake-keyring.ts';
 
 function app(keyring = fakeKeyring(), stored: string[] = []) {
   const clock = fakeClock();
   const index = { names: stored };
   const states: string[] = [];
   const keychain = createKeychain({
+    homeId: testHomeId,
     load: () => Promise.resolve(keyring),
     index: { read: () => index.names, write: (names) => (index.names = [...names]) },
     clock,
@@ -34,13 +35,13 @@ test('stores, reads and removes, with the name in the index and the value nowher
   expect(keychain.peek('c1:apiKey')).toBe('stored');
   expect(await keychain.read('c1:apiKey')).toEqual(done('s3cret'));
   expect(await keychain.remove('c1:apiKey')).toEqual(done(null));
-  expect(keyring.entries.has('c1:apiKey')).toBe(false);
+  expect(keyring.entries.has(testEntry('c1:apiKey'))).toBe(false);
   expect(index.names).toEqual([]);
   expect(await keychain.read('c1:apiKey')).toEqual(failed('credentials.missing'));
 });
 
 test('an indexed secret that the keyring does not return is locked, never missing', async () => {
-  const { keychain, keyring, states } = app(fakeKeyring({ a: 'x' }), ['a']);
+  const { keychain, keyring, states } = app(fakeKeyring({ [testEntry('a')]: 'x' }), ['a']);
   keyring.mood = 'locked';
   expect(await keychain.read('a')).toEqual(failed('keychain.locked'));
   expect(await keychain.read('a')).toEqual(failed('keychain.locked'));
@@ -59,7 +60,7 @@ test('a keyring that stores and returns nothing is locked too', async () => {
   expect(await keychain.read('a')).toEqual(failed('keychain.locked'));
   expect(index.names).toEqual(['a']);
   expect(await keychain.key('b')).toEqual(failed('keychain.locked'));
-  expect(keyring.entries.has('b')).toBe(false);
+  expect(keyring.entries.has(testEntry('b'))).toBe(false);
 });
 
 test('a secret that somebody else removed from an open keyring is missing', async () => {
@@ -70,13 +71,13 @@ test('a secret that somebody else removed from an open keyring is missing', asyn
 });
 
 test('nothing is reported as removed while the keyring is locked', async () => {
-  const { keychain, keyring, index } = app(fakeKeyring({ a: 'x' }), ['a']);
+  const { keychain, keyring, index } = app(fakeKeyring({ [testEntry('a')]: 'x' }), ['a']);
   keyring.mood = 'locked';
   expect(await keychain.remove('a')).toEqual(failed('keychain.locked'));
   expect(index.names).toEqual(['a']);
   keyring.mood = 'open';
   expect(await keychain.remove('a')).toEqual(done(null));
-  expect(keyring.entries.has('a')).toBe(false);
+  expect(keyring.entries.has(testEntry('a'))).toBe(false);
 });
 
 test('calls go one at a time, in order', async () => {
@@ -88,11 +89,16 @@ test('calls go one at a time, in order', async () => {
     keychain.remove('b'),
   ]);
   expect(keyring.atOnce.max).toBe(1);
-  expect(keyring.calls).toEqual(['set a', 'set b', 'get a', 'delete b']);
+  expect(keyring.calls).toEqual([
+    `set ${testEntry('a')}`,
+    `set ${testEntry('b')}`,
+    `get ${testEntry('a')}`,
+    `delete ${testEntry('b')}`,
+  ]);
 });
 
 test('a call that does not return is given up on, and no other is made until it does', async () => {
-  const { keychain, keyring, clock, states } = app(fakeKeyring({ a: 'x' }), ['a']);
+  const { keychain, keyring, clock, states } = app(fakeKeyring({ [testEntry('a')]: 'x' }), ['a']);
   keyring.mood = 'hanging';
   const first = keychain.read('a');
   const behind = keychain.read('a');
@@ -106,7 +112,7 @@ test('a call that does not return is given up on, and no other is made until it 
   expect(await keychain.remove('a')).toEqual(failed('keychain.stalled'));
   expect((await keychain.key('k')).ok).toBe(false);
   expect(keychain.peek('a')).toBe('locked');
-  expect(keyring.calls).toEqual(['get a']);
+  expect(keyring.calls).toEqual([`get ${testEntry('a')}`]);
 
   keyring.mood = 'open';
   keyring.release();
@@ -145,6 +151,7 @@ test('without a keyring secrets are in memory for this run', async () => {
 
 test('where the native module can not be loaded there is no keyring', async () => {
   const keychain = createKeychain({
+    homeId: testHomeId,
     load: () => Promise.reject(new Error('Failed to load keytar native addon')),
     index: { read: () => [], write: () => undefined },
     clock: fakeClock(),
@@ -154,7 +161,7 @@ test('where the native module can not be loaded there is no keyring', async () =
 });
 
 test('a secret in a keyring that is gone is neither missing nor removed from the index', async () => {
-  const { keychain, keyring, index } = app(fakeKeyring({ a: 'x' }), ['a']);
+  const { keychain, keyring, index } = app(fakeKeyring({ [testEntry('a')]: 'x' }), ['a']);
   keyring.mood = 'gone';
   expect(await keychain.read('a')).toEqual(failed('keychain.unavailable'));
   expect(await keychain.remove('a')).toEqual(failed('keychain.unavailable'));
@@ -184,14 +191,14 @@ test('a key is 32 random bytes, made once, also for two calls at a time', async 
 
 test('a key in use is not replaced while the keyring is locked, even with the index lost', async () => {
   const stored = Buffer.alloc(32, 7).toString('base64');
-  const { keychain, keyring } = app(fakeKeyring({ audit: stored }), []);
+  const { keychain, keyring } = app(fakeKeyring({ [testEntry('audit')]: stored }), []);
   keyring.mood = 'locked';
   expect(await keychain.key('audit')).toEqual(failed('keychain.locked'));
   const set = keyring.setPassword.bind(keyring);
   // The person unlocks the keyring when storing asks for it.
   keyring.setPassword = (...call) => ((keyring.mood = 'open'), set(...call));
   expect(value(await keychain.key('audit'))).toEqual(new Uint8Array(32).fill(7));
-  expect(keyring.entries.get('audit')).toBe(stored);
+  expect(keyring.entries.get(testEntry('audit'))).toBe(stored);
 });
 
 test('a secret has at most 2,560 bytes, not characters', async () => {
@@ -201,7 +208,7 @@ test('a secret has at most 2,560 bytes, not characters', async () => {
     failed('credentials.too-long', { subject: '2560' }),
   );
   expect(await keychain.store('b', '')).toEqual(failed('credentials.missing'));
-  expect([...keyring.entries.keys()]).toEqual(['a']);
+  expect([...keyring.entries.keys()]).toEqual([testEntry('a')]);
 });
 
 test('an account name with other characters is a bug', async () => {

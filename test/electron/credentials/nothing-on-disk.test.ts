@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import Conf from 'conf';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createClientCertificates } from '../../../electron/credentials/client-certificates.ts';
 import { createConnections } from '../../../electron/credentials/connections.ts';
@@ -14,7 +13,8 @@ import {
 } from '../../../electron/settings/settings.ts';
 import { createStore } from '../../../electron/settings/store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import { fakeKeyring } from '../../support/fake-keyring.ts';
+import { fakeKeyring, testHomeId } from '../../support/fake-keyring.ts';
+import { openSettingsFile } from '../../support/settings-file.ts';
 import { inlineParser } from '../../support/parser.ts';
 
 const secrets = ['canary-api-key-1', 'canary-password-2', 'canary-passphrase-3'];
@@ -84,13 +84,14 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
     shape: settingsDocument,
     version: documentVersion,
     migrations: documentMigrations,
-    conf: (options) => new Conf(options),
+    openFile: openSettingsFile,
     now: () => new Date(),
   });
   const keyring = fakeKeyring();
   keyring.mood = mood;
   const clock = fakeClock();
   const keychain = createKeychain({
+    homeId: testHomeId,
     load: () => Promise.resolve(keyring),
     index: {
       read: () => store.read('keychainIndex'),

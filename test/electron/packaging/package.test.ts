@@ -88,7 +88,7 @@ for (const { system, native, skip } of systems)
       ['NODE_OPTIONS', FuseV1Options.EnableNodeOptionsEnvironmentVariable, false],
       ['--inspect', FuseV1Options.EnableNodeCliInspectArguments, false],
       ['extra rights of file://', FuseV1Options.GrantFileProtocolExtraPrivileges, false],
-      ['cookie encryption', FuseV1Options.EnableCookieEncryption, true],
+      ['cookie encryption', FuseV1Options.EnableCookieEncryption, false],
       ['integrity of the archive', FuseV1Options.EnableEmbeddedAsarIntegrityValidation, true],
       ['loading from the archive only', FuseV1Options.OnlyLoadAppFromAsar, true],
     ])('the fuse for %s', async (_what, fuse, on) => {

@@ -1,20 +1,53 @@
-import type * as Electron from 'electron';
+import { EventEmitter } from 'node:events';
+import type { App, OnBeforeRequestListenerDetails, Session, WebContents } from 'electron';
 import { describe, expect, test } from 'vitest';
-import type { ElectronModules } from '../../../electron/platform/electron-platform.ts';
 import { denyEverything } from '../../../electron/platform/denials.ts';
-import { setMenu } from '../../../electron/platform/menu.ts';
-import { createFakeContents, createFakeElectron, createFakeSession } from '../../support/fake-electron.ts';
 
-const options = { userData: '/nowhere', appPath: '/nowhere' };
+/** What is handed to a method of a session. */
+type Handler<
+  M extends
+    | 'setPermissionRequestHandler'
+    | 'setPermissionCheckHandler'
+    | 'setDevicePermissionHandler'
+    | 'setDisplayMediaRequestHandler',
+> = NonNullable<Parameters<Session[M]>[0]>;
 
+/** Electron's objects, each of which keeps the last thing it was told. */
 function denied() {
-  const fake = createFakeElectron(options);
-  denyEverything(fake.modules.app);
-  const session = createFakeSession();
-  fake.app.emit('session-created', session);
-  const contents = createFakeContents(new Map());
-  fake.app.emit('web-contents-created', {}, contents);
-  return { app: fake.app, session, contents };
+  const told = new Map<string, unknown>();
+  const set = (name: string) => (value: unknown) => void told.set(name, value);
+  const app = new EventEmitter();
+  denyEverything(app as unknown as Pick<App, 'on'>);
+  const session = Object.assign(new EventEmitter(), {
+    setPermissionRequestHandler: set('permissionRequest'),
+    setPermissionCheckHandler: set('permissionCheck'),
+    setDevicePermissionHandler: set('device'),
+    setDisplayMediaRequestHandler: set('displayMedia'),
+    setSpellCheckerEnabled: set('spellcheck'),
+    webRequest: { onBeforeRequest: set('beforeRequest') },
+  });
+  const contents = Object.assign(new EventEmitter(), {
+    setWindowOpenHandler: set('windowOpen'),
+    setWebRTCIPHandlingPolicy: set('webRtc'),
+  });
+  app.emit('session-created', session);
+  app.emit('web-contents-created', {}, contents);
+  return {
+    app,
+    session,
+    contents,
+    permissionRequest: told.get('permissionRequest') as Handler<'setPermissionRequestHandler'>,
+    permissionCheck: told.get('permissionCheck') as Handler<'setPermissionCheckHandler'>,
+    device: told.get('device') as Handler<'setDevicePermissionHandler'>,
+    displayMedia: told.get('displayMedia') as Handler<'setDisplayMediaRequestHandler'>,
+    spellcheck: told.get('spellcheck'),
+    beforeRequest: told.get('beforeRequest') as (
+      details: OnBeforeRequestListenerDetails,
+      answer: (response: object) => void,
+    ) => void,
+    windowOpen: told.get('windowOpen') as Parameters<WebContents['setWindowOpenHandler']>[0],
+    webRtc: told.get('webRtc'),
+  };
 }
 
 /** Whether the event's default was prevented. */
@@ -41,25 +74,25 @@ describe('what a page may not do', () => {
     ['local-fonts'],
     ['unknown'],
   ] as const)('ask for %s', (permission) => {
-    const { asked } = denied().session;
+    const { permissionRequest, permissionCheck } = denied();
     const answers: boolean[] = [];
-    asked.permissionRequest?.(null as never, permission, (granted) => answers.push(granted), {
+    permissionRequest(null as never, permission, (granted) => answers.push(granted), {
       requestingUrl: 'app://tokendesk/index.html',
       isMainFrame: true,
     });
     expect(answers).toEqual([false]);
-    expect(asked.permissionCheck?.(null, permission as never, 'app://tokendesk', {} as never)).toBe(false);
+    expect(permissionCheck(null, permission as never, 'app://tokendesk', {} as never)).toBe(false);
   });
 
   test('use a device, or capture the screen', () => {
-    const { asked } = denied().session;
-    expect(
-      asked.device?.({ deviceType: 'usb', origin: 'app://tokendesk', device: {} as never } as never),
-    ).toBe(false);
+    const { device, displayMedia, spellcheck } = denied();
+    expect(device({ deviceType: 'usb', origin: 'app://tokendesk', device: {} as never } as never)).toBe(
+      false,
+    );
     const streams: unknown[] = [];
-    asked.displayMedia?.({} as never, (given) => streams.push(given));
+    displayMedia({} as never, (given) => streams.push(given));
     expect(streams).toEqual([null]);
-    expect(asked.spellcheck).toBe(false);
+    expect(spellcheck).toBe(false);
   });
 
   test.each([
@@ -75,7 +108,7 @@ describe('what a page may not do', () => {
     ['app://tokendesk/assets/index.js', false],
   ])('request %s: cancelled is %s', (url, cancel) => {
     const answers: unknown[] = [];
-    denied().session.asked.beforeRequest?.({ url } as never, (answer) => answers.push(answer));
+    denied().beforeRequest({ url } as never, (answer) => answers.push(answer));
     expect(answers).toEqual([{ cancel }]);
   });
 
@@ -88,9 +121,9 @@ describe('what a page may not do', () => {
   });
 
   test('open a window', () => {
-    const { asked } = denied().contents;
-    expect(asked.windowOpen?.({ url: 'app://tokendesk/index.html' } as never)).toEqual({ action: 'deny' });
-    expect(asked.webRtc).toBe('disable_non_proxied_udp');
+    const { windowOpen, webRtc } = denied();
+    expect(windowOpen({ url: 'app://tokendesk/index.html' } as never)).toEqual({ action: 'deny' });
+    expect(webRtc).toBe('disable_non_proxied_udp');
   });
 
   test('sign in anywhere', () => {
@@ -101,22 +134,4 @@ describe('what a page may not do', () => {
     expect(prevented(app, 'login', {}, {}, {}, answer)).toBe(true);
     expect(answers).toEqual([[], []]);
   });
-});
-
-describe('the menu', () => {
-  test.each(['win32', 'linux', 'darwin'] as const)(
-    'has no way to reload, to open developer tools or the web on %s',
-    (platform) => {
-      const fake = createFakeElectron(options);
-      setMenu(fake.modules satisfies Pick<ElectronModules, 'Menu'>, platform, () => undefined);
-      const roles = (items: readonly Electron.MenuItemConstructorOptions[]): (string | undefined)[] =>
-        items.flatMap(({ role, submenu }) => [role, ...(Array.isArray(submenu) ? roles(submenu) : [])]);
-      const found = new Set(roles(fake.said.template ?? []).filter((role) => role !== undefined));
-      const known = ['close', 'quit', 'editMenu', 'resetZoom', 'zoomIn', 'zoomOut', 'togglefullscreen'];
-      expect(
-        [...found].filter((role) => ![...known, 'appMenu', 'windowMenu', 'help'].includes(role)),
-      ).toEqual([]);
-      expect(found.has('appMenu')).toBe(platform === 'darwin');
-    },
-  );
 });

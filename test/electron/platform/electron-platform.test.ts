@@ -1,306 +1,374 @@
+import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import type * as Electron from 'electron';
 import { describe, expect, test, vi } from 'vitest';
-import { calls } from '../../../electron/contract/calls.ts';
-import { createElectronPlatform, homeFolder } from '../../../electron/platform/electron-platform.ts';
-import type { AwaySignal, Router } from '../../../electron/platform/platform.ts';
-import { createFakeElectron } from '../../support/fake-electron.ts';
+import {
+  createElectronPlatform,
+  deadProxy,
+  exclusions,
+  homeFolder,
+  isWayland,
+  proxyAddress,
+  type ElectronModules,
+} from '../../../electron/platform/electron-platform.ts';
+import type { AwaySignal } from '../../../electron/platform/platform.ts';
 import { tempFolder, tinyBundle } from '../../support/temp-folder.ts';
 
-async function createPlatform(os: NodeJS.Platform = 'linux') {
-  const userData = path.join(tempFolder(), 'data');
-  const fake = createFakeElectron({ userData, appPath: '/the/app' });
-  const preload = path.join(tempFolder(), 'preload.cjs');
-  fs.writeFileSync(preload, '');
-  const platform = await createElectronPlatform(fake.modules, {
-    renderer: tinyBundle(),
-    preload,
-    os,
-  });
-  return { fake, platform, preload, userData };
+/* What the platform makes of Electron's answers, on any system. What it makes of Electron itself: in-electron.test.ts. */
+
+class FakeWindow extends EventEmitter {
+  readonly webContents = new EventEmitter();
+  isFront = false;
+  isSmall = false;
+  progress = -1;
+  setProgressBar = (progress: number) => (this.progress = progress);
+  isFocused = () => this.isFront;
+  isMinimized = () => this.isSmall;
+  focus = () => (this.isFront = true);
+  restore = () => (this.isSmall = false);
+  loadURL = () => Promise.resolve();
 }
 
-async function opened(os?: NodeJS.Platform) {
-  const created = await createPlatform(os);
-  const router = vi.fn<Router>(() => Promise.resolve({ ok: true, value: {} }));
-  created.platform.serve(router);
-  await created.platform.openWindow();
-  const window = created.fake.windows[0];
-  if (window === undefined) throw new Error('no window');
-  return { ...created, router, window };
-}
-
-describe('the window', () => {
-  test('is made with these preferences and no others', async () => {
-    const { window, preload, fake } = await opened();
-    const session = fake.sessions.get('tokendesk');
-    expect(window.options.webPreferences).toEqual({
-      preload,
-      session,
-      sandbox: true,
-      contextIsolation: true,
-      nodeIntegration: false,
-      nodeIntegrationInWorker: false,
-      nodeIntegrationInSubFrames: false,
-      webSecurity: true,
-      allowRunningInsecureContent: false,
-      experimentalFeatures: false,
-      plugins: false,
-      webviewTag: false,
-      navigateOnDragDrop: false,
-      safeDialogs: true,
-      spellcheck: false,
-      devTools: false,
-    });
-    expect(window.options.show).toBe(false);
-  });
-
-  test('shows the bundle, from a session that is not on the disk', async () => {
-    const { window, fake } = await opened();
-    expect(window.url).toBe('app://tokendesk/index.html');
-    expect(window.isShown).toBe(true);
-    const [[partition, session] = []] = [...fake.sessions];
-    expect(partition).not.toMatch(/^persist:/);
-    expect(session).toMatchObject({ settings: { cache: false } });
-  });
-
-  test('is the only one: a second start brings it to the front', async () => {
-    const { window, fake } = await opened();
-    window.isSmall = true;
-    fake.app.emit('second-instance');
-    expect([window.isFront, window.isSmall]).toEqual([true, false]);
-  });
-
-  test('is kept out of screenshots on demand', async () => {
-    const { window, platform } = await opened();
-    platform.protectContent(true);
-    expect(window.isProtected).toBe(true);
-    platform.protectContent(false);
-    expect(window.isProtected).toBe(false);
-  });
-});
-
-describe('a call', () => {
-  const frame = { origin: 'app://tokendesk', parent: null };
-
-  test('has a handler for each of the contract, and no other', async () => {
-    const { fake } = await opened();
-    expect([...fake.handlers.keys()]).toEqual(Object.keys(calls).map((name) => `call:${name}`));
-  });
-
-  test('comes to the router with who asked', async () => {
-    const { window, router } = await opened();
-    await window.webContents.invoke('call:app.state', { a: 1 }, frame);
-    expect(router).toHaveBeenLastCalledWith({ origin: 'app://tokendesk', isMainFrame: true }, 'app.state', {
-      a: 1,
-    });
-  });
-
-  test('from a frame inside the window says so', async () => {
-    const { window, router } = await opened();
-    await window.webContents.invoke('call:app.state', {}, { ...frame, parent: {} });
-    expect(router.mock.lastCall?.[0]).toEqual({ origin: 'app://tokendesk', isMainFrame: false });
-  });
-
-  test('from another origin says so', async () => {
-    const { window, router } = await opened();
-    await window.webContents.invoke('call:app.state', {}, { ...frame, origin: 'https://evil.example' });
-    expect(router.mock.lastCall?.[0]).toEqual({ origin: 'https://evil.example', isMainFrame: true });
-  });
-
-  test('from a frame that is gone has no sender', async () => {
-    const { window, router } = await opened();
-    await window.webContents.invoke('call:app.state', {}, null);
-    expect(router.mock.lastCall?.[0]).toBeNull();
-  });
-
-  test("from contents that are not the window's has no sender", async () => {
-    const { fake, router } = await opened();
-    const other = new (fake.modules.BrowserWindow as unknown as new () => (typeof fake.windows)[number])();
-    await other.webContents.invoke('call:app.state', {}, frame);
-    expect(router.mock.lastCall?.[0]).toBeNull();
-  });
-});
-
-describe('a window whose process ended', () => {
-  const gone = (window: Awaited<ReturnType<typeof opened>>['window'], reason: string) =>
-    window.webContents.emit('render-process-gone', {}, { reason, exitCode: 1 });
-
-  test('is loaded again, and what it showed is hidden', async () => {
-    const { window, platform } = await opened();
-    const heard: AwaySignal[] = [];
-    platform.onAway((away) => heard.push(away));
-    window.url = '';
-    gone(window, 'crashed');
-    expect(heard).toEqual(['renderer-gone']);
-    await expect.poll(() => window.url).toBe('app://tokendesk/index.html');
-  });
-
-  test('is not loaded again when it ended as intended', async () => {
-    const { window } = await opened();
-    window.url = '';
-    gone(window, 'clean-exit');
-    await new Promise(setImmediate);
-    expect(window.url).toBe('');
-  });
-
-  test('ends the app with a sentence when it fails again and again', async () => {
-    const { window, fake } = await opened();
-    for (let time = 0; time < 3; time++) {
-      window.url = '';
-      gone(window, 'oom');
-      await expect.poll(() => window.url).not.toBe('');
+/** As much of Electron as answers: what it was asked is in `asked`. */
+function platformOn(os: NodeJS.Platform) {
+  const home = path.join(tempFolder(), 'data');
+  const asked = {
+    open: { canceled: true, filePaths: [] } as Electron.OpenDialogReturnValue,
+    save: { canceled: true, filePath: '' } as Electron.SaveDialogReturnValue,
+    dialogs: [] as (Electron.OpenDialogOptions | Electron.SaveDialogOptions)[],
+    opened: [] as string[],
+    openError: '',
+    proxy: 'DIRECT',
+    restarts: [] as Electron.RelaunchOptions[],
+    sessionEnds: 0,
+    partitions: [] as string[],
+    windowProxy: null as Electron.ProxyConfig | null,
+    awake: new Set<number>(),
+    notifications: [] as FakeNotification[],
+  };
+  const windows: FakeWindow[] = [];
+  class BrowserWindow extends FakeWindow {
+    constructor() {
+      super();
+      windows.push(this);
     }
-    expect(fake.said.exit).toBeNull();
-    gone(window, 'oom');
-    expect(fake.said.exit).toBe(0);
-    expect(fake.said.dialogs).toEqual([expect.stringMatching(/^Tokendesk has to close/)]);
+  }
+  class FakeNotification extends EventEmitter {
+    readonly options: Electron.NotificationConstructorOptions;
+    static isSupported = () => true;
+    constructor(options: Electron.NotificationConstructorOptions) {
+      super();
+      this.options = options;
+    }
+    show = () => asked.notifications.push(this);
+  }
+  const app = Object.assign(new EventEmitter(), {
+    isPackaged: false,
+    getVersion: () => '1.2.3',
+    getAppPath: () => '/the/app',
+    getPath: (name: string) => (name === 'userData' ? home : `/the/${name}`),
+    commandLine: { getSwitchValue: () => '' },
+    whenReady: () => Promise.resolve(),
+  });
+  const powerMonitor = new EventEmitter();
+  const electron = {
+    app,
+    BrowserWindow,
+    Notification: FakeNotification,
+    powerMonitor,
+    Menu: { buildFromTemplate: () => null, setApplicationMenu: () => undefined },
+    powerSaveBlocker: {
+      start: () => asked.awake.add(asked.awake.size + 1).size,
+      stop: (id: number) => asked.awake.delete(id),
+    },
+    screen: { getAllDisplays: () => [] },
+    session: {
+      // The window's own is not asked for a proxy: it has one that nobody answers.
+      fromPartition(name: string) {
+        asked.partitions.push(name);
+        return name === 'system-proxy'
+          ? { resolveProxy: () => Promise.resolve(asked.proxy) }
+          : {
+              setProxy: (given: Electron.ProxyConfig) => Promise.resolve((asked.windowProxy = given)),
+              protocol: { handle: () => undefined },
+            };
+      },
+      // It would be made, with files on the disk.
+      get defaultSession(): never {
+        throw new Error('default session');
+      },
+    },
+    nativeTheme: { shouldUseDarkColors: false },
+    clipboard: {},
+    dialog: {
+      showOpenDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.open),
+      showSaveDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.save),
+    },
+    shell: {
+      openPath: (folder: string) => (asked.opened.push(folder), Promise.resolve(asked.openError)),
+      showItemInFolder: (file: string) => asked.opened.push(file),
+    },
+  } as unknown as ElectronModules;
+  let lockScreen = () => {};
+  const platform = createElectronPlatform(electron, {
+    renderer: tinyBundle(),
+    preload: '/preload.cjs',
+    os,
+    watchScreenLock: (onLocked) => (lockScreen = onLocked),
+    restart: (options) => asked.restarts.push(options),
+    onSessionEnd: () => (asked.sessionEnds += 1),
+  });
+  async function openWindow(): Promise<FakeWindow> {
+    await platform.openWindow();
+    const [window] = windows;
+    if (window === undefined) throw new Error('no window');
+    return window;
+  }
+  const away: AwaySignal[] = [];
+  const stop = platform.onAway((signal) => away.push(signal));
+  return { platform, asked, app, powerMonitor, home, openWindow, away, stop, lockScreen: () => lockScreen() };
+}
+
+type OnSystem = ReturnType<typeof platformOn>;
+
+test('home is there, and for this user only', () => {
+  const { platform, home } = platformOn('linux');
+  expect(platform).toMatchObject({ home, resources: '/the/app/resources', version: '1.2.3' });
+  expect(fs.statSync(home).mode & 0o777).toBe(0o700);
+});
+
+describe('a person’s folder', () => {
+  const env = { LOCALAPPDATA: 'C:\\Users\\ada\\AppData\\Local' };
+  const local = 'C:\\Users\\ada\\AppData\\Local\\Tokendesk';
+  const appOf = (userData: string, given = '') => ({
+    getPath: (name: string) => (name === 'userData' ? userData : path.dirname(userData)),
+    commandLine: { getSwitchValue: () => given } as unknown as Electron.CommandLine,
+  });
+
+  test('does not travel with a roaming profile on Windows, unless it did before', () => {
+    for (const name of ['desk.json', 'config.json']) {
+      const roaming = path.join(tempFolder(), 'Tokendesk');
+      const home = () => homeFolder(appOf(roaming), env, 'win32');
+      expect(home()).toEqual({ folder: local, isOwn: true, usual: local });
+      fs.mkdirSync(roaming);
+      fs.writeFileSync(path.join(roaming, name), '{}');
+      expect(home()).toEqual({ folder: roaming, isOwn: true, usual: roaming });
+    }
+  });
+
+  test('is the system’s elsewhere', () => {
+    const folder = '/home/ada/.config/Tokendesk';
+    const usual = { folder, isOwn: true, usual: folder };
+    for (const os of ['linux', 'darwin'] as const) expect(homeFolder(appOf(folder), env, os)).toEqual(usual);
+    expect(homeFolder(appOf(folder), {}, 'win32')).toEqual(usual);
+  });
+
+  test('is the one that is named, which others may use too unless it is the usual one', () => {
+    const usual = '/home/ada/.config/Tokendesk';
+    const named = (folder: string) => homeFolder(appOf(usual, folder), env, 'linux');
+    expect(named('/srv/ada')).toEqual({ folder: '/srv/ada', isOwn: false, usual });
+    expect(named('/home/ada')).toEqual({ folder: '/home/ada', isOwn: false, usual });
+    expect(named(usual)).toEqual({ folder: usual, isOwn: true, usual });
   });
 });
 
-test('events reach the page, and nobody once the window is closed', async () => {
-  const { window, platform } = await opened();
-  const heard: unknown[] = [];
-  window.webContents.page.on('event:reveal.ended', (_event, payload) => heard.push(payload));
-  platform.send('reveal.ended', { revealId: 'r1', cause: 'time' });
-  window.close();
-  platform.send('reveal.ended', { revealId: 'r2', cause: 'time' });
-  expect(heard).toEqual([{ revealId: 'r1', cause: 'time' }]);
-});
-
-test.each<[string, AwaySignal, (app: Awaited<ReturnType<typeof opened>>) => void]>([
-  ['the window loses the focus', 'blur', ({ window }) => window.emit('blur')],
-  ['the window is hidden', 'blur', ({ window }) => window.emit('hide')],
-  ['the window is minimised', 'blur', ({ window }) => window.emit('minimize')],
-  ['the screen is locked', 'screen-locked', ({ fake }) => fake.powerMonitor.emit('lock-screen')],
+test.each<[NodeJS.Platform, string, AwaySignal, (system: OnSystem) => void]>([
+  ['linux', 'the screen is locked', 'screen-locked', ({ powerMonitor }) => powerMonitor.emit('lock-screen')],
+  ['linux', 'the desktop locks the screen', 'screen-locked', ({ lockScreen }) => lockScreen()],
   [
+    'darwin',
     'another user takes over',
     'screen-locked',
-    ({ fake }) => fake.powerMonitor.emit('user-did-resign-active'),
+    ({ powerMonitor }) => powerMonitor.emit('user-did-resign-active'),
   ],
-  ['the machine goes to sleep', 'suspend', ({ fake }) => fake.powerMonitor.emit('suspend')],
-  ['the machine wakes up', 'resume', ({ fake }) => fake.powerMonitor.emit('resume')],
-  ['the app is about to quit', 'quit', ({ fake }) => fake.app.emit('before-quit')],
-])('when %s, that is heard as %s', async (_what, signal, happen) => {
-  const app = await opened();
-  const heard: AwaySignal[] = [];
-  const stop = app.platform.onAway((away) => heard.push(away));
-  happen(app);
-  expect(heard).toEqual([signal]);
-  stop();
-  happen(app);
-  expect(heard).toEqual([signal]);
+  ['win32', 'the machine goes to sleep', 'suspend', ({ powerMonitor }) => powerMonitor.emit('suspend')],
+  ['win32', 'the machine wakes up', 'resume', ({ powerMonitor }) => powerMonitor.emit('resume')],
+  ['linux', 'the app is about to quit', 'quit', ({ app }) => app.emit('before-quit')],
+])('on %s, when %s, that is heard as %s until nobody listens', async (os, _what, signal, happen) => {
+  const system = platformOn(os);
+  await system.openWindow();
+  happen(system);
+  expect(system.away).toEqual([signal]);
+  system.stop();
+  happen(system);
+  expect(system.away).toEqual([signal]);
+});
+
+test.each(['win32', 'darwin'] as const)('on %s the desktop is not asked: Electron tells', (os) => {
+  const { away, lockScreen } = platformOn(os);
+  lockScreen();
+  expect(away).toEqual([]);
+});
+
+test.each(['blur', 'hide', 'minimize', 'unresponsive'])(
+  'a window’s %s hides what it shows',
+  async (event) => {
+    const { away, openWindow } = platformOn('linux');
+    (await openWindow()).emit(event);
+    expect(away).toEqual(['blur']);
+  },
+);
+
+test('Windows ends the session: the app hears it twice, and ends before the other programs have answered', async () => {
+  const { asked, away, openWindow } = platformOn('win32');
+  const window = await openWindow();
+  window.emit('query-session-end', {});
+  expect([away, asked.sessionEnds]).toEqual([['session-end'], 1]);
+  window.emit('session-end', {});
+  expect([away, asked.sessionEnds]).toEqual([['session-end', 'session-end'], 1]);
 });
 
 describe('dialogs', () => {
   test('answer the chosen path, or null', async () => {
-    const { platform, fake } = await opened();
+    const { platform, asked } = platformOn('linux');
     expect(await platform.chooseFile('table')).toBeNull();
-    fake.said.openAnswer = { canceled: false, filePaths: ['/files/cards.csv'] };
+    asked.open = { canceled: false, filePaths: ['/files/cards.csv'] };
     expect(await platform.chooseFile('table')).toBe('/files/cards.csv');
     expect(await platform.chooseTarget({ name: 'out.csv', beside: null })).toBeNull();
-    fake.said.saveAnswer = { canceled: false, filePath: '/files/out.csv' };
+    asked.save = { canceled: false, filePath: '/files/out.csv' };
     expect(await platform.chooseTarget({ name: 'out.csv', beside: null })).toBe('/files/out.csv');
   });
 
   test('suggest the folder of the source, else Downloads, and never one out of a name', async () => {
-    const { platform, fake, userData } = await opened();
+    const { platform, asked } = platformOn('linux');
     await platform.chooseTarget({ name: 'out.csv', beside: '/files/cards.csv' });
     await platform.chooseTarget({ name: '../../etc/out.csv', beside: null });
-    expect(fake.said.dialogs).toMatchObject([
+    expect(asked.dialogs).toMatchObject([
       { defaultPath: '/files/out.csv' },
-      { defaultPath: `${userData}/downloads/out.csv` },
+      { defaultPath: '/the/downloads/out.csv' },
     ]);
   });
 
-  test('ask for the kind of file that is wanted', async () => {
-    const { platform, fake } = await opened();
+  test('ask for the kind of file that is expected', async () => {
+    const { platform, asked } = platformOn('linux');
     await platform.chooseFile('table');
     await platform.chooseFile('certificate');
-    expect(fake.said.dialogs).toMatchObject([
+    expect(asked.dialogs).toMatchObject([
       { filters: [{ extensions: ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'] }, { extensions: ['*'] }] },
       { filters: [{ extensions: ['p12', 'pfx'] }, { extensions: ['*'] }] },
     ]);
   });
 
+  test('begin where the last file of the kind was, once one was chosen', async () => {
+    const { platform, asked } = platformOn('linux');
+    asked.open = { canceled: false, filePaths: ['/files/cards.csv'] };
+    await platform.chooseFile('table');
+    asked.open = { canceled: true, filePaths: [] };
+    await platform.chooseFile('certificate');
+    await platform.chooseFile('table');
+    expect(asked.dialogs.map(({ defaultPath }) => defaultPath)).toEqual([undefined, undefined, '/files']);
+  });
+
   test('leave no trace among the recent files', async () => {
-    const { platform, fake } = await opened();
+    const { platform, asked } = platformOn('linux');
     await platform.chooseFile('table');
     await platform.chooseTarget({ name: 'out.csv', beside: null });
-    for (const options of fake.said.dialogs)
-      expect((options as { properties: string[] }).properties).toContain('dontAddToRecent');
+    expect(asked.dialogs).toHaveLength(2);
+    for (const { properties } of asked.dialogs) expect(properties).toContain('dontAddToRecent');
   });
 });
 
 test('a folder of the app is opened in the file manager, or that it was not is answered', async () => {
-  const { platform, fake } = await opened();
+  const { platform, asked } = platformOn('linux');
   expect(await platform.openFolder('/data/logs')).toBe(true);
-  expect(fake.said.dialogs).toEqual(['folder /data/logs']);
-  fake.said.openPathError = 'No application for /data/logs';
+  asked.openError = 'No application for /data/logs';
   expect(await platform.openFolder('/data/logs')).toBe(false);
-});
-
-test('it ends, and starts again to ask whether everything shall be removed, of the same folder', async () => {
-  const { platform, fake, userData } = await opened();
-  vi.stubEnv('APPIMAGE', undefined);
-  expect(platform.restartToWipe()).toBe(true);
-  expect(fake.said.relaunches).toEqual([
-    { args: ['/the/app', '--wipe=window', `--user-data-dir=${userData}`] },
-  ]);
-  expect(fake.said.exit).toBe(0);
-  expect(platform.restartToWipe()).toBe(true);
-  expect(fake.said.relaunches).toHaveLength(1);
-  vi.unstubAllEnvs();
-});
-
-test('an AppImage is started again from its file: where it was unpacked is gone by then', async () => {
-  const { platform, fake } = await opened();
-  vi.stubEnv('APPIMAGE', '/home/ada/Tokendesk.AppImage');
-  platform.restartToWipe();
-  vi.unstubAllEnvs();
-  expect(fake.said.relaunches[0]).toMatchObject({ execPath: '/home/ada/Tokendesk.AppImage' });
-});
-
-test('a file that was written is shown in the file manager', async () => {
-  const { platform, fake } = await opened();
   expect(platform.showInFolder('/files/out.csv')).toBe(true);
-  expect(fake.said.dialogs).toEqual(['file /files/out.csv']);
+  expect(asked.opened).toEqual(['/data/logs', '/data/logs', '/files/out.csv']);
 });
 
-test('a dropped file is known by an absolute path only', async () => {
-  const { platform } = await opened();
-  expect(await platform.droppedFile('/files/cards.csv')).toBe('/files/cards.csv');
-  expect(await platform.droppedFile('cards.csv')).toBeNull();
-  expect(await platform.droppedFile('')).toBeNull();
-});
-
-describe('the clipboard', () => {
-  const asText = async (item: string | Blob): Promise<string> =>
-    typeof item === 'string' ? item : item.text();
-
-  test.each<[NodeJS.Platform, Record<string, string>]>([
-    [
-      'win32',
-      {
-        'electron application/osclipboard;format="ExcludeClipboardContentFromMonitorProcessing"': '\0\0\0\0',
-        'electron application/osclipboard;format="CanIncludeInClipboardHistory"': '\0\0\0\0',
-        'electron application/osclipboard;format="CanUploadToCloudClipboard"': '\0\0\0\0',
-      },
-    ],
-    ['darwin', { 'electron application/osclipboard;format="org.nspasteboard.ConcealedType"': '' }],
-    ['linux', { 'electron application/osclipboard;format="x-kde-passwordManagerHint"': 'secret' }],
-  ])('on %s is told to keep a value to itself, in the same write', async (os, hints) => {
-    const { platform, fake } = await createPlatform(os);
-    await platform.clipboard.write('tok_1');
-    const entries = Object.entries(fake.said.clipboard ?? {}).map(async ([type, item]) => [
-      type,
-      await asText(item),
-    ]);
-    expect(Object.fromEntries(await Promise.all(entries))).toEqual({ 'text/plain': 'tok_1', ...hints });
-    expect(await platform.clipboard.read()).toBe('tok_1');
-    await platform.clipboard.clear();
-    expect(fake.said.clipboard).toBeNull();
+describe('to remove everything', () => {
+  test('it ends, and starts again to ask, of the same folder', () => {
+    const { platform, asked, home } = platformOn('linux');
+    vi.stubEnv('APPIMAGE', undefined);
+    expect(platform.restartToWipe()).toBe(true);
+    vi.unstubAllEnvs();
+    expect(asked.restarts).toEqual([{ args: ['/the/app', '--wipe=window', `--user-data-dir=${home}`] }]);
   });
+
+  test('an AppImage is started again from its file: where it was unpacked is gone by then', () => {
+    const { platform, asked } = platformOn('linux');
+    vi.stubEnv('APPIMAGE', '/home/ada/Tokendesk.AppImage');
+    platform.restartToWipe();
+    vi.unstubAllEnvs();
+    expect(asked.restarts).toMatchObject([{ execPath: '/home/ada/Tokendesk.AppImage' }]);
+  });
+});
+
+test('the progress of batches is in the taskbar, and the computer stays awake meanwhile', async () => {
+  const { platform, asked, openWindow } = platformOn('linux');
+  const window = await openWindow();
+  for (const [share, bar, awake] of [
+    ['unknown', 2, 1],
+    [0.25, 0.25, 1],
+    [null, -1, 0],
+    [0, 0, 1],
+  ] as const) {
+    platform.showProgress(share);
+    expect([share, window.progress, asked.awake.size]).toEqual([share, bar, awake]);
+  }
+});
+
+test('a notification is shown unless the window is in front, and brings it there', async () => {
+  const { platform, asked, openWindow } = platformOn('linux');
+  const window = await openWindow();
+  const notification = { title: 'A batch is finished', body: '12 rows' };
+  window.isFront = true;
+  platform.notify(notification);
+  expect(asked.notifications).toEqual([]);
+  window.isFront = false;
+  window.isSmall = true;
+  platform.notify(notification);
+  expect(asked.notifications.map(({ options }) => options)).toEqual([notification]);
+  asked.notifications[0]?.emit('click');
+  expect([window.isFront, window.isSmall]).toEqual([true, false]);
+});
+
+test.each<[NodeJS.Platform, Record<string, string>]>([
+  [
+    'win32',
+    {
+      'electron application/osclipboard;format="ExcludeClipboardContentFromMonitorProcessing"': '\0\0\0\0',
+      'electron application/osclipboard;format="CanIncludeInClipboardHistory"': '\0\0\0\0',
+      'electron application/osclipboard;format="CanUploadToCloudClipboard"': '\0\0\0\0',
+    },
+  ],
+  ['darwin', { 'electron application/osclipboard;format="org.nspasteboard.ConcealedType"': '' }],
+  ['linux', { 'electron application/osclipboard;format="x-kde-passwordManagerHint"': 'secret' }],
+])('the clipboard on %s is told to keep a value to itself', async (os, hints) => {
+  const texts = Object.entries(exclusions(os)).map(
+    async ([type, blob]) => [type, await blob.text()] as const,
+  );
+  expect(Object.fromEntries(await Promise.all(texts))).toEqual(hints);
+});
+
+test.each([
+  ['linux', '', 'wayland', true],
+  ['linux', 'x11', 'wayland', false],
+  ['linux', 'wayland', 'x11', true],
+  ['linux', '', 'x11', false],
+  ['linux', '', undefined, false],
+  ['win32', '', 'wayland', false],
+] as const)('on %s with the switch %j in a session %s, Wayland is used: %s', (os, given, session, is) => {
+  const commandLine = { getSwitchValue: () => given } as unknown as Electron.CommandLine;
+  expect(isWayland({ commandLine }, { XDG_SESSION_TYPE: session }, os)).toBe(is);
+});
+
+test('under Wayland the clipboard is told of the window’s focus', async () => {
+  vi.stubEnv('XDG_SESSION_TYPE', 'wayland');
+  const { platform, openWindow } = platformOn('linux');
+  const elsewhere = platformOn('win32');
+  vi.unstubAllEnvs();
+  const window = await openWindow();
+  const { focus } = platform.clipboard;
+  expect(focus?.isFocused()).toBe(false);
+  let focused = 0;
+  focus?.onFocus(() => (focused += 1));
+  window.isFront = true;
+  window.emit('focus');
+  expect([focused, focus?.isFocused()]).toEqual([1, true]);
+  expect(elsewhere.platform.clipboard.focus).toBeUndefined();
 });
 
 test.each([
@@ -310,46 +378,16 @@ test.each([
   ['HTTPS proxy.example:443; DIRECT', 'https://proxy.example:443'],
   ['SOCKS5 proxy.example:1080', 'socks5://proxy.example:1080'],
   ['', null],
-])('the proxy Chromium calls %j is %s', async (answer, address) => {
-  const { platform, fake } = await createPlatform();
-  fake.defaultSession.asked.proxy = answer;
-  expect(await platform.proxyFor('https://service.example/')).toBe(address);
+])('the proxy Chromium calls %j is %s', (answer, address) => {
+  expect(proxyAddress(answer)).toBe(address);
 });
 
-test('home is there, and for this user only', async () => {
-  const { platform, userData } = await createPlatform();
-  expect(platform.home).toBe(userData);
-  expect(fs.statSync(userData).mode & 0o777).toBe(0o700);
-  expect(platform.resources).toBe(path.join('/the/app', 'resources'));
-  expect(platform.version).toBe('1.2.3');
-});
-
-describe('a person’s folder', () => {
-  const env = { LOCALAPPDATA: 'C:\\Users\\ada\\AppData\\Local' };
-  const local = 'C:\\Users\\ada\\AppData\\Local\\Tokendesk';
-  const appOf = (userData: string, ...switches: string[]) =>
-    createFakeElectron({ userData, appPath: '', switches }).modules.app;
-
-  test('does not travel with a roaming profile on Windows, unless it did before', () => {
-    const roaming = path.join(tempFolder(), 'Tokendesk');
-    expect(homeFolder(appOf(roaming), env, 'win32')).toEqual({ folder: local, isOwn: true });
-    fs.mkdirSync(roaming);
-    fs.writeFileSync(path.join(roaming, 'desk.json'), '{}');
-    expect(homeFolder(appOf(roaming), env, 'win32')).toEqual({ folder: roaming, isOwn: true });
-  });
-
-  test('is the system’s elsewhere', () => {
-    const usual = { folder: '/home/ada/.config/Tokendesk', isOwn: true };
-    for (const os of ['linux', 'darwin'] as const)
-      expect(homeFolder(appOf(usual.folder), env, os)).toEqual(usual);
-    expect(homeFolder(appOf(usual.folder), {}, 'win32')).toEqual(usual);
-  });
-
-  test('is the one that is named, which others may use too unless it is the usual one', () => {
-    const named = (folder: string) =>
-      homeFolder(appOf('/home/ada/.config/Tokendesk', `user-data-dir=${folder}`), env, 'linux');
-    expect(named('/srv/ada')).toEqual({ folder: '/srv/ada', isOwn: false });
-    expect(named('/home/ada')).toEqual({ folder: '/home/ada', isOwn: false });
-    expect(named('/home/ada/.config/Tokendesk').isOwn).toBe(true);
-  });
+test('the proxy of the service is asked of a session in memory that has the settings of the system', async () => {
+  const { platform, asked, openWindow } = platformOn('linux');
+  await openWindow();
+  asked.proxy = 'PROXY proxy.example:3128';
+  expect(await platform.proxyFor('https://service.example/')).toBe('http://proxy.example:3128');
+  // Of the two only the window's has a proxy of its own. `persist:` before its name would put one on the disk.
+  expect(asked.partitions).toEqual(['tokendesk', 'system-proxy']);
+  expect(asked.windowProxy).toBe(deadProxy);
 });

@@ -1,3 +1,4 @@
+import type { CustomScheme, Session } from 'electron';
 import { describe, expect, test } from 'vitest';
 import {
   openBundle,
@@ -6,22 +7,22 @@ import {
   registerScheme,
   serveBundle,
 } from '../../../electron/platform/protocol.ts';
-import { createFakeElectron, createFakeSession } from '../../support/fake-electron.ts';
 import { tinyBundle } from '../../support/temp-folder.ts';
 
 async function served() {
-  const session = createFakeSession();
-  await serveBundle(session as never, tinyBundle());
-  const handler = session.asked.schemes.get('app');
+  const handlers = new Map<string, Parameters<Session['protocol']['handle']>[1]>();
+  const protocol = { handle: (scheme, handler) => void handlers.set(scheme, handler) } as Session['protocol'];
+  await serveBundle({ protocol }, tinyBundle());
+  const handler = handlers.get('app');
   if (handler === undefined) throw new Error('app:// is not served');
   return async (url: string, method = 'GET') => handler(new Request(url, { method }));
 }
 
 test('the scheme is a secure origin that can not get around the policy', () => {
-  const fake = createFakeElectron({ userData: '/nowhere', appPath: '/nowhere' });
-  registerScheme(fake.protocol);
-  expect(fake.said.schemes).toEqual([
-    { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
+  const schemes: CustomScheme[] = [];
+  registerScheme({ registerSchemesAsPrivileged: (given) => schemes.push(...given) });
+  expect(schemes).toEqual([
+    { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
 });
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ESLint, Linter } from 'eslint';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -45,6 +46,17 @@ test('only the preload and the Electron entry load electron', () => {
   expect(
     places(/from 'electron'/).filter((name) => !/import type [^;]*from 'electron'/.test(read(name))),
   ).toEqual(['electron/main.ts', 'electron/preload.ts']);
+});
+
+test('lint refuses a program that is started without windowsHide: Windows would open a console window for it', async () => {
+  const found = (await new ESLint({ cwd: root }).calculateConfigForFile('electron/main.ts')) as Linter.Config;
+  const rule = 'no-restricted-syntax';
+  const rules = { [rule]: found.rules?.[rule] ?? 'off' };
+  const complaints = (code: string): number => new Linter().verify(code, { rules }).length;
+  for (const call of ['execFile', 'spawn', 'execFileSync', 'promisify(execFile)']) {
+    expect([call, complaints(`${call}('reg.exe', [], {});`)]).toEqual([call, 1]);
+    expect([call, complaints(`${call}('reg.exe', [], { windowsHide: true });`)]).toEqual([call, 0]);
+  }
 });
 
 function read(name: string): string {

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { createAutoClearClipboard } from '../../../electron/privacy/clipboard.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -67,6 +67,17 @@ test('clear empties it at once, and once', async () => {
   expect(clock.pending()).toBe(0);
 });
 
+test('at the end of the session it is empty when the call returns, and a late answer is not written', async () => {
+  const { clipboard, system } = setUp();
+  clipboard.clearAtOnce();
+  expect(system.cleared).toBe(0);
+  const begun = clipboard.epoch();
+  await clipboard.write('ours', begun);
+  clipboard.clearAtOnce();
+  expect(system).toMatchObject({ text: '', cleared: 1 });
+  expect(await clipboard.write('late', begun)).toEqual(failed('app.locked'));
+});
+
 test('a write and a clear at the same time run in order', async () => {
   const { clipboard, system } = setUp();
   await clipboard.write('one', clipboard.epoch());
@@ -114,4 +125,112 @@ test('the text itself is not stored', async () => {
   const { clipboard } = setUp();
   await clipboard.write('4111111111111111', clipboard.epoch());
   expect(inspect(clipboard, { depth: 9, showHidden: true })).not.toContain('41111111');
+});
+
+/**
+ * As Wayland and Chromium together: without the focus the compositor drops a write and a clear, and the app is answered
+ * from its own copy. Where it has none any more, since it cleared or another program copied, it is answered what it was
+ * offered last, before its own.
+ */
+function setUpOnWayland() {
+  const clock = fakeClock();
+  const system = { text: 'before', isFocused: true };
+  let own: string | null = null;
+  let onFocus = () => {};
+  const clipboard = createAutoClearClipboard({
+    clipboard: {
+      write(text) {
+        own = text;
+        if (system.isFocused) system.text = text;
+        return Promise.resolve();
+      },
+      read: () => Promise.resolve(system.isFocused ? system.text : (own ?? 'an older offer')),
+      clear() {
+        own = null;
+        if (system.isFocused) system.text = '';
+        return Promise.resolve();
+      },
+      focus: {
+        isFocused: () => system.isFocused,
+        onFocus: (listener) => ((onFocus = listener), () => undefined),
+      },
+    },
+    clock,
+    clearMs: () => 30_000,
+  });
+  return {
+    clipboard,
+    clock,
+    system,
+    blur: () => (system.isFocused = false),
+    focus: () => {
+      system.isFocused = true;
+      onFocus();
+    },
+    copyElsewhere: (text: string) => {
+      system.text = text;
+      own = null;
+    },
+  };
+}
+/** Until all that was queued has run. */
+const settled = (clipboard: { clear(): Promise<void> }) => clipboard.clear();
+
+describe('under Wayland', () => {
+  test('the answer says that the window needs the focus', async () => {
+    const { clipboard } = setUpOnWayland();
+    expect(await clipboard.write('ours', clipboard.epoch())).toEqual(
+      done({ clearAfterMs: 30_000, needsFocus: true }),
+    );
+  });
+
+  test('what could not be cleared without the focus is cleared when it comes', async () => {
+    const { clipboard, clock, system, blur, focus } = setUpOnWayland();
+    await clipboard.write('ours', clipboard.epoch());
+    blur();
+    clock.advance(30_000);
+    await settled(clipboard);
+    // At lock and sleep too nothing can be done, and it is not forgotten.
+    await clipboard.clear();
+    expect(system.text).toBe('ours');
+    focus();
+    await vi.waitFor(() => expect(system.text).toBe(''));
+  });
+
+  test('with the focus it is cleared after the time', async () => {
+    const { clipboard, clock, system, blur, focus } = setUpOnWayland();
+    await clipboard.write('ours', clipboard.epoch());
+    clock.advance(30_000);
+    await vi.waitFor(() => expect(system.text).toBe(''));
+    // Once: what others copy later is theirs.
+    blur();
+    system.text = 'theirs';
+    focus();
+    await settled(clipboard);
+    expect(system.text).toBe('theirs');
+  });
+
+  test.each(['before', 'after'])('what another copied %s the time stays', async (when) => {
+    const { clipboard, clock, system, blur, focus, copyElsewhere } = setUpOnWayland();
+    await clipboard.write('ours', clipboard.epoch());
+    blur();
+    if (when === 'before') copyElsewhere('theirs');
+    clock.advance(30_000);
+    await settled(clipboard);
+    if (when === 'after') copyElsewhere('theirs');
+    // At the lock the app reads something else than it wrote; that says nothing.
+    await clipboard.clear();
+    focus();
+    await settled(clipboard);
+    expect(system.text).toBe('theirs');
+  });
+
+  test('a window that lost the focus meanwhile does not say that it copied', async () => {
+    const { clipboard, system, blur, focus } = setUpOnWayland();
+    blur();
+    expect(await clipboard.write('ours', clipboard.epoch())).toEqual(failed('clipboard.unavailable'));
+    focus();
+    await settled(clipboard);
+    expect(system.text).toBe('before');
+  });
 });

@@ -25,7 +25,10 @@ async function app() {
     platform: { onAway: (listener) => ((signal = listener), () => steps.push('stopped')) },
     lock,
     reveals: { leave: (reason) => steps.push(`hide ${reason}`), gone: () => steps.push('gone') },
-    clipboard: { clear: () => (steps.push('clear'), Promise.resolve()) },
+    clipboard: {
+      clear: () => (steps.push('clear'), Promise.resolve()),
+      clearAtOnce: () => steps.push('clear at once'),
+    },
   });
   return { steps, clock, lock, stop, signal: (which: AwaySignal) => signal(which) };
 }
@@ -51,6 +54,12 @@ test('idle time and Ctrl+L hide and clear as well', async () => {
   await lock.unlock('');
   lock.now();
   expect(steps).toHaveLength(4);
+});
+
+test('the end of the person’s session hides and clears before it returns', async () => {
+  const { steps, signal } = await app();
+  signal('session-end');
+  expect(steps).toEqual(['hide locked', 'clear at once']);
 });
 
 test('quitting hides and clears', async () => {

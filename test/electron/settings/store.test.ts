@@ -1,8 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import Conf from 'conf';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
 import { defaultSettings } from '../../../electron/contract/models/app.ts';
@@ -11,7 +10,16 @@ import {
   documentMigrations,
   documentVersion,
 } from '../../../electron/settings/settings.ts';
-import { createStore, type ConfOptions, type Migrations } from '../../../electron/settings/store.ts';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import {
+  earlierSettings,
+  hasSettings,
+  isSettingsFile,
+  settingsName,
+} from '../../../electron/settings/file-names.ts';
+import { createStore, type Migrations } from '../../../electron/settings/store.ts';
+import { openSettingsFile } from '../../support/settings-file.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -23,16 +31,23 @@ const file = () => path.join(folder, 'desk.json');
 const keptAs = 'desk.damaged-20260102T030405678Z.json';
 const copy = () => path.join(folder, keptAs);
 const mode = (name: string) => (fs.statSync(name).mode & 0o777).toString(8);
-const onDisk = () => JSON.parse(fs.readFileSync(file(), 'utf8')) as Record<string, unknown>;
+const onDisk = (name = 'desk.json') =>
+  JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) as Record<string, unknown>;
+const put = (name: string, content: object | string) => {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  fs.writeFileSync(path.join(folder, name), text);
+};
+const otherCopy = 'desk.other-20260102T030405678Z.json';
 
 function open(version = documentVersion, migrations: Migrations = documentMigrations) {
   return createStore({
     folder,
-    name: 'desk',
+    name: settingsName,
+    earlier: earlierSettings,
     shape: settingsDocument,
     version,
     migrations,
-    conf: (options: ConfOptions) => new Conf(options),
+    openFile: openSettingsFile,
     now: () => new Date('2026-01-02T03:04:05.678Z'),
   });
 }
@@ -127,34 +142,211 @@ test('an older file is migrated step by step, and only once', () => {
   expect(steps).toEqual([1, 2]);
 });
 
-test('a file of a newer version is copied before this one writes its own', () => {
-  const text = JSON.stringify({ version: 9, keychainIndex: ['c1'], future: true });
-  fs.writeFileSync(file(), text);
-  const store = open();
-  expect(store.damage).toEqual({ reason: 'newer', keptAs });
-  expect(fs.readFileSync(copy(), 'utf8')).toBe(text);
-  expect(store.read('keychainIndex')).toEqual(['c1']);
+describe('a file of a newer version', () => {
+  const newer = { version: documentVersion + 1, keychainIndex: ['c1'], settings: { future: true }, more: 1 };
+  const own = `desk.version-${documentVersion}.json`;
+
+  test('is left as it is, at every start and write; what fits is used, in a file of this version', () => {
+    put('desk.json', newer);
+    const before = fs.readFileSync(file());
+    const store = open();
+    expect(store.damage).toEqual({ reason: 'newer', keptAs: own });
+    expect(store.read('keychainIndex')).toEqual(['c1']);
+    expect(store.read('settings')).toEqual(defaultSettings);
+    expect(store.write('settings', { ...defaultSettings, revealSeconds: 33 })).toEqual(done(null));
+    const again = open();
+    expect(again.damage).toEqual({ reason: 'newer', keptAs: own });
+    expect(again.read('settings').revealSeconds).toBe(33);
+    expect(again.read('keychainIndex')).toEqual(['c1']);
+    expect(fs.readFileSync(file())).toEqual(before);
+    expect(fs.readdirSync(folder).sort()).toEqual(['desk.json', own]);
+    expect([mode(path.join(folder, own)), mode(file())]).toEqual(['600', '600']);
+    expect(onDisk(own)['version']).toBe(documentVersion);
+  });
+
+  test('is used by the newer version as if nothing had been, and what was changed in between is kept', () => {
+    put('desk.json', newer);
+    open().write('keychainIndex', ['c2']);
+    const steps: number[] = [];
+    const migrations = { [documentVersion]: (one: object) => (steps.push(documentVersion), { ...one }) };
+    const back = open(documentVersion + 1, migrations);
+    expect(back.read('keychainIndex')).toEqual(['c1']);
+    expect(steps).toEqual([]);
+    expect(back.damage).toEqual({ reason: 'unfit', keptAs: `${otherCopy}, ${keptAs}` });
+    expect(onDisk()).toMatchObject({ more: 1, version: documentVersion + 1 });
+    expect(onDisk(otherCopy)).toMatchObject({ keychainIndex: ['c2'], version: documentVersion });
+    // A second time back, this version starts from what the newer one has by then.
+    back.write('keychainIndex', ['c3']);
+    expect(open().read('keychainIndex')).toEqual(['c3']);
+  });
+
+  test('whose copy of this version is damaged is taken from once more', () => {
+    put('desk.json', newer);
+    put(own, '{"settings":');
+    const store = open();
+    expect(store.damage).toEqual({ reason: 'unreadable', keptAs });
+    expect(store.read('keychainIndex')).toEqual(['c1']);
+    expect(fs.readFileSync(copy(), 'utf8')).toBe('{"settings":');
+  });
 });
 
-test('a write that fails is reported and changes nothing', () => {
-  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
-  const store = createStore({
-    folder,
-    name: 'desk',
-    shape: settingsDocument,
-    version: 1,
-    migrations: {},
-    conf: () => ({
-      store: {},
-      set() {
-        throw full;
-      },
-    }),
-    now: () => new Date(),
+describe('the file of an earlier version, under the name that electron-store gives', () => {
+  const v2 = { version: 2, keychainIndex: ['before'] };
+
+  test('is adopted once, and its members are read', () => {
+    put('config.json', v2);
+    expect(hasSettings(folder)).toBe(true);
+    fs.chmodSync(path.join(folder, 'config.json'), 0o644);
+    const store = open();
+    expect([store.damage, store.read('keychainIndex')]).toEqual([null, ['before']]);
+    expect(fs.readdirSync(folder)).toEqual(['desk.json']);
+    expect([mode(file()), onDisk()['version']]).toEqual(['600', documentVersion]);
+    expect(hasSettings(folder)).toBe(true);
   });
-  expect(store.write('keychainIndex', ['c1'])).toEqual(failed('file.disk-full', { subject: 'desk.json' }));
-  expect(store.read('keychainIndex')).toEqual([]);
+
+  test('is migrated, also from version 1', () => {
+    const { clientCertificate: _, proxyUser: __, ...old } = connection;
+    put('config.json', { version: 1, connections: [old] });
+    expect(open().read('connections')).toEqual([connection]);
+  });
+
+  test('is adopted and kept as damaged where it is cut off', () => {
+    put('config.json', '{\n\t"connections": [');
+    const store = open();
+    expect(store.damage).toEqual({ reason: 'unreadable', keptAs });
+    expect(fs.readFileSync(copy(), 'utf8')).toBe('{\n\t"connections": [');
+    expect(store.read('settings')).toEqual(defaultSettings);
+    expect(store.write('active', null)).toEqual(done(null));
+    expect(open().damage).toBeNull();
+  });
+
+  test('is adopted and copied where a member does not fit', () => {
+    put('config.json', { version: 2, keychainIndex: 'x', active: { connectionId: 'c1', policy: 'p' } });
+    const store = open();
+    expect(store.damage).toEqual({ reason: 'unfit', keptAs });
+    expect(store.read('active')).toEqual({ connectionId: 'c1', policy: 'p' });
+  });
+
+  test.each([
+    ['a file of this version', { version: documentVersion, keychainIndex: ['now'] }, ['now'], v2],
+    ['one that no installed version has read', { version: 2, keychainIndex: ['x'] }, ['before'], null],
+    ['a damaged one', '{"settings":', ['before'], null],
+  ])('beside %s: one is used and the other kept', (_, present, index, kept) => {
+    put('desk.json', present);
+    put('config.json', v2);
+    const store = open();
+    expect(store.damage).toEqual({ reason: 'other', keptAs: otherCopy });
+    expect(store.read('keychainIndex')).toEqual(index);
+    const text = fs.readFileSync(path.join(folder, otherCopy), 'utf8');
+    expect(text).toBe(typeof present === 'string' ? present : JSON.stringify(kept ?? present));
+    expect([mode(path.join(folder, otherCopy)), fs.existsSync(path.join(folder, 'config.json'))]).toEqual([
+      '600',
+      false,
+    ]);
+    expect(open().damage).toBeNull();
+  });
+
+  test('damaged, beside an older one that can be read: that is used', () => {
+    put('desk.json', v2);
+    put('config.json', '{"settings":');
+    const store = open();
+    expect([store.damage, store.read('keychainIndex')]).toEqual([
+      { reason: 'other', keptAs: otherCopy },
+      ['before'],
+    ]);
+  });
+
+  test.each([
+    { version: 1, name: 'of another program' },
+    { settings: {}, name: 'no version' },
+    { version: 3, settings: {} },
+    '// comments\n{"settings":',
+    '{"servers":',
+    '',
+  ])('is not what another program has in a folder that a person named: %j', (content) => {
+    put('config.json', content);
+    const before = fs.readFileSync(path.join(folder, 'config.json'));
+    expect(open().damage).toBeNull();
+    expect(fs.readdirSync(folder)).toEqual(['config.json']);
+    expect(fs.readFileSync(path.join(folder, 'config.json'))).toEqual(before);
+  });
+
+  test('is no folder', () => {
+    fs.mkdirSync(path.join(folder, 'config.json'));
+    expect(open().damage).toBeNull();
+  });
 });
+
+test('every file that is made is known to what removes them', () => {
+  put('config.json', { version: 2, keychainIndex: ['c1'] });
+  put('desk.json', '{');
+  open();
+  put('desk.json', { version: documentVersion + 1 });
+  open();
+  put(`desk.version-${documentVersion}.json`, '{');
+  open();
+  const names = fs.readdirSync(folder);
+  expect(names).toHaveLength(4);
+  expect(names.filter((name) => !isSettingsFile(name))).toEqual([]);
+});
+
+test('the version is raised with the document: an older program would take another shape for its own', () => {
+  const shape = Object.entries(settingsDocument).map(([key, { schema }]) => [
+    key,
+    z.toJSONSchema(schema, { unrepresentable: 'any' }),
+  ]);
+  const print = createHash('sha256').update(JSON.stringify(shape)).digest('hex').slice(0, 16);
+  // Where it differs, raise `documentVersion`, unless this one was never published, and note both here. A new version of
+  // zod may write the same schema in another way.
+  expect([documentVersion, print]).toEqual([3, '8bbb934f30f3e49b']);
+});
+
+test('a file that is damaged while the app is open is not replaced by the one member that is written', () => {
+  const store = open();
+  store.write('connections', [connection]);
+  put('desk.json', '{"settings":');
+  expect(store.write('active', null)).toEqual(failed('file.unwritable', { subject: 'desk.json' }));
+  expect(fs.readFileSync(file(), 'utf8')).toBe('{"settings":');
+});
+
+test.each([
+  ['ENOSPC', 'file.disk-full'],
+  ['EROFS', 'file.unwritable'],
+] as const)(
+  'a write that fails with %s is reported and changes nothing; the next one has all',
+  (code, failure) => {
+    put('desk.json', { version: 2, keychainIndex: ['c1'] });
+    let isFull = true;
+    const store = createStore({
+      folder,
+      name: settingsName,
+      shape: settingsDocument,
+      version: documentVersion,
+      migrations: documentMigrations,
+      openFile(options) {
+        const opened = openSettingsFile(options);
+        return {
+          path: opened.path,
+          set(members) {
+            if (isFull) throw Object.assign(new Error('not written'), { code });
+            opened.set(members);
+          },
+        };
+      },
+      now: () => new Date(),
+    });
+    expect(store.write('keychainIndex', ['c2'])).toEqual(failed(failure, { subject: 'desk.json' }));
+    expect(store.read('keychainIndex')).toEqual(['c1']);
+    expect(onDisk()['version']).toBe(2);
+    isFull = false;
+    expect(store.write('active', null)).toEqual(done(null));
+    expect(onDisk()).toMatchObject({
+      version: documentVersion,
+      keychainIndex: ['c1'],
+      settings: defaultSettings,
+    });
+  },
+);
 
 test('a value that does not fit is a bug, reported without the value', () => {
   const store = open();

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { openApi } from '../../../src/api.ts';
 import { AppStore } from '../../../src/app-store.svelte.ts';
+import { formatClearing } from '../../../src/copied.ts';
+import { done } from '../../../electron/contract/errors.ts';
 import { LookupController } from '../../../src/features/lookup/lookup.svelte.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
@@ -120,6 +122,19 @@ describe('a lookup', () => {
     await controller.clearClipboard();
     expect(controller.copied).toBeNull();
     expect(fake.seen.at(-1)?.name).toBe('lookup.clearClipboard');
+  });
+
+  it('promises no more than the system keeps: under Wayland the window has to have the focus', async () => {
+    const { controller } = await open({
+      answers: { 'lookup.copy': () => done({ clearAfterMs: 30_000, needsFocus: true }) },
+    });
+    controller.pick(data.lookups[0] ?? (undefined as never));
+    await controller.copy('token');
+    expect(controller.copied).toMatchObject({ what: 'token', needsFocus: true });
+    expect(formatClearing({ clearAfterMs: 30_000 })).toBe('The clipboard is cleared after 30 s.');
+    expect(formatClearing({ clearAfterMs: 30_000, needsFocus: true })).toBe(
+      'The clipboard is cleared after 30 s, once this window has the focus.',
+    );
   });
 
   it('shows the answer to the last request only', async () => {

@@ -194,6 +194,7 @@ function defaultAnswers(
     'app.about': () =>
       done({
         version: fake.state.version,
+        runtime: 'Electron 45.4.1',
         licences: [
           { name: 'svelte', version: '5.57.3', licence: 'MIT' },
           { name: 'zod', version: '4.6.7', licence: 'MIT' },

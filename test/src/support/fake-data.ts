@@ -108,7 +108,6 @@ export const staging: ConnectionView = {
 export function appState(over: Partial<AppState> = {}): AppState {
   return {
     version: '0.1.0',
-    platform: 'chromium',
     connections: [builtIn, production, staging],
     active: { connectionId: builtIn.id, policy: 'dispute-desk' },
     service: {

@@ -1,0 +1,20 @@
+import { registerHooks } from 'node:module';
+import { installBoringSsl } from './boringssl.ts';
+import pkg from '../../node_modules/electron/package.json' with { type: 'json' };
+
+/*
+ * Loaded before anything else, in main and in each of its threads: what Electron's Node has that Node has not, and the other
+ * way round.
+ */
+
+// Named for what it is, wherever a version is shown.
+Object.defineProperty(process.versions, 'electron', {
+  value: `${pkg.version}-on-chromium`,
+  enumerable: true,
+});
+
+registerHooks({
+  resolve: (specifier, context, next) => next(specifier === 'original-fs' ? 'node:fs' : specifier, context),
+});
+
+installBoringSsl();

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { spawn } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { electronOnChromium } from '../../../scripts/electron-binary.ts';
+import { runApp, runUntilExit, writeModule } from '../../support/run-app.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const loaded = (
+  then: string,
+): string => `require('electron').app.on('web-contents-created', (_event, contents) => {
+  contents.once('did-finish-load', () => { ${then} });
+});`;
+
+/** Processes whose temporary folder is this one. */
+function processesIn(folder: string): string[] {
+  return fs.readdirSync('/proc').filter((pid) => {
+    try {
+      return fs
+        .readFileSync(`/proc/${pid}/environ`, 'utf8')
+        .split('\0')
+        .some((one) => one.startsWith(`TMPDIR=${folder}`));
+    } catch {
+      return false;
+    }
+  });
+}
+
+test.runIf(process.platform === 'linux')('a program that is killed takes its Chromium with it', async () => {
+  const folder = tempFolder();
+  const args = ['-r', writeModule(loaded(`console.log('loaded')`)), process.cwd()];
+  const child = spawn(electronOnChromium, [...args, `--user-data-dir=${path.join(folder, 'data')}`], {
+    env: { ...process.env, TMPDIR: folder, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  expect(processesIn(folder).length).toBeGreaterThan(1);
+  child.kill('SIGKILL');
+  await expect.poll(() => processesIn(folder)).toEqual([]);
+});
+
+test('a Chromium that is not there ends it with a sentence', async () => {
+  const ended = await runUntilExit(electronOnChromium, [process.cwd(), `--user-data-dir=${tempFolder()}`], {
+    env: { TOKENDESK_CHROMIUM: '/nowhere' },
+  });
+  expect(ended).toMatchObject({ code: 1, left: [] });
+  expect(ended.stderr).toMatch(/^There is no Chromium .*\n$/);
+});
+
+test('an app that is not there ends it with a sentence', async () => {
+  const ended = await runUntilExit(electronOnChromium, ['/nowhere']);
+  expect(ended).toMatchObject({ code: 1, stderr: 'There is no app at /nowhere.\n', left: [] });
+});
+
+test('a rejection that the app does not hear of is printed, and ends nothing', async () => {
+  const rejects = loaded(
+    `Promise.reject(new Error('unheard')); setImmediate(() => require('electron').app.quit());`,
+  );
+  const quiet = `process.on = ((on) => function (name, ...rest) {
+    return name === 'unhandledRejection' ? this : on.call(this, name, ...rest);
+  })(process.on);`;
+  const ended = await runApp([`--user-data-dir=${path.join(tempFolder(), 'data')}`], {
+    modules: [quiet, rejects],
+  });
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).toContain('unheard');
+});

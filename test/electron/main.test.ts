@@ -1,0 +1,453 @@
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createPackage } from '@electron/asar';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium } from '../../dev/electron-on-chromium/browser.ts';
+import { calls } from '../../electron/contract/calls.ts';
+import { appState } from '../../electron/contract/models/app.ts';
+import pkg from '../../package.json' with { type: 'json' };
+import { electronOnChromium } from '../../scripts/electron-binary.ts';
+import { logFolder, testKey } from '../support/audit-folder.ts';
+import { documentedNames } from '../support/documented-names.ts';
+import { launchApp, type LaunchedApp } from '../support/launch-app.ts';
+import { runApp, runUntilExit } from '../support/run-app.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/* The built app as a person starts it, in Electron or the program that stands for it. */
+
+/** Writes down what is asked of Electron, in order, and keeps what answers the window. */
+const recorder = `
+  const { app, ipcMain, protocol } = require('electron');
+  const recorded = (globalThis.recorded = []);
+  const handlers = (globalThis.handlers = new Map());
+  const record = (object, name, describe) => {
+    const real = object[name].bind(object);
+    object[name] = (...args) => (recorded.push(describe(...args)), real(...args));
+  };
+  record(app, 'enableSandbox', () => 'sandbox');
+  record(protocol, 'registerSchemesAsPrivileged', (schemes) => schemes.map(({ scheme }) => scheme).join());
+  record(ipcMain, 'handle', (channel, handler) => (handlers.set(channel, handler), channel));
+  app.on('ready', () => recorded.push('ready'));
+  app.on('web-contents-created', () => recorded.push('contents'));
+`;
+
+type Recorded = typeof globalThis & {
+  readonly recorded: string[];
+  readonly handlers: Map<string, (event: object, payload: unknown) => Promise<unknown>>;
+};
+type Bridge = Record<string, (input: unknown) => Promise<unknown>>;
+type WithBridge = typeof globalThis & { readonly tokendesk: Bridge };
+
+describe('an open app', () => {
+  let folder = '';
+  let home = '';
+  let app: LaunchedApp;
+  let recorded: readonly string[] = [];
+
+  beforeAll(async () => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-main-'));
+    home = path.join(folder, 'home');
+    const file = path.join(folder, 'recorder.cjs');
+    fs.writeFileSync(file, recorder);
+    app = await launchApp({ home, downloads: path.join(folder, 'downloads'), modules: [file] });
+    recorded = await app.application.evaluate(() => (globalThis as Recorded).recorded);
+  });
+  afterAll(async () => {
+    await app.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
+  const ask = (call: string, input: unknown): Promise<unknown> =>
+    app.page.evaluate(({ call, input }) => (globalThis as unknown as WithBridge).tokendesk[call]?.(input), {
+      call,
+      input,
+    });
+
+  test('did all that must come before Electron is ready, and nothing more', () => {
+    // The app itself may be open by then, and its calls answered.
+    const before = recorded.slice(0, recorded.indexOf('ready')).filter((name) => !name.includes(':'));
+    expect(before.sort()).toEqual(['app', 'sandbox']);
+    expect(recorded.indexOf('contents')).toBeGreaterThan(recorded.indexOf('ready'));
+  });
+
+  test('answers the calls of the contract, and no other channel', async () => {
+    const channels = recorded.filter((name) => name.includes(':'));
+    expect(channels).toEqual(Object.keys(calls).map((name) => `call:${name}`));
+    // electron-store listens on this one, and would tell any window its folder.
+    const listeners = await app.application.evaluate(({ ipcMain }) =>
+      ipcMain.listenerCount('electron-store-get-data'),
+    );
+    expect(listeners).toBe(0);
+  });
+
+  test('a call goes through preload, router and app and comes back', async () => {
+    const state = (await ask('app.state', {})) as { value: unknown };
+    expect(appState.parse(state.value)).toMatchObject({ version: pkg.version });
+  });
+
+  test('a call that does not fit is refused', async () => {
+    expect(await ask('lookup.hide', { revealId: 'r1', more: true })).toEqual({
+      ok: false,
+      failure: { code: 'call.invalid', operation: 'lookup.hide' },
+    });
+  });
+
+  test.each([
+    ['the window itself', { origin: 'app://tokendesk', parent: null }, true, true],
+    ['a frame inside of it', { origin: 'app://tokendesk', parent: {} }, true, false],
+    ['another origin', { origin: 'https://evil.example', parent: null }, true, false],
+    ['a frame that is gone', null, true, false],
+    ['contents that are not the window’s', { origin: 'app://tokendesk', parent: null }, false, false],
+  ])('a call by %s is answered by who it is', async (_who, frame, isOwn, isAnswered) => {
+    const answer = await app.application.evaluate(
+      ({ BrowserWindow }, { frame, isOwn }) => {
+        const own = BrowserWindow.getAllWindows()[0]?.webContents;
+        const event = { sender: isOwn ? own : {}, senderFrame: frame };
+        return (globalThis as Recorded).handlers.get('call:app.state')?.(event, {});
+      },
+      { frame, isOwn },
+    );
+    if (isAnswered) expect(answer).toMatchObject({ ok: true });
+    else expect(answer).toEqual({ ok: false, failure: { code: 'call.refused' } });
+  });
+
+  test('a crash of main writes neither its memory nor a report', async () => {
+    const reports = await app.application.evaluate(() => {
+      const { reportOnFatalError, reportOnSignal, reportOnUncaughtException } = process.report;
+      return [reportOnFatalError, reportOnSignal, reportOnUncaughtException];
+    });
+    expect(reports).toEqual([false, false, false]);
+    if (process.platform !== 'linux') return;
+    const pid = await app.application.evaluate(() => process.pid);
+    expect(fs.readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/^Max core file size +1 +1 /m);
+  });
+
+  test('a second start ends; the first one comes to the front and opens what the second was given', async () => {
+    await app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.minimize());
+    const before = (await app.outward()).length;
+    const second = await runApp([`--user-data-dir=${home}`, '/home/ada/cards.csv']);
+    expect(second).toMatchObject({ code: 0, stderr: '', left: [] });
+    const front = (): Promise<unknown> =>
+      app.application.evaluate(({ BrowserWindow }) => {
+        const [window] = BrowserWindow.getAllWindows();
+        return [window?.isFocused(), window?.isMinimized()];
+      });
+    await expect.poll(front).toEqual([true, false]);
+    expect((await app.outward()).slice(before).join()).toContain('event:app.opened');
+  });
+
+  test('closing its window ends it, and what it left is for this user only', async () => {
+    const ended = once(app.application.process(), 'exit');
+    await app.application.evaluate(({ BrowserWindow }) => {
+      const [window] = BrowserWindow.getAllWindows();
+      window?.setBounds({ width: 1000, height: 700 });
+      window?.webContents.emit('zoom-changed', {}, 'in');
+      setImmediate(() => window?.close());
+    });
+    expect(await ended).toEqual([0, null]);
+    const entries = fs.readdirSync(home, { recursive: true, withFileTypes: true });
+    // What is Chromium's own holds nothing of the person's.
+    const own = entries.filter(({ name }) => !['Local State', 'Preferences'].includes(name));
+    for (const entry of own) {
+      const mode = fs.statSync(path.join(entry.parentPath, entry.name)).mode & 0o077;
+      expect([entry.name, mode]).toEqual([entry.name, 0]);
+    }
+    expect(fs.statSync(home).mode & 0o077).toBe(0);
+    expect(fs.readdirSync(home)).toEqual(expect.arrayContaining(['audit', 'logs', 'jobs', 'window.json']));
+    expect(JSON.parse(fs.readFileSync(path.join(home, 'window.json'), 'utf8'))).toMatchObject({
+      width: 1000,
+      height: 700,
+      zoom: 0.5,
+    });
+  });
+
+  test('the names it left are those of the administrator’s guide, with Chromium’s own files in one folder', () => {
+    const documented = documentedNames();
+    expect(documented.length).toBeGreaterThan(8);
+    const names = fs.readdirSync(home);
+    expect(names.filter((name) => !documented.some((pattern) => pattern.test(name)))).toEqual([]);
+    expect(fs.readdirSync(path.join(home, 'chromium'))).toContain('Local State');
+  });
+});
+
+/** A folder of the system's for files of programs, and the one of the person's that the app takes there. */
+function emptyAppData() {
+  const folder = tempFolder();
+  return { home: path.join(folder, 'Tokendesk'), env: { XDG_CONFIG_HOME: folder, LOCALAPPDATA: undefined } };
+}
+
+/** Says what would be seen of the app: windows, dialogs, calls that it answers. The person presses this button. */
+const watcher = (answer = 0): string => `
+  const { app, dialog, ipcMain } = require('electron');
+  const say = (what) => console.error(what);
+  app.on('web-contents-created', () => say('a window'));
+  ipcMain.handle = () => say('a handler');
+  dialog.showErrorBox = (title) => say('error: ' + title);
+  dialog.showMessageBox = (...args) => {
+    say('question: ' + args.at(-1).message);
+    // Whoever reads it takes a moment.
+    return new Promise((resolve) => setImmediate(resolve, { response: ${answer}, checkboxChecked: false }));
+  };
+  app.removeAsDefaultProtocolClient = (scheme) => (say('links of ' + scheme + ' are nobody’s'), true);
+`;
+/** Whoever starts this browser is told of it. Electron itself has its own. */
+function watchedBrowser(): string {
+  const browser = path.join(tempFolder(), 'chromium');
+  fs.writeFileSync(browser, '#!/bin/sh\necho started > "$0.started"\n', { mode: 0o755 });
+  return browser;
+}
+const onWindows = `Object.defineProperty(process, 'platform', { value: 'win32' });`;
+/** Else the program that stands for Electron would look where Windows has it. */
+const chromium = { TOKENDESK_CHROMIUM: findChromium(process.env) ?? undefined };
+
+test('an error that nobody caught ends it with a sentence, and is in the log without its message', async () => {
+  const { home, env } = emptyAppData();
+  const fails = `require('electron').app.on('web-contents-created', (_event, contents) => {
+    contents.once('did-finish-load', () => void Promise.reject(new RangeError('canary')));
+  });`;
+  const { code, stdout, stderr, left } = await runApp([], { env, modules: [watcher(), fails] });
+  expect([code, stdout, left]).toEqual([1, '', []]);
+  expect(stderr).toContain('error: Tokendesk has to close');
+  const log = fs.readFileSync(path.join(home, 'logs', 'tokendesk.log'), 'utf8');
+  expect(log).toMatch(/"place":"unhandledRejection".*"class":"RangeError"/);
+  expect(log + stderr).not.toContain('canary');
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  '%s closes it as its menu does, and nothing is left',
+  async (signal) => {
+    const { home, env } = emptyAppData();
+    const loaded = `require('electron').app.on('web-contents-created', (_event, contents) => {
+      contents.once('did-finish-load', () => process.kill(process.pid, '${signal}'));
+    });`;
+    const ended = await runApp([], { env, modules: [loaded] });
+    expect(ended).toMatchObject({ code: 0, signal: null, stderr: '', left: [] });
+    expect(fs.readFileSync(path.join(home, 'logs', 'tokendesk.log'), 'utf8')).toContain('app closed');
+  },
+);
+
+test('--self-check prints a line each and ends before ready, with no browser, no call to answer and no home', async () => {
+  const { home, env } = emptyAppData();
+  const browser = watchedBrowser();
+  const watchesReady = `require('electron').app.once('ready', () => console.error('ready'));`;
+  const { code, stdout, stderr, left } = await runApp(['--self-check'], {
+    env: { ...env, TOKENDESK_CHROMIUM: browser },
+    modules: [watcher(), watchesReady],
+  });
+  // Not packaged: neither fuses nor an archive.
+  const lines = stdout.trim().split('\n');
+  expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual([
+    'not ok  fuses',
+    'not ok  archive',
+    'ok      files',
+    'ok      preload',
+    'ok      node options',
+    'ok      keychain module',
+    'ok      keyring',
+    'ok      system certificates',
+    'ok      client certificates',
+    'ok      service profile',
+    'ok      managed settings',
+  ]);
+  expect([code, stderr, left, fs.existsSync(home)]).toEqual([1, '', [], false]);
+  expect(fs.existsSync(`${browser}.started`)).toBe(false);
+});
+
+test.each([
+  [
+    'verify-audit',
+    ['FOLDER', '--checkpoint=FILE', '--key=KEY'],
+    0,
+    '1 entries verified, 0 under keys that are gone',
+  ],
+  ['verify-audit', ['FOLDER', '--key=OTHER'], 1, 'NOT what was written'],
+  // The key of this person's own log is asked of a keyring that is not there.
+  ['verify-audit', [], 2, 'does not give audit:key'],
+  ['verify-evidence', ['NONE'], 1, 'The file is not JSON'],
+] as const)(
+  '--%s %j runs the verifier that is shipped, and ends with %i',
+  async (name, given, code, said) => {
+    const { home, env } = emptyAppData();
+    const log = logFolder();
+    const audit = await log.open({});
+    const begun = await audit.begin({ action: 'Reveal', reason: 'Refund', caseReference: 'D-1' });
+    expect(begun.ok).toBe(true);
+    await audit.close();
+    const keys = tempFolder();
+    const [key, other] = [path.join(keys, 'key'), path.join(keys, 'other')];
+    fs.writeFileSync(key, Buffer.from(testKey).toString('hex'));
+    fs.writeFileSync(other, 'ab'.repeat(32));
+    const args = given.map((argument) =>
+      argument
+        .replace('FOLDER', log.folder)
+        .replace('FILE', log.checkpoint)
+        .replace('KEY', key)
+        .replace('OTHER', other)
+        .replace('NONE', path.join(keys, 'none')),
+    );
+    const ended = await runApp([`--${name}`, ...args], { env });
+    expect(ended.stdout + ended.stderr).toContain(said);
+    expect([ended.code, ended.left, fs.existsSync(home)]).toEqual([code, [], false]);
+  },
+);
+
+test('--verify-audit asks the keychain for the key of this folder, by its identity', async () => {
+  const { home, env } = usedHome();
+  const id = 'ab'.repeat(16);
+  fs.writeFileSync(path.join(home, 'home-id'), `${id}\n`, { mode: 0o600 });
+  const ended = await runApp(['--verify-audit'], { env });
+  expect(ended.stderr).toContain(`This user's keychain does not give ${id}:audit:key.`);
+  expect([ended.code, ended.left, fs.readdirSync(home).sort()]).toEqual([2, [], ['audit', 'home-id']]);
+});
+
+function usedHome() {
+  const { home, env } = emptyAppData();
+  fs.mkdirSync(path.join(home, 'audit'), { recursive: true });
+  return { home, env };
+}
+
+test.each([
+  ['remove everything\n', 0, 'Everything was removed.'],
+  ['yes\n', 1, 'Nothing was removed.'],
+  ['', 1, 'Nothing was removed.'],
+])('--wipe, answered with %j, ends with %i', async (input, code, said) => {
+  const { home, env } = usedHome();
+  const ended = await runApp(['--wipe'], { env, input, modules: [watcher()] });
+  expect(ended.stdout).toContain(said);
+  expect(ended).toMatchObject({ code, stderr: '', left: [] });
+  expect(fs.existsSync(home)).toBe(code === 1);
+});
+
+test.each([
+  { given: '--wipe=window', system: 'this system', answer: 0 },
+  { given: '--wipe=window', system: 'this system', answer: 1 },
+  // A program with a window has no terminal there; what it registered for this person goes too.
+  { given: '--wipe', system: 'Windows', answer: 0 },
+  { given: '--wipe', system: 'Windows', answer: 1 },
+])('$given on $system asks in a dialog, and ends with the number of the button: $answer', async (row) => {
+  const { given, system, answer } = row;
+  const { home, env } = usedHome();
+  // On a terminal that would have agreed: it is not asked.
+  const input = 'remove everything\n';
+  const modules = [watcher(answer), ...(system === 'Windows' ? [onWindows] : [])];
+  const ended = await runApp([given], { env: { ...env, ...chromium }, input, modules });
+  expect(ended.stderr.trim().split('\n')).toEqual([
+    'question: Remove everything of yours from this computer?',
+    `question: ${answer === 0 ? 'Everything was removed.' : 'Nothing was removed.'}`,
+    ...(system === 'Windows' && answer === 0 ? ['links of tokendesk are nobody’s'] : []),
+  ]);
+  expect([ended.code, ended.stdout, ended.left, fs.existsSync(home)]).toEqual([answer, '', [], answer === 1]);
+});
+
+test('--wipe of a folder that an open app uses removes nothing', async () => {
+  const { home, env } = usedHome();
+  const seconds = `
+    const { spawn } = require('node:child_process');
+    const { app } = require('electron');
+    app.on('web-contents-created', (_event, contents) => contents.once('did-finish-load', () => {
+      const args = [app.getAppPath(), '--wipe', '--user-data-dir=' + app.getPath('userData')];
+      const second = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+      second.once('exit', (code) => { console.log('ended with ' + code); app.quit(); });
+    }));`;
+  const ended = await runApp([], { env, modules: [seconds] });
+  expect(ended.stdout).toContain('Close Tokendesk first. Nothing was removed.');
+  expect(ended.stdout).toContain('ended with 1');
+  expect(ended.code).toBe(0);
+  expect(fs.existsSync(path.join(home, 'audit'))).toBe(true);
+});
+
+test('--user-data-dir names the folder of all that is written', async () => {
+  const { home, env } = emptyAppData();
+  const named = path.join(tempFolder(), 'elsewhere');
+  const closes = `require('electron').app.on('web-contents-created', (_event, contents) => {
+    contents.once('did-finish-load', () => require('electron').app.quit());
+  });`;
+  const ended = await runApp([`--user-data-dir=${named}`], { env, modules: [closes] });
+  expect(ended).toMatchObject({ code: 0, stderr: '', left: [] });
+  expect(fs.readdirSync(named)).toEqual(expect.arrayContaining(['audit', 'logs']));
+  expect(fs.existsSync(home)).toBe(false);
+});
+
+/** How many TCP ports the processes below one listen on. Sent to the app as text: it uses nothing from outside. */
+function countPorts(root: number): number {
+  const fs = process.getBuiltinModule('node:fs');
+  const numbers = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const parents = new Map<number, number>();
+  for (const pid of numbers)
+    try {
+      const [, rest = ''] = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+      parents.set(Number(pid), Number(rest.split(' ')[1]));
+    } catch {
+      // It has ended meanwhile.
+    }
+  const isBelow = (pid: number | undefined): boolean =>
+    pid !== undefined && (pid === root || isBelow(parents.get(pid)));
+  const sockets = [...parents.keys()].filter(isBelow).flatMap((pid) => {
+    try {
+      return fs.readdirSync(`/proc/${pid}/fd`).map((fd) => fs.readlinkSync(`/proc/${pid}/fd/${fd}`));
+    } catch {
+      return [];
+    }
+  });
+  const rows = ['/proc/net/tcp', '/proc/net/tcp6']
+    .flatMap((file) => fs.readFileSync(file, 'utf8').split('\n'))
+    .map((line) => line.trim().split(/\s+/));
+  // The fourth column is the state, and 0A one that listens; the tenth is the socket's number.
+  return rows.filter((row) => row[3] === '0A' && sockets.includes(`socket:[${row[9]}]`)).length;
+}
+
+test.runIf(process.platform === 'linux').each([
+  { given: [], ports: 0 },
+  // The control, which a packaged app refuses.
+  { given: ['--remote-debugging-port=0'], ports: 1 },
+])('started with $given it listens on so many ports: $ports', async ({ given, ports }) => {
+  const { env } = emptyAppData();
+  const counts = `require('electron').app.on('web-contents-created', (_event, contents) => {
+    contents.once('did-finish-load', () => {
+      console.log((${countPorts.toString()})(process.pid));
+      require('electron').app.quit();
+    });
+  });`;
+  const { code, stdout } = await runApp(given, { env, modules: [counts] });
+  expect([code, stdout]).toEqual([0, `${ports}\n`]);
+});
+
+describe.skipIf(process.platform !== 'linux')('packaged', () => {
+  let folder = '';
+  let program = '';
+
+  /** The program that stands for Electron, under another name and beside an archive: a package as Electron sees it. */
+  beforeAll(async () => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-packaged-'));
+    program = path.join(folder, 'tokendesk');
+    const app = path.join(folder, 'app');
+    fs.cpSync('dist/main', path.join(app, 'dist/main'), { recursive: true });
+    fs.copyFileSync('package.json', path.join(app, 'package.json'));
+    await createPackage(app, path.join(folder, 'resources/app.asar'));
+    fs.symlinkSync(electronOnChromium, program);
+  });
+  afterAll(() => {
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each([
+    '--remote-debugging-port=0',
+    '--inspect=0',
+    '--no-sandbox',
+    '--proxy-server=http://evil.example',
+  ])('it does not start with %s: it ends before it has a folder, a window or a browser', async (given) => {
+    const { home, env } = emptyAppData();
+    const browser = watchedBrowser();
+    const ended = await runUntilExit(program, [given, '--self-check'], {
+      env: { ...env, TOKENDESK_CHROMIUM: browser },
+    });
+    const [, name = ''] = /^--([^=]*)/.exec(given) ?? [];
+    expect(ended).toEqual({
+      ...{ code: 1, signal: null, stdout: '', left: [] },
+      stderr: `Tokendesk does not start with --${name}.\n`,
+    });
+    expect([fs.existsSync(home), fs.existsSync(`${browser}.started`)]).toEqual([false, false]);
+  });
+});
