@@ -278,7 +278,10 @@ export function createContents(state: State, options: ContentsOptions) {
     });
   }
 
-  /** Only that none is opened is modelled. Chromium has made the window already: it is closed again, and reaches nothing. */
+  /**
+   * Only that none is opened is modelled. For a link or a frame Chromium has made the window already: it is closed again,
+   * and reaches nothing.
+   */
   function windowOpened(url: string): void {
     const answer = windowOpenHandler?.({
       url: schemes.toApp(url),
@@ -298,6 +301,10 @@ export function createContents(state: State, options: ContentsOptions) {
   }
 
   function receive(message: ToMain, from: Context): void {
+    if (message.kind === 'open') {
+      windowOpened(message.url);
+      return;
+    }
     if (message.kind !== 'invoke') {
       options.onChange(message.kind);
       return;

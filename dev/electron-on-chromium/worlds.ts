@@ -19,6 +19,7 @@ export const entries = {
 /** What the isolated world sends to main, as JSON. */
 export type ToMain =
   | { readonly kind: 'invoke'; readonly id: number; readonly channel: string; readonly args: unknown }
+  | { readonly kind: 'open'; readonly url: string }
   | { readonly kind: 'focus' | 'blur' | 'hidden' | 'resize' };
 
 /** Stands for a File's path until main asks Chromium for it. */
@@ -175,6 +176,7 @@ interface PageGlobal {
   open: (...args: readonly unknown[]) => unknown;
   readonly top: unknown;
   readonly document: {
+    readonly baseURI: string;
     readonly visibilityState: string;
     addEventListener(type: string, listener: () => void): void;
   };
@@ -185,7 +187,7 @@ interface PageGlobal {
 /** The page's own world, before any script of the page: puts there what the preload exposes. */
 function inPage(handover: string, join: typeof connect): void {
   const page = globalThis as unknown as PageGlobal;
-  // Chromium has made the page a window before main is asked, and here main never allows one.
+  // Chromium would make a frame a window before main is asked, and here main never allows one.
   const { open } = page;
   page.open = (...args) => {
     Reflect.apply(open, page, args);
@@ -206,7 +208,12 @@ function inPage(handover: string, join: typeof connect): void {
   page.addEventListener(
     handover,
     ({ ports: [port] }: { ports: [EventTarget] }) => {
-      const { receive, hear } = join(port, 'page', 'preload');
+      const { receive, hear, tell } = join(port, 'page', 'preload');
+      // Main is asked as in Electron, before there is a window. None is made: what main allows is not modelled.
+      page.open = (url = 'about:blank') => {
+        tell('open', new URL(String(url), page.document.baseURI).href);
+        return null;
+      };
       hear('expose', ({ key, wire }: { key: string; wire: Wire }) => {
         const api = receive(wire);
         freeze(api);
@@ -242,7 +249,10 @@ function inPreload(parts: PreloadParts): void {
     MessageEvent: new (type: string, init: object) => Event;
   };
   page.dispatchEvent(new MessageEvent(parts.handover, { ports: [port1] }));
-  const { pass, tell } = parts.join(port1, 'preload', 'page');
+  const { pass, tell, hear } = parts.join(port1, 'preload', 'page');
+  hear('open', (url: string) => {
+    send({ kind: 'open', url });
+  });
 
   const notModelled = (name: string): never => {
     throw new Error(`electron-on-chromium does not model ${name}.`);

@@ -107,6 +107,9 @@ test('a file that turns bad later pauses too, and its ways on are a change or go
   await expect(pausedAlert(page)).toContainText(/Paused: \d{3} of the last 500 were refused\./, {
     timeout: 30_000,
   });
+  const first = page.getByRole('region', { name: 'First values', exact: true });
+  // Of the file's start, or of all of it where it was counted in time.
+  await expect(first).toContainText(/First 200 values: \d+ succeeded/);
   await expect(greenTick(page)).toHaveCount(0);
   const why = page.getByRole('list', { name: 'Why values failed' });
   await expect(why).toContainText('Not a valid Card number: the check digit is wrong');

@@ -109,7 +109,9 @@ test.describe('one field', () => {
     await page.getByText('Look up a token').click();
     await token(page).fill('');
     await choose(page, 'Definition', 'Card number');
+    await expect(page.getByRole('combobox', { name: 'Definition: Card number' })).toBeVisible();
     await token(page).fill(email);
+    await expect(token(page)).toHaveValue(email);
     await expect(page.getByText('E-mail address, detected')).toBeVisible();
     await page.keyboard.press('Enter');
     await expect(page.getByRole('region', { name: 'Result' })).toContainText('@example.org');

@@ -75,6 +75,17 @@ describe('the window', () => {
     expect(await app.page.evaluate(() => 'tokendesk' in globalThis)).toBe(true);
   });
 
+  test('opens no second one, and nothing in its place', async () => {
+    const opened = await app.page.evaluate(() => {
+      const { open } = globalThis as unknown as { open: (url?: string) => unknown };
+      return ['https://example.com/', 'app://tokendesk/index.html', undefined].map((url) => open(url) === null);
+    });
+    expect(opened).toEqual([true, true, true]);
+    const windows = () => app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length);
+    expect([await windows(), app.application.windows().length]).toEqual([1, 1]);
+    expect(await addressOf()).toBe(`${origin}index.html`);
+  });
+
   test('is granted nothing', async () => {
     const states = await app.page.evaluate(async () => {
       const { permissions } = navigator as unknown as {
