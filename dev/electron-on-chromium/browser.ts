@@ -245,8 +245,7 @@ function readMessages(output: Readable, receive: (message: Message) => void): vo
 }
 
 /** A folder for Chromium's own files, private to the user; whoever made it removes it. */
-export /** A folder for Chromium's own files, private to the user; whoever made it removes it. */
-function createProfile(): string {
+export function createProfile(): string {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-'));
   const write = (name: string, value: object): void => {
     fs.writeFileSync(path.join(profile, name), JSON.stringify(value), { mode: 0o600 });
