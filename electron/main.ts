@@ -23,13 +23,13 @@ import {
   shell,
 } from 'electron';
 import ElectronStore from 'electron-store';
-import { keychainEntry } from './credentials/home-id.ts';
-import { loadKeytar } from './credentials/keytar.ts';
-import { openApp } from './app.ts';
+import { keychainEntry } from './storage/home-id.ts';
+import { loadKeytar } from './storage/keytar.ts';
+import { openApp } from './app/compose.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
-import { report, selfCheck } from './self-check.ts';
+import { report, selfCheck } from './support/self-check.ts';
 import { systemClock } from './privacy/clock.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
@@ -47,7 +47,7 @@ import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
 import { nameForWindows, removeRegistrations } from './platform/windows-registrations.ts';
 import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/managed-settings.ts';
-import { wipe } from './wipe.ts';
+import { wipe } from './support/wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;

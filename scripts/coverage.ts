@@ -14,7 +14,11 @@ import { electronMain } from '../vite.main.config.ts';
  */
 const minPercent = 85;
 /** How the app starts, ends and is asked from the command line needs no page, and is tested without the test tool of pages. */
-const otherStarts = ['test/electron/main.test.ts', 'test/electron/platform/in-electron.test.ts', 'test/attacks/'];
+const otherStarts = [
+  'test/electron/main.test.ts',
+  'test/electron/platform/in-electron.test.ts',
+  'test/attacks/',
+];
 const measured = /^electron\/(main\.ts|platform\/.*)$/;
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -37,7 +41,8 @@ for (const name of fs.readdirSync(mapped).filter((file) => file.endsWith('.js'))
 
 const written = path.join(folder, 'v8');
 const runs = [['node_modules/@playwright/test/cli.js', 'test', ...specs]];
-if (specs.length === 0) runs.push(['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', ...otherStarts]);
+if (specs.length === 0)
+  runs.push(['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', ...otherStarts]);
 const statuses = runs.map(
   (run) =>
     spawnSync(process.execPath, run, {

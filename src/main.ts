@@ -1,7 +1,7 @@
 import { mount } from 'svelte';
 import './styles/base.css';
 import App from './app/App.svelte';
-import { openApi } from './api.ts';
+import { openApi } from './lib/api.ts';
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('index.html has no #app');

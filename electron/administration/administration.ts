@@ -11,10 +11,10 @@ import type {
 } from '../contract/models/administration.ts';
 import type { TokenDefinition } from '../contract/models/connection.ts';
 import { restoreText } from '../contract/obscured.ts';
-import type { Connections } from '../credentials/connections.ts';
+import type { Connections } from '../connections/store.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
-import { askPortal, type PortalQuestion, type ReportedConnection } from '../reports/portal.ts';
-import { authenticate, readClaims } from '../reports/sign-in.ts';
+import { askPortal, type PortalQuestion, type ReportedConnection } from '../portal/portal.ts';
+import { authenticate, readClaims } from '../portal/sign-in.ts';
 import type { AdministrationOperation, AdministrationProfile } from '../service/administration-profile.ts';
 import {
   definitionBody,

@@ -8,7 +8,7 @@ import type {
 } from '../contract/models/administration.ts';
 import type { DefinitionKind } from '../contract/models/connection.ts';
 import { operation as operationName, type Operation } from '../contract/models/fields.ts';
-import { countOf, firstOf, listIn, textOf } from '../reports/portal.ts';
+import { countOf, firstOf, listIn, textOf } from '../portal/portal.ts';
 import type { AdministrationProfile } from '../service/administration-profile.ts';
 import { isObject, unexpectedAnswer } from '../service/answers.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { done, type Outcome } from '../contract/errors.ts';
 import { count } from '../contract/models/fields.ts';
-import type { Keychain } from '../credentials/keychain.ts';
+import type { Keychain } from '../storage/keychain.ts';
 import { errorCode } from '../storage/file-failures.ts';
 import { hmac, keyIdOf } from './lines.ts';
 import type { AuditKey } from './log-writer.ts';

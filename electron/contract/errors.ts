@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The closed list of failures, as the window receives them. A code says what happened; `src/messages.ts` alone makes
+ * The closed list of failures, as the window receives them. A code says what happened; `src/messages/messages.ts` alone makes
  * the sentence that a person reads.
  */
 export const failureCodes = [

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { Converted, ConvertSheetOptions } from '../batch/reading/workbook/convert-sheet.ts';
+import type { Converted, ConvertSheetOptions } from './workbook/convert-sheet.ts';
 import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
-import type { CertificateWithKey } from '../credentials/pkcs12.ts';
+import type { CertificateWithKey } from './pkcs12.ts';
 import type { Clock } from '../privacy/clock.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';

@@ -4,10 +4,10 @@
  * sheet goes to the main process in pieces, which encrypts them.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { convertSheet, type ConvertSheetOptions } from '../batch/reading/workbook/convert-sheet.ts';
-import { matchPatterns } from '../batch/planning/pattern.ts';
+import { convertSheet, type ConvertSheetOptions } from './workbook/convert-sheet.ts';
+import { matchPatterns } from './pattern.ts';
 import { done, type Outcome } from '../contract/errors.ts';
-import { readPkcs12 } from '../credentials/pkcs12.ts';
+import { readPkcs12 } from './pkcs12.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 
 export type Task =

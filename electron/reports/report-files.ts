@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { createRowWriter } from '../batch/write-csv.ts';
+import { createRowWriter } from '../storage/csv.ts';
 import type { CallOutput } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Access, FailedRequest, MetricsRow } from '../contract/models/report.ts';

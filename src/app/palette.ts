@@ -1,6 +1,6 @@
-import type { AppStore } from '../app-store.svelte.ts';
+import type { AppStore } from '../lib/app-store.svelte.ts';
 import type { LookupField } from '../features/lookup/lookup-field.svelte.ts';
-import { formatCount } from '../format.ts';
+import { formatCount } from '../lib/format.ts';
 import { pages, type Controllers, type PageId } from './pages.ts';
 
 /** One entry of the palette. */

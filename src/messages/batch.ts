@@ -1,5 +1,5 @@
 import type { Failure, FailureCode } from '../../electron/contract/errors.ts';
-import { formatCount } from '../format.ts';
+import { formatCount } from '../lib/format.ts';
 import { message, type Format } from './message.ts';
 
 const row = (f: Failure): string => (f.row === undefined ? 'A row' : `Row ${formatCount(f.row)}`);

@@ -1,5 +1,5 @@
 import { scaleLinear } from 'd3-scale';
-import { formatCount } from '../format.ts';
+import { formatCount } from '../lib/format.ts';
 
 /** A day or a week. */
 export interface ChartPoint {

@@ -1,5 +1,5 @@
 import { getContext, setContext } from 'svelte';
-import type { Labels } from '../messages.ts';
+import type { Labels } from '../messages/messages.ts';
 
 const key = Symbol('labels of definitions');
 

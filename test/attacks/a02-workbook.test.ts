@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { styleOfCode } from '../../electron/batch/reading/workbook/cells.ts';
+import { styleOfCode } from '../../electron/parsing/workbook/cells.ts';
 import { openApp, type TestApp } from '../support/batch-app.ts';
 import { longestTurn } from '../support/longest-turn.ts';
 import { workbook } from '../support/make-workbook.ts';

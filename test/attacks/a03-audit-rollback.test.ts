@@ -6,7 +6,7 @@ import type { Audit } from '../../electron/audit/audit.ts';
 import { createKeychainAnchor, readChainKey } from '../../electron/audit/checkpoint.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import { newXorKey } from '../../electron/contract/obscured.ts';
-import { createKeychain } from '../../electron/credentials/keychain.ts';
+import { createKeychain } from '../../electron/storage/keychain.ts';
 import { openLookup } from '../../electron/lookup/lookup.ts';
 import type { ServiceClient } from '../../electron/service/service-client.ts';
 import AuditNotice from '../../src/app/AuditNotice.svelte';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createState } from '../../electron/app-state.ts';
+import { createState } from '../../electron/app/state.ts';
 import {
   calls,
   events,

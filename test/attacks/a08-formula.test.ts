@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRowWriter } from '../../electron/batch/write-csv.ts';
+import { createRowWriter } from '../../electron/storage/csv.ts';
 import type { Delimiter } from '../../electron/contract/models/batch.ts';
 import { metricsCsv } from '../../electron/reports/report-files.ts';
 

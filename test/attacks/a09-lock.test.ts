@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
-import { createKeychain } from '../../electron/credentials/keychain.ts';
+import { createKeychain } from '../../electron/storage/keychain.ts';
 import { openLock, type UnlockAttempts } from '../../electron/privacy/lock.ts';
 import { createVerifier } from '../../electron/privacy/passphrase.ts';
 import { value } from '../support/audit-folder.ts';
@@ -162,6 +162,6 @@ test('a verifier that was overwritten with rubbish does not open the app', async
 });
 
 test('setting and removing the passphrase are recorded', () => {
-  const app = fs.readFileSync(new URL('../../electron/app.ts', import.meta.url), 'utf8');
+  const app = fs.readFileSync(new URL('../../electron/app/compose.ts', import.meta.url), 'utf8');
   expect(app).toContain("'RemovePassphrase' : 'SetPassphrase'");
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { createState } from '../../electron/app-state.ts';
-import { closeInOrder } from '../../electron/app.ts';
-import { createClients, openTransport } from '../../electron/clients.ts';
+import { createState } from '../../electron/app/state.ts';
+import { closeInOrder } from '../../electron/app/compose.ts';
+import { createClients, openTransport } from '../../electron/connections/clients.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { proxyAddress } from '../../electron/platform/electron-platform.ts';
-import { sentenceFor } from '../../src/messages.ts';
+import { sentenceFor } from '../../src/messages/messages.ts';
 import * as data from '../src/support/fake-data.ts';
 
 /* A proxy of a kind nobody can use, or with a damaged address: a failure with its scheme, and the app goes on. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { AuditIntent } from '../../electron/audit/audit.ts';
-import { createConnectionHandlers } from '../../electron/connection-calls.ts';
+import { createConnectionHandlers } from '../../electron/connections/calls.ts';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import { defaultSettings } from '../../electron/contract/models/app.ts';
 import type { ConnectionDraft } from '../../electron/contract/models/connection.ts';
-import { createConnections } from '../../electron/credentials/connections.ts';
-import { createKeychain } from '../../electron/credentials/keychain.ts';
+import { createConnections } from '../../electron/connections/store.ts';
+import { createKeychain } from '../../electron/storage/keychain.ts';
 import { describeChanges } from '../../electron/audit/changes.ts';
 import { obscuredOf } from '../support/obscured-text.ts';
 import { value } from '../support/audit-folder.ts';

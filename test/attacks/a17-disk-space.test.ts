@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { convertSheet } from '../../electron/batch/reading/workbook/convert-sheet.ts';
-import { packageLimits } from '../../electron/batch/reading/workbook/package.ts';
+import { convertSheet } from '../../electron/parsing/workbook/convert-sheet.ts';
+import { packageLimits } from '../../electron/parsing/workbook/package.ts';
 import { type Outcome, done } from '../../electron/contract/errors.ts';
 import { codeOf, openApp, valueOf, type TestApp } from '../support/batch-app.ts';
 import { text, workbook } from '../support/make-workbook.ts';

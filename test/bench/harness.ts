@@ -6,7 +6,7 @@ import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
-import { createRequestAudit } from '../../electron/clients.ts';
+import { createRequestAudit } from '../../electron/connections/clients.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { createServiceClient } from '../../electron/service/client.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';

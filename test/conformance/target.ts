@@ -1,5 +1,5 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { formatDay } from '../../electron/reports/portal.ts';
+import { formatDay } from '../../electron/portal/portal.ts';
 import { readProfile, type ServiceProfile } from '../../electron/service/profile.ts';
 import { accountSchema, samples, type Account } from './account.ts';
 import { NotTried } from './statement.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatRequestsLeft } from '../../src/format.ts';
+import { formatRequestsLeft } from '../../src/lib/format.ts';
 
 it.each([
   [{ remaining: 412, limit: 600, limitPeriodSeconds: null }, '412 of 600 requests left this second'],

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { failureCodes } from '../../electron/contract/errors.ts';
-import { isFailureCode, messageFor, reasonFor, sentenceFor, settingsNotice } from '../../src/messages.ts';
+import {
+  isFailureCode,
+  messageFor,
+  reasonFor,
+  sentenceFor,
+  settingsNotice,
+} from '../../src/messages/messages.ts';
 
 describe('messages', () => {
   it.each(failureCodes)('says what happened and what to do for %s', (code) => {

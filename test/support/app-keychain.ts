@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { loadKeytar } from '../../electron/credentials/keytar.ts';
-import { createKeychain, type KeychainOptions } from '../../electron/credentials/keychain.ts';
+import { loadKeytar } from '../../electron/storage/keytar.ts';
+import { createKeychain, type KeychainOptions } from '../../electron/storage/keychain.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 import { testHomeId } from './fake-keyring.ts';
 import { missingTools, startKeyring, type PrivateKeyring } from './private-keyring.ts';

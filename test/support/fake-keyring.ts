@@ -1,5 +1,5 @@
-import { entryName } from '../../electron/credentials/home-id.ts';
-import type { KeyringBackend } from '../../electron/credentials/keytar.ts';
+import { entryName } from '../../electron/storage/home-id.ts';
+import type { KeyringBackend } from '../../electron/storage/keytar.ts';
 
 /** The identity of the folder whose keychain a test opens by itself. */
 export const testHomeId = '0123456789abcdef0123456789abcdef';

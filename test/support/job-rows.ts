@@ -1,5 +1,5 @@
-import type { JobRows } from '../../electron/batch/output/look-at-rows.ts';
-import type { LoadedChunk } from '../../electron/batch/output/result-rows.ts';
+import type { JobRows } from '../../electron/batch/viewing/look-at-rows.ts';
+import type { LoadedChunk } from '../../electron/batch/viewing/result-rows.ts';
 import { findRows } from '../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../electron/batch/reading/table.ts';
 import { done } from '../../electron/contract/errors.ts';

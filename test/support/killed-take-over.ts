@@ -2,7 +2,7 @@
  * A start of the app that takes over entries of before, and is killed after so many were stored under their new names:
  * `node test/support/killed-take-over.ts HOME COUNT`, with a keyring's environment.
  */
-import { loadKeytar } from '../../electron/credentials/keytar.ts';
+import { loadKeytar } from '../../electron/storage/keytar.ts';
 import { openWholeApp } from './whole-app.ts';
 
 const [home = '', count = '0'] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import { readPkcs12 } from '../../electron/credentials/pkcs12.ts';
+import { readPkcs12 } from '../../electron/parsing/pkcs12.ts';
 import { createParser, type Parser } from '../../electron/parsing/parser.ts';
 import { systemClock } from '../../electron/privacy/clock.ts';
 

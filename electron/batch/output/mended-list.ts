@@ -8,7 +8,7 @@ import { beginning, readHeader, readRows, replaceRows, type Format } from '../re
 import type { MendedRows } from '../storing/mended-rows.ts';
 import { rowStates } from '../storing/results.ts';
 import { columnNames, errorColumns } from './output-rows.ts';
-import type { LoadedChunk } from './result-rows.ts';
+import type { LoadedChunk } from '../viewing/result-rows.ts';
 import { createSourceOutput } from './row-output.ts';
 
 /** Rows of a list are in memory at once. */

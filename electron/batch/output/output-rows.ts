@@ -9,7 +9,7 @@ import type { Table } from '../reading/table.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
 import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
-import { hasHidden } from './result-rows.ts';
+import { hasHidden } from '../viewing/result-rows.ts';
 import type { RowOutput } from './row-output.ts';
 
 export interface JoinOptions {

@@ -3,7 +3,7 @@ import type { Encoding } from '../../contract/models/batch.ts';
 import { codecOf, restoreBytes } from '../reading/encodings.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
-import type { RowWriter } from '../write-csv.ts';
+import type { RowWriter } from '../../storage/csv.ts';
 
 /**
  * Takes an export row by row: a row of the source begins, some of its cells change or get new ones behind them, and it

@@ -5,7 +5,7 @@ import type { ByteSource } from '../../storage/byte-source.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import { runChunks } from '../running/run-chunks.ts';
 import type { ChunkResults } from '../storing/results.ts';
-import { showRow, type View } from './result-rows.ts';
+import { showRow, type View } from '../viewing/result-rows.ts';
 
 export const maxTriedRows = 20;
 

@@ -2,9 +2,9 @@ import { PassThrough } from 'node:stream';
 import { once } from 'node:events';
 import { ZipFile } from 'yazl';
 import { done, failed, type Failure, type Outcome } from '../../contract/errors.ts';
-import { sheetRows } from '../reading/workbook/sheet.ts';
+import { sheetRows } from '../../parsing/workbook/sheet.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
-import type { RowWriter } from '../write-csv.ts';
+import type { RowWriter } from '../../storage/csv.ts';
 
 /** Characters a cell can hold; a spreadsheet calls a file with a longer one damaged. */
 const maxCellLength = 32_767;

@@ -8,7 +8,7 @@ import { type ByteSource, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../batch.ts';
 import { detectFormat, type DetectedFormat, type ReadingOverrides } from './detect.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
-import { canonical, type Converted } from './workbook/convert-sheet.ts';
+import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';
 
 /** What a file is by its first bytes, whatever its name says. `other` has the words a person knows it by. */
 type FileKind =

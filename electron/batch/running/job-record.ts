@@ -6,7 +6,7 @@ import { workFor, type ColumnWork } from '../planning/plan.ts';
 import { saveState, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import { isRefused, type Canary } from './brake.ts';
 import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
-import { createJobStore, type JobStore } from './job-store.ts';
+import { createJobStore, type JobStore } from '../storing/job-store.ts';
 import { pauseCodes } from './outages.ts';
 import { createProgress, viewJob } from './progress.ts';
 

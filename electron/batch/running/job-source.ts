@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { failed, type Outcome } from '../../contract/errors.ts';
-import type { Keychain } from '../../credentials/keychain.ts';
+import type { Keychain } from '../../storage/keychain.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { openFile, readAhead, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';

@@ -5,9 +5,9 @@ import type {
   AuditPage,
   BatchRequests,
 } from '../../../electron/contract/models/activity.ts';
-import { actsOf } from '../../acts.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import { actsOf } from '../../lib/acts.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
 
 const pageSize = 200;
 

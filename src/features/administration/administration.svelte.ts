@@ -12,9 +12,9 @@ import type {
 import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
 import type { Operation } from '../../../electron/contract/models/fields.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
-import { formatClearing } from '../../copied.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
+import { formatClearing } from '../../lib/copied.ts';
 
 export type AdministrationTab = 'definitions' | 'policies' | 'keys' | 'tools';
 

@@ -1,10 +1,10 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, MatchReason, Source } from '../../../electron/contract/models/batch.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
-import { BatchDraft } from './draft.svelte.ts';
-import type { Preset } from './suggestions.ts';
-import { BatchRun } from './run.svelte.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
+import { BatchDraft } from './draft/draft.svelte.ts';
+import type { Preset } from './draft/suggestions.ts';
+import { BatchRun } from './run/run.svelte.ts';
 
 /** What the page shows: the start view, a file being planned (`draft`) or a job (`run`). Draft and run exclude each other. */
 export class BatchController {

@@ -9,8 +9,8 @@ import type {
 } from '../../../electron/contract/models/batch.ts';
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
-import { reasonFor } from '../../messages.ts';
-import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../format.ts';
+import { reasonFor } from '../../messages/messages.ts';
+import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../lib/format.ts';
 
 export const operationLabels: Record<ColumnPlan['operation'], string> = {
   detokenize: 'Detokenize',

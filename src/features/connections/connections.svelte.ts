@@ -7,10 +7,10 @@ import type {
   SecretState,
 } from '../../../electron/contract/models/connection.ts';
 import type { Operation } from '../../../electron/contract/models/fields.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { TypedSecret } from '../../ui/typed-secret.svelte.ts';
-import { usablePolicy, whyUnusable } from '../../usable-connection.ts';
+import { usablePolicy, whyUnusable } from '../../lib/usable-connection.ts';
 import { problemsOf, type Problem, type Step } from './draft-problems.ts';
 import { ConnectionProfileController } from './profile.svelte.ts';
 

@@ -1,5 +1,5 @@
 import type { ConnectionDraft } from '../../../electron/contract/models/connection.ts';
-import { formatCount } from '../../format.ts';
+import { formatCount } from '../../lib/format.ts';
 
 /** The pages of the form, in their order. */
 export const steps = ['service', 'access', 'test'] as const;

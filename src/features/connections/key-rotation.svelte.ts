@@ -1,6 +1,6 @@
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
-import type { Api } from '../../api.ts';
+import type { Api } from '../../lib/api.ts';
 
 /** A connection's next API key: entered beside the one in use, which it replaces once it has opened a session. */
 export class KeyRotation {

@@ -1,8 +1,8 @@
 import type { CallInput } from '../../../electron/contract/calls.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { UnreadAnswer } from '../../../electron/contract/models/connection.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
 
 /** The service profile of one connection: imported, removed, or fitted to the answers that came. Stored at once. */
 export class ConnectionProfileController {

@@ -2,9 +2,9 @@ import type { Failure } from '../../../electron/contract/errors.ts';
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import type { Evidence } from '../../../electron/contract/models/report.ts';
-import { actsOf } from '../../acts.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import { actsOf } from '../../lib/acts.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
 
 /** One row of a case: what the audit log says of it, and the lookup it was about where this run still has it. */
 export interface CaseRow {

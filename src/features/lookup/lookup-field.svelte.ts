@@ -1,7 +1,7 @@
 import type { DefinitionKind, TokenDefinition } from '../../../electron/contract/models/connection.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
-import { findCard, pastedLines, tidy, tidyUnits } from '../../token-text.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
+import { findCard, pastedLines, tidy, tidyUnits } from '../../lib/token-text.ts';
 import { TypedSecret } from '../../ui/typed-secret.svelte.ts';
 
 const toText = (units: Uint16Array): string =>

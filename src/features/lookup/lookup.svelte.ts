@@ -3,8 +3,8 @@ import type { TokenDefinition } from '../../../electron/contract/models/connecti
 import type { Source } from '../../../electron/contract/models/batch.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import { newXorKey, type ObscuredText } from '../../../electron/contract/obscured.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { CasesController } from './cases.svelte.ts';
 import { LookupField } from './lookup-field.svelte.ts';
 

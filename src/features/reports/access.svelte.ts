@@ -1,6 +1,6 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { Access } from '../../../electron/contract/models/report.ts';
-import type { Api } from '../../api.ts';
+import type { Api } from '../../lib/api.ts';
 
 const monthOf = (time: number): string => {
   const date = new Date(time);

@@ -1,4 +1,4 @@
-import { locale } from '../../locale.ts';
+import { locale } from '../../lib/locale.ts';
 
 const day = 86_400_000;
 

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { FailedRequest, FailedRequests } from '../../../electron/contract/models/report.ts';
-import type { Api } from '../../api.ts';
+import type { Api } from '../../lib/api.ts';
 import { noDefinition } from './labels.ts';
 
 /** A part of a chart: days, a definition or an operation. What is absent is not asked for. */

@@ -1,6 +1,6 @@
 import type { Grouping, MetricsRow } from '../../../electron/contract/models/report.ts';
-import { formatPercent } from '../../format.ts';
-import { isFailureCode, reasonFor } from '../../messages.ts';
+import { formatPercent } from '../../lib/format.ts';
+import { isFailureCode, reasonFor } from '../../messages/messages.ts';
 
 /** In the figures of requests that concern none, such as a sign-in. */
 export const noDefinition = '(none)';

@@ -12,8 +12,8 @@ import type {
   Workstation,
 } from '../../../electron/contract/models/report.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { AccessView } from './access.svelte.ts';
 import { presetRange, type Range } from './dates.ts';
 import { FailedRequestsView, retryOf, type Retry } from './failed-requests.svelte.ts';

@@ -4,7 +4,7 @@ import type {
   MetricsRow,
   Workstation,
 } from '../../../electron/contract/models/report.ts';
-import { formatCount, formatPercent } from '../../format.ts';
+import { formatCount, formatPercent } from '../../lib/format.ts';
 import { formatDay } from './dates.ts';
 
 /** Below this part of all failures a group is not what a person should look at first. */

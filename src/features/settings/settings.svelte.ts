@@ -2,8 +2,8 @@ import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { About, DisclosureFigures, Settings } from '../../../electron/contract/models/app.ts';
 import type { ImportPlan } from '../../../electron/contract/models/deployment.ts';
-import type { Api } from '../../api.ts';
-import type { AppStore } from '../../app-store.svelte.ts';
+import type { Api } from '../../lib/api.ts';
+import type { AppStore } from '../../lib/app-store.svelte.ts';
 
 /** Every change of a setting is saved at once; the page shows the settings that main reports back. */
 export class SettingsController {

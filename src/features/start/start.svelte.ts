@@ -1,5 +1,5 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
-import type { Api } from '../../api.ts';
+import type { Api } from '../../lib/api.ts';
 
 /** The first run, before there is a connection. */
 export class StartController {

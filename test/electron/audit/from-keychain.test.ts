@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { readChainKey, createKeychainAnchor } from '../../../electron/audit/checkpoint.ts';
-import { createKeychain } from '../../../electron/credentials/keychain.ts';
+import { createKeychain } from '../../../electron/storage/keychain.ts';
 import { fakeKeyring, testEntry, testHomeId } from '../../support/fake-keyring.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { everything, logFolder, value } from '../../support/audit-folder.ts';

@@ -11,7 +11,7 @@ import { createFf1, expandAesKey } from '../../../electron/built-in-service/engi
 import { tokenizeAll } from '../../../electron/built-in-service/engine/format.ts';
 import { createPermutation } from '../../../electron/built-in-service/engine/permutation.ts';
 import type { Outcome } from '../../../electron/contract/errors.ts';
-import { readPkcs12 } from '../../../electron/credentials/pkcs12.ts';
+import { readPkcs12 } from '../../../electron/parsing/pkcs12.ts';
 import { evidenceDocument, evidenceKey } from '../../../electron/evidence/evidence.ts';
 import { createVerifier, matchesVerifier } from '../../../electron/privacy/passphrase.ts';
 import { createEncryptedFile, openEncryptedFile } from '../../../electron/storage/encrypted-file.ts';

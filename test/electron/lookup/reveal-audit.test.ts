@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import type { Audit } from '../../../electron/audit/audit.ts';
-import { createRequestAudit } from '../../../electron/clients.ts';
+import { createRequestAudit } from '../../../electron/connections/clients.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import { newXorKey } from '../../../electron/contract/obscured.ts';
 import { openLookup } from '../../../electron/lookup/lookup.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { extractAll, extractFile } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { selfCheck } from '../../../electron/self-check.ts';
+import { selfCheck } from '../../../electron/support/self-check.ts';
 import { systemClock } from '../../../electron/privacy/clock.ts';
 import pkg from '../../../package.json' with { type: 'json' };
 import { createIcns, createIco } from '../../../scripts/icons.ts';

@@ -78,10 +78,13 @@ describe('the window', () => {
   test('opens no second one, and nothing in its place', async () => {
     const opened = await app.page.evaluate(() => {
       const { open } = globalThis as unknown as { open: (url?: string) => unknown };
-      return ['https://example.com/', 'app://tokendesk/index.html', undefined].map((url) => open(url) === null);
+      return ['https://example.com/', 'app://tokendesk/index.html', undefined].map(
+        (url) => open(url) === null,
+      );
     });
     expect(opened).toEqual([true, true, true]);
-    const windows = () => app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length);
+    const windows = () =>
+      app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length);
     expect([await windows(), app.application.windows().length]).toEqual([1, 1]);
     expect(await addressOf()).toBe(`${origin}index.html`);
   });

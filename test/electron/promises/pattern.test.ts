@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkPattern } from '../../../electron/batch/planning/pattern.ts';
+import { checkPattern } from '../../../electron/parsing/pattern.ts';
 
 /* Expressions with which a backtracking engine takes longer than the universe has, on the input beside each. */
 const catastrophic: readonly (readonly [pattern: string, input: string])[] = [

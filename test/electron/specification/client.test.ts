@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
 import { done, failureCodes } from '../../../electron/contract/errors.ts';
 import { rowReasons } from '../../../electron/contract/row-reasons.ts';
-import { formatDay } from '../../../electron/reports/portal.ts';
+import { formatDay } from '../../../electron/portal/portal.ts';
 import { answerMembers, memberNames } from '../../../electron/service/answers.ts';
 import type { BatchCall } from '../../../electron/service/service-client.ts';
 import { limitIn } from '../../../electron/service/limits/health.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { type ConnectionProfiles, createConnectionProfiles } from '../../../electron/connection-profiles.ts';
+import { type ConnectionProfiles, createConnectionProfiles } from '../../../electron/connections/profiles.ts';
 import { done, type Outcome } from '../../../electron/contract/errors.ts';
 import { matchElements } from '../../../electron/service/call-batch.ts';
 import { readList, readSingle } from '../../../electron/service/answers.ts';

@@ -5,7 +5,7 @@ import { createAuthority, type LeafOptions } from '../certificates.ts';
 import { connectTo } from '../client-side.ts';
 import { startFaultProxy } from '../fault-proxy.ts';
 import { send, startFaultServer } from '../fault-server.ts';
-import { readPkcs12 } from '../../../electron/credentials/pkcs12.ts';
+import { readPkcs12 } from '../../../electron/parsing/pkcs12.ts';
 import { createPfx } from '../pfx.ts';
 import {
   assertAll,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, Mapping } from '../../../electron/contract/models/batch.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
-import { openApi } from '../../../src/api.ts';
-import { AppStore } from '../../../src/app-store.svelte.ts';
+import { openApi } from '../../../src/lib/api.ts';
+import { AppStore } from '../../../src/lib/app-store.svelte.ts';
 import { BatchController } from '../../../src/features/batch/batch.svelte.ts';
 import {
   describeState,
@@ -22,8 +22,8 @@ import {
   emptyPattern,
   PatternTest,
   samplesFor,
-} from '../../../src/features/batch/pattern.svelte.ts';
-import { exportContents, failedRowsExport, retriesOf } from '../../../src/features/batch/run.svelte.ts';
+} from '../../../src/features/batch/draft/pattern.svelte.ts';
+import { exportContents, failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';

@@ -3,7 +3,7 @@ import type { CallInput } from '../../../electron/contract/calls.ts';
 import { connectionDraft, type SecretName } from '../../../electron/contract/models/connection.ts';
 import { newXorKey, obscureText, restoreText } from '../../../electron/contract/obscured.ts';
 import { ConnectionsController } from '../../../src/features/connections/connections.svelte.ts';
-import { whyUnusable } from '../../../src/usable-connection.ts';
+import { whyUnusable } from '../../../src/lib/usable-connection.ts';
 import type { FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
 import { openApp } from '../support/open-app.ts';

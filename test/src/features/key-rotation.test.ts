@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openApi } from '../../../src/api.ts';
+import { openApi } from '../../../src/lib/api.ts';
 import { KeyRotation } from '../../../src/features/connections/key-rotation.svelte.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';
 import { createFakeBridge } from '../support/fake-bridge.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openApi } from '../../../src/api.ts';
-import { AppStore } from '../../../src/app-store.svelte.ts';
-import { formatClearing } from '../../../src/copied.ts';
+import { openApi } from '../../../src/lib/api.ts';
+import { AppStore } from '../../../src/lib/app-store.svelte.ts';
+import { formatClearing } from '../../../src/lib/copied.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import { LookupController } from '../../../src/features/lookup/lookup.svelte.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';

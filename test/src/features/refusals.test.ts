@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fittingPolicy, policyOptions, refusalsOf } from '../../../src/features/batch/refusals.ts';
+import { fittingPolicy, policyOptions, refusalsOf } from '../../../src/features/batch/run/refusals.ts';
 import * as data from '../support/fake-data.ts';
 
 const detokenizeCards = { operation: 'detokenize', definition: 'card-number' } as const;

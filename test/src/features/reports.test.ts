@@ -1,7 +1,7 @@
 import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { describe, expect, it, vi } from 'vitest';
-import { openApi } from '../../../src/api.ts';
-import { AppStore } from '../../../src/app-store.svelte.ts';
+import { openApi } from '../../../src/lib/api.ts';
+import { AppStore } from '../../../src/lib/app-store.svelte.ts';
 import { ReportsController } from '../../../src/features/reports/reports.svelte.ts';
 import type { Retry } from '../../../src/features/reports/failed-requests.svelte.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';

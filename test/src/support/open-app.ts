@@ -1,5 +1,5 @@
-import { openApi } from '../../../src/api.ts';
-import { AppStore } from '../../../src/app-store.svelte.ts';
+import { openApi } from '../../../src/lib/api.ts';
+import { AppStore } from '../../../src/lib/app-store.svelte.ts';
 import { createFakeBridge, type FakeOptions } from './fake-bridge.ts';
 
 /** The app's store on a fake bridge, loaded. */

@@ -1,0 +1,369 @@
+import { done, failed, type Outcome } from '../../contract/errors.ts';
+import type { EventPayload } from '../../contract/calls.ts';
+import type {
+  ColumnProfile,
+  FoundCell,
+  ResultRow,
+  RowFilter,
+  RowsPage,
+  RowsQuery,
+  RowsView,
+} from '../../contract/models/rows.ts';
+import { neutralise } from '../../storage/csv.ts';
+import { indexOfRow } from '../storing/result-store.ts';
+import { rowStates } from '../storing/results.ts';
+import { compileConditions, findInRow, textTest, type RowTest } from './row-conditions.ts';
+import { inSlices, lookAtRows, rowsPerSlice, type JobRows, type LookOptions } from './look-at-rows.ts';
+import { profileColumn } from './column-profile.ts';
+import { createRowSorter } from './row-order.ts';
+import { countRows, fewRows, hasResult, pageOf, showCell, showRow, sourceOf } from './result-rows.ts';
+
+type Query = Omit<RowsQuery, 'jobId'>;
+
+/**
+ * Filters, sorts and searches a job's rows for the window. What a view keeps is row numbers, four bytes a row, and only
+ * those of the last view and search of a few jobs: no value, masked or not.
+ */
+export interface RowsViews {
+  /** Failures: those of `load`; service.cancelled where another view of the job was asked for meanwhile. */
+  page(
+    jobId: string,
+    rows: JobRows,
+    query: Query & { from: number; count: number; columns?: readonly number[] | undefined },
+  ): Promise<Outcome<RowsPage>>;
+  /** The same failures. */
+  find(
+    jobId: string,
+    rows: JobRows,
+    query: Query & { text: string; after: number; backwards: boolean },
+  ): Promise<Outcome<FoundCell | null>>;
+  /** The numbers of the rows that a filter and conditions leave, ascending; the view that is shown stays. */
+  numbers(
+    jobId: string,
+    rows: JobRows,
+    shown: { filter: RowFilter; where: RowsView['where'] },
+  ): Promise<Outcome<Uint32Array>>;
+  /** What one column holds; another profile of the job ends it. The same failures. */
+  profile(jobId: string, rows: JobRows, column: number): Promise<Outcome<ColumnProfile>>;
+  forget(jobId: string): void;
+}
+
+/** Row numbers in the order they are shown. */
+interface RowList {
+  readonly key: string;
+  readonly version: object;
+  readonly rows: Uint32Array;
+  /** Chunks that were looked at. */
+  readonly chunks: number;
+}
+
+interface JobViews {
+  abort: AbortController;
+  key: string;
+  list: Promise<Outcome<RowList>> | null;
+  found: Promise<Outcome<RowList>> | null;
+  foundKey: string;
+}
+
+const maxJobs = 4;
+const reportEveryMs = 100;
+
+export function createRowsViews(report: (progress: EventPayload<'batch.viewing'>) => void): RowsViews {
+  const jobs = new Map<string, JobViews>();
+  const profiling = new Map<string, AbortController>();
+
+  function viewsOf(jobId: string): JobViews {
+    const known = jobs.get(jobId);
+    const views = known ?? { abort: new AbortController(), key: '', list: null, found: null, foundKey: '' };
+    // The one used last is the last in the map.
+    jobs.delete(jobId);
+    jobs.set(jobId, views);
+    for (const [id, oldest] of jobs) {
+      if (jobs.size <= maxJobs) break;
+      oldest.abort.abort();
+      jobs.delete(id);
+    }
+    return views;
+  }
+
+  /** Progress of one look at all rows; `share` is of the rows, and sorting takes the rest. */
+  function reporter(jobId: string): (share: number) => void {
+    let reportedAt = performance.now();
+    return (share) => {
+      const now = performance.now();
+      if (share < 1 && now - reportedAt < reportEveryMs) return;
+      reportedAt = now;
+      report({ jobId, share });
+    };
+  }
+
+  /** The list for a query: the one there is, that one read on while the job runs, or a new one. */
+  async function listOf(jobId: string, rows: JobRows, query: Query): Promise<Outcome<RowList>> {
+    const views = viewsOf(jobId);
+    const key = keyOf(query);
+    const isCurrent = (): boolean => views.key === key;
+    while (isCurrent() && views.list !== null) {
+      const asked = views.list;
+      const list = await asked;
+      if (!isCurrent()) return failed('service.cancelled');
+      // Another call for the same rows may have begun to read on, or anew.
+      if (views.list !== asked) continue;
+      if (!list.ok) break;
+      if (list.value.version === rows.version) return list;
+      if (!rows.isRunning) break;
+      // Rows of a running job are added to a filter; a sorted view stays as it is until the job stops.
+      if (hasOrder(query) || list.value.chunks >= rows.entries.length) return list;
+      views.list = build(list.value);
+    }
+    views.abort.abort();
+    views.abort = new AbortController();
+    views.key = key;
+    views.found = null;
+    return (views.list = build(null));
+
+    function build(known: RowList | null): Promise<Outcome<RowList>> {
+      const { signal } = views.abort;
+      return buildList(rows, query, { key, known, signal, report: reporter(jobId) });
+    }
+  }
+
+  return {
+    async page(jobId, rows, query) {
+      const { filter, view, from, count, columns } = query;
+      const isReversed = view?.sort?.column === null && view.sort.descending;
+      if ((view?.where.length ?? 0) === 0 && !hasOrder(query)) {
+        const options = { entries: rows.entries, view: rows.view, load: rows.load };
+        if (!isReversed) return pageOf({ filter, from, count, columns }, options);
+        const total = rows.entries.reduce((sum, entry) => sum + countRows(filter, entry), 0);
+        const last = Math.max(0, total - from);
+        const first = Math.max(0, last - count);
+        const page = await pageOf({ filter, from: first, count: last - first, columns }, options);
+        return page.ok ? done({ total, from, rows: last === first ? [] : page.value.rows.reverse() }) : page;
+      }
+      const list = await listOf(jobId, rows, query);
+      if (!list.ok) return list;
+      const { length } = list.value.rows;
+      const wanted = Array.from({ length: Math.max(0, Math.min(count, length - from)) }, (_, n) => {
+        const position = isReversed ? length - 1 - (from + n) : from + n;
+        return list.value.rows[position] ?? 0;
+      });
+      const shown = await loadRows(rows, wanted, columns);
+      return shown.ok ? done({ total: length, from, rows: shown.value }) : shown;
+    },
+    async find(jobId, rows, { text, after, backwards, ...query }) {
+      const list = await listOf(jobId, rows, query);
+      if (!list.ok) return list;
+      const views = viewsOf(jobId);
+      const foundKey = `${keyOf(query)} ${text}`;
+      if (views.foundKey !== foundKey || views.found === null) {
+        views.foundKey = foundKey;
+        views.found = findAll(rows, list.value, text, {
+          withResults: true,
+          signal: views.abort.signal,
+          report: reporter(jobId),
+        });
+      }
+      const found = await views.found;
+      if (!found.ok) return found;
+      if (found.value.version !== list.value) views.found = null;
+      const positions = found.value.rows;
+      if (positions.length === 0) return done(null);
+      const isReversed = query.view?.sort?.column === null && query.view.sort.descending;
+      const toShown = (position: number): number =>
+        isReversed ? list.value.rows.length - 1 - position : position;
+      // Positions ascend; in a reversed view the next one is the one before.
+      const at = nextIndex(positions, isReversed ? toShown(after) : after, backwards !== isReversed);
+      const position = positions[at] ?? 0;
+      const row = list.value.rows[position] ?? 0;
+      const loaded = await rows.load(indexOfRow(rows, row), fewRows);
+      if (!loaded.ok) return loaded;
+      const index = row - loaded.value.chunk.start.row;
+      const column = findInRow(loaded.value, index, rows.view, textTest('contains', text));
+      return done({
+        count: positions.length,
+        ordinal: isReversed ? positions.length - at : at + 1,
+        position: toShown(position),
+        column: Math.max(0, column),
+      });
+    },
+    async numbers(jobId, rows, { filter, where }) {
+      const query = { filter, view: { where, sort: null } };
+      const look = { signal: new AbortController().signal, report: reporter(jobId) };
+      const list = await buildList(rows, query, { key: '', known: null, ...look });
+      return list.ok ? done(list.value.rows) : list;
+    },
+    profile(jobId, rows, column) {
+      profiling.get(jobId)?.abort();
+      const abort = new AbortController();
+      profiling.set(jobId, abort);
+      return profileColumn(rows, column, { signal: abort.signal, report: reporter(jobId) }).finally(() => {
+        if (profiling.get(jobId) === abort) profiling.delete(jobId);
+      });
+    },
+    forget(jobId) {
+      profiling.get(jobId)?.abort();
+      jobs.get(jobId)?.abort.abort();
+      jobs.delete(jobId);
+    },
+  };
+}
+
+const keyOf = ({ filter, view }: Query): string =>
+  JSON.stringify([filter, view?.where ?? [], view?.sort?.column === null ? null : (view?.sort ?? null)]);
+
+/** By row is the order there is anyway, or its reverse. */
+const hasOrder = ({ view }: Query): boolean => (view?.sort?.column ?? null) !== null;
+
+/** Of the first entry after a position, or before it; round at the ends. */
+function nextIndex(positions: Uint32Array, after: number, backwards: boolean): number {
+  let low = 0;
+  let high = positions.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const here = positions[middle] ?? 0;
+    if (backwards ? here < after : here <= after) low = middle + 1;
+    else high = middle;
+  }
+  if (backwards) return low === 0 ? positions.length - 1 : low - 1;
+  return low === positions.length ? 0 : low;
+}
+
+async function buildList(
+  rows: JobRows,
+  { filter, view }: Query,
+  {
+    key,
+    known,
+    ...look
+  }: Omit<LookOptions, 'withResults' | 'columns'> & { key: string; known: RowList | null },
+): Promise<Outcome<RowList>> {
+  const meets: RowTest = compileConditions(view?.where ?? [], rows.view);
+  const sort = view?.sort ?? null;
+  const sortColumn = sort?.column ?? null;
+  const sorter = sortColumn === null ? null : createRowSorter();
+  const list = createNumberList(known?.rows);
+  const seen = [...(view?.where ?? []), ...(sort === null ? [] : [{ column: sort.column ?? 0, test: null }])];
+  const withResults =
+    filter !== 'all' || seen.some(({ column, test }) => test === 'failed' || hasResult(rows.view, column));
+  const chunks = rows.entries.length;
+  const { version } = rows;
+  const columns = 1 + Math.max(-1, ...seen.map(({ column }) => sourceOf(rows.view, column)));
+  const looked = await lookAtRows(
+    rows,
+    (loaded, index) => {
+      if (filter !== 'all' && loaded.results.states[index] !== rowStates[filter]) return;
+      if (!meets(loaded, index)) return;
+      list.add(loaded.chunk.start.row + index);
+      if (sortColumn !== null) sorter?.add(showCell(loaded, index, rows.view, sortColumn));
+    },
+    { ...look, withResults, columns, first: known?.chunks ?? 0 },
+  );
+  if (!looked.ok) return looked;
+  const inSourceOrder = await list.values();
+  const order = await sorter?.order(sort?.descending ?? false, look.signal);
+  if (order !== undefined) {
+    await inSlices(order.length, (from, to) => {
+      for (let at = from; at < to; at++) order[at] = inSourceOrder[order[at] ?? 0] ?? 0;
+    });
+  }
+  if (look.signal.aborted) return failed('service.cancelled');
+  look.report(1);
+  return done({ key, version, rows: order ?? inSourceOrder, chunks });
+}
+
+/** The positions in a list of the rows in which some cell contains a text. */
+async function findAll(
+  rows: JobRows,
+  list: RowList,
+  text: string,
+  look: LookOptions,
+): Promise<Outcome<RowList>> {
+  const matches = textTest('contains', text);
+  const hits = new Uint8Array(Math.ceil(((rows.entries.at(-1)?.end.row ?? 0) + 1) / 8));
+  const looked = await lookAtRows(
+    rows,
+    (loaded, index) => {
+      if (findInRow(loaded, index, rows.view, matches) < 0) return;
+      const row = loaded.chunk.start.row + index;
+      hits[row >> 3] = (hits[row >> 3] ?? 0) | (1 << (row & 7));
+    },
+    look,
+  );
+  if (!looked.ok) return looked;
+  const positions = createNumberList();
+  await inSlices(list.rows.length, (from, to) => {
+    for (let position = from; position < to; position++) {
+      const row = list.rows[position] ?? 0;
+      if (((hits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0) positions.add(position);
+    }
+  });
+  const rowsFound = await positions.values();
+  if (look.signal.aborted) return failed('service.cancelled');
+  look.report(1);
+  return done({ key: text, version: list, rows: rowsFound, chunks: list.chunks });
+}
+
+/** In blocks, so that no call has to move all of them. */
+function createNumberList(known: Uint32Array = new Uint32Array(0)): {
+  add: (value: number) => void;
+  values: () => Promise<Uint32Array>;
+} {
+  let block = new Uint32Array(0);
+  let length = 0;
+  const blocks: Uint32Array[] = [];
+  return {
+    add(value) {
+      const at = length % rowsPerSlice;
+      if (at === 0) blocks.push((block = new Uint32Array(rowsPerSlice)));
+      block[at] = value;
+      length += 1;
+    },
+    async values() {
+      const all = new Uint32Array(known.length + length);
+      await inSlices(known.length, (from, to) => {
+        all.set(known.subarray(from, to), from);
+      });
+      await inSlices(length, (from, to) => {
+        all.set(blocks[from / rowsPerSlice]?.subarray(0, to - from) ?? [], known.length + from);
+      });
+      return all;
+    },
+  };
+}
+
+/** Of a sorted view each row of a page may be in another chunk; more of them at once would keep the thread too long. */
+const chunksAtOnce = 8;
+
+/** Rows by their numbers, in this order; each chunk is read once. */
+async function loadRows(
+  rows: JobRows,
+  wanted: readonly number[],
+  columns?: readonly number[],
+): Promise<Outcome<ResultRow[]>> {
+  const shown = new Map<number, ResultRow>();
+  const byChunk = [...Map.groupBy(wanted, (row) => indexOfRow(rows, row))];
+  for (let at = 0; at < byChunk.length; at += chunksAtOnce) {
+    const loads = byChunk.slice(at, at + chunksAtOnce).map(async ([chunk, numbers]) => {
+      const loaded = await rows.load(chunk, fewRows);
+      if (!loaded.ok) return loaded;
+      const { start } = loaded.value.chunk;
+      for (const row of numbers) shown.set(row, showRow(loaded.value, row - start.row, rows.view, columns));
+      return loaded;
+    });
+    for (const loaded of await Promise.all(loads)) if (!loaded.ok) return loaded;
+  }
+  return done(wanted.flatMap((row) => shown.get(row) ?? []));
+}
+
+/** For the clipboard: as the window shows them, a line a row. A spreadsheet runs what is pasted as it does a file. */
+export function formatCells(rows: readonly ResultRow[], columns: readonly number[]): string {
+  const lines = rows.map(({ cells }) =>
+    columns
+      .map((column) => {
+        const text = neutralise(cells[column]?.text ?? '');
+        return /["\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+      })
+      .join('\t'),
+  );
+  return lines.join('\n');
+}

@@ -1,0 +1,240 @@
+import { constants } from 'node:fs';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { Audit, AuditIntent } from '../audit/audit.ts';
+import { describeChanges } from '../audit/changes.ts';
+import type { BuiltInConnection } from './built-in.ts';
+import type { Clients } from './clients.ts';
+import type { Handlers } from '../contract/calls.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { Connection } from '../contract/models/connection.ts';
+import type { CarriedProfile } from '../contract/models/deployment.ts';
+import { restoreText } from '../contract/obscured.ts';
+import type { DeploymentCalls } from './deployment.ts';
+import type { Connections } from './store.ts';
+import type { KeyRotation } from './rotation.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { ConnectionProfiles } from './profiles.ts';
+import { testPolicy } from '../service/test-policy.ts';
+import { nonBlocking } from '../storage/byte-source.ts';
+
+interface ConnectionHandlerOptions {
+  readonly platform: Pick<Platform, 'chooseFile'>;
+  readonly connections: Connections;
+  readonly profiles: ConnectionProfiles;
+  readonly clients: Pick<Clients, 'for' | 'drop'>;
+  readonly builtIn: Pick<BuiltInConnection, 'start'>;
+  readonly rotation: KeyRotation;
+  readonly audit: Pick<Audit, 'begin'>;
+  readonly changed: () => void;
+  readonly now: () => Date;
+}
+
+/** The `connections.*` calls. Changes of a connection, its secrets or its certificate are recorded in the audit log. */
+export function createConnectionHandlers({
+  platform,
+  connections,
+  profiles,
+  clients,
+  builtIn,
+  rotation,
+  audit,
+  changed,
+  now,
+}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls> & {
+  /** The service profile that came with a file of connections, recorded like one that is imported by hand. */
+  readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
+} {
+  /** Records the change, makes it, and drops the connection's client, so that the next call uses a new one. */
+  async function change<T>(
+    action: string,
+    id: string | null,
+    run: () => Promise<Outcome<T>>,
+    details: Partial<AuditIntent> = {},
+  ): Promise<Outcome<T>> {
+    const connection = id === null ? null : connections.find(id);
+    const begun = await audit.begin({
+      action,
+      ...(connection?.ok === true && {
+        connection: connection.value.name,
+        environment: connection.value.environment,
+      }),
+      ...details,
+    });
+    if (!begun.ok) return begun;
+    const outcome = await run();
+    begun.value(outcome.ok ? { ok: true } : { ok: false, code: outcome.failure.code });
+    if (id !== null) await clients.drop(id);
+    changed();
+    return outcome;
+  }
+
+  /** The client stays: nothing of the connection changes. */
+  async function choose(action: string, id: string, policy: string): Promise<Outcome<null>> {
+    const connection = connections.find(id);
+    if (!connection.ok) return connection;
+    const { name, environment } = connection.value;
+    const begun = await audit.begin({ action, connection: name, environment, policy });
+    if (!begun.ok) return begun;
+    const chosen = connections.choose(id, policy);
+    begun.value(chosen.ok ? { ok: true } : { ok: false, code: chosen.failure.code });
+    changed();
+    return chosen;
+  }
+
+  /** A connection whose service profile is its own to change: the built-in service is always the shipped one's. */
+  function own(id: string): Outcome<Connection> {
+    const connection = connections.find(id);
+    return connection.ok && connection.value.builtIn ? failed('connection.built-in') : connection;
+  }
+
+  const withoutValue = async (
+    outcome: Promise<Outcome<unknown>>,
+  ): Promise<Outcome<Record<string, never>>> => {
+    const answer = await outcome;
+    return answer.ok ? done({}) : answer;
+  };
+
+  /** The rotation records itself. The client signs in with the other key from now on. */
+  async function rotated(
+    id: string,
+    rotation: Promise<Outcome<null>>,
+  ): Promise<Outcome<Record<string, never>>> {
+    const outcome = await rotation;
+    if (outcome.ok) await clients.drop(id);
+    changed();
+    return outcome.ok ? done({}) : outcome;
+  }
+
+  return {
+    restoreProfile: (id, given) =>
+      change('ImportProfile', id, () => Promise.resolve(profiles.restore(id, given)), {
+        note: given.name.slice(0, 200),
+      }),
+    'connections.save': (draft) => {
+      const { id, ...next } = draft;
+      const known = id === null ? null : connections.find(id);
+      const before = known?.ok === true ? known.value : null;
+      return change('SaveConnection', id, () => connections.save(draft), {
+        ...(before === null && { connection: next.name, environment: next.environment }),
+        note: describeChanges<typeof next>(before, next),
+      });
+    },
+    'connections.remove': ({ id }) =>
+      withoutValue(
+        change('RemoveConnection', id, async () => {
+          const removed = await connections.remove(id);
+          return removed.ok ? profiles.forget(id) : removed;
+        }),
+      ),
+    'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
+    'connections.storeSecret': ({ id, secret, value }) =>
+      withoutValue(change('StoreSecret', id, () => connections.storeSecret(id, secret, restoreText(value)))),
+    'connections.rotateKey': ({ id, value, expires }) =>
+      rotated(id, rotation.rotate(id, restoreText(value), expires)),
+    'connections.tryNextKey': ({ id }) => rotated(id, rotation.retry(id)),
+    'connections.forgetNextKey': ({ id }) => rotated(id, rotation.forget(id)),
+    'connections.chooseCertificate': async ({ id, passphrase }) => {
+      const connection = connections.find(id);
+      if (!connection.ok) return connection;
+      if (connection.value.builtIn) return failed('connection.built-in');
+      const file = await platform.chooseFile('certificate');
+      if (file === null) return done(null);
+      return change('StoreCertificate', id, async () => {
+        const pfx = await readCertificateFile(file);
+        return pfx.ok ? connections.storeCertificate(id, pfx.value, restoreText(passphrase)) : pfx;
+      });
+    },
+    'connections.forgetCertificate': ({ id }) =>
+      withoutValue(change('ForgetCertificate', id, () => connections.forgetCertificate(id))),
+    'connections.importProfile': async ({ id }) => {
+      const connection = own(id);
+      if (!connection.ok) return connection;
+      const file = await platform.chooseFile('profile');
+      if (file === null) return done(null);
+      const note = path.basename(file).slice(0, 200);
+      const imported = await change('ImportProfile', id, () => profiles.import(id, file), { note });
+      return imported.ok ? done(profiles.view(id)) : imported;
+    },
+    'connections.removeProfile': async ({ id, part }) => {
+      const connection = own(id);
+      if (!connection.ok) return connection;
+      const removed = await change('RemoveProfile', id, () => Promise.resolve(profiles.remove(id, part)), {
+        note: part,
+      });
+      return removed.ok ? done(profiles.view(id)) : removed;
+    },
+    'connections.unreadAnswers': ({ id }) => Promise.resolve(done(profiles.unread(id))),
+    'connections.fitProfile': async ({ id, ...fitting }) => {
+      const connection = own(id);
+      if (!connection.ok) return connection;
+      const note = `${fitting.operation}: ${fitting.answer.join('.')}`;
+      const fitted = await change('FitProfile', id, () => profiles.fit(connection.value, fitting), { note });
+      if (!fitted.ok) return fitted;
+      const client = await clients.for(id);
+      const [policy] = connection.value.policies;
+      const tested = client.ok && policy !== undefined ? await client.value.openSession(policy) : client;
+      return done({ profile: profiles.view(id), test: tested.ok ? null : tested.failure });
+    },
+    'connections.test': async ({ id, policy }) => {
+      const connection = connections.find(id);
+      if (!connection.ok) return connection;
+      if (!connection.value.policies.includes(policy))
+        return failed('connection.invalid', { subject: 'policy' });
+      const client = await clients.for(id);
+      if (!client.ok) return client;
+      const { name, environment, definitions } = connection.value;
+      const tested = await testPolicy({
+        client: client.value,
+        policy,
+        definitions: definitions.map((definition) => definition.name),
+        begin: (definition, operation) =>
+          audit.begin({
+            action: 'TestPolicy',
+            connection: name,
+            environment,
+            policy,
+            definition,
+            note: operation,
+          }),
+        now,
+      });
+      if (!tested.ok) return tested;
+      const saved = connections.saveGrants(id, tested.value);
+      changed();
+      return saved.ok ? tested : saved;
+    },
+    'connections.startBuiltIn': async () => {
+      const started = await builtIn.start();
+      if (!started.ok) return started;
+      const { id, policy } = started.value;
+      const chosen = await choose('StartBuiltIn', id, policy);
+      return chosen.ok ? done({ id }) : chosen;
+    },
+  };
+}
+
+/** A PKCS #12 file has a few kilobytes. */
+const maxCertificateBytes = 1024 * 1024;
+
+/** The bytes of a file a person chose. Failures: file.unreadable, certificate.invalid (over 1 MiB, or no file). */
+async function readCertificateFile(file: string): Promise<Outcome<Buffer>> {
+  const subject = path.basename(file).slice(0, 300);
+  try {
+    // A named pipe would never answer; what is checked is what was opened.
+    const handle = await fs.open(file, constants.O_RDONLY | nonBlocking);
+    try {
+      const stat = await handle.stat();
+      if (!stat.isFile() || stat.size > maxCertificateBytes)
+        return failed('certificate.invalid', { subject });
+      const bytes = Buffer.alloc(maxCertificateBytes + 1);
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+      if (bytesRead > maxCertificateBytes) return failed('certificate.invalid', { subject });
+      return done(bytes.subarray(0, bytesRead));
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return failed('file.unreadable', { subject });
+  }
+}

@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { Audit } from '../audit/audit.ts';
+import type { ConnectionProfiles } from './profiles.ts';
+import type { Handlers } from '../contract/calls.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { ManagedSettings, Settings } from '../contract/models/app.ts';
+import type { Mapping } from '../contract/models/batch.ts';
+import { connectionDraft, type Connection, type Environment } from '../contract/models/connection.ts';
+import type { CarriedProfile, Deployment, ImportItem } from '../contract/models/deployment.ts';
+import type { Platform } from '../platform/platform.ts';
+import { maskNumbers } from '../privacy/masking.ts';
+import { parseDeployment } from '../settings/parse-deployment.ts';
+import { isAllowedHost } from '../settings/managed-settings.ts';
+import { writeFileAtomically } from '../storage/atomic-file.ts';
+
+export interface DeploymentOptions {
+  readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget'>;
+  readonly connections: () => readonly Connection[];
+  readonly settings: () => Settings;
+  readonly managed: ManagedSettings;
+  readonly audit: Pick<Audit, 'begin'>;
+  readonly profiles: Pick<ConnectionProfiles, 'carried'>;
+  readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
+  /** Each change goes the way of the same change by hand: checked there, and recorded. */
+  readonly calls: Pick<
+    Handlers,
+    'connections.save' | 'batch.mappings' | 'batch.saveMapping' | 'settings.save'
+  >;
+}
+
+/** What of a connection goes into a file. Members it doesn't name are left out. */
+const carried = z.object(connectionDraft.omit({ id: true }).shape);
+const maxBytes = 4 * 1024 * 1024;
+const environmentRank: Record<Environment, number> = { development: 0, test: 1, production: 2 };
+
+export type DeploymentCalls = Pick<
+  Handlers<'connections'>,
+  'connections.export' | 'connections.chooseImport' | 'connections.applyImport'
+>;
+
+/** Connections, mappings and reasons as one file, out and in. What is read is shown before any of it is applied. */
+export function createDeployment(options: DeploymentOptions): DeploymentCalls & {
+  /** Applies what the administrator provides. Called where there is no connection yet. */
+  readonly applyFirst: (given: Deployment) => Promise<Outcome<null>>;
+} {
+  const { platform, connections, settings, managed, audit, profiles, calls } = options;
+  let shown: { importId: string; given: Deployment; items: readonly ImportItem[] } | null = null;
+
+  async function write(): Promise<Outcome<{ name: string; leftOut: number } | null>> {
+    const mappings = await calls['batch.mappings']({});
+    if (!mappings.ok) return mappings;
+    const harmless = mappings.value.filter((mapping) => !mayHoldValue(mapping));
+    const content: Deployment = {
+      format: 'tokendesk-connections',
+      version: 1,
+      connections: connections()
+        .filter(({ builtIn }) => !builtIn)
+        .map((connection) => {
+          const profile = profiles.carried(connection.id);
+          return { ...carried.parse(connection), ...(profile !== null && { profile }) };
+        }),
+      mappings: harmless.map(({ id: _, ...rest }) => rest),
+      reasons: settings().reasons,
+    };
+    const text = `${JSON.stringify(content, null, 2)}\n`;
+    if (Buffer.byteLength(text) > maxBytes) return failed('export.too-large');
+    const target = await platform.chooseTarget({ name: 'tokendesk-connections.json', beside: null });
+    if (target === null) return done(null);
+    const begun = await audit.begin({ action: 'ExportConnections' });
+    if (!begun.ok) return begun;
+    const saved = await writeFileAtomically(target, text);
+    begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
+    if (!saved.ok) return saved;
+    return done({
+      name: path.basename(target).slice(0, 300),
+      leftOut: mappings.value.length - harmless.length,
+    });
+  }
+
+  async function plan(given: Deployment): Promise<Outcome<ImportItem[]>> {
+    const mappings = await calls['batch.mappings']({});
+    if (!mappings.ok) return mappings;
+    const reasons = given.reasons === undefined ? [] : [planReasons(given.reasons)];
+    return done([
+      ...given.connections.map(planConnection),
+      ...given.mappings.map((mapping) => planMapping(mapping, mappings.value)),
+      ...reasons,
+    ]);
+  }
+
+  function planConnection({ profile, ...next }: Deployment['connections'][number]): ImportItem {
+    const before = find(next.name);
+    const members = before === undefined ? [] : changedMembers(before, next);
+    if (
+      before !== undefined &&
+      profile !== undefined &&
+      !isDeepStrictEqual(profiles.carried(before.id), profile)
+    )
+      members.push('profile');
+    const item = { kind: 'connection', name: next.name, members, code: '', forgetsSecrets: false } as const;
+    const refuse = (code: ImportItem['code']): ImportItem => ({ ...item, change: 'refused', code });
+    if (before?.builtIn === true) return refuse('connection.built-in');
+    const { username, password, search, hash } = new URL(next.baseUrl);
+    if (username + password + search + hash !== '') return refuse('connection.invalid');
+    if (!isAllowedHost(next.baseUrl, managed)) return refuse('connection.host');
+    if (before === undefined) return { ...item, change: 'new' };
+    // Whether secrets are stored or not: colour and questions follow it, and a file is no person who looks.
+    if (environmentRank[next.environment] < environmentRank[before.environment])
+      return refuse('connection.environment');
+    if (members.length === 0) return { ...item, change: 'same' };
+    const moves = new URL(before.baseUrl).origin !== new URL(next.baseUrl).origin;
+    return { ...item, change: 'changed', forgetsSecrets: moves };
+  }
+
+  function planMapping(next: Deployment['mappings'][number], known: readonly Mapping[]): ImportItem {
+    const before = known.find(({ name }) => name === next.name);
+    const isSame = before !== undefined && isDeepStrictEqual(before.columns, next.columns);
+    const change = before === undefined ? 'new' : isSame ? 'same' : 'changed';
+    const members = change === 'changed' ? ['columns'] : [];
+    return { kind: 'mapping', name: next.name, change, members, code: '', forgetsSecrets: false };
+  }
+
+  function planReasons(next: readonly string[]): ImportItem {
+    const isSame = isDeepStrictEqual(settings().reasons, next);
+    const item = {
+      kind: 'reasons' as const,
+      name: '',
+      members: [],
+      code: '' as const,
+      forgetsSecrets: false,
+    };
+    if (isSame) return { ...item, change: 'same' };
+    if (managed.reasons !== undefined) return { ...item, change: 'refused', code: 'settings.managed' };
+    return { ...item, change: 'changed' };
+  }
+
+  const find = (name: string): Connection | undefined =>
+    connections().find((known) => known.name.toLowerCase() === name.toLowerCase());
+
+  /** Ends at the first that fails. Connections come last: as long as there is none, the administrator's are tried again. */
+  async function apply(given: Deployment, items: readonly ImportItem[]): Promise<Outcome<number>> {
+    const applies = (kind: ImportItem['kind'], name: string): boolean =>
+      items.some(
+        (item) => item.kind === kind && item.name === name && ['new', 'changed'].includes(item.change),
+      );
+    let count = 0;
+    for (const mapping of given.mappings) {
+      if (!applies('mapping', mapping.name)) continue;
+      const saved = await calls['batch.saveMapping'](mapping);
+      if (!saved.ok) return saved;
+      count += 1;
+    }
+    if (given.reasons !== undefined && applies('reasons', '')) {
+      const saved = await calls['settings.save']({ ...settings(), reasons: given.reasons });
+      if (!saved.ok) return saved;
+      count += 1;
+    }
+    for (const { profile, ...connection } of given.connections) {
+      if (!applies('connection', connection.name)) continue;
+      const saved = await calls['connections.save']({ ...connection, id: find(connection.name)?.id ?? null });
+      const restored =
+        saved.ok && profile !== undefined ? await options.restoreProfile(saved.value.id, profile) : saved;
+      if (!restored.ok)
+        return failed(restored.failure.code, { ...restored.failure, subject: connection.name });
+      count += 1;
+    }
+    return done(count);
+  }
+
+  return {
+    'connections.export': () => write(),
+    async 'connections.chooseImport'() {
+      shown = null;
+      const file = await platform.chooseFile('connections');
+      if (file === null) return done(null);
+      const given = await readFile(file);
+      if (!given.ok) return given;
+      const items = await plan(given.value);
+      if (!items.ok) return items;
+      const importId = randomUUID();
+      shown = { importId, given: given.value, items: items.value };
+      return done({ importId, file: path.basename(file).slice(0, 300), items: items.value });
+    },
+    async 'connections.applyImport'({ importId }) {
+      if (shown?.importId !== importId) return failed('import.unknown');
+      const { given, items } = shown;
+      shown = null;
+      const now = await plan(given);
+      if (!now.ok) return now;
+      // Something changed since it was shown: nothing is overwritten that nobody saw.
+      if (!isDeepStrictEqual(now.value, items)) return failed('import.unknown');
+      const begun = await audit.begin({ action: 'ImportConnections' });
+      if (!begun.ok) return begun;
+      const applied = await apply(given, items);
+      begun.value(applied.ok ? { ok: true } : { ok: false, code: applied.failure.code });
+      return applied.ok ? done({ count: applied.value }) : applied;
+    },
+    async applyFirst(given) {
+      const items = await plan(given);
+      if (!items.ok) return items;
+      const applied = await apply(given, items.value);
+      return applied.ok ? done(null) : applied;
+    },
+  };
+}
+
+/** A header may be the first row of a file without one, and an expression may be made of a value. */
+function mayHoldValue({ name, columns }: Mapping): boolean {
+  const texts = [name, ...columns.flatMap(({ header, pattern }) => [header, pattern ?? ''])];
+  return texts.some((text) => maskNumbers(text) !== text || /\d{6}/.test(text));
+}
+
+function changedMembers(
+  before: Connection,
+  next: Omit<Deployment['connections'][number], 'profile'>,
+): string[] {
+  return (Object.keys(next) as (keyof typeof next)[]).filter(
+    (member) => !isDeepStrictEqual(before[member], next[member]),
+  );
+}
+
+/** Failures: file.unreadable, import.invalid (`subject` is the first member that does not fit, never its value). */
+async function readFile(file: string): Promise<Outcome<Deployment>> {
+  const subject = path.basename(file).slice(0, 300);
+  let bytes: Buffer;
+  try {
+    const stat = await fs.stat(file);
+    if (!stat.isFile() || stat.size > maxBytes) return failed('import.invalid', { subject });
+    bytes = await fs.readFile(file);
+  } catch {
+    return failed('file.unreadable', { subject });
+  }
+  return parseDeployment(bytes);
+}

@@ -1,0 +1,233 @@
+import { constants } from 'node:fs';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { Connection, ProfileView, UnreadAnswer } from '../contract/models/connection.ts';
+import type { CarriedProfile } from '../contract/models/deployment.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { SettingsDocument } from '../settings/settings.ts';
+import type { Store } from '../settings/store.ts';
+import { nonBlocking } from '../storage/byte-source.ts';
+import { answerMembers } from '../service/answers.ts';
+import { type OperationName, operations } from '../service/operations.ts';
+import {
+  applyChanges,
+  maxProfileBytes,
+  mergeChanges,
+  namesCleartext,
+  readProfile,
+  type ProfileChanges,
+  type ServiceProfile,
+} from '../service/profile.ts';
+
+/** Which member of an answer is what. Paths as in `UnreadAnswer`. */
+export interface Fitting {
+  readonly operation: OperationName;
+  readonly answer: readonly string[];
+  /** Of a batch answer: the member that is the RefId. */
+  readonly ref: readonly string[] | null;
+}
+
+/**
+ * The service profile of each connection: the shipped one, or the administrator's where there is one, or one that was
+ * imported into the connection; and above it what was fitted to the answers that came. The built-in service has the
+ * shipped one, whatever the administrator says. Nothing here is secret.
+ */
+export interface ConnectionProfiles {
+  /** Failure: connection.invalid, with the place that is not valid as subject. */
+  read(connection: Pick<Connection, 'id' | 'builtIn'>): Promise<Outcome<ServiceProfile>>;
+  view(id: string): ProfileView;
+  /** Imports a file that a person chose. Failures: file.unreadable, connection.invalid (not a profile, or too large). */
+  import(id: string, file: string): Promise<Outcome<null>>;
+  /** For a file of connections; null where the connection has nothing of its own. */
+  carried(id: string): CarriedProfile | null;
+  /** Puts what came with a file of connections in the place of what there is. Failures: connection.invalid, file.*. */
+  restore(id: string, given: CarriedProfile): Outcome<null>;
+  /** Takes the imported profile, or what was fitted, away from the connection. Failures: file.*. */
+  remove(id: string, part: 'imported' | 'fitted'): Outcome<null>;
+  /** With its connection. Failures: file.*. */
+  forget(id: string): Outcome<null>;
+
+  /** Remembers which members an answer had that the profile can't read, and none of its values. */
+  noteUnread(
+    id: string,
+    answer: { operation: OperationName; json: unknown; submitted: Iterable<string> },
+  ): void;
+  /** The latest of each operation since the app was started, or since the profile changed. */
+  unread(id: string): UnreadAnswer[];
+  /**
+   * Makes the profile read such an answer. Only members that came can be chosen. Failures: profile.member (not one that
+   * came, or not one that can be read so), profile.cleartext (a member of this name is never a token or a mask),
+   * connection.invalid, file.*.
+   */
+  fit(connection: Pick<Connection, 'id' | 'builtIn'>, fitting: Fitting): Promise<Outcome<null>>;
+}
+
+interface ConnectionProfilesOptions {
+  readonly platform: Pick<Platform, 'resources' | 'site'>;
+  /** Text of the profile in the administrator's folder; null where there is none. */
+  readonly provided?: string | null;
+  readonly store: Pick<Store<Pick<SettingsDocument, 'profiles'>>, 'read' | 'write'>;
+}
+
+const profileName = 'service-profile.json';
+
+/**
+ * The service profile for all connections: that of the administrator's folder, else the one beside the program, else the
+ * one that is shipped. Failure: connection.invalid.
+ */
+export async function loadProfile(
+  platform: Pick<Platform, 'resources' | 'site'> & { readonly provided?: string | null },
+  fitted: ProfileChanges = {},
+): Promise<Outcome<ServiceProfile>> {
+  if (typeof platform.provided === 'string') return readProfile(platform.provided, fitted);
+  for (const folder of [platform.site, platform.resources]) {
+    try {
+      return readProfile(await fs.readFile(path.join(folder, profileName), 'utf8'), fitted);
+    } catch (error) {
+      // A file that is there and can't be read must not be passed over: the site meant it.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') break;
+    }
+  }
+  return failed('connection.invalid', { subject: profileName });
+}
+
+export function createConnectionProfiles({
+  platform: { resources, site: beside },
+  provided = null,
+  store,
+}: ConnectionProfilesOptions): ConnectionProfiles {
+  const unread = new Map<string, Map<OperationName, UnreadAnswer>>();
+
+  const stored = (id: string) => store.read('profiles')[id] ?? { imported: null, fitted: {} };
+
+  function write(id: string, profile: ReturnType<typeof stored> | null): Outcome<null> {
+    unread.delete(id);
+    const { [id]: _, ...others } = store.read('profiles');
+    const isEmpty =
+      profile === null || (profile.imported === null && Object.keys(profile.fitted).length === 0);
+    return store.write('profiles', isEmpty ? others : { ...others, [id]: profile });
+  }
+
+  async function read({ id, builtIn }: Pick<Connection, 'id' | 'builtIn'>): Promise<Outcome<ServiceProfile>> {
+    if (builtIn) return loadProfile({ resources, site: resources });
+    const { imported, fitted } = stored(id);
+    const shared = await loadProfile({ resources, site: beside, provided }, imported === null ? fitted : {});
+    if (imported === null || !shared.ok) return shared;
+    const own = readProfile(imported.text, fitted);
+    // An import must not loosen what the administrator pinned.
+    return own.ok ? done({ ...own.value, pins: { ...own.value.pins, ...shared.value.pins } }) : own;
+  }
+
+  return {
+    read,
+    view(id) {
+      const { imported, fitted } = stored(id);
+      return { name: imported?.name ?? null, fitted: Object.keys(fitted['operations'] ?? {}) };
+    },
+    async import(id, file) {
+      const text = await readProfileFile(file);
+      if (!text.ok) return text;
+      const profile = readProfile(text.value);
+      if (!profile.ok) return profile;
+      // What was fitted belonged to the profile before.
+      return write(id, {
+        imported: { name: path.basename(file).slice(0, 300), text: text.value },
+        fitted: {},
+      });
+    },
+    carried(id) {
+      const { imported, fitted } = stored(id);
+      if (imported === null && Object.keys(fitted).length === 0) return null;
+      const content = imported === null ? null : (JSON.parse(imported.text) as Record<string, unknown>);
+      return { name: imported?.name ?? '', content, fitted };
+    },
+    restore(id, { name, content, fitted }) {
+      const text = JSON.stringify(content ?? { version: 1 }, null, 2);
+      const profile = readProfile(text, fitted);
+      if (!profile.ok) return profile;
+      return write(id, { imported: content === null ? null : { name, text }, fitted });
+    },
+    remove: (id, part) =>
+      write(id, { ...stored(id), ...(part === 'imported' && { imported: null }), fitted: {} }),
+    forget: (id) => write(id, null),
+
+    noteUnread(id, { operation, json, submitted }) {
+      const members = answerMembers(json, submitted);
+      const known = unread.get(id) ?? new Map<OperationName, UnreadAnswer>();
+      unread.set(id, known.set(operation, { operation, members }));
+    },
+    unread: (id) => [...(unread.get(id)?.values() ?? [])],
+    async fit(connection, fitting) {
+      const { id } = connection;
+      const answer = unread.get(id)?.get(fitting.operation);
+      const profile = await read(connection);
+      if (!profile.ok) return profile;
+      const changes =
+        answer === undefined ? failed('profile.member') : changesFor(profile.value, answer, fitting);
+      if (!changes.ok) return changes;
+      const { imported, fitted } = stored(id);
+      const all = mergeChanges(fitted, changes.value);
+      const applied = applyChanges(profile.value, changes.value);
+      return applied.ok ? write(id, { imported, fitted: all }) : applied;
+    },
+  };
+}
+
+/** What the profile must say to read the chosen members. */
+function changesFor(
+  profile: ServiceProfile,
+  { members }: UnreadAnswer,
+  { operation, answer, ref }: Fitting,
+): Outcome<ProfileChanges> {
+  const isText = (chosen: readonly string[]): boolean =>
+    members.some(({ path, kind }) => kind === 'text' && path.join('\n') === chosen.join('\n'));
+  const name = answer.at(-1);
+  if (name === undefined || !isText(answer)) return failed('profile.member');
+  const isProtected = ['Tokenize', 'GetMasked', 'Translate'].includes(operation);
+  if (isProtected && namesCleartext(name)) return failed('profile.cleartext', { subject: name });
+  const isBatch = (operations[operation].parameters as readonly string[]).includes('elements');
+  const answers = { operations: { [operation]: { answer: [name] } } };
+  const around = answer.slice(0, -1);
+  const withFirst = (names: readonly string[], known: readonly string[]): string[] =>
+    [...new Set([...names, ...known])].slice(0, 40);
+  if (!isBatch) {
+    if (around.includes('[]') || around.length > 2) return failed('profile.member');
+    return done({ ...answers, wrappers: withFirst(around, profile.wrappers) });
+  }
+  // …, the list, `[]`, the member: elements are read one level deep.
+  const listPath = around.slice(0, -1);
+  const refName = ref?.at(-1);
+  const isSibling = ref !== null && ref.slice(0, -1).join('\n') === around.join('\n');
+  if (around.at(-1) !== '[]' || listPath.includes('[]') || listPath.length > 2)
+    return failed('profile.member');
+  if (refName === undefined || !isSibling || !isText(ref) || refName === name)
+    return failed('profile.member');
+  return done({
+    ...answers,
+    element: { ref: withFirst([refName], profile.element.ref) },
+    wrappers: withFirst(listPath.slice(0, -1), profile.wrappers),
+    lists: withFirst(listPath.slice(-1), profile.lists),
+    ...(listPath.length === 0 && { bareLists: true }),
+  });
+}
+
+async function readProfileFile(file: string): Promise<Outcome<string>> {
+  const subject = path.basename(file).slice(0, 300);
+  try {
+    // A named pipe would never answer; what is checked is what was opened.
+    const handle = await fs.open(file, constants.O_RDONLY | nonBlocking);
+    try {
+      const stat = await handle.stat();
+      if (!stat.isFile() || stat.size > maxProfileBytes) return failed('connection.invalid', { subject });
+      const bytes = Buffer.alloc(maxProfileBytes + 1);
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+      if (bytesRead > maxProfileBytes) return failed('connection.invalid', { subject });
+      return done(bytes.toString('utf8', 0, bytesRead).replace(/^\uFEFF/, ''));
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return failed('file.unreadable', { subject });
+  }
+}

@@ -1,0 +1,220 @@
+import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { createRowWriter } from '../../storage/csv.ts';
+import type { EncryptedFileWriter } from '../../storage/encrypted-file.ts';
+import { describeWorkbook, type SheetPart, type Workbook } from './workbook.ts';
+import { openPackage, packageLimits, type Package, Refusal } from './package.ts';
+import { sheetHooks, type SheetRow } from './sheet.ts';
+import { readXml } from './xml.ts';
+import { readSharedStrings, type SharedStrings } from './cells.ts';
+
+/** A sheet's rows as text, with all columns in every row. */
+export interface Converted {
+  readonly sheet: string;
+  /** All sheets that are not hidden, the converted one included. */
+  readonly sheets: readonly string[];
+  /** Numbers whose last digits a spreadsheet lost. */
+  readonly rounded: readonly CellsOfColumn[];
+  /** Formulas whose values were never stored, by a program that doesn't calculate: they came as blank cells. */
+  readonly unevaluated: readonly CellsOfColumn[];
+}
+
+/** By column from 0: how many cells, with the row of the first, from 1, the header counted. */
+export interface CellsOfColumn {
+  readonly column: number;
+  readonly row: number;
+  readonly count: number;
+}
+
+/** How the text is read back. With a byte order mark of its own, one in the first cell is not taken for it. */
+export const canonical = { encoding: 'utf-8', delimiter: ',', newline: '\n', mark: '\ufeff' } as const;
+
+const flushLength = 128 * 1024;
+/** Characters of rows between two writes: a text shared by many cells may be much longer here than in the file. */
+const maxPending = 64 * 1024 * 1024;
+
+/** Bytes a sheet may become as text, by what sheet and shared strings take in the archive. */
+function maxTextBytes(pack: Package, { sharedStrings }: Workbook, { part }: SheetPart): number {
+  const packed = pack.packedSize(part) + (sharedStrings === null ? 0 : pack.packedSize(sharedStrings));
+  return Math.max(packageLimits.ratioFrom, packed * packageLimits.textRatio);
+}
+
+export interface ConvertSheetOptions {
+  readonly path: string;
+  /** Null: the first that is not hidden and has rows. */
+  readonly sheet: string | null;
+  readonly createOutput: () => Promise<Outcome<EncryptedFileWriter>>;
+  /** Receives the share that is done, 0 to 1. */
+  readonly report: (share: number) => void;
+}
+
+/**
+ * Writes one sheet of a workbook to an encrypted file as UTF-8 CSV. Text cells come as they are; see `numberText` for
+ * numbers. A formula comes as the value it had. Empty rows between others are kept; those before and behind are not.
+ * Keeps the shared strings in memory, and nothing else that grows with the sheet.
+ * Failures: file.not-a-table, file.workbook-damaged, file.workbook-too-large, file.too-many-columns, file.empty,
+ * file.disk-full, file.unwritable. Called in the parser's thread only: it yields to nobody.
+ */
+export async function convertSheet(options: ConvertSheetOptions): Promise<Outcome<Converted>> {
+  const { path, createOutput, report } = options;
+  let pack: Package | null = null;
+  try {
+    pack = await openPackage(path);
+    const workbook = await describeWorkbook(pack);
+    const visible = workbook.sheets.filter((sheet) => sheet.visible);
+    const candidates =
+      options.sheet === null ? visible : visible.filter(({ name }) => name === options.sheet);
+    const sizes = candidates.map(({ part }) => pack?.size(part) ?? 0);
+    if (sizes.some((size) => size > packageLimits.sheet)) return failed('file.workbook-too-large');
+    const stringBytes = workbook.sharedStrings === null ? 0 : (pack.size(workbook.sharedStrings) ?? 0);
+    const total = stringBytes + (sizes[0] ?? 0);
+    const reportAfter = (before: number) => (bytes: number) => {
+      report(Math.min(1, (before + bytes) / Math.max(1, total)));
+    };
+    const strings = await readSharedStrings(pack, workbook.sharedStrings, reportAfter(0));
+    for (const sheet of candidates) {
+      const input = { pack, workbook, sheet, strings, onRead: reportAfter(stringBytes) };
+      const flagged = await convert(input, createOutput);
+      if (flagged === null) continue;
+      if (!flagged.ok) return flagged;
+      return done({ sheet: sheet.name, sheets: visible.map(({ name }) => name), ...flagged.value });
+    }
+    return failed('file.empty');
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, failure: error.failure };
+    throw error;
+  } finally {
+    pack?.close();
+  }
+}
+
+interface SheetInput {
+  readonly pack: Package;
+  readonly workbook: Workbook;
+  readonly sheet: SheetPart;
+  readonly strings: SharedStrings;
+  /** Called with the bytes of the sheet read so far. */
+  readonly onRead: (bytes: number) => void;
+}
+
+/**
+ * In one pass where no row is longer than the first, else in two: rows are padded to the longest, which is only known
+ * at the end. Null for a sheet without rows.
+ */
+async function convert(
+  input: SheetInput,
+  createOutput: ConvertSheetOptions['createOutput'],
+): Promise<Outcome<FlaggedCells> | null> {
+  let minWidth = 0;
+  for (;;) {
+    const output = await createOutput();
+    if (!output.ok) return output;
+    let isFinished = false;
+    try {
+      const { width, maxWidth, flagged } = await writeSheet(input, output.value, minWidth);
+      if (maxWidth === 0) return null;
+      if (maxWidth > width) {
+        minWidth = maxWidth;
+        continue;
+      }
+      const finished = await output.value.finish();
+      if (!finished.ok) return finished;
+      isFinished = true;
+      return done(flagged);
+    } finally {
+      if (!isFinished) await output.value.abandon();
+    }
+  }
+}
+
+type FlaggedCells = Pick<Converted, 'rounded' | 'unevaluated'>;
+
+interface WrittenSheet {
+  readonly width: number;
+  /** More than `width` where a row was too long for it; what was written is then of no use. */
+  readonly maxWidth: number;
+  readonly flagged: FlaggedCells;
+}
+
+/** Counts cells by their column. */
+function countCells(): { add(column: number, row: number): void; counts(): CellsOfColumn[] } {
+  const byColumn = new Map<number, CellsOfColumn>();
+  return {
+    add(column, row) {
+      const found = byColumn.get(column);
+      byColumn.set(column, { column, row: found?.row ?? row, count: (found?.count ?? 0) + 1 });
+    },
+    counts: () => [...byColumn.values()],
+  };
+}
+
+/** Throws `Refusal`. */
+async function writeSheet(
+  { pack, workbook, sheet, strings, onRead }: SheetInput,
+  output: EncryptedFileWriter,
+  minWidth: number,
+): Promise<WrittenSheet> {
+  const writer = createRowWriter({ ...canonical, spreadsheet: false });
+  const rounded = countCells();
+  const unevaluated = countCells();
+  const maxBytes = maxTextBytes(pack, workbook, sheet);
+  let width = minWidth;
+  let maxWidth = 0;
+  let firstRow = 0;
+  let nextRow = 0;
+  let blank = '';
+  let text: string = canonical.mark;
+  /** What is to be written: text, or a number of blank rows. */
+  let pending: (string | number)[] = [];
+  let pendingLength = 0;
+  let bytes = 0;
+
+  function addRow({ number, cells, ...flagged }: SheetRow): void {
+    maxWidth = Math.max(maxWidth, cells.length);
+    if (firstRow === 0) {
+      firstRow = number;
+      nextRow = number;
+      width = Math.max(width, cells.length);
+      blank = writer.line(Array.from({ length: width }, () => ''));
+    }
+    for (const column of flagged.rounded) rounded.add(column, number - firstRow + 1);
+    for (const column of flagged.unevaluated) unevaluated.add(column, number - firstRow + 1);
+    // Too long for this pass: only the length is still of use.
+    if (cells.length > width) return;
+    if (number > nextRow) {
+      pending.push(text, number - nextRow);
+      text = '';
+    }
+    nextRow = number + 1;
+    const line = writer.line(Array.from({ length: width }, (_, column) => cells[column] ?? ''));
+    text += line;
+    pendingLength += line.length;
+    if (pendingLength > maxPending) throw new Refusal('file.workbook-too-large');
+  }
+
+  async function write(piece: string): Promise<void> {
+    const encoded = Buffer.from(piece);
+    bytes += encoded.length;
+    if (bytes > maxBytes) throw new Refusal('file.workbook-too-large');
+    const outcome = await output.write(encoded);
+    if (!outcome.ok) throw new Refusal(outcome.failure.code);
+  }
+
+  async function flush(): Promise<void> {
+    pending.push(text);
+    text = '';
+    for (const part of pending) {
+      if (typeof part === 'string') await write(part);
+      else for (let left = part; left > 0; left -= 1_000) await write(blank.repeat(Math.min(left, 1_000)));
+    }
+    pending = [];
+    pendingLength = 0;
+  }
+
+  await readXml(await pack.read(sheet.part), sheetHooks(workbook, strings, addRow), async (read) => {
+    onRead(read);
+    if (text.length + pending.length > flushLength) await flush();
+  });
+  await flush();
+  const flagged = { rounded: rounded.counts(), unevaluated: unevaluated.counts() };
+  return { width, maxWidth, flagged };
+}

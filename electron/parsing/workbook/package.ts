@@ -1,0 +1,107 @@
+import type { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import yauzl from 'yauzl';
+import type { Failure, FailureCode } from '../../contract/errors.ts';
+
+/** Ends the reading of a workbook from within a parser's callback; `convertSheet` turns it into an outcome. */
+export class Refusal extends Error {
+  readonly failure: Failure;
+
+  constructor(code: FailureCode, subject?: string) {
+    super(code);
+    this.failure = subject === undefined ? { code } : { code, subject };
+  }
+}
+
+/** The parts of a workbook: a ZIP archive whose entries are found by the archive's directory alone. */
+export interface Package {
+  /** Bytes a part unpacks to; null when there is none of that name. */
+  size(name: string): number | null;
+  /** Bytes it takes in the archive; 0 when there is none of that name. */
+  packedSize(name: string): number;
+  /**
+   * What the part unpacks to, never more than its directory entry says. Throws `Refusal`: at the end, when all was
+   * read, where the bytes are not those that were packed.
+   */
+  read(name: string): Promise<AsyncIterable<Buffer>>;
+  close(): void;
+}
+
+export const packageLimits = {
+  entries: 10_000,
+  /** Bytes a part may unpack to. Shared strings stay in memory, a sheet does not. */
+  sharedStrings: 512 * 1024 * 1024,
+  sheet: 4 * 1024 * 1024 * 1024,
+  other: 64 * 1024 * 1024,
+  /** Sheets of a single repeated row pack about 100 to 1; DEFLATE ends at 1,032 to 1. */
+  ratio: 250,
+  /** Below this many unpacked bytes the ratios say nothing. */
+  ratioFrom: 16 * 1024 * 1024,
+  /** Bytes of text for each packed byte of sheet and shared strings: a text is shared, or rows are padded, over and over. */
+  textRatio: 200,
+};
+
+/** Failures, thrown as `Refusal`: file.workbook-damaged when it is no ZIP archive a workbook could be. */
+export async function openPackage(path: string): Promise<Package> {
+  let zip: yauzl.ZipFile;
+  const entries = new Map<string, yauzl.Entry>();
+  try {
+    zip = await yauzl.openPromise(path, { lazyEntries: true, autoClose: false });
+  } catch {
+    throw new Refusal('file.workbook-damaged');
+  }
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const name = entry.fileName.toLowerCase();
+      // Of two parts with one name, another program might read the other one.
+      if (entries.has(name) || entries.size >= packageLimits.entries)
+        throw new Refusal('file.workbook-damaged');
+      entries.set(name, entry);
+    }
+  } catch (error) {
+    zip.close();
+    throw error instanceof Refusal ? error : new Refusal('file.workbook-damaged');
+  }
+  return {
+    size: (name) => entries.get(name.toLowerCase())?.uncompressedSize ?? null,
+    packedSize: (name) => entries.get(name.toLowerCase())?.compressedSize ?? 0,
+    async read(name) {
+      const entry = entries.get(name.toLowerCase());
+      if (entry === undefined) throw new Refusal('file.workbook-damaged');
+      if (entry.isEncrypted()) throw new Refusal('file.not-a-table', 'ZIP archive with a password');
+      const { compressedSize, uncompressedSize } = entry;
+      if (
+        uncompressedSize > packageLimits.ratioFrom &&
+        uncompressedSize > compressedSize * packageLimits.ratio
+      )
+        throw new Refusal('file.workbook-too-large');
+      let stream: Readable;
+      try {
+        stream = await zip.openReadStreamPromise(entry);
+      } catch {
+        throw new Refusal('file.workbook-damaged');
+      }
+      return bytesOf(stream, entry.crc32);
+    },
+    close() {
+      zip.close();
+    },
+  };
+}
+
+/** A changed bit may still be DEFLATE, XML and digits: only the checksum, which yauzl leaves to others, tells. */
+async function* bytesOf(stream: Readable, expected: number): AsyncGenerator<Buffer, void> {
+  let checksum = 0;
+  try {
+    for await (const bytes of stream) {
+      checksum = crc32(bytes as Buffer, checksum);
+      yield bytes as Buffer;
+    }
+  } catch {
+    // A stream that isn't DEFLATE, or more or fewer bytes than the entry says.
+    throw new Refusal('file.workbook-damaged');
+  } finally {
+    stream.destroy();
+  }
+  if (checksum !== expected) throw new Refusal('file.workbook-damaged');
+}

@@ -1,0 +1,152 @@
+import { limits } from '../../batch/reading/read-rows.ts';
+import { numberText, type CellText, textHooks, unescapeText, type SharedStrings } from './cells.ts';
+import type { Workbook } from './workbook.ts';
+import type { Attributes, XmlHooks } from './xml.ts';
+import { Refusal } from './package.ts';
+
+/** Rows of any sheet. */
+export const sheetRows = 1_048_576;
+
+/** Characters of one row. */
+const rowLength = 4_000_000;
+
+/** Columns of any sheet that three letters can name. */
+const namedColumns = 26 + 26 ** 2 + 26 ** 3;
+
+/** A row's cells up to the last that holds something. */
+export interface SheetRow {
+  /** As the sheet numbers it, from 1. */
+  readonly number: number;
+  readonly cells: readonly string[];
+  /** Columns, from 0, whose digits the spreadsheet rounded. */
+  readonly rounded: readonly number[];
+  /** Columns, from 0, with a formula whose value was never stored: it is blank here. */
+  readonly unevaluated: readonly number[];
+}
+
+/** Hooks that hand each row on as it ends; rows without content are left out. They throw `Refusal`. */
+export function sheetHooks(
+  workbook: Pick<Workbook, 'styles' | 'from1904'>,
+  strings: SharedStrings,
+  take: (row: SheetRow) => void,
+): XmlHooks {
+  const inline = textHooks();
+  let inRows = false;
+  let inRow = false;
+  let row = 0;
+  let cells: string[] = [];
+  let rounded: number[] = [];
+  let unevaluated: number[] = [];
+  /** By column, the last row that had a cell there. */
+  const lastRows = new Int32Array(namedColumns);
+  let length = 0;
+  let column = -1;
+  let cell: Attributes = {};
+  let raw = '';
+  let inValue = false;
+  let hasFormula = false;
+  let hasValue = false;
+
+  function textOf(): CellText {
+    switch (cell['t']) {
+      case 's':
+        if (raw === '') return { text: '', rounded: false };
+        if (!/^\d{1,9}$/.test(raw)) throw new Refusal('file.workbook-damaged');
+        return { text: strings.get(Number(raw)), rounded: false };
+      case 'inlineStr':
+        return { text: inline.take(), rounded: false };
+      case 'str':
+        return { text: unescapeText(raw), rounded: false };
+      case 'b':
+        return { text: raw === '1' || raw === 'true' ? 'TRUE' : raw === '' ? '' : 'FALSE', rounded: false };
+      case 'e':
+      case 'd':
+        return { text: raw, rounded: false };
+      default:
+        return numberText(
+          raw,
+          workbook.styles[Number(cell['s'] ?? '0')] ?? { kind: 'plain' },
+          workbook.from1904,
+        );
+    }
+  }
+
+  function endCell(): void {
+    const found = textOf();
+    // A formula whose value is an empty text says so: `t="str"` with a value.
+    const isUnevaluated = hasFormula && found.text === '' && !(hasValue && cell['t'] === 'str');
+    if (found.text === '' && !isUnevaluated) return;
+    if (column >= limits.columns) throw new Refusal('file.too-many-columns', String(limits.columns));
+    length += found.text.length;
+    if (found.text.length > limits.field || length > rowLength) throw new Refusal('file.workbook-too-large');
+    while (cells.length < column) cells.push('');
+    cells[column] = found.text;
+    if (found.rounded) rounded.push(column);
+    if (isUnevaluated) unevaluated.push(column);
+  }
+
+  return {
+    open(name, attributes) {
+      if (name === 'sheetData') inRows = true;
+      if (!inRows) return;
+      if (name === 'c') {
+        cell = attributes;
+        column = attributes['r'] === undefined ? column + 1 : columnOf(attributes['r']);
+        // Of two cells with one address, another program might read the other one.
+        if (!inRow || column >= namedColumns || lastRows[column] === row)
+          throw new Refusal('file.workbook-damaged');
+        lastRows[column] = row;
+        raw = '';
+        hasFormula = false;
+        hasValue = false;
+        inline.take();
+      } else if (name === 'v') {
+        if (hasValue) throw new Refusal('file.workbook-damaged');
+        inValue = true;
+        hasValue = true;
+      } else if (name === 'f') hasFormula = true;
+      else if (name === 'row') {
+        const number = attributes['r'] === undefined ? row + 1 : Number(attributes['r']);
+        // Rows out of order would get the numbers of others.
+        if (inRow || !Number.isInteger(number) || number <= row || number > sheetRows)
+          throw new Refusal('file.workbook-damaged');
+        row = number;
+        inRow = true;
+        cells = [];
+        rounded = [];
+        unevaluated = [];
+        length = 0;
+        column = -1;
+      } else inline.open(name);
+    },
+    text(text) {
+      if (inValue) {
+        raw += text;
+        if (raw.length > limits.field) throw new Refusal('file.workbook-too-large');
+      } else inline.text(text);
+    },
+    close(name) {
+      if (!inRows) return;
+      if (name === 'c') endCell();
+      else if (name === 'v') inValue = false;
+      else if (name === 'row') {
+        inRow = false;
+        if (cells.length > 0) take({ number: row, cells, rounded, unevaluated });
+      } else if (name === 'sheetData') inRows = false;
+      else inline.close(name);
+    },
+  };
+}
+
+/** `B7` → 1. */
+function columnOf(reference: string): number {
+  let column = 0;
+  let at = 0;
+  for (; at < reference.length; at++) {
+    const letter = reference.charCodeAt(at) - 0x40;
+    if (letter < 1 || letter > 26) break;
+    column = column * 26 + letter;
+  }
+  if (at === 0 || at > 3) throw new Refusal('file.workbook-damaged');
+  return column - 1;
+}

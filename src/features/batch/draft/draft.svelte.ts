@@ -1,0 +1,445 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { Failure } from '../../../../electron/contract/errors.ts';
+import type {
+  Column,
+  ColumnPlan,
+  Job,
+  Mapping,
+  MatchReason,
+  Notice,
+  Plan,
+  Preflight,
+  Preview,
+  Reading,
+  Source,
+  SourceRows,
+} from '../../../../electron/contract/models/batch.ts';
+import type { ResultRow } from '../../../../electron/contract/models/rows.ts';
+import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
+import type { Api } from '../../../lib/api.ts';
+import type { AppStore } from '../../../lib/app-store.svelte.ts';
+import {
+  buildPattern,
+  emptyPatternFor,
+  isDisclosing,
+  isEmptyPattern,
+  patternPartsOf,
+  type PatternParts,
+  PatternTest,
+  planOf,
+  samplesFor,
+} from './pattern.svelte.ts';
+import { SavedMappings } from './saved-mappings.svelte.ts';
+import {
+  allowedSuggestionFor,
+  formatPreset,
+  mayOnlyMask,
+  planFor,
+  type Note,
+  type Preset,
+  type Suggestion,
+} from './suggestions.ts';
+
+export type ColumnAction = 'keep' | ColumnPlan['operation'];
+
+interface DraftOptions {
+  app: AppStore;
+  api: Api;
+  source: Source;
+  /** Filled in once the file is read. */
+  preset: Preset | null;
+  /** Its only column is taken for tokens where its values leave it open. */
+  areTokens: boolean;
+}
+
+/** Notes of what was filled in: without it the file is read as it was found. */
+const undoneByReading: readonly Note['kind'][] = [
+  'suggested',
+  'preset',
+  'recognised',
+  'only-masks',
+  'tokens',
+];
+
+/** A file before it runs: how it is read, what is done with which column, and the preflight. */
+export class BatchDraft {
+  readonly app: AppStore;
+  readonly source: Source;
+  preview = $state.raw<Preview | null>(null);
+  overrides = $state.raw<Partial<Reading>>({});
+  readonly columns = new SvelteMap<number, ColumnPlan>();
+  readonly patterns = new SvelteMap<number, PatternParts>();
+  readonly tests = new SvelteMap<number, PatternTest>();
+  readonly saved: SavedMappings;
+  /** Id of the saved mapping that filled in the plan; '' when none did. */
+  appliedMapping = $state('');
+  note = $state.raw<Note | null>(null);
+  preflight = $state.raw<Preflight | null>(null);
+  trial = $state.raw<ResultRow[] | null>(null);
+  /** The rows that a notice is about, in place of the first ones. */
+  noticed = $state.raw<{ notice: Notice; rows: SourceRows } | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  /** What waits for a reason, because the plan has an expression that tells more than the mask. */
+  asking = $state<'try' | 'run' | null>(null);
+  reading = $state(true);
+  readonly #api: Api;
+  #preset: Preset | null;
+  readonly #areTokens: boolean;
+  #turn = 0;
+  readonly #stops: (() => void)[];
+
+  plan = $derived.by((): Plan | null => {
+    if (this.preview === null || this.columns.size === 0) return null;
+    const columns = [...this.columns.values()].sort((a, b) => a.column - b.column);
+    const complete = columns.every(
+      ({ column, operation, parts, pattern, target }) =>
+        (operation !== 'match' || ((parts ?? pattern) !== null && !this.tests.get(column)?.failure)) &&
+        (operation !== 'translate' || target !== null),
+    );
+    return complete ? { reading: this.preview.reading, columns } : null;
+  });
+
+  isDisclosing = $derived.by(
+    () =>
+      this.plan?.columns.some((column) =>
+        isDisclosing(column, this.app.definition(column.definition).kind),
+      ) === true,
+  );
+
+  constructor({ app, api, source, preset, areTokens }: DraftOptions) {
+    this.app = app;
+    this.#api = api;
+    this.saved = new SavedMappings(app, api);
+    this.#preset = preset;
+    this.#areTokens = areTokens;
+    this.source = source;
+    let wasLocked = false;
+    this.#stops = [
+      api.on('batch.preflight', (preflight) => {
+        if (preflight.sourceId === this.source.sourceId && this.preflight !== null)
+          this.preflight = preflight;
+      }),
+      // A locked window is told no figures, the last ones included.
+      api.on('app.state', ({ lock: { locked } }) => {
+        if (wasLocked && !locked && this.preflight?.done === false) void this.check();
+        wasLocked = locked;
+      }),
+    ];
+  }
+
+  close(): void {
+    this.#turn += 1;
+    for (const stop of this.#stops) stop();
+  }
+
+  async load(): Promise<void> {
+    await this.saved.load();
+    await this.read({});
+    if (this.#preset === null) this.#suggest();
+    else this.#applyPreset(this.#preset);
+  }
+
+  async read(overrides: Partial<Reading>): Promise<void> {
+    this.overrides = { ...this.overrides, ...overrides };
+    this.reading = true;
+    const outcome = await this.#api.call('batch.preview', {
+      sourceId: this.source.sourceId,
+      reading: this.overrides,
+      masked: this.#maskedColumns,
+    });
+    this.reading = false;
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
+    this.preview = outcome.value;
+    // Another delimiter can leave fewer columns: the plans of the missing ones are dropped.
+    for (const column of this.columns.keys()) {
+      if (column >= outcome.value.columns.length) this.#drop(column);
+    }
+    await this.check();
+  }
+
+  actionOf(column: number): ColumnAction {
+    return this.columns.get(column)?.operation ?? 'keep';
+  }
+
+  choose(column: number, action: ColumnAction): void {
+    this.#set(column, action);
+    // The preview masks a column locally while it holds cleartext.
+    const holdsCleartext = action === 'tokenize' || this.preview?.columns[column]?.masked === true;
+    if (holdsCleartext) void this.read({});
+    else void this.check();
+  }
+
+  #set(column: number, action: ColumnAction): void {
+    const before = this.columns.get(column);
+    this.#drop(column);
+    if (action === 'keep') return;
+    const looksLike = this.preview?.columns[column]?.looksLike ?? null;
+    const plan = planFor(action, {
+      app: this.app,
+      column: { index: column, looksLike },
+      before,
+      preset: this.#preset,
+    });
+    this.columns.set(column, plan);
+    if (action === 'match')
+      this.#startMatch(column, emptyPatternFor(this.app.definition(plan.definition).kind));
+  }
+
+  change(column: number, over: Partial<ColumnPlan>): void {
+    const before = this.columns.get(column);
+    if (before === undefined) return;
+    this.columns.set(column, { ...before, ...over });
+    const parts = this.patterns.get(column);
+    if (over.definition !== undefined && parts !== undefined) {
+      const { kind } = this.app.definition(over.definition);
+      if (isEmptyPattern(parts)) this.patterns.set(column, emptyPatternFor(kind));
+      else this.columns.set(column, { ...before, ...over, ...planOf(kind, parts) });
+    }
+    void this.#testPattern(column).then((isLast) => (isLast ? this.check() : undefined));
+  }
+
+  match(column: number, parts: PatternParts): void {
+    this.patterns.set(column, parts);
+    const kind = this.#kindOf(column);
+    if (kind !== null) this.change(column, planOf(kind, parts));
+  }
+
+  #kindOf(column: number): DefinitionKind | null {
+    const plan = this.columns.get(column);
+    return plan === undefined ? null : this.app.definition(plan.definition).kind;
+  }
+
+  /** False when the expression changed again before the answer came. */
+  async #testPattern(column: number): Promise<boolean> {
+    const plan = this.columns.get(column);
+    const parts = this.patterns.get(column);
+    const test = this.tests.get(column);
+    if (plan === undefined || parts === undefined || test === undefined) return true;
+    const { kind } = this.app.definition(plan.definition);
+    return await test.run(buildPattern(kind, parts)?.pattern ?? null, samplesFor(kind, parts));
+  }
+
+  #startMatch(column: number, parts: PatternParts): void {
+    this.patterns.set(column, parts);
+    this.tests.set(column, new PatternTest(this.#api));
+    void this.#testPattern(column);
+  }
+
+  #drop(column: number): void {
+    this.columns.delete(column);
+    this.patterns.delete(column);
+    this.tests.delete(column);
+  }
+
+  /** Starts the preflight of the whole file; its figures arrive as events while they are counted. */
+  async check(): Promise<void> {
+    this.#turn += 1;
+    const turn = this.#turn;
+    this.trial = null;
+    this.noticed = null;
+    this.preflight = null;
+    this.asking = null;
+    const plan = this.plan;
+    if (plan === null) return;
+    const outcome = await this.#api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
+    if (turn !== this.#turn) return;
+    if (outcome.ok) this.preflight = outcome.value;
+    // A refused expression is reported at its input.
+    const reported = outcome.ok || outcome.failure.code.startsWith('pattern.');
+    this.failure = reported ? null : outcome.failure;
+  }
+
+  /** Shows the rows that a notice is about. */
+  async showNoticed(notice: Notice): Promise<void> {
+    const turn = this.#turn;
+    const { kind, row, column } = notice;
+    const outcome = await this.#api.call('batch.noticedRows', {
+      sourceId: this.source.sourceId,
+      reading: this.overrides,
+      masked: this.#maskedColumns,
+      plan: this.plan,
+      notice: { kind, row, column: column ?? '' },
+    });
+    if (turn !== this.#turn) return;
+    this.failure = outcome.ok ? null : outcome.failure;
+    if (outcome.ok) this.noticed = { notice, rows: outcome.value };
+  }
+
+  /** Main hides more by itself. */
+  get #maskedColumns(): number[] | null {
+    return (
+      this.preview?.columns
+        .filter(({ index, masked }) => masked || this.columns.get(index)?.operation === 'tokenize')
+        .map(({ index }) => index) ?? null
+    );
+  }
+
+  async tryRows(revealReason: MatchReason | null = null): Promise<void> {
+    const plan = this.plan;
+    if (plan === null) return;
+    const turn = this.#turn;
+    const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan, revealReason });
+    if (turn !== this.#turn) return;
+    this.failure = outcome.ok ? null : outcome.failure;
+    this.trial = outcome.ok ? outcome.value.rows : null;
+    this.noticed = null;
+    this.asking = null;
+  }
+
+  /** The id of the new job, or null when it could not start. */
+  async start(revealReason: MatchReason | null = null): Promise<string | null> {
+    const plan = this.plan;
+    if (plan === null) return null;
+    const outcome = await this.#api.call('batch.start', {
+      sourceId: this.source.sourceId,
+      plan,
+      revealReason,
+    });
+    this.failure = outcome.ok ? null : outcome.failure;
+    return outcome.ok ? outcome.value.jobId : null;
+  }
+
+  apply(mapping: Mapping): void {
+    this.#clear();
+    this.appliedMapping = mapping.id;
+    for (const { header, ...rest } of mapping.columns) {
+      const column = this.preview?.columns.find(({ name }) => name === header)?.index;
+      if (column === undefined) continue;
+      this.columns.set(column, { ...rest, column });
+      if (rest.operation === 'match') this.#startMatch(column, patternPartsOf(rest));
+    }
+    void this.read({});
+  }
+
+  /**
+   * The plan of an earlier batch of this file. A column that is not what it was is left out, and so is a policy that
+   * this connection does not have.
+   */
+  async usePlan({ plan, columns }: Pick<Job, 'plan' | 'columns'>): Promise<void> {
+    this.#clear();
+    this.note = null;
+    await this.read(plan.reading);
+    const policies = this.app.connection?.policies ?? [];
+    for (const column of plan.columns) {
+      if (this.preview?.columns[column.column]?.name !== columns[column.column]) continue;
+      const policy = policies.includes(column.policy) ? column.policy : this.app.policy;
+      this.columns.set(column.column, { ...column, policy });
+      if (column.operation === 'match') this.#startMatch(column.column, patternPartsOf(column));
+    }
+    await this.read({});
+  }
+
+  async saveMapping(name: string): Promise<boolean> {
+    const columns = (this.plan?.columns ?? []).map(({ column, ...rest }) => ({
+      ...rest,
+      header: this.preview?.columns[column]?.name ?? '',
+    }));
+    const { connection } = this.app;
+    const saved = await this.saved.save({
+      name,
+      header: this.#header,
+      ...(connection !== null && {
+        origin: { connectionId: connection.id, environment: connection.environment },
+      }),
+      columns,
+    });
+    this.failure = saved.ok ? null : saved.failure;
+    if (!saved.ok) return false;
+    this.appliedMapping = saved.value;
+    this.note = null;
+    return true;
+  }
+
+  async removeMapping(mapping: Mapping): Promise<void> {
+    this.failure = await this.saved.remove(mapping);
+    if (this.failure !== null) return;
+    this.note = { kind: 'removed', mapping, wasApplied: this.appliedMapping === mapping.id };
+    if (this.appliedMapping === mapping.id) this.appliedMapping = '';
+  }
+
+  /** Undoes the change that the note reports, and removes the note. */
+  async undo(): Promise<void> {
+    const { note } = this;
+    this.note = null;
+    if (note?.kind === 'removed') {
+      const { id: _, ...mapping } = note.mapping;
+      const saved = await this.saved.save(mapping);
+      this.failure = saved.ok ? null : saved.failure;
+      if (saved.ok && note.wasApplied) this.appliedMapping = saved.value;
+    } else if (note?.kind === 'offered') {
+      this.apply(note.mapping);
+    } else if (note !== null && undoneByReading.includes(note.kind)) {
+      this.#preset = null;
+      this.#clear();
+      await this.read({});
+    }
+  }
+
+  #clear(): void {
+    for (const column of [...this.columns.keys()]) this.#drop(column);
+    this.appliedMapping = '';
+  }
+
+  get #header(): string[] {
+    return this.preview?.columns.map(({ name }) => name) ?? [];
+  }
+
+  /** A mapping saved for this file, or one that may do; else the only column, where it is recognised. */
+  #suggest(): void {
+    const found = this.saved.find(this.#header);
+    const [column, ...others] = this.preview?.columns ?? [];
+    const suggestion = column === undefined ? null : this.suggestionFor(column);
+    if (found?.isExact === true) {
+      this.apply(found.mapping);
+      this.note = { kind: 'suggested', mapping: found.mapping };
+    } else if (found !== undefined) {
+      const { mapping, matched, isOtherPlace } = found;
+      this.note = { kind: 'offered', mapping, matched, isOtherPlace, columns: this.#header.length };
+    } else if (column !== undefined && suggestion !== null && others.length === 0) {
+      this.choose(column.index, suggestion.operation);
+      this.note = { kind: 'recognised', column: column.name, suggestion };
+    } else if (column !== undefined && others.length === 0 && mayOnlyMask(column, this.#preset, this.app)) {
+      this.choose(column.index, 'mask');
+      this.note = { kind: 'only-masks', policy: this.app.policy };
+    } else if (column !== undefined && this.#areTokens && others.length === 0) {
+      this.choose(column.index, 'detokenize');
+      this.note = { kind: 'tokens' };
+    }
+  }
+
+  suggestionFor(column: Column): Suggestion | null {
+    return allowedSuggestionFor(column, this.#preset, this.app);
+  }
+
+  /** Recognised columns with which nothing is done yet. */
+  suggestions = $derived.by(() =>
+    (this.preview?.columns ?? []).flatMap((column) => {
+      const suggestion = this.columns.has(column.index) ? null : this.suggestionFor(column);
+      return suggestion === null ? [] : [{ column: column.index, ...suggestion }];
+    }),
+  );
+
+  useSuggestions(): void {
+    for (const { column, operation } of this.suggestions) this.#set(column, operation);
+    void this.read({});
+  }
+
+  /** Called when a failed request is tried again while this file is open. */
+  offer(preset: Preset): void {
+    if (this.columns.size > 0) this.note = { kind: 'later', text: formatPreset(preset, this.app) };
+    else {
+      this.#preset = preset;
+      this.#applyPreset(preset);
+    }
+  }
+
+  /** Fills in the first column that looks like the definition of the failed request. */
+  #applyPreset(preset: Preset): void {
+    const kind = preset.definition === '' ? null : this.app.definition(preset.definition).kind;
+    const columns = this.preview?.columns ?? [];
+    const column = columns.find(({ looksLike }) => looksLike !== null && looksLike === kind);
+    if (column !== undefined) this.choose(column.index, preset.operation);
+    this.note = { kind: 'preset', text: formatPreset(preset, this.app), column: column?.name ?? null };
+  }
+}

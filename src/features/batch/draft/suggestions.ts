@@ -1,0 +1,153 @@
+import type { Column, ColumnPlan, Mapping } from '../../../../electron/contract/models/batch.ts';
+import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
+import type { AppStore } from '../../../lib/app-store.svelte.ts';
+import { batchOperations, operationLabels } from '../labels.ts';
+import { fittingPolicy, refusalsOf } from '../run/refusals.ts';
+
+/** What is known of a failed request that is to be tried again. '' is unknown, or unknown to this connection. */
+export interface Preset {
+  operation: ColumnPlan['operation'];
+  definition: string;
+  policy: string;
+}
+
+export function formatPreset({ operation, definition, policy }: Preset, app: AppStore): string {
+  const parts = [operationLabels[operation], definition === '' ? '' : app.definition(definition).label];
+  if (policy !== '') parts.push(`policy ${policy}`);
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+/** What may be done with a column that was recognised. */
+export interface Suggestion {
+  operation: 'tokenize' | 'detokenize' | 'mask';
+  /** Such as "card numbers". */
+  looksLike: string;
+}
+
+const kindWords: Readonly<Record<DefinitionKind, string>> = {
+  card: 'card',
+  ssn: 'social security',
+  email: 'e-mail',
+  text: 'text',
+};
+
+/** For a column whose values, or its name where they leave it open, say what it holds; else null. */
+export function suggestionFor({
+  looksLike,
+  content,
+}: Pick<Column, 'looksLike' | 'content'>): Suggestion | null {
+  if (looksLike === null || looksLike === 'text' || content === null) return null;
+  const kind = kindWords[looksLike];
+  if (content === 'tokens') return { operation: 'detokenize', looksLike: `${kind} tokens` };
+  return { operation: 'tokenize', looksLike: looksLike === 'email' ? 'e-mail addresses' : `${kind} numbers` };
+}
+
+/** The same under the policy in use: tokens that it can't have in clear are masked. */
+export function allowedSuggestionFor(
+  column: Pick<Column, 'index' | 'looksLike' | 'content'>,
+  preset: Preset | null,
+  app: AppStore,
+): Suggestion | null {
+  const suggestion = suggestionFor(column);
+  if (suggestion?.operation !== 'detokenize') return suggestion;
+  const definition = definitionFor(column, preset, app);
+  const isMask = app.isRefused('BatchDetokenize', definition) && !app.isRefused('GetMasked', definition);
+  return isMask ? { ...suggestion, operation: 'mask' } : suggestion;
+}
+
+/** Whether a test found that the policy in use can do nothing else with a column of who knows what. */
+export function mayOnlyMask(
+  column: Pick<Column, 'index' | 'looksLike' | 'content'>,
+  preset: Preset | null,
+  app: AppStore,
+): boolean {
+  const definition = definitionFor(column, preset, app);
+  const isRefused = (operation: ColumnPlan['operation']): boolean =>
+    app.isRefused(batchOperations[operation], definition);
+  return (
+    column.content !== 'cleartext' &&
+    (['detokenize', 'tokenize', 'translate', 'match'] as const).every(isRefused) &&
+    !isRefused('mask')
+  );
+}
+
+/** A change to the plan or the mappings that the person can undo, or one that is offered. */
+export type Note =
+  | { kind: 'suggested'; mapping: Mapping }
+  /** A mapping for other columns, or of another environment: `matched` of the file's columns are in it. */
+  | { kind: 'offered'; mapping: Mapping; matched: number; columns: number; isOtherPlace: boolean }
+  /** The only column was recognised. */
+  | { kind: 'recognised'; column: string; suggestion: Suggestion }
+  /** The lines were pasted where tokens are looked up. */
+  | { kind: 'tokens' }
+  /** The policy in use may only mask, so that is done with the only column. */
+  | { kind: 'only-masks'; policy: string }
+  | { kind: 'removed'; mapping: Mapping; wasApplied: boolean }
+  | { kind: 'preset'; text: string; column: string | null }
+  /** The preset waits for the next file, because this one already has a plan. */
+  | { kind: 'later'; text: string };
+
+interface PlanOptions {
+  app: AppStore;
+  column: Pick<Column, 'index' | 'looksLike'>;
+  /** What was done with the column until now. */
+  before: ColumnPlan | undefined;
+  preset: Preset | null;
+}
+
+/** The plan of a column for an operation that was just chosen: definition and policy that fit, as far as is known. */
+export function planFor(
+  operation: ColumnPlan['operation'],
+  { app, column, before, preset }: PlanOptions,
+): ColumnPlan {
+  const definition = before?.definition ?? definitionFor(column, preset, app);
+  const policy =
+    before === undefined
+      ? preset?.policy || policyFor(operation, definition, app)
+      : app.policyFor(batchOperations[operation], definition, before.policy);
+  return {
+    column: column.index,
+    operation,
+    policy,
+    definition,
+    target: operation === 'translate' ? targetFor({ definition, policy }, app) : null,
+    parts: null,
+    pattern: null,
+    // A match is always written beside its column, so its value is not carried over to the next operation.
+    into:
+      operation === 'match'
+        ? 'beside'
+        : before?.operation === 'match'
+          ? 'replace'
+          : (before?.into ?? 'replace'),
+  };
+}
+
+/** Where tokens are translated to at first, under the column's own policy where it may; null where there is nothing else. */
+export function targetFor({ definition, policy }: Pick<ColumnPlan, 'definition' | 'policy'>, app: AppStore) {
+  const other =
+    app.translateTargets(definition)[0] ?? app.definitions.find(({ name }) => name !== definition);
+  return other === undefined
+    ? null
+    : { policy: app.policyFor('BatchTranslate', other.name, policy), definition: other.name };
+}
+
+/** The chosen policy, unless an earlier batch was refused under it. */
+function policyFor(operation: ColumnPlan['operation'], definition: string, app: AppStore): string {
+  const { connection, jobs } = app;
+  if (connection === null) return app.policy;
+  const refusals = refusalsOf(jobs.values(), connection.id);
+  // What is known of a policy is surer than what a batch left.
+  const preferred = app.policyFor(batchOperations[operation], definition);
+  return fittingPolicy(connection.policies, { operation, definition }, { preferred, refusals });
+}
+
+function definitionFor(
+  { looksLike }: Pick<Column, 'looksLike'>,
+  preset: Preset | null,
+  app: AppStore,
+): string {
+  if (preset !== null && preset.definition !== '') return preset.definition;
+  const fitting = app.definitions.find(({ kind }) => kind === looksLike);
+  return (fitting ?? app.definitions[0])?.name ?? '';
+}

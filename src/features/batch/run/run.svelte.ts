@@ -1,0 +1,271 @@
+import { newXorKey } from '../../../../electron/contract/obscured.ts';
+import type { Failure, FailureCode } from '../../../../electron/contract/errors.ts';
+import type {
+  CanaryCell,
+  ColumnPlan,
+  ExportChoice,
+  Exported,
+  Job,
+  MendResult,
+  PolicyChange,
+  Source,
+} from '../../../../electron/contract/models/batch.ts';
+import type { Cell } from '../../../ui/grid-keys.ts';
+import { rowHead } from '../../../ui/grid-columns.ts';
+import { formatCount } from '../../../lib/format.ts';
+import type { Api } from '../../../lib/api.ts';
+import type { AppStore } from '../../../lib/app-store.svelte.ts';
+import { ResultsTable } from '../table/table.svelte.ts';
+
+/** Rows that fit on one sheet of a workbook, below its header. */
+export const maxSheetRows = 1_048_575;
+
+/** What a sheet was read from has no dialect of text that a person would know again. */
+const isWorkbook = ({ sourceName }: Job): boolean => /\.xl[st][xm]$/i.test(sourceName);
+
+/**
+ * What an export of a job may hold, the usual one first. `tokens`: what was tokenized or translated, or came in so. A
+ * job that only masked has no cleartext.
+ */
+export function exportContents({ plan }: Pick<Job, 'plan'>): ExportChoice['content'][] {
+  const does = (...operations: ColumnPlan['operation'][]): boolean =>
+    plan.columns.some(({ operation }) => operations.includes(operation));
+  return [
+    ...(does('detokenize', 'match', 'mask') ? ['masked' as const] : []),
+    'tokens',
+    // The values that came in are cleartext where they were tokenized.
+    ...(does('detokenize', 'match', 'tokenize') ? ['cleartext' as const] : []),
+  ];
+}
+
+/** The export that is offered first: by what the job did, in the source's own dialect; of a workbook another one. */
+export function defaultExport(job: Job): ExportChoice {
+  return {
+    jobId: job.jobId,
+    content: exportContents(job)[0] ?? 'masked',
+    rows: 'all',
+    format: isWorkbook(job) && job.tally.rows <= maxSheetRows ? 'workbook' : 'csv',
+    safety: isWorkbook(job) ? 'spreadsheet' : 'source',
+    encoding: 'utf-8',
+    delimiter: isWorkbook(job) ? ',' : job.plan.reading.delimiter,
+    byteOrderMark: true,
+    newline: '\r\n',
+    reason: '',
+    caseReference: '',
+    confirmRows: null,
+    passphrase: null,
+  };
+}
+
+/** NAME_errors.csv: why each row failed, and the row as it came in. */
+export function failedRowsExport(job: Job): ExportChoice {
+  return { ...defaultExport(job), rows: 'failed', content: 'tokens', format: 'csv' };
+}
+
+/** The rows the table shows, as an export's: by a name of their own where they have one. */
+export function shownRows(
+  job: Job,
+  table: Pick<ResultsTable, 'filter' | 'isFiltered'>,
+): ExportChoice['rows'] {
+  if (table.isFiltered) return 'shown';
+  if (table.filter === 'all' || table.filter === 'failed') return table.filter;
+  const isMatch = job.plan.columns.some(({ operation }) => operation === 'match');
+  return isMatch && table.filter === 'ok' ? 'matches' : 'shown';
+}
+
+/** How many rows an export writes. A cleartext export from production asks the person to type it. */
+export function exportedRows(job: Job, rows: ExportChoice['rows'], shown: number): number {
+  return { all: job.tally.rows, failed: job.tally.failed, matches: job.tally.ok, shown }[rows];
+}
+
+/**
+ * The reasons for which values can be sent again, each with its number of values in all columns. A batch that was
+ * cancelled has rows that were never sent: only one that came to its end is retried.
+ */
+export function retriesOf({
+  state,
+  failures,
+}: Pick<Job, 'state' | 'failures'>): { code: FailureCode; count: number }[] {
+  if (state !== 'finished') return [];
+  const groups = Map.groupBy(
+    failures.filter(({ retriable }) => retriable),
+    ({ code }) => code,
+  );
+  return [...groups].map(([code, all]) => ({ code, count: all.reduce((sum, { count }) => sum + count, 0) }));
+}
+
+/** What stands beside the table. */
+export type SidePanel = 'columns' | 'detail' | 'profile';
+
+type JobCommand = 'batch.pause' | 'batch.resume' | 'batch.cancel';
+
+/** The job that is shown, running or ended. Its rows are masked; cleartext of the one revealed cell is in the app store. */
+export class BatchRun {
+  readonly app: AppStore;
+  readonly jobId: string;
+  readonly #api: Api;
+  readonly table: ResultsTable;
+  /** `column`: as the window counts them, `rowHead` for the row's own. */
+  active = $state.raw<Cell>({ row: 0, column: rowHead });
+  panel = $state<'reveal' | 'export' | 'change' | null>(null);
+  /** What the run sent first; empty before, and after the app was started again. */
+  firstValues = $state.raw<CanaryCell[]>([]);
+  exported = $state.raw<Exported | null>(null);
+  /** What was taken in from the list that a person corrected last. */
+  mended = $state.raw<MendResult | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  panelFailure = $state.raw<Failure | null>(null);
+
+  job = $derived.by((): Job | undefined => this.app.jobs.get(this.jobId));
+  production = $derived.by(() => this.job?.environment === 'production');
+  retries = $derived.by(() => (this.job === undefined ? [] : retriesOf(this.job)));
+  activeRow = $derived.by(() => this.table.pages.row(this.active.row));
+  activePlan = $derived.by(() => this.table.planOf(this.active.column));
+  revealable = $derived.by(
+    () =>
+      this.activePlan?.operation === 'detokenize' &&
+      this.table.isResult(this.active.column) &&
+      this.activeRow?.cells[this.active.column]?.state === 'ok',
+  );
+  subject = $derived.by(() =>
+    this.activeRow === undefined ? '' : `batch:${this.jobId}:${this.activeRow.row}:${this.active.column}`,
+  );
+  /** The active cell, as the table names it: "Row 2 · card_token". */
+  cellName = $derived.by(() =>
+    this.activeRow === undefined
+      ? ''
+      : `Row ${formatCount(this.activeRow.row)} · ${this.table.nameOf(this.active.column)}`,
+  );
+  isRevealed = $derived.by(
+    () => this.app.revealed.now !== null && this.app.revealed.now.subject === this.subject,
+  );
+
+  constructor(app: AppStore, api: Api, job: Job) {
+    this.app = app;
+    this.#api = api;
+    this.jobId = job.jobId;
+    this.table = new ResultsTable(api, job, (column) => this.plannedOf(column));
+    this.active = { row: 0, column: this.table.columns[1]?.id ?? rowHead };
+  }
+
+  /** Another set of rows: the first of them becomes the active one. */
+  show(change: (table: ResultsTable) => void): void {
+    change(this.table);
+    this.choose({ row: 0, column: this.active.column });
+  }
+
+  choose(cell: Cell): void {
+    if (cell.row !== this.active.row || cell.column !== this.active.column) {
+      this.app.revealed.hide();
+      if (this.panel === 'reveal') this.close();
+    }
+    this.active = cell;
+  }
+
+  async command(command: JobCommand): Promise<void> {
+    const outcome = await this.#api.call(command, { jobId: this.jobId });
+    this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  /** Retries the values that failed with this code; null retries every value that can be retried. */
+  async retry(code: FailureCode | null): Promise<void> {
+    const outcome = await this.#api.call('batch.retry', { jobId: this.jobId, code });
+    this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  /**
+   * Takes in a list of failed rows that a person corrected. False where the source is no such list: then nothing was done.
+   */
+  async mend({ sourceId }: Pick<Source, 'sourceId'>): Promise<boolean> {
+    const outcome = await this.#api.call('batch.mend', { jobId: this.jobId, sourceId });
+    this.mended = outcome.ok ? outcome.value : null;
+    this.failure = outcome.ok ? null : outcome.failure;
+    return outcome.ok || outcome.failure.code !== 'mend.other-list';
+  }
+
+  /** Asks for the list first. */
+  async chooseMended(): Promise<void> {
+    const source = await this.#api.call('batch.choose', {});
+    if (!source.ok) this.failure = source.failure;
+    else if (source.value !== null) await this.mend(source.value);
+  }
+
+  /** Runs again under other policies what was refused. */
+  async changePolicy(changes: PolicyChange[]): Promise<void> {
+    const outcome = await this.#api.call('batch.changePolicy', { jobId: this.jobId, changes });
+    this.panelFailure = outcome.ok ? null : outcome.failure;
+    if (!outcome.ok) return;
+    this.firstValues = [];
+    this.close();
+  }
+
+  async loadFirstValues(): Promise<void> {
+    const outcome = await this.#api.call('batch.canary', { jobId: this.jobId });
+    if (outcome.ok) this.firstValues = outcome.value;
+  }
+
+  /** The definition and the policy of a mapped column of the source; null for one that is not mapped. */
+  plannedOf(column: number | null): { label: string; policy: string } | null {
+    const planned = this.job?.plan.columns.find((one) => one.column === column);
+    if (planned === undefined) return null;
+    return { label: this.app.definition(planned.definition).label, policy: planned.policy };
+  }
+
+  open(panel: 'reveal' | 'export' | 'change'): void {
+    if (panel === 'reveal' && !this.revealable) return;
+    this.panelFailure = null;
+    this.exported = null;
+    this.panel = panel;
+  }
+
+  close(): void {
+    this.panel = null;
+    this.panelFailure = null;
+  }
+
+  async reveal(): Promise<void> {
+    const row = this.activeRow;
+    const plan = this.activePlan;
+    if (row === undefined || plan === undefined) return;
+    const subject = this.subject;
+    const xorKey = newXorKey();
+    const outcome = await this.#api.call('batch.reveal', {
+      jobId: this.jobId,
+      row: row.row,
+      column: this.active.column,
+      xorKey,
+      reason: this.app.reason.trim(),
+      caseReference: this.app.caseReference.trim(),
+    });
+    if (!outcome.ok) {
+      this.panelFailure = outcome.failure;
+      return;
+    }
+    // The app was locked or another cell was chosen meanwhile: the value is never shown, and main can end the reveal.
+    if (this.app.locked || subject !== this.subject) {
+      await this.#api.call('lookup.hide', { revealId: outcome.value.revealId });
+      return;
+    }
+    this.app.revealed.show({ ...outcome.value, xorKey }, subject, this.app.definition(plan.definition).kind);
+    this.close();
+  }
+
+  async export(choice: ExportChoice): Promise<void> {
+    const outcome = await this.#api.call('batch.export', choice);
+    if (!outcome.ok) {
+      this.panelFailure = outcome.failure;
+      return;
+    }
+    // Null: the save dialog was cancelled. The panel and its choices stay.
+    if (outcome.value === null) return;
+    this.exported = outcome.value;
+    this.close();
+  }
+
+  /** Shows the file that was exported last in the file manager. False where the system has none. */
+  async showExported({ exportId }: Exported): Promise<boolean> {
+    const outcome = await this.#api.call('batch.showExport', { exportId });
+    this.failure = outcome.ok ? null : outcome.failure;
+    return !outcome.ok || outcome.value.shown;
+  }
+}

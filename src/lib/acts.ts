@@ -1,0 +1,120 @@
+import type { AuditEntry } from '../../electron/contract/models/activity.ts';
+import { isFailureCode, reasonFor } from '../messages/messages.ts';
+
+/** Each act once: a `begun` entry whose end is listed is left out; one without an end stays. */
+export function actsOf(entries: AuditEntry[]): AuditEntry[] {
+  const ended = new Set(entries.map(({ of }) => of));
+  return entries.filter(({ phase, sequence }) => phase !== 'begun' || !ended.has(sequence));
+}
+
+/** As something done, and as a noun. */
+const actLabels: Record<string, readonly [done: string, noun: string]> = {
+  Reveal: ['Revealed', 'Reveal'],
+  Copy: ['Cleartext copied', 'Cleartext copy'],
+  Match: ['Expression matched', 'Expression match'],
+  Export: ['Exported', 'Export'],
+  ExportReport: ['Report exported', 'Report export'],
+  Evidence: ['Evidence saved', 'Evidence'],
+  CreateSession: ['Signed in', 'Sign-in'],
+  GetMasked: ['Looked up', 'Lookup'],
+  Tokenize: ['Tokenized', 'Tokenization'],
+  Detokenize: ['Cleartext fetched', 'Cleartext fetch'],
+  Translate: ['Translated', 'Translation'],
+  BatchTokenize: ['Batch tokenized', 'Batch tokenization'],
+  BatchDetokenize: ['Batch detokenized', 'Batch detokenization'],
+  BatchTranslate: ['Batch translated', 'Batch translation'],
+  PatternMatch: ['Pattern matched', 'Pattern match'],
+  AggregateApiRequestMetrics: ['Account figures loaded', 'Account figures'],
+  QueryLastFailedRequests: ['Failed requests loaded', 'Failed requests'],
+  CheckToolServer: ['Tool server checked', 'Tool server check'],
+  UsePortalToken: ['Portal token stored', 'Portal token'],
+  Authenticate: ['Signed in to the portal', 'Portal sign-in'],
+  ListTokenDefinitions: ['Token definitions listed', 'List of token definitions'],
+  PreviewTokenDefinition: ['Token definition previewed', 'Preview of a token definition'],
+  CreateTokenDefinition: ['Token definition created', 'Creation of a token definition'],
+  UpdateTokenDefinition: ['Token definition changed', 'Change of a token definition'],
+  ListSecurityPolicies: ['Security policies listed', 'List of security policies'],
+  CreateSecurityPolicy: ['Security policy created', 'Creation of a security policy'],
+  UpdateSecurityPolicy: ['Security policy changed', 'Change of a security policy'],
+  RevokeSecurityPolicy: ['Security policy revoked', 'Revocation of a security policy'],
+  ListApiKeys: ['API keys listed', 'List of API keys'],
+  CreateApiKey: ['API key created', 'Creation of an API key'],
+  RotateApiKey: ['API key rotated', 'Rotation of an API key'],
+  RevokeApiKey: ['API key revoked', 'Revocation of an API key'],
+  GetToolServer: ['Tool server’s state read', 'State of the tool server'],
+  EnableToolServer: ['Tool server switched', 'Switching of the tool server'],
+  CopySecret: ['New secret copied', 'Copy of a new secret'],
+  RotateKey: ['API key replaced', 'Replacement of the API key'],
+  ForgetNextKey: ['Next API key removed', 'Removal of the next API key'],
+  SaveConnection: ['Connection saved', 'Connection'],
+  ImportConnections: ['Connections imported', 'Import of connections'],
+  ExportConnections: ['Connections exported', 'Export of connections'],
+  RemoveConnection: ['Connection removed', 'Removal of a connection'],
+  ChooseConnection: ['Connection chosen', 'Choice of a connection'],
+  StartBuiltIn: ['Built-in service started', 'Start of the built-in service'],
+  TestPolicy: ['Permission tested', 'Permission test'],
+  StoreSecret: ['Secret stored', 'Secret'],
+  StoreCertificate: ['Certificate stored', 'Certificate'],
+  ForgetCertificate: ['Certificate removed', 'Removal of a certificate'],
+  ImportProfile: ['Service profile imported', 'Service profile'],
+  RemoveProfile: ['Service profile removed', 'Removal of a service profile'],
+  FitProfile: ['Service profile fitted', 'Fitting of a service profile'],
+  SaveSettings: ['Settings changed', 'Settings'],
+  RemoveEverything: ['App closed to remove everything', 'Removal of everything'],
+  SaveDiagnostics: ['Diagnostics saved', 'Diagnostics'],
+  Mend: ['Corrected rows taken in', 'Corrected rows'],
+  SetPassphrase: ['Passphrase set', 'Passphrase'],
+  RemovePassphrase: ['Passphrase removed', 'Removal of the passphrase'],
+  Lock: ['Locked', 'Lock'],
+  Unlock: ['Unlocked', 'Unlock'],
+  ResetLock: ['Lock reset', 'Reset of the lock'],
+  ChainBroken: ['Log found tampered with', 'Log found tampered with'],
+  TailSetAside: ['Unfinished line set aside', 'Unfinished line set aside'],
+};
+
+type NamedEntry = Pick<AuditEntry, 'action' | 'phase' | 'note'> & Partial<Pick<AuditEntry, 'job'>>;
+
+/** What was done; a noun where it failed or has no end, so that it does not read as done. Acts of another version keep their names. */
+export function actName({ action, phase, note, job }: NamedEntry): string {
+  // The mask of a lookup is asked for by a person, those of a batch by the batch.
+  const isOfBatch = action === 'GetMasked' && typeof job === 'string';
+  const [done, noun] = isOfBatch
+    ? ['Masked in a batch', 'Mask in a batch']
+    : (actLabels[action] ?? [action, action]);
+  const isClear = action === 'Export' && note?.startsWith('cleartext') === true;
+  return `${phase === 'ok' ? done : noun}${isClear ? ' in clear' : ''}`;
+}
+
+/** The same with its outcome. */
+export function formatAct(entry: NamedEntry): string {
+  const name = actName(entry);
+  if (entry.phase === 'ok') return name;
+  return entry.phase === 'failed' ? `${name} failed` : `${name} begun`;
+}
+
+/** The log holds the codes of any version; one that this version does not know is shown as it is. */
+export const failureText = (code: string | null): string | null =>
+  code !== null && isFailureCode(code) ? reasonFor(code) : code;
+
+const exportWords: Record<string, string> = {
+  masked: 'masked',
+  cleartext: 'cleartext',
+  tokens: 'tokens',
+  all: 'all rows',
+  matches: 'matches only',
+  failed: 'failed rows only',
+  shown: 'rows shown only',
+  source: 'as the source',
+  spreadsheet: 'safe for Excel',
+  exact: 'exact values',
+  workbook: 'Excel workbook',
+  encrypted: 'encrypted',
+};
+
+/** What an export held, and its sum without what is 0. A note that this version does not know is shown as it is. */
+export function exportText(note: string): string {
+  const [, choices = '', sum = ''] = /^([a-z ]+)(: .*)?$/.exec(note) ?? [];
+  const words = choices.split(' ').map((word) => exportWords[word]);
+  if (words.includes(undefined)) return note;
+  return words.join(', ') + sum.replaceAll(/ \+ 0 [a-z]+/g, '').replace(/(?<=\d) ok\b/, ' succeeded');
+}

@@ -1,0 +1,176 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { Failure } from '../../electron/contract/errors.ts';
+import type { Job } from '../../electron/contract/models/batch.ts';
+import type { Operation } from '../../electron/contract/models/fields.ts';
+import type { ConnectionView, TokenDefinition } from '../../electron/contract/models/connection.ts';
+import type { AppState, LockedAppState, LockState } from '../../electron/contract/models/app.ts';
+import type { Api } from './api.ts';
+import { RevealedValueStore } from './revealed.svelte.ts';
+
+export interface PolicyOption {
+  value: string;
+  label: string;
+  note?: string;
+  disabled?: boolean;
+}
+
+/** The app's state as main last reported it, and what is derived from it. Pages read it; only main changes it. */
+export class AppStore {
+  readonly api: Api;
+  readonly revealed: RevealedValueStore;
+  readonly jobs = new SvelteMap<string, Job>();
+  /** As it was before the app locked, where it did; null before the first one. */
+  state = $state.raw<AppState | null>(null);
+  /** All that main tells while the app is locked; null while it is not. */
+  lockedState = $state.raw<LockedAppState | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  /** The present case: typed once, filled in wherever a case is asked for. */
+  caseReference = $state('');
+  /** The reason given last, filled in the next time. */
+  reason = $state('');
+
+  connection = $derived.by((): ConnectionView | null => {
+    const active = this.state?.active;
+    return this.state?.connections.find(({ id }) => id === active?.connectionId) ?? null;
+  });
+  policy = $derived(this.state?.active?.policy ?? '');
+  definitions = $derived<TokenDefinition[]>(this.connection?.definitions ?? []);
+  environment = $derived(this.connection?.environment.toUpperCase() ?? '');
+  locked = $derived(this.lockedState !== null);
+  lock = $derived(this.lockedState?.lock ?? this.state?.lock ?? null);
+  reasons = $derived(this.state?.settings.reasons ?? []);
+  /** Whether a reason that is not in the list may be given. */
+  otherReasons = $derived(this.state?.managed.reasons === undefined);
+  running = $derived([...this.jobs.values()].filter(({ state }) => state === 'running'));
+
+  constructor(api: Api) {
+    this.api = api;
+    this.revealed = new RevealedValueStore(api);
+    api.on('app.state', (state) => {
+      const unlocked = this.locked && !state.lock.locked;
+      this.#apply(state);
+      if (unlocked) void this.loadJobs();
+    });
+    api.on('batch.job', (job) => {
+      this.jobs.set(job.jobId, job);
+    });
+  }
+
+  async load(): Promise<void> {
+    const outcome = await this.api.call('app.state', {});
+    if (!outcome.ok) {
+      this.failure = outcome.failure;
+      return;
+    }
+    this.#apply(outcome.value);
+    if (!this.locked) await this.loadJobs();
+  }
+
+  async loadJobs(): Promise<void> {
+    /** Jobs of which an event came meanwhile: it is newer than what the list says. */
+    const heard = new Map<string, Job>();
+    const stop = this.api.on('batch.job', (job) => void heard.set(job.jobId, job));
+    const found = await this.#readJobs();
+    stop();
+    if (found === null) return;
+    this.jobs.clear();
+    for (const job of [...found, ...heard.values()]) this.jobs.set(job.jobId, job);
+  }
+
+  async #readJobs(): Promise<Job[] | null> {
+    const found: Job[] = [];
+    for (;;) {
+      const after = found.at(-1);
+      const outcome = await this.api.call(
+        'batch.jobs',
+        after === undefined ? {} : { after: { jobId: after.jobId, startedAt: after.startedAt } },
+      );
+      if (!outcome.ok) return null;
+      if (outcome.value.length === 0) return found;
+      found.push(...outcome.value);
+    }
+  }
+
+  definition(name: string): TokenDefinition {
+    return (
+      this.definitions.find((definition) => definition.name === name) ?? { name, label: name, kind: 'text' }
+    );
+  }
+
+  /**
+   * Definitions to which tokens of one can be translated. The service keeps the value: a card's fits a definition of cards,
+   * which come first, or one of any text. Of a text nobody knows.
+   */
+  translateTargets(definition: string): TokenDefinition[] {
+    const { kind } = this.definition(definition);
+    const others = this.definitions.filter(({ name }) => name !== definition);
+    const ofKind = others.filter((target) => target.kind === kind);
+    return [
+      ...ofKind,
+      ...others.filter((target) => target.kind !== kind && (kind === 'text' || target.kind === 'text')),
+    ];
+  }
+
+  /** Whether it is known that the policy may not do this. What nobody knows is not refused. */
+  isRefused(operation: Operation, definition: string, policy = this.policy): boolean {
+    const tested = this.connection?.grants.find((grants) => grants.policy === policy);
+    const found = tested?.definitions.find((one) => one.definition === definition);
+    return found?.refused.includes(operation) === true;
+  }
+
+  /** The policies for a menu: one that is known to be refused can't be chosen. */
+  policyOptions(operation: Operation, definition: string): PolicyOption[] {
+    return (this.connection?.policies ?? []).map((policy) => ({
+      value: policy,
+      label: policy,
+      ...(this.isRefused(operation, definition, policy) && { note: 'not granted', disabled: true }),
+    }));
+  }
+
+  /** This policy, or the first that may do it where it is known that this one may not. */
+  policyFor(operation: Operation, definition: string, preferred = this.policy): string {
+    if (!this.isRefused(operation, definition, preferred)) return preferred;
+    const others = this.connection?.policies ?? [];
+    return others.find((policy) => !this.isRefused(operation, definition, policy)) ?? preferred;
+  }
+
+  async choose(id: string, policy: string): Promise<void> {
+    this.revealed.hide();
+    const outcome = await this.api.call('connections.choose', { id, policy });
+    this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  async lockNow(): Promise<void> {
+    this.revealed.hide();
+    const outcome = await this.api.call('lock.now', {});
+    if (outcome.ok) this.applyLock(outcome.value);
+  }
+
+  /** Applies the answer of a lock call at once, before main's event with the same state arrives. */
+  applyLock(lock: LockState): void {
+    const { locked } = lock;
+    if (locked && this.state !== null) {
+      const { version, settings } = this.state;
+      const environment = this.connection?.environment ?? null;
+      this.#apply({ version, theme: settings.theme, environment, lock: { ...lock, locked } });
+    }
+    if (!locked && this.lockedState !== null) {
+      this.lockedState = null;
+      if (this.state !== null) this.state = { ...this.state, lock };
+      void this.load();
+    }
+  }
+
+  #apply(state: AppState | LockedAppState): void {
+    if (!('settings' in state)) {
+      this.revealed.hide();
+      this.failure = null;
+      this.lockedState = state;
+      return;
+    }
+    this.lockedState = null;
+    this.state = state;
+    if (this.reason === '' || !(this.otherReasons || this.reasons.includes(this.reason)))
+      this.reason = state.settings.reasons[0] ?? '';
+  }
+}

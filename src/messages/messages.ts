@@ -1,0 +1,57 @@
+import type { Failure, FailureCode } from '../../electron/contract/errors.ts';
+import { rowReasons } from '../../electron/contract/row-reasons.ts';
+import type { SettingsDamage } from '../../electron/contract/models/app.ts';
+import { appMessages } from './app.ts';
+import { batchMessages } from './batch.ts';
+import type { Format, Message, Retry } from './message.ts';
+import { serviceMessages } from './service.ts';
+
+const messages: Record<FailureCode, Format> = { ...appMessages, ...batchMessages, ...serviceMessages };
+
+const retryAdvice: Record<Retry, string> = {
+  now: '',
+  later: 'Trying again right away won’t help.',
+  no: '',
+};
+
+/** The label of a definition, by its name at the service. */
+export type Labels = (definition: string) => string;
+
+export function messageFor(failure: Failure, labels: Labels = (name) => name): Message {
+  const { definition } = failure;
+  const labelled = definition === undefined ? failure : { ...failure, definition: labels(definition) };
+  return messages[failure.code](labelled);
+}
+
+/** Everything a person reads about a failure: what happened, whether trying again helps, what to do. */
+export function sentenceFor(failure: Failure, labels?: Labels): string {
+  const { summary, advice, retry } = messageFor(failure, labels);
+  // Advice that mentions trying again needs no second sentence on it.
+  const helps = /try again/i.test(advice) ? '' : retryAdvice[retry];
+  return [summary, helps, advice].filter((part) => part !== '').join(' ');
+}
+
+/** One short line for a row or a group of rows. */
+export function reasonFor(code: FailureCode): string {
+  return rowReasons[code] ?? messages[code]({ code }).summary.replace(/\.$/, '');
+}
+
+export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(messages, code);
+
+/** What a person is told after a start with a settings file that could not be used as it was. */
+export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
+  const asItWas = `The file as it was is saved as ${keptAs}.`;
+  switch (reason) {
+    case 'unreadable':
+      return `The settings could not be read and were reset. ${asItWas}`;
+    case 'unfit':
+      return `Some settings could not be read and were reset. ${asItWas}`;
+    case 'newer':
+      return (
+        'The settings were saved by a newer version of Tokendesk and are left as they are. ' +
+        `This version has its own in ${keptAs}, with what it knows of them; the newer version will not use those.`
+      );
+    case 'other':
+      return `Settings of another version of Tokendesk were found and are not in use. They are saved as ${keptAs}.`;
+  }
+}

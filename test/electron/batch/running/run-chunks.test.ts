@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { workFor, type ColumnWork } from '../../../../electron/batch/planning/plan.ts';
+import type { Chunk } from '../../../../electron/batch/reading/read-rows.ts';
+import { runChunks, type RunOptions } from '../../../../electron/batch/running/run-chunks.ts';
+import { done, type Outcome } from '../../../../electron/contract/errors.ts';
+import type { BatchAnswer, BatchCall, Element } from '../../../../electron/service/service-client.ts';
+import { seeded } from '../../../faults/fake-clock.ts';
+import { jobRowsOf } from '../../../support/job-rows.ts';
+
+/* How much is under way at once: it is what the end of the process costs. */
+
+const workOf = (column: number): ColumnWork =>
+  workFor(
+    {
+      column,
+      operation: 'detokenize',
+      policy: `p${column}`,
+      definition: 'card',
+      target: null,
+      parts: null,
+      pattern: null,
+      into: 'replace',
+    },
+    'card',
+  );
+const batchSize = 10;
+const maxInFlight = 3;
+const maxUnwritten = batchSize * maxInFlight;
+
+async function* chunksOf(
+  rows: readonly string[],
+  rowsPerChunk: number,
+): AsyncGenerator<Outcome<Chunk>, void> {
+  const { entries, load } = jobRowsOf(rows, rowsPerChunk);
+  for (const index of entries.keys()) {
+    const loaded = await load(index, { withResults: false });
+    yield loaded.ok ? done(loaded.value.chunk) : loaded;
+  }
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+type Answer = () => void;
+
+interface Life {
+  readonly rowsPerChunk: number;
+  /** Rows of one column, unless they say otherwise: values between commas. */
+  readonly columns?: number;
+  /** The process is killed after so many turns of the event loop. */
+  readonly turns?: number;
+  /** Which of the answers that are due come in a turn, and in which order. */
+  readonly due?: (answers: readonly Answer[]) => readonly Answer[];
+}
+
+interface Lived {
+  /** In the order they were sent. */
+  readonly sent: readonly string[];
+  /** Rows. */
+  readonly written: number;
+  /** Values. */
+  readonly mostUnwritten: number;
+}
+
+/** Runs a job that is slow to write. Unless `due` says otherwise, all answers come in one turn, the first rows' last. */
+async function live(rows: readonly string[], life: Life): Promise<Lived> {
+  const { rowsPerChunk, columns = 1 } = life;
+  const due = life.due ?? ((answers: readonly Answer[]) => answers.toReversed());
+  const valuesIn = (some: readonly string[]): number =>
+    some.flatMap((row) => row.split(',')).filter((value) => value !== '').length;
+  const sent: string[] = [];
+  let written = 0;
+  let mostUnwritten = 0;
+  let waiting: Answer[] = [];
+  const batch = (_: BatchCall, elements: readonly Element[]): Promise<Outcome<BatchAnswer>> => {
+    sent.push(...elements.map(({ value }) => value));
+    mostUnwritten = Math.max(mostUnwritten, sent.length - valuesIn(rows.slice(0, written)));
+    const answered = elements.map(({ ref, value }) => ({ ref, ok: true, value }) as const);
+    return new Promise((resolve) =>
+      waiting.push(() => resolve(done({ elements: answered, requestId: 'r' }))),
+    );
+  };
+  const commit: RunOptions['commit'] = ({ start, end }) => {
+    const stored = nextTurn().then(() => {
+      written += end.row - start.row;
+      return done(null);
+    });
+    return { written: stored, synced: stored };
+  };
+  const control = runChunks({
+    chunks: chunksOf(rows, rowsPerChunk),
+    columns: Array.from({ length: columns }, (_, column) => workOf(column)),
+    client: {
+      batch,
+      batchSize,
+      rules: { valueLength: 100, expressions: 'RE2' },
+      announce: () => ({
+        sent: true,
+        line: Promise.resolve(done(() => undefined)),
+        isWritten: true,
+        drop: () => undefined,
+      }),
+    },
+    jobId: 'job',
+    maxInFlight,
+    signal: new AbortController().signal,
+    commit,
+  });
+  const state = { isEnded: false };
+  void control.ended.then(() => (state.isEnded = true));
+  for (let turn = 0; !state.isEnded && turn < (life.turns ?? Infinity); turn++) {
+    await nextTurn();
+    const now = due(waiting);
+    waiting = waiting.filter((answer) => !now.includes(answer));
+    for (const answer of now) answer();
+  }
+  if (state.isEnded) expect(await control.ended).toBeNull();
+  return { sent, written, mostUnwritten };
+}
+
+const tokens = (count: number): string[] => Array.from({ length: count }, (_, n) => `tok_${n}`);
+
+it.each([
+  ['a chunk is one request', 10],
+  ['chunks share requests', 7],
+  ['a chunk has as many values as may be under way', 30],
+])('sends no value before there is room for it among those not yet written: %s', async (_, rowsPerChunk) => {
+  const { mostUnwritten, written } = await live(tokens(400), { rowsPerChunk });
+  expect(written).toBe(400);
+  expect(mostUnwritten).toBeLessThanOrEqual(maxUnwritten);
+});
+
+it('sends one request more at a time where a chunk has more values than may be under way', async () => {
+  const { mostUnwritten, written } = await live(tokens(400), { rowsPerChunk: 50 });
+  expect(written).toBe(400);
+  expect(mostUnwritten).toBeLessThanOrEqual(50 + batchSize);
+});
+
+it('sends again no more than may be under way, however often it is killed', async () => {
+  const turn = fc.nat({ max: 30 });
+  const killed = fc.array(turn, { minLength: 2, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(killed, fc.integer({ min: 3, max: 12 }), fc.nat(), async (kills, rowsPerChunk, seed) => {
+      const random = seeded(seed);
+      const seen = new Set<string>();
+      let rows = tokens(300);
+      for (const turns of [...kills, Infinity]) {
+        const due: Life['due'] = (answers) => answers.filter(() => random() < 0.5).reverse();
+        const { sent, written } = await live(rows, { rowsPerChunk, turns, due });
+        const again = sent.filter((value) => seen.has(value));
+        expect(again.length).toBeLessThanOrEqual(maxUnwritten);
+        for (const value of sent) seen.add(value);
+        rows = rows.slice(written);
+      }
+      expect(rows).toEqual([]);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** A row with a value in each column that chance says: so great a share of its rows has one. */
+const rowsWith = (filled: readonly number[], random: () => number): string[] =>
+  tokens(200).map((token) =>
+    filled.map((share, column) => (random() < share ? `${token}_${column}` : '')).join(','),
+  );
+
+it.each([[[1, 0.05]], [[0.05, 1]], [[1, 0.05, 0.05]]])(
+  'keeps room for what a column with few values has to send: %j',
+  async (filled) => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const rows = rowsWith(filled, seeded(seed));
+      const { written, mostUnwritten } = await live(rows, { rowsPerChunk: 3, columns: filled.length });
+      expect(written).toBe(rows.length);
+      expect(mostUnwritten).toBeLessThanOrEqual(maxUnwritten);
+    }
+  },
+);
+
+it('sends what the first rows wait for before what others wait for: columns with gaps', async () => {
+  const columns = 3;
+  const share = fc.constantFrom(0, 0.05, 0.3, 1);
+  const shares = fc.tuple(share, share, share);
+  await fc.assert(
+    fc.asyncProperty(shares, fc.integer({ min: 1, max: 3 }), fc.nat(), async (filled, rowsPerChunk, seed) => {
+      const random = seeded(seed);
+      const rows = rowsWith(filled, random);
+      const due: Life['due'] = (answers) => answers.filter(() => random() < 0.5).reverse();
+      const { sent, written, mostUnwritten } = await live(rows, { rowsPerChunk, columns, due });
+      expect(written).toBe(rows.length);
+      expect(new Set(sent).size).toBe(sent.length);
+      // The first chunk may wait for a request of each column that there is no room for: they go all the same.
+      expect(mostUnwritten).toBeLessThanOrEqual(maxUnwritten + batchSize * (columns - 1));
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,150 @@
+import fs from 'node:fs';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { describe, expect, test } from 'vitest';
+import { failedRequest, metricsRow } from '../../../electron/contract/models/report.ts';
+import { previousPeriod } from '../../../electron/reports/reports.ts';
+import { readFailedRequests } from '../../../electron/portal/failed-requests.ts';
+import { readMetrics } from '../../../electron/portal/metrics.ts';
+import { metricsCsv } from '../../../electron/reports/report-files.ts';
+import { readClaims } from '../../../electron/portal/sign-in.ts';
+import { readProfile } from '../../../electron/service/profile.ts';
+import { shippedProfile } from '../../faults/client-side.ts';
+import { value } from '../../support/reports.ts';
+
+const { metrics, failures } = shippedProfile().reporting;
+
+describe('an answer in another shape', () => {
+  test.each([
+    ['a bare list', [{ Day: '2026-11-20T00:00:00Z', Count: '12', Errors: 2 }]],
+    ['wrapped twice', { data: { items: [{ Day: '2026-11-20T00:00:00Z', Count: '12', Errors: 2 }] } }],
+    ['one object', { Day: '2026-11-20T00:00:00Z', Count: '12', Errors: 2 }],
+  ])('%s is read, and what nobody listed is passed on', (_, json) => {
+    expect(value(readMetrics(json, metrics))).toEqual([
+      {
+        day: '2026-11-20',
+        definition: null,
+        operation: null,
+        requests: 12,
+        failed: null,
+        more: { Errors: '2' },
+      },
+    ]);
+  });
+
+  test('failures follow from successes, an unknown operation is an operation', () => {
+    const json = { metrics: [{ operation: 'Rotate', requests: 5, succeeded: 3, p99: 12.5, by: null }] };
+    expect(value(readMetrics(json, metrics))[0]).toMatchObject({
+      operation: 'Rotate',
+      failed: 2,
+      more: { p99: '12.5', by: '' },
+    });
+  });
+
+  test.each([[{ metrics: [{ answered: 3 }] }], [{ metrics: ['x'] }], [null], ['text'], [7]])(
+    'that fits nothing is a failure with the names of its members alone: %j',
+    (json) => {
+      const outcome = readMetrics(json, metrics);
+      expect(outcome.ok ? null : outcome.failure.code).toBe('service.unexpected-answer');
+      expect(JSON.stringify(outcome)).not.toContain('3');
+    },
+  );
+
+  test('no card number gets through, whatever member it is in', () => {
+    const json = [
+      { time: '2026-11-20T10:00:00', operation: 'Tokenize', body: '{"value":"4111 1111 1111 1111"}' },
+    ];
+    const [record] = value(readFailedRequests(json, failures));
+    expect(record?.at).toBe('2026-11-20T10:00:00.000Z');
+    expect(JSON.stringify(record)).not.toContain('4111 1111 1111 1111');
+    expect(record?.more['body']).toContain('1111');
+  });
+
+  test('whatever JSON comes, what is passed on fits the contract', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (json) => {
+        for (const list of [json, [json], { metrics: json, requests: json }]) {
+          const rows = readMetrics(list, metrics);
+          if (rows.ok) for (const row of rows.value) metricsRow.parse(row);
+          const records = readFailedRequests(list, failures);
+          if (records.ok) for (const record of records.value) failedRequest.parse(record);
+        }
+      }),
+    );
+  });
+});
+
+test('the period before is as long, and ends the day before', () => {
+  expect(previousPeriod({ from: '2026-03-01', to: '2026-03-31', grouping: 'day' })).toEqual({
+    from: '2026-01-29',
+    to: '2026-02-28',
+    grouping: 'day',
+  });
+});
+
+test('a site’s profile without the reporting part gets that of the shipped profile', () => {
+  const text = fs.readFileSync(new URL('../../../resources/service-profile.json', import.meta.url), 'utf8');
+  const profile = JSON.parse(text) as { reporting?: object };
+  const { reporting } = profile;
+  delete profile.reporting;
+  expect(value(readProfile(JSON.stringify(profile))).reporting).toEqual(reporting);
+});
+
+test('a CSV holds every cell, and none that a spreadsheet would run', () => {
+  const name = fc.string({ unit: 'grapheme', maxLength: 20 });
+  const nasty = fc
+    .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r', '＝', ' =', '\u200b=', '\u2060@', '\u00ad+'), name)
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.array(fc.oneof(name, nasty), { minLength: 1, maxLength: 5 }), (names) => {
+      const rows = names.map((definition) => ({
+        day: null,
+        definition,
+        operation: null,
+        requests: 1,
+        failed: null,
+        more: {},
+      }));
+      const csv = metricsCsv(rows);
+      const cells = Papa.parse<string[]>(csv.text.slice(1, -2))
+        .data.slice(1)
+        .map(([cell]) => cell ?? '');
+      let escaped = 0;
+      for (const [index, cell] of cells.entries()) {
+        const isNumber = /^[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?$/.test(cell);
+        expect(isNumber || !/^[\s\p{Cf}]*[=+\-@\t\r\0＝＋－＠]/u.test(cell)).toBe(true);
+        if (cell !== names[index]) escaped++;
+        expect(cell.replaceAll("'", '')).toBe(names[index]?.replaceAll("'", ''));
+      }
+      expect(cells).toHaveLength(names.length);
+      expect(csv.escaped).toBe(escaped);
+    }),
+  );
+});
+
+test.each([
+  ['\u200b=1+1', "\u200b'=1+1"],
+  ['\u2060@x', "\u2060'@x"],
+  ['\u00ad+x', "\u00ad'+x"],
+  ['=1+1', "'=1+1"],
+  [' @x', " '@x"],
+])('a CSV escapes %j', (definition, escaped) => {
+  const row = { day: null, definition, operation: null, requests: 1, failed: null, more: {} };
+  const csv = metricsCsv([row]);
+  expect(csv.escaped).toBe(1);
+  expect(csv.text).toContain(`\r\n${escaped},1,`);
+});
+
+test('claims are read from what is a token, whatever is in it', () => {
+  const part = (json: unknown) => Buffer.from(JSON.stringify(json)).toString('base64url');
+  const token = (claims: unknown) => `${part({ alg: 'none' })}.${part(claims)}.`;
+  const { claims: names } = shippedProfile().reporting;
+  expect(readClaims(token({ sub: 'ada', exp: 1_800_000_000, roles: ['A', 7, 'B'] }), names)).toEqual({
+    user: 'ada',
+    roles: ['A', 'B'],
+    expires: new Date(1_800_000_000_000),
+  });
+  expect(readClaims(token({ exp: 1e300 }), names)?.expires).toBeNull();
+  for (const text of ['', 'a.b.c', 'hunter2', token([1]), token('x')])
+    expect(readClaims(text, names)).toBeNull();
+});

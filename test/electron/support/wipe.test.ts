@@ -1,0 +1,224 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { accountsOfHome } from '../../../electron/storage/keychain.ts';
+import { entryName, readHomeId } from '../../../electron/storage/home-id.ts';
+import { systemClock } from '../../../electron/privacy/clock.ts';
+import { wipe } from '../../../electron/support/wipe.ts';
+import { fakeKeyring, type FakeKeyring } from '../../support/fake-keyring.ts';
+import { detokenize, planOf, valueOf } from '../../support/batch-app.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { openWholeApp } from '../../support/whole-app.ts';
+
+/** A person's folder with a batch and an audit log, and a keyring that has the keys of both. */
+function used() {
+  const home = path.join(tempFolder(), 'Tokendesk');
+  fs.mkdirSync(path.join(home, 'jobs', 'j1'), { recursive: true });
+  fs.mkdirSync(path.join(home, 'audit'));
+  fs.writeFileSync(path.join(home, 'audit', 'audit-000001.jsonl'), '{}\n');
+  const keychainIndex = ['audit:key', 'jobs:j1'];
+  fs.writeFileSync(path.join(home, 'desk.json'), JSON.stringify({ keychainIndex, version: 99 }));
+  const keyring = fakeKeyring({ 'audit:key': 'k1', 'jobs:j1': 'k2', 'evidence:signing': 'k3' });
+  return { home, keyring };
+}
+
+async function run(
+  { home, keyring }: { home: string; keyring: FakeKeyring },
+  agrees: boolean,
+  isOwnFolder = true,
+  { usualHome = home, releaseLock }: { usualHome?: string; releaseLock?: () => void } = {},
+) {
+  const lines: string[] = [];
+  const code = await wipe({
+    home,
+    isOwnFolder,
+    usualHome,
+    loadKeytar: () => Promise.resolve(keyring),
+    clock: systemClock,
+    confirm: (what) => (lines.push(what), Promise.resolve(agrees)),
+    ...(releaseLock !== undefined && { releaseLock }),
+    print: (sentence) => (lines.push(sentence), Promise.resolve()),
+  });
+  return { code, said: lines.join('\n') };
+}
+
+test('removes the folder and every entry of the keychain, also one that no index names', async () => {
+  const person = used();
+  const { code, said } = await run(person, true);
+  expect(said).toContain('batches (1)');
+  expect(code).toBe(0);
+  expect([...person.keyring.entries.keys()]).toEqual([]);
+  expect(fs.existsSync(person.home)).toBe(false);
+});
+
+test('not agreed to, removes nothing', async () => {
+  const person = used();
+  const { code, said } = await run(person, false);
+  expect([code, said]).toEqual([1, expect.stringContaining('Nothing was removed')]);
+  expect(person.keyring.entries.size).toBe(3);
+  expect(fs.existsSync(path.join(person.home, 'audit', 'audit-000001.jsonl'))).toBe(true);
+});
+
+test('leaves the folder, which has the names, where the keychain is locked', async () => {
+  const person = used();
+  person.keyring.mood = 'locked';
+  const { code, said } = await run(person, true);
+  expect(code).toBe(1);
+  expect(said).toContain('left as it is');
+  expect(fs.existsSync(person.home)).toBe(true);
+});
+
+test('a file that another program has open keeps none of the others, and is named', async () => {
+  const person = used();
+  const held = path.join(person.home, 'audit');
+  fs.writeFileSync(path.join(person.home, 'window.json'), '{}');
+  const { rmSync } = fs;
+  // As Windows answers; root, who may run this, is refused nothing by a mode.
+  const spy = vi.spyOn(fs, 'rmSync').mockImplementation((file, options) => {
+    if (file === held) throw Object.assign(new Error('EBUSY'), { code: 'EBUSY' });
+    rmSync(file, options);
+  });
+  onTestFinished(() => spy.mockRestore());
+  const { code, said } = await run(person, true);
+  expect([code, fs.readdirSync(person.home)]).toEqual([1, ['audit']]);
+  expect(said).toContain(`but for these in ${person.home}: audit.`);
+  spy.mockRestore();
+  expect((await run(person, true)).said).toContain('Everything was removed.');
+});
+
+test('Chromium’s lock is released before files are removed, and is nothing to remove by itself', async () => {
+  const person = used();
+  const lock = path.join(person.home, 'SingletonLock');
+  fs.symlinkSync('host-1', lock);
+  let present: string[] = [];
+  const { said } = await run(person, true, true, {
+    releaseLock: () => (present = fs.readdirSync(person.home)),
+  });
+  expect(present).toContain('audit');
+  expect(said).toContain('Everything was removed.');
+  fs.mkdirSync(person.home);
+  fs.symlinkSync('host-1', lock);
+  expect((await run(person, true)).said).toBe('There is nothing to remove.');
+});
+
+test('of a person who never opened the app there is nothing to remove', async () => {
+  const { keyring } = used();
+  const { code, said } = await run({ home: path.join(tempFolder(), 'none'), keyring }, true);
+  expect([code, said]).toEqual([0, 'There is nothing to remove.']);
+});
+
+test('of a folder that a person named, only the app’s own files go', async () => {
+  const person = used();
+  const files = [
+    'home-id',
+    'desk.lock',
+    'desk.damaged-20261122T100000000Z.json',
+    'disclosures.json',
+    'window.json',
+  ];
+  for (const name of [...files, 'thesis.txt', 'desktop.json'])
+    fs.writeFileSync(path.join(person.home, name), '{}');
+  for (const name of ['photos', 'chromium', 'samples', 'certificates', 'built-in', 'checkpoints', 'logs'])
+    fs.mkdirSync(path.join(person.home, name), { recursive: true });
+  const { code, said } = await run(person, true, false);
+  expect(code).toBe(0);
+  expect(said).toContain('has other files, which were left');
+  expect(fs.readdirSync(person.home).sort()).toEqual(['desktop.json', 'photos', 'thesis.txt']);
+  const again = await run(person, true, false);
+  expect([again.code, again.said]).toEqual([0, 'There is nothing to remove.']);
+});
+
+test('goes on where the settings can’t be read', async () => {
+  for (const text of ['{"settings":', '{"version":2,"keychainIndex":"x","connections":[{"id":7}]}']) {
+    const person = used();
+    fs.writeFileSync(path.join(person.home, 'desk.json'), text);
+    expect((await run(person, true)).code).toBe(0);
+    expect([...person.keyring.entries.keys()]).toEqual(['jobs:j1']);
+    expect(fs.existsSync(person.home)).toBe(false);
+  }
+});
+
+test('removes entries that only a settings file of another version names', async () => {
+  const names = [
+    'config.json',
+    'desk.version-3.json',
+    'desk.other-20261122T100000000Z.json',
+    'desk.damaged-20261122T100000000Z_2.json',
+  ];
+  const person = used();
+  for (const [at, name] of names.entries()) {
+    const connections = [{ id: `c${at}`, baseUrl: 'https://acme.example', policies: ['p'] }];
+    const keychainIndex = [`jobs:${at}`];
+    fs.writeFileSync(
+      path.join(person.home, name),
+      JSON.stringify({ version: 1, keychainIndex, connections }),
+    );
+    for (const account of accountsOfHome(keychainIndex, connections))
+      person.keyring.entries.set(account, 'secret');
+  }
+  const { code, said } = await run(person, true, false);
+  expect([code, said]).toEqual([0, expect.stringContaining('connections (4)')]);
+  expect([...person.keyring.entries.keys()]).toEqual([]);
+  expect(fs.existsSync(person.home)).toBe(false);
+});
+
+test('leaves another program’s config.json in a folder that a person named', async () => {
+  const person = used();
+  fs.writeFileSync(path.join(person.home, 'config.json'), '{"version":1,"servers":[]}');
+  expect((await run(person, true, false)).code).toBe(0);
+  expect(fs.readdirSync(person.home)).toEqual(['config.json']);
+});
+
+test('leaves the entries of the usual folder alone, also those that it has still to take over', async () => {
+  const [usual, second] = [used(), used()];
+  const before = new Map(usual.keyring.entries);
+  expect(
+    (await run({ ...second, keyring: usual.keyring }, true, false, { usualHome: usual.home })).code,
+  ).toBe(0);
+  expect(usual.keyring.entries).toEqual(before);
+});
+
+test('that the keychain ends half-way can be repeated', async () => {
+  const person = used();
+  const { keyring } = person;
+  const remove = keyring.deletePassword.bind(keyring);
+  let left = 4;
+  keyring.deletePassword = (...call) =>
+    left-- > 0 ? remove(...call) : Promise.reject(new Error('is locked'));
+  expect((await run(person, true)).code).toBe(1);
+  const { id, isStored } = readHomeId(person.home, person.home);
+  expect(isStored).toBe(true);
+  expect([...keyring.entries.keys()].some((name) => name.startsWith(entryName(id, '')))).toBe(true);
+  keyring.deletePassword = remove;
+  expect((await run(person, true)).code).toBe(0);
+  expect([...keyring.entries.keys()]).toEqual([]);
+});
+
+test('knows every entry that the app makes, also without its index', async () => {
+  const home = tempFolder();
+  const app = await openWholeApp({ home });
+  const { id } = valueOf(await app.ask('connections.startBuiltIn', {}));
+  valueOf(await app.ask('connections.choose', { id, policy: 'analyst' }));
+  const { definition, token } = valueOf(await app.ask('lookup.sample', {}));
+  const { sourceId } = valueOf(await app.ask('batch.paste', { text: `card\n${token}\n` }));
+  const plan = planOf([detokenize(0, { policy: 'analyst', definition })]);
+  valueOf(await app.ask('batch.start', { sourceId, plan, revealReason: null }));
+  await app.close();
+  const document = JSON.parse(fs.readFileSync(path.join(home, 'desk.json'), 'utf8')) as {
+    keychainIndex: string[];
+    connections: Parameters<typeof accountsOfHome>[1];
+  };
+  const known = accountsOfHome([], document.connections);
+  expect(document.keychainIndex.length).toBeGreaterThan(4);
+  expect(document.keychainIndex.filter((account) => !known.includes(account))).toEqual([]);
+  fs.writeFileSync(path.join(home, 'desk.json'), '{');
+  expect((await run({ home, keyring: app.keyring }, true)).code).toBe(0);
+  // Of the built-in connection, which the settings alone name.
+  expect([...app.keyring.entries.keys()].filter((name) => !/:built-in:[0-9a-f]{24}:/.test(name))).toEqual([]);
+});
+
+test('of a folder that a person named and that has nothing else, nothing is left', async () => {
+  const person = used();
+  expect((await run(person, true, false)).said).toContain('Everything was removed.');
+  expect(fs.existsSync(person.home)).toBe(false);
+});
