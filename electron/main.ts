@@ -23,14 +23,14 @@ import {
   shell,
 } from 'electron';
 import ElectronStore from 'electron-store';
-import { keychainEntry } from './storage/home-id.ts';
+import { keychainEntry } from './settings/home-id.ts';
 import { loadKeytar } from './storage/keytar.ts';
 import { openApp } from './app/compose.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './support/self-check.ts';
-import { systemClock } from './privacy/clock.ts';
+import { systemClock } from './util/clock.ts';
 import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';

@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { createAdministration } from '../administration/administration.ts';
 import { createAppBatch } from '../batch/sample.ts';
 import { createDiagnosticsHandlers } from '../support/diagnostics.ts';
-import { createAppReports } from '../portal/active-portal.ts';
+import { createActivePortal } from '../portal/active-portal.ts';
+import { openReports } from '../reports/reports.ts';
 import { createDeployment } from '../connections/deployment.ts';
 import { createOpenings } from './opened.ts';
 import { createRunningBatches } from '../batch/running/notify.ts';
@@ -31,7 +32,7 @@ import type { Connection } from '../contract/models/connection.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
 import { createClientCertificates } from '../connections/client-certificates.ts';
 import { type Connections, createConnections } from '../connections/store.ts';
-import { folderEntry, readHomeId, storeHomeId } from '../storage/home-id.ts';
+import { folderEntry, readHomeId, storeHomeId } from '../settings/home-id.ts';
 import { accountsOf, accountsOfHome, createKeychain, type Keychain } from '../storage/keychain.ts';
 import type { KeyringBackend } from '../storage/keytar.ts';
 import { createEventSender, createRouter } from '../ipc/router.ts';
@@ -42,9 +43,9 @@ import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createConnectionProfiles } from '../connections/profiles.ts';
 import { createAutoClearClipboard } from '../privacy/clipboard.ts';
-import { systemClock } from '../privacy/clock.ts';
+import { systemClock } from '../util/clock.ts';
 import { openDisclosureFile } from '../privacy/disclosure-file.ts';
-import { createDisclosures } from '../privacy/disclosures.ts';
+import { createDisclosures, disclosureLimitsOf } from '../privacy/disclosures.ts';
 import { type Lock, openLock } from '../privacy/lock.ts';
 import { createReveals } from '../privacy/reveals.ts';
 import { watchAway } from '../privacy/watch-away.ts';
@@ -52,7 +53,6 @@ import {
   describeManaged,
   fixedSettings,
   isAllowedHost,
-  managedLimits,
   withManagedSettings,
 } from '../settings/managed-settings.ts';
 import { earlierSettings, settingsName } from '../settings/file-names.ts';
@@ -192,7 +192,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     }),
     key: () => keychain.key('disclosures'),
     clock,
-    limits: managedLimits(managed),
+    limits: disclosureLimitsOf(managed),
   });
   const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,
@@ -267,17 +267,20 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     clock,
     clipboard,
   });
-  const reports = createAppReports({
-    platform,
-    connections,
-    profiles,
-    managed,
-    ready,
-    builtIn,
-    audit,
+  const portal = createActivePortal({ platform, connections, profiles, managed, ready });
+  const reports = openReports({
+    active: () => portal.open(),
     keychain,
+    audit,
+    auditFolder: path.join(platform.home, 'audit'),
+    builtInUser: (id) =>
+      id === builtInId ? builtIn.portalUser('AccountUser') : Promise.resolve(failed('portal.credentials')),
+    version: platform.version,
     clipboard,
+    chooseTarget: (suggestion) => platform.chooseTarget(suggestion),
     transfers: (id) => store.read('quota')[id]?.hours ?? [],
+    now,
+    newId: randomUUID,
   });
   const rotation = createKeyRotation({
     connections,
@@ -290,7 +293,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       ),
   });
   const administration = createAdministration({
-    active: () => reports.active(),
+    active: () => portal.open(),
     audit,
     builtInAdministrator: (id) =>
       id === builtInId ? builtIn.portalUser('AccountAdmin') : Promise.resolve(failed('portal.credentials')),
@@ -344,7 +347,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     rotation,
     audit,
     changed: () => {
-      reports.reopen();
+      portal.reopen();
       state.changed();
     },
     now,
@@ -391,7 +394,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     'app.takeOpened': () => openings.take(),
     ...lookup,
     ...batch,
-    ...reports.handlers,
+    ...reports,
     ...administration.handlers,
     'activity.list': async (query) => done(await audit.list(query)),
     'activity.cases': async ({ limit }) => done(await audit.cases(limit)),
@@ -470,7 +473,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
         // Before the clipboard: an answer that still comes must find it closed.
         clients: () => clients.close(),
         clipboard: () => clipboard.close(),
-        reports: () => reports.close(),
+        portal: () => portal.close(),
         builtIn: () => builtIn.stop(),
         state: () => state.close(),
         audit: () => audit.close(),

@@ -2,37 +2,17 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ActivityQuery, AuditEntry, AuditPage } from '../contract/models/activity.ts';
 import type { AppState } from '../contract/models/app.ts';
 import { createEmitter } from '../util/emitter.ts';
-import { beginEntry, endEntry, listCases, listEntries, type EntryContent } from './entries.ts';
-import { openLogWriter, type AuditKey, type LogWriter, type LogWriterOptions } from './log-writer.ts';
-
-/** What is about to be done. Names and numbers; there is no member a value could go in. */
-export interface AuditIntent {
-  readonly action: string;
-  readonly connection?: string;
-  readonly environment?: string;
-  readonly policy?: string;
-  readonly definition?: string;
-  readonly reason?: string;
-  readonly caseReference?: string;
-  readonly rows?: number;
-  readonly job?: string;
-  readonly note?: string;
-  /**
-   * The act yields cleartext. It may begin only once the keychain knows that it is in the log. Not written to the line.
-   * Who can hold the cleartext back leaves this out and awaits `anchor` instead, beside the request.
-   */
-  readonly cleartext?: boolean;
-  /** The act comes later: its line may wait a little for others, until it is asked for by `hurry`. */
-  readonly later?: boolean;
-}
-
-export interface AuditEnd {
-  readonly ok: boolean;
-  readonly code?: string;
-  readonly requestId?: string;
-  readonly rows?: number;
-  readonly note?: string;
-}
+import {
+  type AuditEnd,
+  type AuditIntent,
+  beginEntry,
+  endEntry,
+  type EntryContent,
+  listCases,
+  listEntries,
+} from './entries.ts';
+import type { AuditKey } from './lines.ts';
+import { openLogWriter, type LogWriter, type LogWriterOptions } from './log-writer.ts';
 
 /** Writes how it ended. Not awaited by callers: the order in the log is the order of these calls. */
 export type AuditClose = (end: AuditEnd) => void;

@@ -5,8 +5,7 @@ import { done, type Outcome } from '../contract/errors.ts';
 import { count } from '../contract/models/fields.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import { errorCode } from '../storage/file-failures.ts';
-import { hmac, keyIdOf } from './lines.ts';
-import type { AuditKey } from './log-writer.ts';
+import { type AuditKey, hmac, keyIdOf } from './lines.ts';
 
 /** How far the log had got, stored apart from it: a log that ends earlier, or differently, was cut. */
 const checkpoint = z.strictObject({

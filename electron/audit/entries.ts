@@ -9,9 +9,37 @@ import {
   type BatchRequests,
 } from '../contract/models/activity.ts';
 import { maskCaseReference, maskNumbers } from '../privacy/masking.ts';
-import type { AuditEnd, AuditIntent } from './audit.ts';
 import { linesBackward, listSegments, readLine, segmentFile, type EntryLine } from './lines.ts';
 import type { SegmentReport } from './verify.ts';
+
+/** What is about to be done. Names and numbers; there is no member a value could go in. */
+export interface AuditIntent {
+  readonly action: string;
+  readonly connection?: string;
+  readonly environment?: string;
+  readonly policy?: string;
+  readonly definition?: string;
+  readonly reason?: string;
+  readonly caseReference?: string;
+  readonly rows?: number;
+  readonly job?: string;
+  readonly note?: string;
+  /**
+   * The act yields cleartext. It may begin only once the keychain knows that it is in the log. Not written to the line.
+   * Who can hold the cleartext back leaves this out and awaits `anchor` instead, beside the request.
+   */
+  readonly cleartext?: boolean;
+  /** The act comes later: its line may wait a little for others, until it is asked for by `hurry`. */
+  readonly later?: boolean;
+}
+
+export interface AuditEnd {
+  readonly ok: boolean;
+  readonly code?: string;
+  readonly requestId?: string;
+  readonly rows?: number;
+  readonly note?: string;
+}
 
 /** An entry before it has its position in the chain. */
 export type EntryContent = Omit<AuditEntry, 'sequence'>;

@@ -8,6 +8,14 @@ import { count, instant } from '../contract/models/fields.ts';
 
 /** `prev` of a log's first line. */
 export const zeroMac = '0'.repeat(64);
+
+export interface AuditKey {
+  /** 32 bytes. */
+  readonly bytes: Uint8Array;
+  /** False where there is no keyring and the key is gone after this run. */
+  readonly persistent: boolean;
+}
+
 /** Far above any line written here; longer ones are not read. */
 const maxLineBytes = 65_536;
 

@@ -5,15 +5,8 @@ import { errorCode } from '../storage/file-failures.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
 import { readCheckpoints, signCheckpoint, type ChainPosition, type CheckpointStore } from './checkpoint.ts';
 import { beginEntry, type EntryContent } from './entries.ts';
-import { keyIdOf, segmentFile, signLine, zeroMac, type SegmentLine } from './lines.ts';
+import { type AuditKey, keyIdOf, segmentFile, signLine, zeroMac, type SegmentLine } from './lines.ts';
 import { createLogVerifier, sha256, type ChainBreak, type LogReport, type SegmentReport } from './verify.ts';
-
-export interface AuditKey {
-  /** 32 bytes. */
-  readonly bytes: Uint8Array;
-  /** False where there is no keyring and the key is gone after this run. */
-  readonly persistent: boolean;
-}
 
 /** Appends to the chain on the disk. Calls are answered one after the other. */
 export interface LogWriter {

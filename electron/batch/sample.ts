@@ -1,7 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import Papa from 'papaparse';
-import { createBatch, type Batch, type BatchOptions } from './batch.ts';
+import { createBatch, type Batch } from './batch.ts';
+import type { BatchOptions } from './options.ts';
 import { failed, type Outcome, done } from '../contract/errors.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ServiceClient } from '../service/service-client.ts';

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Audit, AuditIntent } from '../audit/audit.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { AuditIntent } from '../audit/entries.ts';
 import { describeChanges } from '../audit/changes.ts';
 import type { BuiltInConnection } from './built-in.ts';
 import type { Clients } from './clients.ts';

@@ -5,7 +5,7 @@ import type { ManagedSettings } from '../contract/models/app.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Connections } from './store.ts';
 import type { Platform } from '../platform/platform.ts';
-import { systemClock } from '../privacy/clock.ts';
+import { systemClock } from '../util/clock.ts';
 import type { ConnectionProfiles } from './profiles.ts';
 import { createServiceClient } from '../service/client.ts';
 import type { AuditRequest, ServiceClient } from '../service/service-client.ts';

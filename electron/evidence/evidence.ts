@@ -1,17 +1,25 @@
 import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
+import type { Audit } from '../audit/audit.ts';
 import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
 import type { Evidence } from '../contract/models/report.ts';
-import type { ReportsOptions } from '../reports/reports.ts';
+import type { Keychain } from '../storage/keychain.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { readCaseChain, type CaseChain } from './case-chain.ts';
 import { evidencePage } from './evidence-page.ts';
 
-type EvidenceOptions = Pick<
-  ReportsOptions,
-  'audit' | 'auditFolder' | 'keychain' | 'chooseTarget' | 'now' | 'version'
->;
+export interface EvidenceOptions {
+  readonly audit: Pick<Audit, 'begin' | 'list'>;
+  /** Where the audit log lies. */
+  readonly auditFolder: string;
+  readonly keychain: Pick<Keychain, 'key'>;
+  /** Asks where to write; null when the person changed their mind. */
+  readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
+  readonly now: () => Date;
+  /** Of the application. */
+  readonly version: string;
+}
 
 const evidenceKeyAccount = 'evidence:signing';
 

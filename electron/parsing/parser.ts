@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Converted, ConvertSheetOptions } from './workbook/convert-sheet.ts';
 import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
 import type { CertificateWithKey } from './pkcs12.ts';
-import type { Clock } from '../privacy/clock.ts';
+import type { Clock } from '../util/clock.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
 import type { OutputMessage, Task, WorkerMessage } from './worker.ts';

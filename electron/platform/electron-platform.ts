@@ -9,31 +9,13 @@ import type { Sender } from '../ipc/router.ts';
 import { hasSettings } from '../settings/file-names.ts';
 import { administratorFolder } from '../settings/managed-settings.ts';
 import { createEmitter } from '../util/emitter.ts';
+import type { ElectronModules } from './electron-modules.ts';
 import type { Openings } from './openings.ts';
 import type { AwaySignal, FileKind, Platform, PlatformClipboard, WindowFocus } from './platform.ts';
 import { serveBundle } from './protocol.ts';
 import { setMenu, showContextMenus } from './menu.ts';
 import { reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
 import { readWindowPlace, rememberWindow } from './window-state.ts';
-
-/** The modules of Electron that are used. Handed in, so that each use can be tested on a fake of the same types. */
-export type ElectronModules = Pick<
-  typeof Electron,
-  | 'app'
-  | 'BrowserWindow'
-  | 'clipboard'
-  | 'ClipboardItem'
-  | 'dialog'
-  | 'ipcMain'
-  | 'Menu'
-  | 'nativeTheme'
-  | 'Notification'
-  | 'powerMonitor'
-  | 'powerSaveBlocker'
-  | 'screen'
-  | 'session'
-  | 'shell'
->;
 
 export interface ElectronPlatformOptions {
   /** Folder of the built window. */

@@ -1,6 +1,6 @@
 import type { MenuItemConstructorOptions, WebContents } from 'electron';
 import type { AppCommand } from '../contract/models/app.ts';
-import type { ElectronModules } from './electron-platform.ts';
+import type { ElectronModules } from './electron-modules.ts';
 
 const pages: readonly (readonly [AppCommand, string])[] = [
   ['lookup', 'Lookup'],

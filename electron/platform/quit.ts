@@ -1,5 +1,5 @@
 import type { RelaunchOptions } from 'electron';
-import type { ElectronModules } from './electron-platform.ts';
+import type { ElectronModules } from './electron-modules.ts';
 
 export interface QuitOptions {
   /** How many batches run. */

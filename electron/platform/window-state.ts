@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { BrowserWindow, Rectangle } from 'electron';
 import { z } from 'zod';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
-import type { ElectronModules } from './electron-platform.ts';
+import type { ElectronModules } from './electron-modules.ts';
 
 const minWidth = 900;
 const minHeight = 600;

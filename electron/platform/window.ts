@@ -1,5 +1,5 @@
 import type { BrowserWindow as ElectronWindow, Session, RenderProcessGoneDetails } from 'electron';
-import type { ElectronModules } from './electron-platform.ts';
+import type { ElectronModules } from './electron-modules.ts';
 import { electronOrigin } from './protocol.ts';
 import type { WindowPlace } from './window-state.ts';
 

@@ -3,7 +3,7 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Copied } from '../contract/models/lookup.ts';
 import type { PlatformClipboard } from '../platform/platform.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../util/clock.ts';
 
 /**
  * The clipboard for revealed values: cleared after a time unless something else was copied meanwhile. What was written

@@ -1,8 +1,9 @@
 import fs from 'node:fs/promises';
+import { type DisclosureRecord, disclosureRecord } from '../contract/models/app.ts';
 import type { Log } from '../log/log.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { errorCode } from '../storage/file-failures.ts';
-import { type DisclosureRecord, disclosureRecord, type DisclosureStore } from './disclosures.ts';
+import type { DisclosureStore } from './disclosures.ts';
 
 /**
  * The latest day's count in a file of its own, 0600, in a folder that exists. Not in the settings file: the whole

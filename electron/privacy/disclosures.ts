@@ -6,10 +6,11 @@ import {
   disclosureCounts,
   type DisclosureFigures,
   type DisclosureLimits,
-  localDay,
+  type DisclosureRecord,
+  type ManagedSettings,
 } from '../contract/models/app.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../util/clock.ts';
 
 /**
  * The one count of what left the main process in clear, by day: of the person whose home folder this is. A count is on
@@ -50,12 +51,16 @@ export const defaultLimits: DisclosureLimits = {
   expressions: 3,
 };
 
-/** As it is stored: expressions by their fingerprints. */
-export const disclosureRecord = disclosureCounts.extend({
-  day: localDay,
-  expressions: z.array(z.string().regex(/^[0-9a-f]{16}$/)),
-});
-export type DisclosureRecord = z.infer<typeof disclosureRecord>;
+/** The day's limits: the administrator's where there is one. */
+export function disclosureLimitsOf(managed: ManagedSettings): DisclosureLimits {
+  return {
+    reveals: managed.maxRevealsPerDay ?? defaultLimits.reveals,
+    copies: managed.maxCopiesPerDay ?? defaultLimits.copies,
+    exportedRows: managed.maxExportedRowsPerDay ?? defaultLimits.exportedRows,
+    matchAnswers: managed.maxMatchAnswersPerDay ?? defaultLimits.matchAnswers,
+    expressions: managed.maxExpressionsPerDay ?? defaultLimits.expressions,
+  };
+}
 
 export interface DisclosureStore {
   /** The latest day's, as it was last written; null before the first. */

@@ -1,7 +1,7 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { LockState } from '../contract/models/app.ts';
 import { createEmitter } from '../util/emitter.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../util/clock.ts';
 import { createVerifier, defaultCost, matchesVerifier } from './passphrase.ts';
 
 /** Wrong passphrases in a row. Stored, so that a restart does not reset the wait. */

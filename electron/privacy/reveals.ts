@@ -1,6 +1,6 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { EventPayload } from '../contract/calls.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../util/clock.ts';
 
 type RevealEnd = EventPayload<'reveal.ended'>;
 

@@ -1,12 +1,29 @@
 import path from 'node:path';
+import type { Audit } from '../audit/audit.ts';
 import { createRowWriter } from '../storage/csv.ts';
 import type { CallOutput } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { Access, FailedRequest, MetricsRow } from '../contract/models/report.ts';
+import type {
+  Access,
+  FailedRequest,
+  FailedRequests,
+  Figures,
+  MetricsRow,
+} from '../contract/models/report.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
-import type { Report, ReportsOptions } from './reports.ts';
 
-type ExportOptions = Pick<ReportsOptions, 'audit' | 'chooseTarget'>;
+/** A report that was shown; what is exported or copied is taken from here, not from the window. */
+export type Report =
+  | { readonly kind: 'metrics'; readonly source: string; readonly figures: Figures }
+  | { readonly kind: 'failures'; readonly source: string; readonly list: FailedRequests }
+  | { readonly kind: 'access'; readonly source: string; readonly access: Access };
+
+interface ExportOptions {
+  readonly audit: Pick<Audit, 'begin'>;
+  /** Asks where to write; null when the person changed their mind. */
+  readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
+}
+
 type Exported = CallOutput<'reports.export'>;
 
 /** Writes a report as CSV where the person says. Failures: audit.unwritable, file.*. */

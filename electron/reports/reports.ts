@@ -1,7 +1,7 @@
 import type { Audit } from '../audit/audit.ts';
 import type { Handlers } from '../contract/calls.ts';
 import { type Outcome, done, failed, type Failure } from '../contract/errors.ts';
-import type { Access, FailedRequests, Figures, MetricsQuery, MetricsRow } from '../contract/models/report.ts';
+import type { MetricsQuery, MetricsRow } from '../contract/models/report.ts';
 import { restoreText } from '../contract/obscured.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import { auditEntries } from '../evidence/case-chain.ts';
@@ -11,7 +11,8 @@ import { monthOf, readAccess } from './access.ts';
 import { readFailedRequests, supportBundle } from '../portal/failed-requests.ts';
 import { readMetrics } from '../portal/metrics.ts';
 import { askPortal, formatDay, type PortalQuestion, type ReportedConnection } from '../portal/portal.ts';
-import { exportChart, exportCsv } from './report-files.ts';
+import { dayMs, dayOf, previousPeriod, sumsOf } from './period.ts';
+import { exportChart, exportCsv, type Report } from './report-files.ts';
 import { addressOf, createPortalTokens, signIn } from '../portal/sign-in.ts';
 import { checkToolServer, clientConfiguration } from './tool-server.ts';
 import type { TransfersRecord } from '../service/limits/transfers.ts';
@@ -39,37 +40,6 @@ export interface ReportsOptions {
   readonly now: () => Date;
   readonly newId: () => string;
 }
-
-const dayMs = 86_400_000;
-
-export const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
-
-/** The same number of days, ending the day before; days are UTC. */
-export function previousPeriod({ from, to, grouping }: MetricsQuery): MetricsQuery {
-  const days = Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1;
-  const back = (text: string): string => dayOf(new Date(Date.parse(text) - days * dayMs));
-  return { from: back(from), to: back(to), grouping };
-}
-
-/** Requests and failures of all groups together; failures null as soon as one group has none. */
-export function sumsOf(rows: readonly { requests: number; failed: number | null }[]): {
-  requests: number;
-  failed: number | null;
-} {
-  let requests = 0;
-  let failed: number | null = 0;
-  for (const row of rows) {
-    requests += row.requests;
-    failed = failed === null || row.failed === null ? null : failed + row.failed;
-  }
-  return { requests, failed };
-}
-
-/** A report that was shown; what is exported or copied is taken from here, not from the window. */
-export type Report =
-  | { readonly kind: 'metrics'; readonly source: string; readonly figures: Figures }
-  | { readonly kind: 'failures'; readonly source: string; readonly list: FailedRequests }
-  | { readonly kind: 'access'; readonly source: string; readonly access: Access };
 
 const maxReports = 20;
 

@@ -1,7 +1,8 @@
 /* eslint-disable @typescript-eslint/no-deprecated -- SSE is the transport that the specification names (§4). */
 import type { Failure } from '../contract/errors.ts';
 import type { ToolServer } from '../contract/models/report.ts';
-import { faultFailure, isPage, type TransportFault } from '../service/http/failures.ts';
+import { faultFailure, isPage } from '../service/http/failures.ts';
+import type { TransportFault } from '../service/http/exchange.ts';
 import type { Transport } from '../service/http/transport.ts';
 import { operationNames } from '../service/operations.ts';
 

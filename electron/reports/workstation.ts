@@ -2,7 +2,7 @@ import type { AuditEntry } from '../contract/models/activity.ts';
 import type { MetricsQuery, MetricsRow, Workstation } from '../contract/models/report.ts';
 import { readRefused } from '../audit/entries.ts';
 import { operationNames } from '../service/operations.ts';
-import { dayOf, previousPeriod, sumsOf } from './reports.ts';
+import { dayOf, previousPeriod, sumsOf } from './period.ts';
 
 type Counted = Omit<Workstation, 'reportId'>;
 

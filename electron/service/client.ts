@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type Outcome, done, failed } from '../contract/errors.ts';
-import { systemClock, type Clock } from '../privacy/clock.ts';
+import { systemClock, type Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { isEcho, readSingle } from './answers.ts';
 import { callBatch, callEach, explainRefusal } from './call-batch.ts';

@@ -1,5 +1,5 @@
 import type { Failure } from '../contract/errors.ts';
-import type { Clock } from '../privacy/clock.ts';
+import type { Clock } from '../util/clock.ts';
 import type { AuditRequest, CallContext, RequestOutcome } from './service-client.ts';
 import { detailsOf, readExchange, type ExchangeResult, type RequestDetails } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';

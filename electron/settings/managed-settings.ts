@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import type { z } from 'zod';
 import { done, type Outcome } from '../contract/errors.ts';
 import { readProfile } from '../service/profile.ts';
-import { defaultLimits } from '../privacy/disclosures.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
 import {
   managedSettings,
@@ -296,17 +295,6 @@ export function withManagedSettings(
       const kept = Object.fromEntries(names.map((name) => [name, own[name]]));
       return store.write(key, Object.assign({}, value, kept));
     },
-  };
-}
-
-/** The day's limits: the administrator's where there is one. */
-export function managedLimits(managed: ManagedSettings): DisclosureLimits {
-  return {
-    reveals: managed.maxRevealsPerDay ?? defaultLimits.reveals,
-    copies: managed.maxCopiesPerDay ?? defaultLimits.copies,
-    exportedRows: managed.maxExportedRowsPerDay ?? defaultLimits.exportedRows,
-    matchAnswers: managed.maxMatchAnswersPerDay ?? defaultLimits.matchAnswers,
-    expressions: managed.maxExpressionsPerDay ?? defaultLimits.expressions,
   };
 }
 

@@ -3,8 +3,7 @@ import { mapping } from '../contract/models/batch.ts';
 import { tableLayout } from '../contract/models/rows.ts';
 import { connection, policyGrants } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
-import { defaultSettings, settings } from '../contract/models/app.ts';
-import { disclosureRecord } from '../privacy/disclosures.ts';
+import { defaultSettings, disclosureRecord, settings } from '../contract/models/app.ts';
 import type { Migrations } from './store.ts';
 
 /**

@@ -2,11 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Outcome, done, failed } from '../contract/errors.ts';
 import type { KeychainState } from '../contract/models/app.ts';
 import type { Connection, SecretName, SecretState } from '../contract/models/connection.ts';
-import type { Clock } from '../privacy/clock.ts';
+import type { Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-import { entryName, isHomeId } from './home-id.ts';
+
 import { createNativeCalls, type KeyringBackend, type NativeAnswer } from './keytar.ts';
+
+/** The name that an account has in the operating system's keychain. */
+export const entryName = (id: string, account: string): string => `${id}:${account}`;
+
+export const isHomeId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
 export type ConnectionOrigin = Pick<Connection, 'id' | 'baseUrl'>;
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../privacy/clock.ts';
+import type { Clock } from '../util/clock.ts';
 
 /** What is used of keytar. `findCredentials` is left out on purpose: it crashes the process on a locked keyring. */
 export interface KeyringBackend {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { getCACertificates } from 'node:tls';
 import { readPkcs12 } from '../parsing/pkcs12.ts';
 import { createNativeCalls, type KeyringBackend } from '../storage/keytar.ts';
-import type { Clock } from '../privacy/clock.ts';
+import type { Clock } from '../util/clock.ts';
 import { wrongFuses, damagedFiles, filesWithoutHash } from '../platform/package-integrity.ts';
 import { loadProfile } from '../connections/profiles.ts';
 import { describeManaged, readManagedSettings, type ManagedOptions } from '../settings/managed-settings.ts';

@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, constants, createGzip } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../electron/privacy/clock.ts';
+import { systemClock } from '../../electron/util/clock.ts';
 import { checkToolServer } from '../../electron/reports/tool-server.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
 import { createAuthority } from '../faults/certificates.ts';

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { failed } from '../../electron/contract/errors.ts';
-import type { BatchOptions } from '../../electron/batch/batch.ts';
+import type { BatchOptions } from '../../electron/batch/options.ts';
 import { detokenize, openApp, planOf, valueOf, codeOf, type TestApp } from '../support/batch-app.ts';
 
 const rows = 'Jane Roe,Main Street,4012888888881881\nJohn Doe,Side Street,5555555555554444\n';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuditIntent } from '../../electron/audit/audit.ts';
+import type { AuditIntent } from '../../electron/audit/entries.ts';
 import { createConnectionHandlers } from '../../electron/connections/calls.ts';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import { defaultSettings } from '../../electron/contract/models/app.ts';

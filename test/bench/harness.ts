@@ -7,7 +7,7 @@ import { done } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { createRequestAudit } from '../../electron/connections/clients.ts';
-import { systemClock } from '../../electron/privacy/clock.ts';
+import { systemClock } from '../../electron/util/clock.ts';
 import { createServiceClient } from '../../electron/service/client.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/client-side.ts';

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Page } from '@playwright/test';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { deriveKey } from '../../electron/built-in-service/account.ts';
-import { keychainEntry } from '../../electron/storage/home-id.ts';
+import { keychainEntry } from '../../electron/settings/home-id.ts';
 import { loadKeytar } from '../../electron/storage/keytar.ts';
 import { expect, jsonWebToken, test, type OpenApp } from '../support/app-fixture.ts';
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServiceClient, type ServiceClientOptions } from '../../electron/service/client.ts';
 import type { RequestOutcome, ServiceClient, Intent } from '../../electron/service/service-client.ts';
-import { systemClock } from '../../electron/privacy/clock.ts';
+import { systemClock } from '../../electron/util/clock.ts';
 import { readProfile, type ServiceProfile } from '../../electron/service/profile.ts';
 import { createTransport, type TransportOptions } from '../../electron/service/http/transport.ts';
 import type { QuotaStore, TransfersRecord } from '../../electron/service/limits/transfers.ts';

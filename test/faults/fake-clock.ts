@@ -1,4 +1,4 @@
-import type { Clock } from '../../electron/privacy/clock.ts';
+import type { Clock } from '../../electron/util/clock.ts';
 
 interface Timer {
   readonly at: number;

@@ -1,4 +1,5 @@
-import type { Exchange, Transport } from '../../electron/service/http/transport.ts';
+import type { Transport } from '../../electron/service/http/transport.ts';
+import type { Exchange } from '../../electron/service/http/exchange.ts';
 import type { FakeClock } from './fake-clock.ts';
 import type { ModelReply } from './model-service.ts';
 

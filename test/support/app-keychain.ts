@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { loadKeytar } from '../../electron/storage/keytar.ts';
 import { createKeychain, type KeychainOptions } from '../../electron/storage/keychain.ts';
-import { systemClock } from '../../electron/privacy/clock.ts';
+import { systemClock } from '../../electron/util/clock.ts';
 import { testHomeId } from './fake-keyring.ts';
 import { missingTools, startKeyring, type PrivateKeyring } from './private-keyring.ts';
 

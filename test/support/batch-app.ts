@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AuditEnd, AuditIntent } from '../../electron/audit/audit.ts';
-import { createBatch, type Batch, type BatchOptions } from '../../electron/batch/batch.ts';
+import type { AuditEnd, AuditIntent } from '../../electron/audit/entries.ts';
+import { createBatch, type Batch } from '../../electron/batch/batch.ts';
+import type { BatchOptions } from '../../electron/batch/options.ts';
 import type { EventPayload } from '../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
 import { defaultSettings, type ServiceStatus, type Settings } from '../../electron/contract/models/app.ts';

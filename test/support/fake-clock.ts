@@ -1,4 +1,4 @@
-import type { Clock } from '../../electron/privacy/clock.ts';
+import type { Clock } from '../../electron/util/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Moves time on and runs what falls due, in order. */

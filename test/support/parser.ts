@@ -1,6 +1,6 @@
 import { readPkcs12 } from '../../electron/parsing/pkcs12.ts';
 import { createParser, type Parser } from '../../electron/parsing/parser.ts';
-import { systemClock } from '../../electron/privacy/clock.ts';
+import { systemClock } from '../../electron/util/clock.ts';
 
 /** The product's, with its threads. */
 export const testParser = createParser({

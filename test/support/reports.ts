@@ -7,7 +7,7 @@ import { createAudit } from '../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
-import { systemClock } from '../../electron/privacy/clock.ts';
+import { systemClock } from '../../electron/util/clock.ts';
 import { type ReportsOptions, openReports } from '../../electron/reports/reports.ts';
 import { runService, type ServiceOptions } from '../../electron/built-in-service/service.ts';
 import type { Seed } from '../../electron/built-in-service/seed.ts';

@@ -7,7 +7,7 @@ import { restoreText } from '../../contract/obscured.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
 import type { StoredMapping } from '../../settings/settings.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
 import { beginDisclosingMatch } from '../planning/disclosing-match.ts';
 import { checkPlan, type Counted, type Draft } from '../planning/plan.ts';

@@ -1,13 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { AuditIntent } from '../../audit/audit.ts';
+import type { AuditIntent } from '../../audit/entries.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Exported, Job, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead } from '../../storage/byte-source.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { readHeader, type Format } from '../reading/read-rows.ts';

@@ -1,7 +1,7 @@
 import type { AuditClose } from '../../audit/audit.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { MatchReason } from '../../contract/models/batch.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import type { ColumnWork, Draft } from './plan.ts';
 
 interface MatchOptions {

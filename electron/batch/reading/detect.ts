@@ -1,10 +1,11 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Encoding, Guesses, Reading } from '../../contract/models/batch.ts';
+import { tableLimits } from '../../parsing/table-limits.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { codecOf } from './encodings.ts';
 import { guessEncoding } from './guess-encoding.ts';
 import { guessDelimiter, guessHeader, guessNewline } from './guess-table.ts';
-import { beginning, limits, readRows, type Format } from './read-rows.ts';
+import { beginning, readRows, type Format } from './read-rows.ts';
 
 const sampleBytes = 256 * 1024;
 const headerRows = 50;
@@ -60,8 +61,8 @@ export async function detectFormat(
   }
   const [first] = rows;
   if (first === undefined) return failed('file.empty');
-  if (first.length > limits.columns) {
-    return failed('file.too-many-columns', { subject: String(limits.columns) });
+  if (first.length > tableLimits.columns) {
+    return failed('file.too-many-columns', { subject: String(tableLimits.columns) });
   }
   const guessedHeader = guessHeader(rows);
   const header = overrides.header ?? guessedHeader.header;

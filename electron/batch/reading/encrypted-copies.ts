@@ -11,7 +11,7 @@ import {
 } from '../../storage/encrypted-file.ts';
 import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import {
   isFolderLocked,
   keyAccount,

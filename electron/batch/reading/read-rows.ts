@@ -5,7 +5,8 @@ import type { ByteSource } from '../../storage/byte-source.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import { codecOf } from './encodings.ts';
 import { findRows, type Newline } from './row-spans.ts';
-import { maxFieldLength, Table } from './table.ts';
+import { tableLimits } from '../../parsing/table-limits.ts';
+import { Table } from './table.ts';
 
 /** How the bytes of one source become rows. Found once, by `detectFormat`, and stored with the job. */
 export interface Format extends Reading {
@@ -29,13 +30,6 @@ export interface Chunk extends ChunkRange {
   /** Rows that go out as they came in and are not sent, by their index in the chunk. */
   readonly flaws: ReadonlyMap<number, FailureCode>;
 }
-
-export const limits = {
-  columns: 1_000,
-  field: maxFieldLength,
-  /** Bytes. A longer row can't be read. */
-  row: 16 * 1024 * 1024,
-};
 
 const readBytes = 256 * 1024;
 const maxChunkBytes = 96 * 1024;
@@ -96,7 +90,7 @@ export async function* readRows(
     if (buffered.length === 0) return;
 
     const isLast = isEnd() && buffered.length <= window;
-    const isFull = window >= limits.row;
+    const isFull = window >= tableLimits.row;
     const visible = isLast ? buffered : buffered.subarray(0, window - (window % viewUnit));
     const view = codecOf(encoding).view(visible);
     const spans = findRows(view, {
@@ -113,7 +107,7 @@ export async function* readRows(
         yield failed('row.field-too-long', { row: position.row });
         return;
       }
-      window = Math.min(window * 2, limits.row);
+      window = Math.min(window * 2, tableLimits.row);
       continue;
     }
     const consumed = Math.min((spans.rowStarts[spans.count] ?? 0) * viewUnit, visible.length);

@@ -5,7 +5,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Reading, Source } from '../../contract/models/batch.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { type ByteSource, openFile } from '../../storage/byte-source.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import { detectFormat, type DetectedFormat, type ReadingOverrides } from './detect.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
 import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';

@@ -1,11 +1,9 @@
+import { tableLimits } from '../../parsing/table-limits.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../../contract/errors.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
 import { findRows, type FindRowsOptions, type RowSpans } from './row-spans.ts';
-
-/** Characters. A longer field is kept, and its row not sent. */
-export const maxFieldLength = 1_000_000;
 
 /** What a chunk's bytes look like before they are decoded. */
 export interface SourceText {
@@ -198,8 +196,8 @@ export class Table {
       else if (!isClean && !this.#isClean(start, end)) flaw = 'row.bad-encoding';
       else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
       else if (
-        end - start > maxFieldLength &&
-        this.fields(row).some((field) => field.length > maxFieldLength)
+        end - start > tableLimits.field &&
+        this.fields(row).some((field) => field.length > tableLimits.field)
       )
         flaw = 'row.field-too-long';
       else if (this.width(row) !== width && !this.isBlankLine(row)) flaw = 'row.malformed';

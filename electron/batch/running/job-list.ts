@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { jobsPerPage, type DamagedJob, type Job, type Plan } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import { yieldsMasks, type Draft } from '../planning/plan.ts';
 import { firstColumns } from '../reading/preview.ts';

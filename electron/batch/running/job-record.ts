@@ -1,12 +1,12 @@
 import type { Outcome } from '../../contract/errors.ts';
 import type { Job, JobState } from '../../contract/models/batch.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import { workFor, type ColumnWork } from '../planning/plan.ts';
 import { saveState, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import { isRefused, type Canary } from './brake.ts';
 import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
-import { createJobStore, type JobStore } from '../storing/job-store.ts';
+import { createJobStore, type JobStore } from './job-store.ts';
 import { pauseCodes } from './outages.ts';
 import { createProgress, viewJob } from './progress.ts';
 

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell, Job, JobState, PolicyChange } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import { changePolicies, type ColumnWork } from '../planning/plan.ts';
 import { keyAccount, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';

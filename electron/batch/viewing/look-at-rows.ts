@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { JournalEntry } from '../storing/journal.ts';
-import type { LoadedChunk, View } from './result-rows.ts';
+import type { LoadedChunk, Needed, View } from './result-rows.ts';
 
 /** What a view needs of a job: its results and its source, open for the time of the call. */
 export interface JobRows {
@@ -13,14 +13,6 @@ export interface JobRows {
   readonly load: (index: number, needed: Needed) => Promise<Outcome<LoadedChunk>>;
   /** For reading all chunks in order. */
   readonly loadNext: (index: number, needed: Needed) => Promise<Outcome<LoadedChunk>>;
-}
-
-/** What a look needs of each chunk; the less, the faster. */
-export interface Needed {
-  /** Without them a chunk has its rows and their flaws only. */
-  readonly withResults: boolean;
-  /** As many of the source's first columns; all of them, if absent. */
-  readonly columns?: number | undefined;
 }
 
 export interface LookOptions extends Needed {

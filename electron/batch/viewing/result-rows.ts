@@ -4,7 +4,6 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
-import type { Needed } from './look-at-rows.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
@@ -15,6 +14,14 @@ export interface View {
   readonly work: readonly ColumnWork[];
   /** Unmapped columns that hold cleartext. */
   readonly masked: ReadonlyMap<number, DefinitionKind>;
+}
+
+/** What a look needs of each chunk; the less, the faster. */
+export interface Needed {
+  /** Without them a chunk has its rows and their flaws only. */
+  readonly withResults: boolean;
+  /** As many of the source's first columns; all of them, if absent. */
+  readonly columns?: number | undefined;
 }
 
 const maxLength = 500;

@@ -1,7 +1,7 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { obscureText } from '../../contract/obscured.ts';
 import type { Reveal, RevealInput } from '../../contract/models/lookup.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import { requestIdOf, rowStates } from '../storing/results.ts';
 import { recordDisclosure } from '../../privacy/disclosures.ts';

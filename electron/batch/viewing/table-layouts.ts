@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { TableLayout } from '../../contract/models/rows.ts';
-import type { BatchOptions } from '../batch.ts';
+import type { BatchOptions } from '../options.ts';
 import { keyAccount } from '../storing/job-files.ts';
 
 /** Files of as many shapes are remembered; the one changed longest ago is forgotten. */

@@ -187,6 +187,13 @@ export const localDay = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
 export const disclosureFigures = disclosureCounts.extend({ day: localDay, limits: disclosureLimits });
 export type DisclosureFigures = z.infer<typeof disclosureFigures>;
 
+/** As it is stored, by day: expressions by their fingerprints. */
+export const disclosureRecord = disclosureCounts.extend({
+  day: localDay,
+  expressions: z.array(z.string().regex(/^[0-9a-f]{16}$/)),
+});
+export type DisclosureRecord = z.infer<typeof disclosureRecord>;
+
 /** All that a locked window is told: what the lock page needs, with the colour of the environment in use. */
 export const lockedAppState = z.strictObject({
   version: z.string(),

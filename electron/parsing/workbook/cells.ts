@@ -1,4 +1,4 @@
-import { limits } from '../../batch/reading/read-rows.ts';
+import { tableLimits } from '../table-limits.ts';
 import { type Package, packageLimits, Refusal } from './package.ts';
 import { readXml } from './xml.ts';
 
@@ -170,7 +170,7 @@ export function textHooks(): {
     text(more) {
       if (!inText) return;
       text += more;
-      if (text.length > limits.field) throw new Refusal('file.workbook-too-large');
+      if (text.length > tableLimits.field) throw new Refusal('file.workbook-too-large');
     },
     close(name) {
       if (name === 'rPh') inReading = false;

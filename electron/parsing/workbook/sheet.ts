@@ -1,4 +1,4 @@
-import { limits } from '../../batch/reading/read-rows.ts';
+import { tableLimits } from '../table-limits.ts';
 import { numberText, type CellText, textHooks, unescapeText, type SharedStrings } from './cells.ts';
 import type { Workbook } from './workbook.ts';
 import type { Attributes, XmlHooks } from './xml.ts';
@@ -76,9 +76,11 @@ export function sheetHooks(
     // A formula whose value is an empty text says so: `t="str"` with a value.
     const isUnevaluated = hasFormula && found.text === '' && !(hasValue && cell['t'] === 'str');
     if (found.text === '' && !isUnevaluated) return;
-    if (column >= limits.columns) throw new Refusal('file.too-many-columns', String(limits.columns));
+    if (column >= tableLimits.columns)
+      throw new Refusal('file.too-many-columns', String(tableLimits.columns));
     length += found.text.length;
-    if (found.text.length > limits.field || length > rowLength) throw new Refusal('file.workbook-too-large');
+    if (found.text.length > tableLimits.field || length > rowLength)
+      throw new Refusal('file.workbook-too-large');
     while (cells.length < column) cells.push('');
     cells[column] = found.text;
     if (found.rounded) rounded.push(column);
@@ -122,7 +124,7 @@ export function sheetHooks(
     text(text) {
       if (inValue) {
         raw += text;
-        if (raw.length > limits.field) throw new Refusal('file.workbook-too-large');
+        if (raw.length > tableLimits.field) throw new Refusal('file.workbook-too-large');
       } else inline.text(text);
     },
     close(name) {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Failure, FailureCode } from '../../contract/errors.ts';
 import { isObject } from '../answers.ts';
 import { type ErrorMeaning, type ServiceProfile, meaningOf } from '../profile.ts';
-import type { Exchange, Headers, Reply } from './transport.ts';
+import type { Exchange, Headers, Reply, TransportFault } from './exchange.ts';
 
 /** What a request was about, for its failures: names only. */
 export interface RequestDetails {
@@ -176,21 +176,6 @@ function parse(body: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** What kept an exchange from happening. `subject` is a host name or the platform's name for a certificate's flaw. */
-export interface TransportFault {
-  readonly kind:
-    | 'unreachable' // DNS, refused, reset, cut off
-    | 'interrupted' // by `reset`
-    | 'timeout'
-    | 'tls'
-    | 'proxy'
-    | 'redirect'
-    | 'too-large'
-    | 'encoding'
-    | 'cancelled';
-  readonly subject?: string;
 }
 
 /** OpenSSL's and Node's names for a certificate or handshake that does not hold. */

@@ -4,9 +4,10 @@ import { checkServerIdentity, createSecureContext, type PeerCertificate } from '
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
-import type { Clock } from '../../privacy/clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { HttpMethod } from '../profile.ts';
-import { faultOf, type TransportFault } from './failures.ts';
+import { faultOf } from './failures.ts';
+import type { Exchange, Failed, Reply, TransportFault } from './exchange.ts';
 
 export interface TransportOptions {
   /** HTTPS origin with an optional path prefix (spec §4, {base_url}). */
@@ -43,18 +44,6 @@ const defaultLimits: TransportLimits = {
   bodyBytes: 32 * 1024 * 1024,
 };
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-export interface Reply {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Headers;
-  /** Unpacked; not yet known to be JSON or even text. */
-  readonly body: Buffer;
-}
-
-type Failed = { readonly ok: false; readonly fault: TransportFault };
-export type Exchange = { readonly ok: true; readonly reply: Reply } | Failed;
 export type Opened =
   | {
       readonly ok: true;

@@ -1,6 +1,6 @@
-import type { Clock } from '../../privacy/clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { ExchangeResult } from '../http/failures.ts';
-import type { Exchange, Headers } from '../http/transport.ts';
+import type { Exchange, Headers } from '../http/exchange.ts';
 import type { Pacer } from './pacing.ts';
 import { jittered, waitByHeader } from './retries.ts';
 import type { Transfers } from './transfers.ts';

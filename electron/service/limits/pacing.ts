@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '../../contract/models/app.ts';
-import type { Clock } from '../../privacy/clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import { RateControl, SlidingWindow } from './rate-control.ts';
 
 export type PauseReason = NonNullable<ServiceStatus['pauseReason']>;

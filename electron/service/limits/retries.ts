@@ -1,4 +1,4 @@
-import type { Clock } from '../../privacy/clock.ts';
+import type { Clock } from '../../util/clock.ts';
 
 /** Retries available before any were earned: a lone lookup may be tried again. */
 const loan = 5;

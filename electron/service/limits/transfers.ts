@@ -1,4 +1,4 @@
-import type { Clock } from '../../privacy/clock.ts';
+import type { Clock } from '../../util/clock.ts';
 
 const hourMs = 3_600_000;
 const dayHours = 24;

@@ -1,5 +1,5 @@
 import { type FailureCode, type Outcome, done } from '../../contract/errors.ts';
-import type { Clock } from '../../privacy/clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import type { OperationName } from '../operations.ts';
 import type { ErrorMeaning } from '../profile.ts';
 import type { OutgoingRequest, SendResult } from '../send-request.ts';

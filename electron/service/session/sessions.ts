@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Outcome, type Failure, type FailureCode, done, failed } from '../../contract/errors.ts';
 import { keyExpiry } from '../../contract/key-expiry.ts';
-import type { Clock } from '../../privacy/clock.ts';
+import type { Clock } from '../../util/clock.ts';
 import { readSingle } from '../answers.ts';
 import type { CallContext } from '../service-client.ts';
 import type { ErrorMeaning, ServiceProfile } from '../profile.ts';

@@ -5,7 +5,7 @@ import type {
   AuditPage,
   BatchRequests,
 } from '../../../electron/contract/models/activity.ts';
-import { actsOf } from '../../lib/acts.ts';
+import { actsOf } from '../../messages/acts.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 

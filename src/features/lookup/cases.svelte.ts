@@ -2,7 +2,7 @@ import type { Failure } from '../../../electron/contract/errors.ts';
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import type { Evidence } from '../../../electron/contract/models/report.ts';
-import { actsOf } from '../../lib/acts.ts';
+import { actsOf } from '../../messages/acts.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Buffer } from 'node:buffer';
 import keytar from 'keytar';
-import { keychainEntry } from '../../../electron/storage/home-id.ts';
+import { keychainEntry } from '../../../electron/settings/home-id.ts';
 import { expect, jsonWebToken, test } from '../../support/app-fixture.ts';
 import { exportRows, go, lookUp } from '../../support/page-actions.ts';
 import { detokenizeCards, hide, revealCell, revealLookup, tokenizeCards } from '../../support/tour.ts';

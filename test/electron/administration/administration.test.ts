@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAdministration } from '../../../electron/administration/administration.ts';
-import type { AuditIntent } from '../../../electron/audit/audit.ts';
+import type { AuditIntent } from '../../../electron/audit/entries.ts';
 import type { DefinitionDraft } from '../../../electron/contract/models/administration.ts';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { newXorKey, obscureText, type ObscuredText } from '../../../electron/contract/obscured.ts';

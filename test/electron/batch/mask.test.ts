@@ -7,7 +7,7 @@ import { done, failed } from '../../../electron/contract/errors.ts';
 import type { ColumnPlan } from '../../../electron/contract/models/batch.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { runService } from '../../../electron/built-in-service/service.ts';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import { createClientSide } from '../../faults/client-side.ts';
 import {

@@ -4,7 +4,7 @@ import type { Connection } from '../../../electron/contract/models/connection.ts
 import { createConnections } from '../../../electron/connections/store.ts';
 import { secretAccount } from '../../../electron/storage/keychain.ts';
 import { createKeyRotation } from '../../../electron/connections/rotation.ts';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import { createServiceClient } from '../../../electron/service/client.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import { shippedProfile } from '../../faults/client-side.ts';

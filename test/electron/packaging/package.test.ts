@@ -5,7 +5,7 @@ import { extractAll, extractFile } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selfCheck } from '../../../electron/support/self-check.ts';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import pkg from '../../../package.json' with { type: 'json' };
 import { createIcns, createIco } from '../../../scripts/icons.ts';
 import { hasWindowsProgram, packageApp, type PackagedApp } from '../../support/package-app.ts';

@@ -10,8 +10,8 @@ import {
   homeFolder,
   isWayland,
   proxyAddress,
-  type ElectronModules,
 } from '../../../electron/platform/electron-platform.ts';
+import type { ElectronModules } from '../../../electron/platform/electron-modules.ts';
 import type { AwaySignal } from '../../../electron/platform/platform.ts';
 import { tempFolder, tinyBundle } from '../../support/temp-folder.ts';
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
 import { describe, expect, test } from 'vitest';
 import { appCommand, type AppCommand } from '../../../electron/contract/models/app.ts';
-import type { ElectronModules } from '../../../electron/platform/electron-platform.ts';
+import type { ElectronModules } from '../../../electron/platform/electron-modules.ts';
 import { setMenu, showContextMenus } from '../../../electron/platform/menu.ts';
 
 type Item = Electron.MenuItemConstructorOptions;

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { MessageBoxOptions, RelaunchOptions } from 'electron';
 import { expect, test, vi } from 'vitest';
-import type { ElectronModules } from '../../../electron/platform/electron-platform.ts';
+import type { ElectronModules } from '../../../electron/platform/electron-modules.ts';
 import { closeBeforeQuitting } from '../../../electron/platform/quit.ts';
 
 /** An app that ends unless its listeners prevent it, and a person who presses the button `answer`. */

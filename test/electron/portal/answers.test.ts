@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import Papa from 'papaparse';
 import { describe, expect, test } from 'vitest';
 import { failedRequest, metricsRow } from '../../../electron/contract/models/report.ts';
-import { previousPeriod } from '../../../electron/reports/reports.ts';
+import { previousPeriod } from '../../../electron/reports/period.ts';
 import { readFailedRequests } from '../../../electron/portal/failed-requests.ts';
 import { readMetrics } from '../../../electron/portal/metrics.ts';
 import { metricsCsv } from '../../../electron/reports/report-files.ts';

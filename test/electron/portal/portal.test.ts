@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { done } from '../../../electron/contract/errors.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import { askPortal } from '../../../electron/portal/portal.ts';
 import { checkToolServer } from '../../../electron/reports/tool-server.ts';
 import { createTransport, type Transport } from '../../../electron/service/http/transport.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AuditEnd, AuditIntent } from '../../../electron/audit/audit.ts';
+import type { AuditEnd, AuditIntent } from '../../../electron/audit/entries.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { usageOf } from '../../../electron/reports/usage.ts';
 import { openHarness, value } from '../../support/reports.ts';

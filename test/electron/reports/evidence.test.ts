@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { AuditIntent } from '../../../electron/audit/audit.ts';
+import type { AuditIntent } from '../../../electron/audit/entries.ts';
 import { failed } from '../../../electron/contract/errors.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
 import { auditKey, openHarness, value } from '../../support/reports.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuditEnd, AuditIntent } from '../../../electron/audit/audit.ts';
+import type { AuditEnd, AuditIntent } from '../../../electron/audit/entries.ts';
 import { calls } from '../../../electron/contract/calls.ts';
 import { november, openHarness, value } from '../../support/reports.ts';
 

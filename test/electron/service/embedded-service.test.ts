@@ -7,7 +7,7 @@ import {
   type ServiceOptions,
 } from '../../../electron/built-in-service/service.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
 import { createClientSide, type ClientSide } from '../../faults/client-side.ts';

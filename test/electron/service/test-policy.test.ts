@@ -4,7 +4,7 @@ import { runService, type RunningService } from '../../../electron/built-in-serv
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { operation } from '../../../electron/contract/models/fields.ts';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import { testPolicy } from '../../../electron/service/test-policy.ts';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };

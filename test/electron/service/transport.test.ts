@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import { readCertificates, trustedCertificates } from '../../../electron/service/http/certificates.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import { faultOf } from '../../../electron/service/http/failures.ts';

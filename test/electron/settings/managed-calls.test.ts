@@ -10,7 +10,7 @@ import {
   type ManagedSettings,
 } from '../../../electron/contract/models/app.ts';
 import type { Job } from '../../../electron/contract/models/batch.ts';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import { detokenize, planOf, plainExport, valueOf } from '../../support/batch-app.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';

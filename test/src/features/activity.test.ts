@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ActivityController, dayRange } from '../../../src/features/activity/activity.svelte.ts';
-import { actName, exportText, formatAct } from '../../../src/lib/acts.ts';
+import { actName, exportText, formatAct } from '../../../src/messages/acts.ts';
 import { openApp } from '../support/open-app.ts';
 import { auditEntry } from '../support/fake-data.ts';
 

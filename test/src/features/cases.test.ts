@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actsOf, formatAct } from '../../../src/lib/acts.ts';
+import { actsOf, formatAct } from '../../../src/messages/acts.ts';
 import { LookupController } from '../../../src/features/lookup/lookup.svelte.ts';
 import type { FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';

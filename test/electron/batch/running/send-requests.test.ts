@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { AuditEnd } from '../../../../electron/audit/audit.ts';
+import type { AuditEnd } from '../../../../electron/audit/entries.ts';
 import { ValueCoalescer, type BatchRequest } from '../../../../electron/batch/running/coalescing.ts';
 import { createRequestSender, type RequestSender } from '../../../../electron/batch/running/send-requests.ts';
 import { createRequestAudit } from '../../../../electron/connections/clients.ts';

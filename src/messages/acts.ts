@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../electron/contract/models/activity.ts';
-import { isFailureCode, reasonFor } from '../messages/messages.ts';
+import { isFailureCode, reasonFor } from './messages.ts';
 
 /** Each act once: a `begun` entry whose end is listed is left out; one without an end stays. */
 export function actsOf(entries: AuditEntry[]): AuditEntry[] {

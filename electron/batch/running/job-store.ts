@@ -3,11 +3,11 @@ import { done, failed, type FailureCode, type Outcome } from '../../contract/err
 import type { Tally } from '../../contract/models/batch.ts';
 import { sameIdentity, type ByteSource, type Identity } from '../../storage/byte-source.ts';
 import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
-import type { BatchOptions } from '../batch.ts';
-import { keyAccount, type JobSpec, type StoredState } from './job-files.ts';
-import { openResultStore, type ResultStore } from './result-store.ts';
-import { readMendedRows, writeMendedRows, type MendedRows } from './mended-rows.ts';
-import { hasBytesOf, openJobSource, type JobSource } from '../running/job-source.ts';
+import type { BatchOptions } from '../options.ts';
+import { keyAccount, type JobSpec, type StoredState } from '../storing/job-files.ts';
+import { openResultStore, type ResultStore } from '../storing/result-store.ts';
+import { readMendedRows, writeMendedRows, type MendedRows } from '../storing/mended-rows.ts';
+import { hasBytesOf, openJobSource, type JobSource } from './job-source.ts';
 
 /** The result store of a job, open at most once, and the source its results are for. */
 export interface JobStore {

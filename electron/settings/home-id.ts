@@ -2,9 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { done, type Outcome } from '../contract/errors.ts';
-import { hasSettings } from '../settings/file-names.ts';
-import { writeFileAtomically } from './atomic-file.ts';
-import { errorCode } from './file-failures.ts';
+import { hasSettings } from './file-names.ts';
+import { entryName, isHomeId } from '../storage/keychain.ts';
+import { writeFileAtomically } from '../storage/atomic-file.ts';
+import { errorCode } from '../storage/file-failures.ts';
 
 /**
  * Tells apart the keychain entries of the folders that one person uses with `--user-data-dir`: each account begins with
@@ -52,11 +53,6 @@ export function folderEntry(home: string): string {
   const place = fs.existsSync(home) ? fs.realpathSync(home) : path.resolve(home);
   return `home:${createHash('sha256').update(place).digest('hex').slice(0, 24)}`;
 }
-
-export const isHomeId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
-
-/** The name that an account has in the operating system's keychain. */
-export const entryName = (id: string, account: string): string => `${id}:${account}`;
 
 /** Where an account of a folder is in the operating system's keychain now. */
 export function keychainEntry(home: string, account: string): string {

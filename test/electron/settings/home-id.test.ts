@@ -3,16 +3,11 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { defaultSettings, type AppState } from '../../../electron/contract/models/app.ts';
-import {
-  entryName,
-  folderEntry,
-  keychainEntry,
-  readHomeId,
-  storeHomeId,
-} from '../../../electron/storage/home-id.ts';
+import { folderEntry, keychainEntry, readHomeId, storeHomeId } from '../../../electron/settings/home-id.ts';
+import { entryName } from '../../../electron/storage/keychain.ts';
 import { createKeychain } from '../../../electron/storage/keychain.ts';
 import type { KeyringBackend } from '../../../electron/storage/keytar.ts';
-import { systemClock } from '../../../electron/privacy/clock.ts';
+import { systemClock } from '../../../electron/util/clock.ts';
 import { valueOf } from '../../support/batch-app.ts';
 import { fakeKeyring, testEntry, testHomeId } from '../../support/fake-keyring.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

@@ -1,0 +1,40 @@
+import type { Audit } from '../audit/audit.ts';
+import type { Outcome } from '../contract/errors.ts';
+import type { ManagedSettings } from '../contract/models/app.ts';
+import type { Connections } from '../connections/store.ts';
+import type { Keychain } from '../storage/keychain.ts';
+import type { Parser } from '../parsing/parser.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { AutoClearClipboard } from '../privacy/clipboard.ts';
+import type { Clock } from '../util/clock.ts';
+import type { Disclosures } from '../privacy/disclosures.ts';
+import type { Reveals } from '../privacy/reveals.ts';
+import type { ServiceClient } from '../service/service-client.ts';
+import type { SettingsDocument } from '../settings/settings.ts';
+import type { Store } from '../settings/store.ts';
+
+/** What a batch is made of. Each stage takes what it needs of it. */
+export interface BatchOptions {
+  /** Where jobs are stored; created if need be, 0700. */
+  readonly folder: string;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** The client of a connection; its owner closes it. */
+  readonly clients: { for(connectionId: string): Promise<Outcome<ServiceClient>> };
+  readonly connections: Pick<Connections, 'active' | 'find'>;
+  readonly audit: Pick<Audit, 'begin' | 'anchor'>;
+  readonly keychain: Pick<Keychain, 'key'>;
+  readonly parser: Pick<Parser, 'convertSheet' | 'matchPatterns'>;
+  readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'>;
+  readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
+  /** What an administrator has fixed. */
+  readonly managed: Pick<ManagedSettings, 'reasons' | 'cleartextExport' | 'bulkMatch'>;
+  readonly reveals: Pick<Reveals, 'allow' | 'open'>;
+  readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
+  readonly disclosures: Pick<Disclosures, 'count' | 'countMatch' | 'fingerprint'>;
+  /** Absolute path of the sample, created if need be. */
+  readonly sampleFile: () => Promise<Outcome<string>>;
+  /** Requests in flight at once, for each job. */
+  readonly inFlight?: number;
+  /** Bytes free on the disk of a folder; as the system says, if absent. */
+  readonly freeBytes?: (folder: string) => Promise<number>;
+}
