@@ -92,6 +92,9 @@ export function lastLines(sums: readonly Sum[], claims: readonly Pick<Claim, 'le
   ];
 }
 
+/** Whose imports are held to `.dependency-cruiser.mjs`. */
+const modules = ['electron', 'src', 'dev', 'scripts'];
+
 async function main(): Promise<void> {
   process.chdir(fileURLToPath(new URL('..', import.meta.url)));
   const reports = path.resolve('out/test');
@@ -136,6 +139,7 @@ async function main(): Promise<void> {
     check('Lint', 'eslint', '.'),
     (async () => {
       await check('Format', 'prettier', '--check', '--cache', '.');
+      await check('Structure', 'depcruise', '--config', '.dependency-cruiser.mjs', ...modules);
       await check('Types', 'tsc', '--noEmit');
       await check('Renderer types', 'svelte-check', '--tsconfig', 'src/tsconfig.json', '--fail-on-warnings');
     })(),

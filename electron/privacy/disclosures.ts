@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { z } from 'zod';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import {
   type DisclosureCounts,
-  disclosureCounts,
   type DisclosureFigures,
   type DisclosureLimits,
   type DisclosureRecord,

@@ -9,7 +9,6 @@ import { readProfile } from '../service/profile.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
 import {
   managedSettings,
-  type DisclosureLimits,
   type ManagedName,
   type ManagedSettings,
   type Settings,

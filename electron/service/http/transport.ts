@@ -7,7 +7,7 @@ import { Pool, ProxyAgent, type Dispatcher } from 'undici';
 import type { Clock } from '../../util/clock.ts';
 import type { HttpMethod } from '../profile.ts';
 import { faultOf } from './failures.ts';
-import type { Exchange, Failed, Reply, TransportFault } from './exchange.ts';
+import type { Exchange, Failed, TransportFault } from './exchange.ts';
 
 export interface TransportOptions {
   /** HTTPS origin with an optional path prefix (spec §4, {base_url}). */
