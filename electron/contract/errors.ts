@@ -58,6 +58,7 @@ export const failureCodes = [
   'audit.unwritable', // nothing is sent that can't be recorded first
   'audit.broken', // the chain does not verify
   'app.locked',
+  'app.busy', // this machine has so much to do that reading was not even begun
   'link.refused', // a tokendesk:// link that is not one of ours
   'unlock.wrong',
   'unlock.wait',

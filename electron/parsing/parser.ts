@@ -10,7 +10,8 @@ import type { OutputMessage, Task, WorkerMessage } from './worker.ts';
 /**
  * Reads what strangers made: workbooks, PKCS #12 files, and expressions that people type. Each is read in a thread of its own with a
  * deadline and a memory limit, which is ended afterwards. So the worst of them costs an answer, and never a turn of the
- * main process, whose timers hide revealed values.
+ * main process, whose timers hide revealed values. Where the machine is too busy to start the thread, all of them fail
+ * with app.busy: nothing is known of the input then.
  */
 export interface Parser {
   /**
@@ -34,11 +35,12 @@ export interface ParserOptions {
   readonly limits?: Partial<typeof parserLimits>;
 }
 
-/** Far above what the largest honest input needs on a slow machine. */
+/** Far above what the largest honest input needs on a slow machine. Each begins when the thread has loaded its code. */
 export const parserLimits = {
+  /** Until then: a tenth of a second, or many seconds where a batch and a virus scanner take the processor. */
+  startMs: 60_000,
   /** A full sheet, 1,048,576 rows × 6, takes half a minute on one busy core. */
   sheetMs: 10 * 60_000,
-  /** Of which a tenth of a second is the thread's start. */
   patternsMs: 5_000,
   /** Ten million rounds take some five seconds. */
   certificateMs: 30_000,
@@ -57,7 +59,7 @@ interface RunOptions {
 }
 
 export function createParser({ worker, clock, limits }: ParserOptions): Parser {
-  const { sheetMs, patternsMs, certificateMs, heapMb } = { ...parserLimits, ...limits };
+  const { startMs, sheetMs, patternsMs, certificateMs, heapMb } = { ...parserLimits, ...limits };
 
   /** The type of the outcome is that of the task. Rejects where the thread fails: a bug of ours. */
   async function run<T>(task: Task, options: RunOptions): Promise<Outcome<T>> {
@@ -70,15 +72,20 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
     const { promise, resolve, reject } = Promise.withResolvers<Outcome<T>>();
-    const stopTimer = clock.after(options.deadlineMs, () => {
-      resolve(failed(options.slow));
+    let stopTimer = clock.after(startMs, () => {
+      resolve(failed('app.busy'));
     });
     const cancel = (): void => {
       resolve(failed('service.cancelled'));
     };
     signal?.addEventListener('abort', cancel);
     thread.on('message', (message: WorkerMessage) => {
-      if (message.kind === 'outcome') resolve(message.outcome as Outcome<T>);
+      if (message.kind === 'ready') {
+        stopTimer();
+        stopTimer = clock.after(options.deadlineMs, () => {
+          resolve(failed(options.slow));
+        });
+      } else if (message.kind === 'outcome') resolve(message.outcome as Outcome<T>);
       else if (message.kind === 'report') report?.(message.share);
       else
         output?.(message).then((answer) => {

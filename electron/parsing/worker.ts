@@ -1,7 +1,7 @@
 /*
- * The entry of the parser's thread: `parser.ts` creates it with one Task as its data. It posts WorkerMessages, the last
- * one with the outcome, and gets an Outcome for each `output` message. It gets no key of the app: what it read of a
- * sheet goes to the main process in pieces, which encrypts them.
+ * The entry of the parser's thread: `parser.ts` creates it with one Task as its data. It posts WorkerMessages, the first
+ * one when its code is loaded, the last one with the outcome, and gets an Outcome for each `output` message. It gets no
+ * key of the app: what it read of a sheet goes to the main process in pieces, which encrypts them.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { convertSheet, type ConvertSheetOptions } from './workbook/convert-sheet.ts';
@@ -16,6 +16,7 @@ export type Task =
   | { readonly kind: 'patterns'; readonly patterns: readonly string[]; readonly texts: readonly string[] };
 
 export type WorkerMessage =
+  | { readonly kind: 'ready' }
   | { readonly kind: 'report'; readonly share: number }
   | OutputMessage
   | { readonly kind: 'outcome'; readonly outcome: Outcome<unknown> };
@@ -83,4 +84,5 @@ function run(task: Task): Promise<Outcome<unknown>> | Outcome<unknown> {
   }
 }
 
+post({ kind: 'ready' });
 post({ kind: 'outcome', outcome: await run(workerData as Task) });

@@ -22,6 +22,12 @@ export const appMessages = {
       'Enter the case or the token by hand.',
     ),
   'app.locked': () => message('The app is locked.', 'Unlock it first.'),
+  'app.busy': () =>
+    message(
+      'This computer is so busy that reading could not begin in time.',
+      'Try again. If it happens again, close other programs first.',
+      'now',
+    ),
   'unlock.wrong': () => message('Wrong passphrase.', 'Try again.', 'now'),
   'unlock.too-short': (f) =>
     message(`The passphrase is too short.`, `Give at least ${f.subject ?? '8'} characters.`, 'now'),

@@ -2,9 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Outcome } from '../../../electron/contract/errors.ts';
-import { createParser, type Parser, type ParserOptions } from '../../../electron/parsing/parser.ts';
+import {
+  createParser,
+  type Parser,
+  parserLimits,
+  type ParserOptions,
+} from '../../../electron/parsing/parser.ts';
 import { createEncryptedFile, openEncryptedFile } from '../../../electron/storage/encrypted-file.ts';
 import { createRecordCipher } from '../../../electron/storage/encryption.ts';
 import { codeOf, valueOf } from '../../support/batch-app.ts';
@@ -14,7 +19,7 @@ const worker = new URL('../../../electron/parsing/worker.ts', import.meta.url);
 const cipher = createRecordCipher(new Uint8Array(32).fill(5), 'parser');
 let folder: string;
 /** What the parser asked the clock for: run, it is the deadline. */
-let deadlines: (() => void)[];
+let deadlines: { readonly ms: number; readonly run: () => void }[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tokendesk-parser-'));
@@ -24,9 +29,12 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function parserWith(limits: NonNullable<ParserOptions['limits']> = {}): Parser {
   const clock = {
-    after(_: number, run: () => void) {
-      deadlines.push(run);
-      return () => void deadlines.splice(deadlines.indexOf(run), 1);
+    after(ms: number, run: () => void) {
+      const deadline = { ms, run };
+      deadlines.push(deadline);
+      return () => {
+        deadlines = deadlines.filter((other) => other !== deadline);
+      };
     },
   };
   return createParser({ worker, clock, limits });
@@ -100,7 +108,7 @@ describe('a sheet', () => {
     const outcome = await convert({
       bytes: await workbook({ sheets: [{ rows: rowsOf(60_000) }] }),
       report: () => {
-        deadlines[0]?.();
+        deadlines[0]?.run();
       },
     });
     expect(codeOf(outcome)).toBe('file.workbook-slow');
@@ -162,8 +170,19 @@ describe('expressions', () => {
 
   it('that take too long are left', async () => {
     const asked = parserWith().matchPatterns([slowPattern], texts);
-    deadlines[0]?.();
+    await vi.waitFor(() => {
+      expect(deadlines.map(({ ms }) => ms)).toEqual([parserLimits.patternsMs]);
+    });
+    deadlines[0]?.run();
     expect(codeOf(await asked)).toBe('pattern.slow');
+  });
+
+  it('have the time that the thread needs to start as well, and a busy machine is called so', async () => {
+    const asked = parserWith().matchPatterns(['4'], ['4']);
+    expect(deadlines.map(({ ms }) => ms)).toEqual([parserLimits.startMs]);
+    deadlines[0]?.run();
+    expect(codeOf(await asked)).toBe('app.busy');
+    expect(deadlines).toEqual([]);
   });
 
   it('that take too much memory are left', async () => {
