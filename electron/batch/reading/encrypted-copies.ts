@@ -33,7 +33,8 @@ export interface EncryptedCopy {
 /** Copies of sources that are open and not a job's yet, in a folder of this process. */
 export interface EncryptedCopies {
   /**
-   * Creates a copy and opens it. `fill` writes the file, finishes it and answers with what else it found out.
+   * Creates a copy and opens it. `fill` writes the file and answers with what else it found out. The file is finished
+   * for it, or removed where anything failed; it may do either itself.
    * Failures: keychain.*, file.no-room for more than half of what is free on the disk, file.disk-full, file.unwritable, and those of `fill`.
    */
   create<T>(
@@ -83,16 +84,30 @@ export function createEncryptedCopies(
       const subject = randomUUID();
       const path = join(opened.value, subject);
       const cipher = createRecordCipher(key.value, subject);
-      const result = await fill(async () => {
-        const room = await freeBytes(opened.value).catch(() => Number.POSITIVE_INFINITY);
-        const file = await createEncryptedFile(path, cipher);
-        return file.ok ? done(limitFile(file.value, room / 2)) : file;
-      });
-      if (!result.ok) return result;
-      const bytes = await openEncryptedSource(path, cipher);
-      if (!bytes.ok) return bytes;
-      const copy = { subject, path, linkTo: (as: string) => linkFile(path, as) };
-      return done({ result: result.value, bytes: bytes.value, copy });
+      let file: EncryptedFileWriter | null = null;
+      let isWhole = false;
+      try {
+        const result = await fill(async () => {
+          const room = await freeBytes(opened.value).catch(() => Number.POSITIVE_INFINITY);
+          const created = await createEncryptedFile(path, cipher);
+          if (!created.ok) return created;
+          file = limitFile(created.value, room / 2);
+          return done(file);
+        });
+        if (!result.ok) return result;
+        const finished = await (file as EncryptedFileWriter | null)?.finish();
+        if (finished?.ok === false) return finished;
+        const bytes = await openEncryptedSource(path, cipher);
+        if (!bytes.ok) return bytes;
+        isWhole = true;
+        const copy = { subject, path, linkTo: (as: string) => linkFile(path, as) };
+        return done({ result: result.value, bytes: bytes.value, copy });
+      } finally {
+        if (!isWhole) {
+          await (file as EncryptedFileWriter | null)?.abandon();
+          await rm(path, { force: true }).catch(() => undefined);
+        }
+      }
     },
     async removeStale() {
       await removeUnfinished(copies);
@@ -115,11 +130,13 @@ async function freeOnDisk(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** On a full disk no act could be recorded any more: a file of a few kilobytes must not fill it. */
+/** On a full disk no act could be recorded any more: a file of a few kilobytes must not fill it. It is finished once. */
 function limitFile(file: EncryptedFileWriter, maxBytes: number): EncryptedFileWriter {
   let bytesIn = 0;
+  let finished: Promise<Outcome<null>> | null = null;
   return {
     ...file,
+    finish: () => (finished ??= file.finish()),
     write(bytes) {
       bytesIn += bytes.length;
       return bytesIn > maxBytes ? Promise.resolve(failed('file.no-room')) : file.write(bytes);

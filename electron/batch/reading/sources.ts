@@ -206,10 +206,7 @@ export function createSources(
       const created = await copies.create(async (createFile) => {
         const output = await createFile();
         if (!output.ok) return output;
-        const written = await output.value.write(Buffer.from(text.toWellFormed()));
-        const finished = written.ok ? await output.value.finish() : written;
-        if (!finished.ok) await output.value.abandon();
-        return finished;
+        return output.value.write(Buffer.from(text.toWellFormed()));
       });
       if (!created.ok) return created;
       const { bytes, copy } = created.value;
@@ -226,11 +223,9 @@ export function createSources(
         for (let offset = 0; offset < size; offset += copiedBytes) {
           const block = await stored.read(offset, Math.min(copiedBytes, size - offset));
           const written = block.ok ? await output.value.write(block.value) : block;
-          if (written.ok) continue;
-          await output.value.abandon();
-          return written;
+          if (!written.ok) return written;
         }
-        return output.value.finish();
+        return done(null);
       });
       if (!created.ok) return created;
       const { bytes, copy } = created.value;
