@@ -82,7 +82,7 @@ const preferences = {
 };
 
 export type Params = Readonly<Record<string, unknown>>;
-export type ProtocolListener = (params: never) => void;
+type ProtocolListener = (params: never) => void;
 
 export interface Session {
   /** Rejects with Chromium's own message, and where the browser is gone. */

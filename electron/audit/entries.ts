@@ -131,7 +131,7 @@ const changes = new Set([
   ...['ChainBroken', 'TailSetAside'],
 ]);
 
-export function kindOf(action: string): ActivityKind {
+function kindOf(action: string): ActivityKind {
   if (cleartextActs.includes(action)) return 'cleartext';
   return changes.has(action) ? 'changes' : 'requests';
 }

@@ -151,7 +151,7 @@ export const administrationOperations = {
 type AdministrationName = keyof typeof administrationOperations;
 type Input<N extends AdministrationName> = z.output<(typeof administrationOperations)[N]['input']>;
 /** Answers, or rejects where a change can't be written to the disk; nothing has changed then. */
-export type AdministrationHandlers = {
+type AdministrationHandlers = {
   readonly [N in AdministrationName]: (input: Input<N>) => Promise<Outcome<object>>;
 };
 type UnqueuedHandlers = {

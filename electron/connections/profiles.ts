@@ -21,7 +21,7 @@ import {
 } from '../service/profile.ts';
 
 /** Which member of an answer is what. Paths as in `UnreadAnswer`. */
-export interface Fitting {
+interface Fitting {
   readonly operation: OperationName;
   readonly answer: readonly string[];
   /** Of a batch answer: the member that is the RefId. */

@@ -463,7 +463,7 @@ export const calls = {
   'lock.active': call(nothing, nothing, { whileLocked: nothing }),
 } as const;
 
-export type Calls = typeof calls;
+type Calls = typeof calls;
 export type CallName = keyof Calls;
 export type CallInput<N extends CallName> = z.infer<Calls[N]['input']>;
 export type CallOutput<N extends CallName> = z.infer<Calls[N]['output']>;
@@ -499,7 +499,7 @@ export const events = {
   'batch.viewing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
 } as const;
 
-export type Events = typeof events;
+type Events = typeof events;
 
 /** The events that are sent while the app is locked, each as what may be in it then; all others are dropped. */
 export const eventsWhileLocked: Partial<Record<EventName, z.ZodType>> = {

@@ -3,7 +3,7 @@ const day = 86_400_000;
 const lastZone = 12 * 3_600_000;
 
 /** Days before the end at which a person is reminded. */
-export const reminders = [30, 7, 1] as const;
+const reminders = [30, 7, 1] as const;
 
 export type KeyExpiry =
   | { readonly state: 'unknown' }

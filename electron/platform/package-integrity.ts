@@ -25,7 +25,7 @@ const positions = {
 export type Fuse = keyof typeof positions;
 
 /** What a packaged app is built with (`electronFuses` of electron-builder.yml). */
-export const expectedFuses: Readonly<Record<Fuse, boolean>> = {
+const expectedFuses: Readonly<Record<Fuse, boolean>> = {
   runAsNode: false,
   cookieEncryption: false,
   nodeOptions: false,

@@ -22,7 +22,7 @@ export async function serveBundle(session: Pick<Session, 'protocol'>, folder: st
   });
 }
 
-export interface BundleAnswer {
+interface BundleAnswer {
   readonly status: 200 | 404 | 405;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer<ArrayBuffer>;
@@ -96,7 +96,7 @@ export const contentSecurityPolicy = [
 ].join('; ');
 
 /** Sent with every file of the bundle. */
-export const bundleHeaders: Readonly<Record<string, string>> = {
+const bundleHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',
   'x-dns-prefetch-control': 'off',

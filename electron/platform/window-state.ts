@@ -21,7 +21,7 @@ const stored = z.strictObject({
   maximized: z.boolean(),
   zoom: z.number().min(minZoom).max(maxZoom),
 });
-export type WindowState = z.infer<typeof stored>;
+type WindowState = z.infer<typeof stored>;
 
 /** What a window is made with: of its place only what is on a screen that is there now. */
 export interface WindowPlace {

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import {
-  type DisclosureCounts,
-  type DisclosureFigures,
-  type DisclosureLimits,
-  type DisclosureRecord,
-  type ManagedSettings,
+import type {
+  DisclosureCounts,
+  DisclosureFigures,
+  DisclosureLimits,
+  DisclosureRecord,
+  ManagedSettings,
 } from '../contract/models/app.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
 import type { Clock } from '../util/clock.ts';

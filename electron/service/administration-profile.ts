@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { member, members, path } from './profile-fields.ts';
 
 /** The portal operations of an administrator and their parameters. The specification shows none of them (§1, §2). */
-export const administrationParameters = {
+const administrationParameters = {
   ListTokenDefinitions: [],
   PreviewTokenDefinition: ['definition', 'value'],
   CreateTokenDefinition: ['definition'],

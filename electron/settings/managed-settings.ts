@@ -44,7 +44,7 @@ export interface ManagedOptions extends Administrator {
   readonly managedPreferences?: string;
 }
 
-export const policyFile = 'policy.json';
+const policyFile = 'policy.json';
 const connectionsFile = 'connections.json';
 const profileFile = 'service-profile.json';
 const bundleId = 'app.tokendesk';

@@ -15,7 +15,7 @@ declare global {
   }
 }
 
-export type PlainCall = Exclude<CallName, FileCall>;
+type PlainCall = Exclude<CallName, FileCall>;
 
 export interface Api {
   /** Never rejects: an exception of the bridge becomes the failure `call.failed`. */

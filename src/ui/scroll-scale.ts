@@ -11,7 +11,7 @@ export interface Extent {
   view: number;
 }
 
-export const trueHeight = ({ rows }: Extent): number => rows * rowHeight;
+const trueHeight = ({ rows }: Extent): number => rows * rowHeight;
 export const barHeight = (extent: Extent): number => Math.min(trueHeight(extent), maxBarHeight);
 export const isScaled = (extent: Extent): boolean => trueHeight(extent) > maxBarHeight;
 

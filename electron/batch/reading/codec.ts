@@ -3,7 +3,7 @@
  * U+DC00 and the byte (as Python's surrogateescape does), so that only text with a lone surrogate is damaged. UTF-16 may
  * have lone surrogates of its own, which stay.
  */
-export interface Decoded {
+interface Decoded {
   readonly text: string;
   /** Whether all of it was valid in its encoding; if so, `text` is well formed. */
   readonly clean: boolean;

@@ -1,6 +1,6 @@
 import type { Delimiter } from '../../contract/models/batch.ts';
 import { isBlank, namesCleartext } from './fit.ts';
-import type { Newline } from './parse-rows.ts';
+import type { Newline } from './row-spans.ts';
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|'];
 const sampleLength = 64 * 1024;

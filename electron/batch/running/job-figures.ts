@@ -6,8 +6,6 @@ import { isRetriable } from '../storing/results.ts';
 /** What the journal says of a job besides its tally. */
 export type JobFigures = Pick<Job, 'values' | 'failures'>;
 
-export const noFigures: JobFigures = { values: { all: 0, failed: 0 }, failures: [] };
-
 /**
  * Values and failures of a journal, which is read on from where the last call ended: a running job's figures are asked
  * for several times a second.

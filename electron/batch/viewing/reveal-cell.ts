@@ -8,7 +8,7 @@ import { recordDisclosure } from '../../privacy/disclosures.ts';
 import type { LoadedChunk, View } from './result-rows.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 
-export interface CellPosition extends LoadedChunk {
+interface CellPosition extends LoadedChunk {
   /** Of the row in the chunk. */
   readonly index: number;
   /** As the window counts: the source's columns, then the results that go beside theirs. */

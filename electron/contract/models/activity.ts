@@ -30,7 +30,7 @@ export type AuditEntry = z.infer<typeof auditEntry>;
  * `cleartext`: whatever shows a value to a person or writes a file (Reveal, Copy, Match, Export, Evidence …).
  * `changes`: connections, secrets, settings, the lock. `requests`: everything sent to the service or its portal.
  */
-export const activityKind = z.enum(['cleartext', 'changes', 'requests']);
+const activityKind = z.enum(['cleartext', 'changes', 'requests']);
 export type ActivityKind = z.infer<typeof activityKind>;
 
 export const activityQuery = z.strictObject({
@@ -52,7 +52,7 @@ export const activityQuery = z.strictObject({
 });
 export type ActivityQuery = z.infer<typeof activityQuery>;
 
-export const batchRequests = z.strictObject({
+const batchRequests = z.strictObject({
   /** Of the listed entry that stands for them. */
   sequence: count,
   /** Of this page. */

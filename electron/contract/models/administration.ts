@@ -11,7 +11,7 @@ const typedText = z.string().trim().min(1).max(200);
  * A token definition as the portal holds it (spec §2). Its fields are not shown by the specification: null is what a
  * service's profile doesn't name or its answer doesn't have.
  */
-export const portalDefinition = z.strictObject({
+const portalDefinition = z.strictObject({
   name: portalText,
   label: portalText,
   kind: definitionKind.nullable(),
@@ -47,7 +47,7 @@ export const policyGrant = z.strictObject({
 });
 export type PolicyGrant = z.infer<typeof policyGrant>;
 
-export const portalPolicy = z.strictObject({
+const portalPolicy = z.strictObject({
   name: portalText,
   revoked: z.boolean(),
   grants: z.array(policyGrant).max(500),
@@ -55,7 +55,7 @@ export const portalPolicy = z.strictObject({
 export type PortalPolicy = z.infer<typeof portalPolicy>;
 
 /** An API key's record (spec §2); the key itself is never in it. */
-export const portalKey = z.strictObject({
+const portalKey = z.strictObject({
   title: portalText,
   /** ISO date. */
   expires: z.iso.date().nullable(),
@@ -89,7 +89,7 @@ export const administrationState = z.strictObject({
 export type AdministrationState = z.infer<typeof administrationState>;
 
 /** A key or password that was just made: main holds it until it is copied or used, or the app locks. */
-export const madeSecret = z.strictObject({
+const madeSecret = z.strictObject({
   secretId: id,
   kind: z.enum(['key', 'password']),
   /** Title of the key, or name of the policy. */

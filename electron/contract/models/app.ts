@@ -3,7 +3,7 @@ import { connectionView, environment } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
 
 /** Session and rate limit of the active connection, as the toolbar shows them. */
-export const serviceStatus = z.strictObject({
+const serviceStatus = z.strictObject({
   connectionId: id,
   policy: name,
   /** When the current session was made; null while there is none. */
@@ -20,7 +20,7 @@ export const serviceStatus = z.strictObject({
 });
 export type ServiceStatus = z.infer<typeof serviceStatus>;
 
-export const keychainState = z.enum(['ready', 'locked', 'unavailable', 'stalled']);
+const keychainState = z.enum(['ready', 'locked', 'unavailable', 'stalled']);
 export type KeychainState = z.infer<typeof keychainState>;
 
 export const lockState = z.strictObject({
@@ -62,7 +62,7 @@ const { caseRequired, reasons, revealSeconds, clipboardSeconds, lockAfterMinutes
 const limit = z.int().min(0).max(1_000_000_000);
 
 /** `example.com`, or `*.example.com` for all that is below it; without scheme, port and path. */
-export const allowedHost = z
+const allowedHost = z
   .string()
   .max(253)
   .regex(/^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^\[[0-9a-f:.]+\]$/);
@@ -111,7 +111,7 @@ export type ManagedSettings = z.infer<typeof managedSettings>;
 export type ManagedName = keyof ManagedSettings;
 
 /** What of the settings was not as expected at this start. */
-export const settingsDamage = z.strictObject({
+const settingsDamage = z.strictObject({
   /**
    * `unreadable`: all of the file; defaults are in use. `unfit`: parts of it. `newer`: it was written by a newer
    * version. `other`: there was a second file, which is not in use.
@@ -158,7 +158,7 @@ export const appCommand = z.enum([
 export type AppCommand = z.infer<typeof appCommand>;
 
 /** What left the main process in clear on one day. */
-export const disclosureCounts = z.strictObject({
+const disclosureCounts = z.strictObject({
   reveals: count,
   /** Cleartext put on the clipboard. */
   copies: count,
@@ -172,7 +172,7 @@ export const disclosureCounts = z.strictObject({
 export type DisclosureCounts = z.infer<typeof disclosureCounts>;
 
 /** Null is no limit. */
-export const disclosureLimits = z.strictObject({
+const disclosureLimits = z.strictObject({
   reveals: count.nullable(),
   copies: count.nullable(),
   exportedRows: count.nullable(),
@@ -182,7 +182,7 @@ export const disclosureLimits = z.strictObject({
 export type DisclosureLimits = z.infer<typeof disclosureLimits>;
 
 /** The local day as YYYY-MM-DD; later than today where the clock was set back. */
-export const localDay = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+const localDay = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
 
 export const disclosureFigures = disclosureCounts.extend({ day: localDay, limits: disclosureLimits });
 export type DisclosureFigures = z.infer<typeof disclosureFigures>;

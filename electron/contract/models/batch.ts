@@ -80,7 +80,7 @@ export const reading = z.strictObject({ encoding, delimiter, header: z.boolean()
 export type Reading = z.infer<typeof reading>;
 
 /** What of a reading was a guess: what it might be instead, likeliest first. Null is no doubt, or a person's choice. */
-export const guesses = z.strictObject({
+const guesses = z.strictObject({
   encoding: z.array(encoding).nullable(),
   delimiter: z.array(delimiter).nullable(),
   /** Whether the first row may be taken for what it is not. */
@@ -117,7 +117,7 @@ export const sourceRows = z
   .max(50);
 export type SourceRows = z.infer<typeof sourceRows>;
 
-export const column = z.strictObject({
+const column = z.strictObject({
   /** Position from 0. */
   index: count,
   /** As the header has it, or "Column 3"; made unique for display. */
@@ -145,7 +145,7 @@ export const preview = z.strictObject({
 export type Preview = z.infer<typeof preview>;
 
 /** What a match asks for, as data: main makes the expression of it, see `../match-expression.ts`. */
-export const matchParts = z.discriminatedUnion('by', [
+const matchParts = z.discriminatedUnion('by', [
   z.strictObject({
     by: z.literal('digits'),
     bin: z.string().regex(/^\d{0,8}$/),
@@ -163,7 +163,7 @@ export const matchParts = z.discriminatedUnion('by', [
 export type MatchParts = z.infer<typeof matchParts>;
 
 /** What is done with one column. */
-export const columnPlan = z.strictObject({
+const columnPlan = z.strictObject({
   /** Position from 0. */
   column: count,
   operation: z.enum(['detokenize', 'mask', 'tokenize', 'translate', 'match']),
@@ -246,7 +246,7 @@ export const tally = z.strictObject({
 export type Tally = z.infer<typeof tally>;
 
 /** Failed values of one column with one reason; `column` null where the row itself could not be sent. */
-export const failureGroup = z.strictObject({
+const failureGroup = z.strictObject({
   column: count.nullable(),
   code: z.enum(failureCodes),
   /** Values; rows where `column` is null. */
@@ -266,7 +266,6 @@ export const braked = z.strictObject({
   of: count,
   isCanary: z.boolean(),
 });
-export type Braked = z.infer<typeof braked>;
 
 /** So many are checked and copied at once without a pause that a person notices. */
 export const jobsPerPage = 100;

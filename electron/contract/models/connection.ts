@@ -9,7 +9,7 @@ export const definitionKind = z.enum(['card', 'ssn', 'email', 'text']);
 export type DefinitionKind = z.infer<typeof definitionKind>;
 
 /** A token definition as the app knows it: `name` is the service's tokenName, `label` is for people (spec §2). */
-export const tokenDefinition = z.strictObject({ name, label: name, kind: definitionKind });
+const tokenDefinition = z.strictObject({ name, label: name, kind: definitionKind });
 export type TokenDefinition = z.infer<typeof tokenDefinition>;
 
 /** A client certificate as the screen names it; the file is stored encrypted, its key in the keychain. */
@@ -56,7 +56,7 @@ export const connectionDraft = connection
 export type ConnectionDraft = z.infer<typeof connectionDraft>;
 
 /** `memory`: for this run only, since the machine has no keyring. `locked`: stored, but the keyring is locked. */
-export const secretState = z.enum(['stored', 'memory', 'missing', 'locked']);
+const secretState = z.enum(['stored', 'memory', 'missing', 'locked']);
 export type SecretState = z.infer<typeof secretState>;
 
 /** What a connection's service profile differs in from that of the others. */

@@ -5,7 +5,7 @@ import { connectionDraft } from './connection.ts';
 import { id, name } from './fields.ts';
 
 /** What a connection's service profile differs in: the file that was imported into it, and what was fitted above it. */
-export const carriedProfile = z.strictObject({
+const carriedProfile = z.strictObject({
   /** Of the file; empty where there is none. */
   name: z.string().max(300),
   content: z.record(z.string(), z.unknown()).nullable(),
@@ -35,7 +35,7 @@ export const deployment = z.strictObject({
 export type Deployment = z.infer<typeof deployment>;
 
 /** One thing of a file, and what importing it would do. */
-export const importItem = z.strictObject({
+const importItem = z.strictObject({
   kind: z.enum(['connection', 'mapping', 'reasons']),
   name: name.or(z.literal('')),
   change: z.enum(['new', 'changed', 'same', 'refused']),

@@ -22,7 +22,7 @@ export const portalSession = z.strictObject({
 export type PortalSession = z.infer<typeof portalSession>;
 
 /** groupBy's literal values are not shown by the specification; the service profile maps these to its own. */
-export const grouping = z.enum(['day', 'definition', 'operation', 'all']);
+const grouping = z.enum(['day', 'definition', 'operation', 'all']);
 export type Grouping = z.infer<typeof grouping>;
 
 /** Ends the check where it is none: no more is done with a text of megabytes. */

@@ -6,7 +6,7 @@ export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank']);
 export type CellState = z.infer<typeof cellState>;
 
 /** One row as the window gets it: results masked, source columns as they are unless they hold cleartext. */
-export const resultRow = z.strictObject({
+const resultRow = z.strictObject({
   /** Position in the source from 1, header not counted. */
   row: z.int().positive(),
   state: cellState,
@@ -36,7 +36,7 @@ export const someColumns = z
   });
 
 /** A condition on one column, which is counted as the window shows them: the source's, then the results beside theirs. */
-export const rowCondition = z.strictObject({
+const rowCondition = z.strictObject({
   column: count,
   /**
    * The text of `brand` is the card scheme's name, of `length` a number of characters, of `failed` a code or empty for

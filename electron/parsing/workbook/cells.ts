@@ -122,7 +122,7 @@ const blockEntries = 64 * 1024;
  * Texts packed as UTF-8 outside the heap: a full sheet has millions, and as strings they took ten times the memory
  * and stalled the process while the collector went through them.
  */
-export function packStrings(): SharedStrings & { add(text: string): void } {
+function packStrings(): SharedStrings & { add(text: string): void } {
   const blocks: Buffer[] = [];
   /** For each text its block, position in it and length. */
   const entries: Uint32Array[] = [];

@@ -19,7 +19,7 @@ export interface Converted {
 }
 
 /** By column from 0: how many cells, with the row of the first, from 1, the header counted. */
-export interface CellsOfColumn {
+interface CellsOfColumn {
   readonly column: number;
   readonly row: number;
   readonly count: number;

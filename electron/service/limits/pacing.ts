@@ -2,7 +2,7 @@ import type { ServiceStatus } from '../../contract/models/app.ts';
 import type { Clock } from '../../util/clock.ts';
 import { RateControl, SlidingWindow } from './rate-control.ts';
 
-export type PauseReason = NonNullable<ServiceStatus['pauseReason']>;
+type PauseReason = NonNullable<ServiceStatus['pauseReason']>;
 
 /** Requests of a person go before those of a batch. */
 export type Priority = 'interactive' | 'batch';
@@ -27,7 +27,7 @@ export interface Permit {
   end(result: 'answered' | 'busy' | 'failed' | 'unsent'): void;
 }
 
-export interface Admission {
+interface Admission {
   readonly priority: Priority;
   readonly pauseLimit: PauseLimit;
   readonly signal: AbortSignal;

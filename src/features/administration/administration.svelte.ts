@@ -41,7 +41,7 @@ export interface KeyForm {
 }
 
 /** What the service takes where nothing is chosen; a person may leave all of it as it is. */
-export const definitionDefaults: Record<
+const definitionDefaults: Record<
   DefinitionKind,
   Pick<DefinitionDraft, 'keepFirst' | 'keepLast' | 'maskCharacter' | 'luhn' | 'maxBytes'>
 > = {

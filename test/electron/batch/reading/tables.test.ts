@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../../../electron/storage/byte-source.ts';
 import { done } from '../../../../electron/contract/errors.ts';
 import { detectFormat } from '../../../../electron/batch/reading/detect.ts';
-import { parseRows } from '../../../../electron/batch/reading/parse-rows.ts';
 import {
   beginning,
   readRows,
@@ -162,13 +161,19 @@ describe('reading what was written', () => {
   });
 });
 
+/** The fields of a line, by another reader. */
+const parsed = (line: string): string[] => {
+  const { data } = new Papa.Parser({ delimiter: ',', newline: '\n' }).parse(line, 0, true);
+  return (data as string[][])[0] ?? [];
+};
+
 describe('formulas', () => {
   it('are neutralised, counted, and nothing else is touched', () => {
     fc.assert(
       fc.property(fc.array(field, { minLength: 1, maxLength: 8 }), (fields) => {
         const writer = createRowWriter({ delimiter: ',', newline: '\n', spreadsheet: true });
         const line = writer.line(fields);
-        const back = parseRows(line, ',', '\n').rows[0] ?? [];
+        const back = parsed(line);
         expect(back).toEqual(fields.map(neutralise));
         expect(writer.escaped).toBe(fields.filter((one) => neutralise(one) !== one).length);
         back.forEach((cell, i) => {
