@@ -5,7 +5,11 @@ export default defineConfig({
   plugins: [svelte()],
   test: {
     include: ['test/{dev,electron,electron-contract,src,scripts,attacks}/**/*.test.ts'],
-    setupFiles: ['test/support/boringssl-setup.ts', 'test/support/locale.ts'],
+    setupFiles: [
+      'test/support/boringssl-setup.ts',
+      'test/support/locale.ts',
+      'test/support/warnings-setup.ts',
+    ],
     // By default one worker fewer than processors: on a machine of two, half of it.
     maxWorkers: '100%',
     testTimeout: 60_000,

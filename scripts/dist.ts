@@ -80,11 +80,18 @@ export interface Distribution {
   readonly standIn: boolean;
 }
 
+export interface PackagePaths {
+  readonly root: string;
+  readonly output: string;
+  /** Takes what electron-builder says, line by line. */
+  readonly print?: (line: string) => void;
+}
+
 /** Runs electron-builder, and dpkg-deb where a .deb is asked for. Answers the packages' paths. Throws a sentence. */
 export function makePackages(
   { targets, arch, signed }: DistPlan,
   distribution: Distribution,
-  { root, output }: { readonly root: string; readonly output: string },
+  { root, output, print = console.log }: PackagePaths,
 ): string[] {
   const macPackages = targets.get('mac')?.filter((target) => target !== 'dir') ?? [];
   if (macPackages.length > 0 && process.platform !== 'darwin')
@@ -95,7 +102,7 @@ export function makePackages(
     throw new Error('A .deb is made with dpkg-deb, which is not on this machine. Debian and Ubuntu have it.');
   for (const [system, chosen] of targets) {
     const asked = chosen.map((target) => (target === 'deb' ? 'dir' : target));
-    runBuilder(root, [
+    const said = runBuilder(root, [
       `--${system}`,
       ...new Set(asked),
       `--${arch}`,
@@ -110,6 +117,9 @@ export function makePackages(
         : []),
       ...(distribution.folder === null ? [] : [`-c.electronDist=${distribution.folder}`]),
     ]);
+    for (const line of said.lines) print(line.length > maxLine ? `${line.slice(0, maxLine)} …` : line);
+    if (!said.ok)
+      throw new Error('electron-builder did not make the package. What it needs is in docs/packaging.md.');
     if (chosen.includes('deb'))
       packageDeb({
         unpacked: path.join(output, arch === 'x64' ? 'linux-unpacked' : `linux-${arch}-unpacked`),
@@ -134,17 +144,14 @@ function sourceDate(root: string): number {
 /** electron-builder lists hundreds of packages in a line or two. */
 const maxLine = 300;
 
-function runBuilder(root: string, args: readonly string[]): void {
+function runBuilder(root: string, args: readonly string[]): { ok: boolean; lines: readonly string[] } {
   const cli = path.join(root, 'node_modules/electron-builder/cli.js');
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
-  const lines = `${stdout}${stderr}`.trimEnd().split('\n');
-  for (const line of lines) console.log(line.length > maxLine ? `${line.slice(0, maxLine)} …` : line);
-  if (status !== 0)
-    throw new Error('electron-builder did not make the package. What it needs is in docs/packaging.md.');
+  return { ok: status === 0, lines: `${stdout}${stderr}`.trimEnd().split('\n') };
 }
 
 /** Of every package that is there, as `sha256sum --check` reads it. Answers their paths. */

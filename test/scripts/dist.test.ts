@@ -54,10 +54,13 @@ test('another Electron than the one this was made with is refused', () => {
 
 test('a package that electron-builder can’t make is a failure, not a missing file', () => {
   const plan = readPlan(['--linux', 'dir', '--electron-dist', '/nowhere'], debian);
-  const paths = { root: process.cwd(), output: tempFolder() };
+  const printed: string[] = [];
+  const print = (line: string) => void printed.push(line);
+  const paths = { root: process.cwd(), output: tempFolder(), print };
   expect(() => makePackages(plan, { folder: '/nowhere', standIn: false }, paths)).toThrow(
     /did not make the package/,
   );
+  expect(printed.join('\n')).toContain('/nowhere');
 });
 
 test.skipIf(process.platform === 'darwin')('a package for macOS is made on a Mac, or not at all', () => {

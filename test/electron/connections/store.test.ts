@@ -379,7 +379,9 @@ const nextPair = pairOf(nextLeaf);
 
 /** Starts to store the next certificate, and answers what is on the disk when the app ends at that step. */
 async function diskAtCrash(context: Awaited<ReturnType<typeof withCertificate>>, step: 'write' | 'rename') {
-  const never = () => new Promise<never>(() => undefined);
+  // It goes on once the disk was copied: a handle that nobody closes would wait for the collector.
+  const ended = Promise.withResolvers<never>();
+  const never = () => ended.promise;
   const reached = new Promise<void>((resolve) => {
     if (step === 'rename') {
       vi.spyOn(fsPromises, 'rename').mockImplementation(() => (resolve(), never()));
@@ -393,7 +395,7 @@ async function diskAtCrash(context: Awaited<ReturnType<typeof withCertificate>>,
     });
   });
   syncBuiltinESMExports();
-  void context.connections.storeCertificate('c1', nextPfx, nextPassphrase);
+  const stored = context.connections.storeCertificate('c1', nextPfx, nextPassphrase);
   await reached;
   vi.restoreAllMocks();
   syncBuiltinESMExports();
@@ -402,6 +404,8 @@ async function diskAtCrash(context: Awaited<ReturnType<typeof withCertificate>>,
   fs.mkdirSync(copy);
   for (const name of names) fs.copyFileSync(path.join(folder, name), path.join(copy, name));
   expect(names).toHaveLength(2);
+  ended.reject(new Error('The app has ended.'));
+  await stored;
   return copy;
 }
 
