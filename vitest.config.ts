@@ -1,10 +1,23 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
+/** What needs the built app, real time, kills, or thousands of made inputs: minutes, where `unit` takes seconds a module. */
+const proof = [
+  'test/{attacks,dev,electron-contract}/**/*.test.ts',
+  'test/electron/{crypto,packaging}/**/*.test.ts',
+  'test/electron/main.test.ts',
+  'test/electron/platform/in-electron.test.ts',
+  'test/electron/audit/crash.test.ts',
+  'test/electron/batch/running/{killed-*,torture,many-rows}.test.ts',
+  'test/electron/built-in-service/{command-line,fuzz,start}.test.ts',
+  'test/electron/service/{faults/**/*,pace}.test.ts',
+  'test/electron/support/self-check.test.ts',
+  'test/scripts/{build,dist,structure,verify-audit}.test.ts',
+];
+
 export default defineConfig({
   plugins: [svelte()],
   test: {
-    include: ['test/{dev,electron,electron-contract,src,scripts,attacks}/**/*.test.ts'],
     setupFiles: [
       'test/support/boringssl-setup.ts',
       'test/support/locale.ts',
@@ -16,5 +29,12 @@ export default defineConfig({
     // On a busy machine a state can come later than the second of the default.
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/{electron,src,scripts}/**/*.test.ts'], exclude: proof },
+      },
+      { extends: true, test: { name: 'proof', include: proof } },
+    ],
   },
 });
