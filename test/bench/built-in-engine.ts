@@ -10,6 +10,7 @@ import { detokenizeAll, tokenizeAll } from '../../electron/built-in-service/engi
 import { luhnDigitBetween } from '../../electron/built-in-service/engine/card-number.ts';
 import { seedSchema } from '../../electron/built-in-service/seed.ts';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 const seconds = 2;
 const batchSize = 1000;
@@ -35,7 +36,7 @@ const secret = randomBytes(32);
 const { definitions } = createAccount(seed, secret, 0);
 const service = await startBuiltInService({
   secret,
-  worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
+  worker: builtInServiceWorker,
   limits: { requestsPerSecond: 100_000, transfersPerDay: 1e12 },
 });
 const pool = new Pool(service.baseUrl, { connect: { ca: service.caPem } });

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 import { startBuiltInService } from '../../electron/built-in-service/start.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 const rate = 2000;
 const seconds = 10;
@@ -21,7 +22,7 @@ interface Seen {
 
 const service = await startBuiltInService({
   secret: randomBytes(32),
-  worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
+  worker: builtInServiceWorker,
 });
 const pool = new Pool(service.baseUrl, { connect: { ca: service.caPem }, connections: 64 });
 const post = (operation: string, body: object) =>

@@ -6,6 +6,7 @@ import { connect, go, lookUp, startBuiltIn, tokenize } from '../support/page-act
 import { connect as connectPlain } from '../support/service-client.ts';
 import { openDistantPort } from './distant-port.ts';
 import { median } from './figures.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 /**
  * One app in its window. From a call of the window to the answer, in milliseconds, of the built-in service (0) or of one
@@ -30,8 +31,7 @@ async function useBuiltIn(): Promise<() => Promise<void>> {
 }
 
 async function useDistant(): Promise<() => Promise<void>> {
-  const worker = new URL('../../electron/built-in-service/worker.ts', import.meta.url);
-  const service = await startBuiltInService({ secret: randomBytes(32), worker });
+  const service = await startBuiltInService({ secret: randomBytes(32), worker: builtInServiceWorker });
   const distant = await openDistantPort(Number(new URL(service.baseUrl).port), roundTripMs);
   const baseUrl = new URL(service.baseUrl);
   baseUrl.port = String(distant.port);

@@ -9,6 +9,7 @@ import { operations } from './statements/operations.ts';
 import { portal } from './statements/portal.ts';
 import { resources } from './statements/resources.ts';
 import { Target, type TargetOptions } from './target.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 /** In the order of the specification, but limits last: they leave the window of a second full. */
 export const statements: readonly Statement[] = [
@@ -42,7 +43,7 @@ export async function startBuiltInTarget(
   const service = await startBuiltInService({
     secret,
     seed,
-    worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
+    worker: builtInServiceWorker,
     toolServer: true,
     sessionSeconds,
     limits: { requestsPerSecond: 300 },

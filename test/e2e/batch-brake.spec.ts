@@ -15,6 +15,7 @@ import {
   startBuiltIn,
   storeSecret,
 } from '../support/page-actions.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 /** Cards of six digits BIN, nine that count, and the check digit. */
 function card(index: number): string {
@@ -138,8 +139,7 @@ test('a policy that was refused is changed in place, and is known as refused aft
 }) => {
   test.setTimeout(120_000);
   // A service of its own: what the policies of the built-in one may do is known beforehand.
-  const worker = new URL('../../electron/built-in-service/worker.ts', import.meta.url);
-  const service = await startBuiltInService({ secret: randomBytes(32), worker });
+  const service = await startBuiltInService({ secret: randomBytes(32), worker: builtInServiceWorker });
   const passwordOf = (policy: string): string =>
     service.policies.find(({ name }) => name === policy)?.password ?? '';
   await connect(page, {

@@ -11,6 +11,7 @@ import { createAuthority, type Authority } from '../faults/certificates.ts';
 import { createPfx } from '../faults/pfx.ts';
 import { expect, test as base } from '../support/app-fixture.ts';
 import { chooseFile, connect, go, type ServiceAccess } from '../support/page-actions.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 interface Guarded {
   readonly access: ServiceAccess;
@@ -24,8 +25,7 @@ interface Guarded {
 const test = base.extend<{ guarded: Guarded }>({
   // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
   guarded: async ({}, use) => {
-    const worker = new URL('../../electron/built-in-service/worker.ts', import.meta.url);
-    const service = await startBuiltInService({ secret: randomBytes(32), worker });
+    const service = await startBuiltInService({ secret: randomBytes(32), worker: builtInServiceWorker });
     const [authority, clients] = await Promise.all([createAuthority(), createAuthority()]);
     const { cert, key } = await authority.sign();
     const presented: string[] = [];

@@ -4,13 +4,13 @@ import { startBuiltInService, type RunningBuiltInService } from '../../electron/
 import { expect, test as base } from '../support/app-fixture.ts';
 import { go, map, paste, readSum, run } from '../support/page-actions.ts';
 import { connect } from '../support/service-client.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 /** A service outside the app, reached as a company's own would be. */
 const test = base.extend<{ service: RunningBuiltInService }>({
   // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
   service: async ({}, use) => {
-    const worker = new URL('../../electron/built-in-service/worker.ts', import.meta.url);
-    const service = await startBuiltInService({ secret: randomBytes(32), worker });
+    const service = await startBuiltInService({ secret: randomBytes(32), worker: builtInServiceWorker });
     await use(service);
     await service.stop();
   },

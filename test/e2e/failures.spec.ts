@@ -4,13 +4,13 @@ import { startBuiltInService, type RunningBuiltInService } from '../../electron/
 import { connect as connectPlain } from '../support/service-client.ts';
 import { expect, test as base } from '../support/app-fixture.ts';
 import { connect, go, type ServiceAccess } from '../support/page-actions.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 /** A service outside the app, reached as a company's own would be. */
 const test = base.extend<{ service: RunningBuiltInService }>({
   // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
   service: async ({}, use) => {
-    const worker = new URL('../../electron/built-in-service/worker.ts', import.meta.url);
-    const service = await startBuiltInService({ secret: randomBytes(32), worker });
+    const service = await startBuiltInService({ secret: randomBytes(32), worker: builtInServiceWorker });
     await use(service);
     await service.stop();
   },
@@ -94,7 +94,7 @@ test('a service that is down', async ({ page, service }) => {
 test('a certificate that nobody vouched for', async ({ page, service }) => {
   const other = await startBuiltInService({
     secret: randomBytes(32),
-    worker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
+    worker: builtInServiceWorker,
   });
   try {
     await connect(page, { ...accessTo(service, 'dispute-desk'), caPem: other.caPem });

@@ -1,10 +1,11 @@
 import { readPkcs12 } from '../../electron/parsing/pkcs12.ts';
 import { createParser, type Parser } from '../../electron/parsing/parser.ts';
 import { systemClock } from '../../electron/util/clock.ts';
+import { parserWorker } from './workers.ts';
 
 /** The product's, with its threads. */
 export const testParser = createParser({
-  worker: new URL('../../electron/parsing/worker.ts', import.meta.url),
+  worker: parserWorker,
   clock: systemClock,
 });
 

@@ -10,6 +10,7 @@ import { createLog } from '../../electron/log/log.ts';
 import type { AwaySignal, Platform, Router } from '../../electron/platform/platform.ts';
 import { fakeKeyring, type FakeKeyring } from './fake-keyring.ts';
 import { openSettingsFile } from './settings-file.ts';
+import { builtInServiceWorker, parserWorker } from './workers.ts';
 
 const origin = 'app://tokendesk';
 
@@ -90,8 +91,8 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     openSettingsFile,
     usualHome: home,
     loadKeytar: () => Promise.resolve(keyring),
-    builtInServiceWorker: new URL('../../electron/built-in-service/worker.ts', import.meta.url),
-    parserWorker: new URL('../../electron/parsing/worker.ts', import.meta.url),
+    builtInServiceWorker,
+    parserWorker,
     licences: [],
     origin,
     log: {

@@ -7,6 +7,7 @@ import { portalOperations } from '../../../electron/built-in-service/portal.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { startBuiltInService, type RunningBuiltInService } from '../../../electron/built-in-service/start.ts';
 import { connect, type Client } from '../../support/service-client.ts';
+import { builtInServiceWorker } from '../../support/workers.ts';
 
 const requestCount = 10_000;
 let service: RunningBuiltInService;
@@ -15,7 +16,7 @@ let client: Client;
 beforeAll(async () => {
   service = await startBuiltInService({
     secret: new Uint8Array(32).fill(7),
-    worker: new URL('../../../electron/built-in-service/worker.ts', import.meta.url),
+    worker: builtInServiceWorker,
     limits: { requestsPerSecond: 1_000_000, transfersPerDay: 1_000_000_000 },
     seed: defaultSeed as Seed,
     toolServer: true,

@@ -6,11 +6,15 @@ import {
   type BuiltInServiceOptions,
 } from '../../../electron/built-in-service/start.ts';
 import { connect } from '../../support/service-client.ts';
+import { builtInServiceWorker } from '../../support/workers.ts';
 
-const worker = new URL('../../../electron/built-in-service/worker.ts', import.meta.url);
 const running: RunningBuiltInService[] = [];
 const start = async (options: Partial<BuiltInServiceOptions> = {}) => {
-  const service = await startBuiltInService({ secret: new Uint8Array(32).fill(1), worker, ...options });
+  const service = await startBuiltInService({
+    secret: new Uint8Array(32).fill(1),
+    worker: builtInServiceWorker,
+    ...options,
+  });
   running.push(service);
   return service;
 };

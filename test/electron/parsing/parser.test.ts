@@ -14,8 +14,8 @@ import { createEncryptedFile, openEncryptedFile } from '../../../electron/storag
 import { createRecordCipher } from '../../../electron/storage/encryption.ts';
 import { codeOf, valueOf } from '../../support/batch-app.ts';
 import { text, workbook } from '../../support/make-workbook.ts';
+import { parserWorker } from '../../support/workers.ts';
 
-const worker = new URL('../../../electron/parsing/worker.ts', import.meta.url);
 const cipher = createRecordCipher(new Uint8Array(32).fill(5), 'parser');
 let folder: string;
 /** What the parser asked the clock for: run, it is the deadline. */
@@ -37,7 +37,7 @@ function parserWith(limits: NonNullable<ParserOptions['limits']> = {}): Parser {
       };
     },
   };
-  return createParser({ worker, clock, limits });
+  return createParser({ worker: parserWorker, clock, limits });
 }
 
 interface Converting {
