@@ -1,4 +1,5 @@
-import { registerHooks } from 'node:module';
+import { registerHooks, syncBuiltinESMExports } from 'node:module';
+import threads from 'node:worker_threads';
 import { installBoringSsl } from './boringssl.ts';
 import pkg from '../../node_modules/electron/package.json' with { type: 'json' };
 
@@ -18,3 +19,16 @@ registerHooks({
 });
 
 installBoringSsl();
+
+// A thread with options of its own would otherwise start without this file.
+threads.Worker = new Proxy(threads.Worker, {
+  construct(target, [file, options]: ConstructorParameters<typeof threads.Worker>, newTarget) {
+    const execArgv = options?.execArgv && ['--require', import.meta.filename, ...options.execArgv];
+    return Reflect.construct(
+      target,
+      [file, { ...options, ...(execArgv && { execArgv }) }],
+      newTarget,
+    ) as object;
+  },
+});
+syncBuiltinESMExports();

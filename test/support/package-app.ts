@@ -43,7 +43,7 @@ export function makeRunnable({ program }: Pick<PackagedApp, 'program'>): void {
   const standIn = (file: string): string => path.join(root, 'dev/electron-on-chromium', file);
   const [threads, main] = [standIn('every-thread.ts'), standIn('main.ts')];
   const script = `#!/bin/sh
-exec '${process.execPath}' --unhandled-rejections=warn --import '${threads}' '${main}' "$0" "$@"
+exec '${process.execPath}' --unhandled-rejections=warn --require '${threads}' '${main}' "$0" "$@"
 exit 1
 `;
   fs.writeFileSync(
