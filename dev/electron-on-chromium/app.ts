@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type * as Electron from 'electron';
 import { removeUnpacked } from './archive.ts';
+import { acquireLock, type InstanceLock } from './single-instance.ts';
 import { notModelled, preventable, strict, StrictEmitter } from './strict.ts';
 
 /*
@@ -97,7 +96,7 @@ export function createApp({
   let isOver = false;
   /** Electron emits `ready` before its message loop runs; until then there is nothing to take down. */
   let isLooping = false;
-  let lock: Lock | null = null;
+  let lock: InstanceLock | null = null;
   const relaunches: Electron.RelaunchOptions[] = [];
   const { promise: readyPromise, resolve: resolveReady } = Promise.withResolvers<undefined>();
 
@@ -114,11 +113,16 @@ export function createApp({
     if (isLooping) leave(code);
   };
   const leave = (code: number): void => {
-    void Promise.allSettled([shutDown(), lock?.told]).then(() => {
-      for (const { execPath = executable, args = argv.slice(1) } of relaunches)
-        spawn(execPath, [...args], { detached: true, stdio: 'ignore' }).unref();
+    void shutDown().finally(() => {
       exitProcess(code);
     });
+  };
+  /** Node's own way out, without `exit`: Electron emits that with `quit`, and where it ends before then not at all. */
+  const exitProcess = (code: number): void => {
+    for (const { execPath = executable, args = argv.slice(1) } of relaunches)
+      spawn(execPath, [...args], { detached: true, stdio: 'ignore' }).unref();
+    removeUnpacked();
+    (process as unknown as { reallyExit(code: number): void }).reallyExit(code);
   };
   const finish = (): void => {
     const event = preventable({});
@@ -171,9 +175,13 @@ export function createApp({
     getVersion: () => version,
     getName: () => name,
     requestSingleInstanceLock() {
-      lock ??= acquire(paths.get('userData') ?? '', argv, (given, folder) => {
-        // It listens once it is ready.
-        void readyPromise.then(() => emitter.emit('second-instance', {}, given, folder, null));
+      lock ??= acquireLock({
+        folder: paths.get('userData') ?? '',
+        argv,
+        onSecond(given, folder) {
+          // It listens once it is ready.
+          void readyPromise.then(() => emitter.emit('second-instance', {}, given, folder, null));
+        },
       });
       return lock.isHeld();
     },
@@ -196,12 +204,13 @@ export function createApp({
     },
     quit,
     exit(code = 0) {
-      if (isLooping) end(code);
-      // At once, without any event. A first instance that is still being told, and a new one, are waited for.
-      else if (relaunches.length === 0 && lock?.isHeld() !== false) {
-        lock?.release();
-        exitProcess(code);
-      } else leave(code);
+      if (isLooping) {
+        end(code);
+        return;
+      }
+      // At once, without any event.
+      lock?.release();
+      exitProcess(code);
     },
     // On other systems there are none.
     ...(process.platform === 'win32' && {
@@ -238,12 +247,6 @@ export function createApp({
   };
 }
 
-/** Node's own way out, without `exit`: Electron emits that with `quit`, and where it ends before then not at all. */
-function exitProcess(code: number): void {
-  removeUnpacked();
-  (process as unknown as { reallyExit(code: number): void }).reallyExit(code);
-}
-
 function readSwitches(argv: readonly string[]): Map<string, string> {
   const switches = new Map<string, string>();
   for (const argument of argv.slice(1)) {
@@ -251,95 +254,4 @@ function readSwitches(argv: readonly string[]): Map<string, string> {
     if (name !== undefined) switches.set(name, value);
   }
   return switches;
-}
-
-interface Lock {
-  isHeld(): boolean;
-  /** Settles when the first instance was told of this one. */
-  readonly told: Promise<void>;
-  release(): void;
-}
-
-/**
- * One process a folder, with the three links that Chromium leaves in it: a lock that names host and process, and a socket
- * in the temporary folder, since its path must be short.
- */
-function acquire(
-  folder: string,
-  argv: readonly string[],
-  onSecond: (argv: string[], folder: string) => void,
-): Lock {
-  const link = (name: string): string => path.join(folder, `Singleton${name}`);
-  fs.mkdirSync(folder, { recursive: true });
-  const holder = readLink(link('Lock'));
-  const owner = Number(/-(\d+)$/.exec(holder ?? '')?.[1] ?? 0);
-  const address = readLink(link('Socket'));
-  if (
-    owner !== 0 &&
-    owner !== process.pid &&
-    isRunning(owner) &&
-    address !== null &&
-    fs.existsSync(address)
-  ) {
-    const told = new Promise<void>((resolve) => {
-      const socket = net.connect(address);
-      const [program = '', ...rest] = argv;
-      const switchesFirst = [
-        ...rest.filter((one) => one.startsWith('-')),
-        ...rest.filter((one) => !one.startsWith('-')),
-      ];
-      socket.end(JSON.stringify({ argv: [program, ...switchesFirst], folder: process.cwd() }));
-      socket
-        .once('close', () => resolve())
-        .on('error', () => undefined)
-        .resume();
-    });
-    return { isHeld: () => false, told, release: () => undefined };
-  }
-  for (const name of ['Lock', 'Socket', 'Cookie']) fs.rmSync(link(name), { force: true });
-  const place = fs.mkdtempSync(path.join(os.tmpdir(), 'electron-'));
-  const file = path.join(place, 'SingletonSocket');
-  const server = net.createServer((socket) => {
-    let text = '';
-    socket.setEncoding('utf8').on('error', () => undefined);
-    socket.on('data', (part: string) => (text += part));
-    socket.once('end', () => {
-      socket.end();
-      const second = JSON.parse(text) as { argv: string[]; folder: string };
-      onSecond(second.argv, second.folder);
-    });
-  });
-  server.listen(file).unref();
-  fs.symlinkSync(`${os.hostname()}-${process.pid}`, link('Lock'));
-  fs.symlinkSync(file, link('Socket'));
-  fs.symlinkSync(randomUUID(), link('Cookie'));
-  let held = true;
-  return {
-    isHeld: () => held,
-    told: Promise.resolve(),
-    release() {
-      if (!held) return;
-      held = false;
-      server.close();
-      for (const name of ['Lock', 'Socket', 'Cookie']) fs.rmSync(link(name), { force: true });
-      fs.rmSync(place, { recursive: true, force: true });
-    },
-  };
-}
-
-function readLink(file: string): string | null {
-  try {
-    return fs.readlinkSync(file);
-  } catch {
-    return null;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

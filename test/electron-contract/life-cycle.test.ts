@@ -36,6 +36,19 @@ describe.concurrent('before ready', () => {
     expect(await app.run()).toEqual([3]);
   });
 
+  test('so it does where something is relaunched, which starts all the same', async ({ probe }) => {
+    const app = probe({
+      main: `${imports} ${watched} watch(app, 'ready');
+        if (process.argv.includes('--again')) { note('again'); app.exit(0); }
+        app.relaunch({ args: [...process.argv.slice(1), '--again'] });
+        app.exit(3);
+        note('after');`,
+    });
+    expect(await app.start().ended).toBe(3);
+    await vi.waitUntil(() => app.notes().length > 0, patience);
+    expect(app.notes()).toEqual([['again', null]]);
+  });
+
   // lib/browser/init.ts (process.exit)
   test('process.exit is app.exit, and its code is process.exitCode where none is given', async ({
     probe,
@@ -237,6 +250,28 @@ describe.concurrent('one instance', () => {
     expect(second?.[1]).toEqual([true, true, app.folder]);
     expect(app.notes().find(([name]) => name === 'released')?.[1]).toBe(false);
   });
+});
+
+// shell/browser/browser.cc (ExitWithCode)
+test('a second instance that exits before ready ends at once, and the first hears of it', async ({
+  probe,
+}) => {
+  const app = probe({
+    main: `${imports}
+      if (!app.requestSingleInstanceLock()) {
+        watch(app, 'ready');
+        app.exit(3);
+        note('after');
+      } else {
+        app.on('second-instance', () => { note('second-instance'); app.exit(0); });
+        app.whenReady().then(() => note('first is ready'));
+      }`,
+  });
+  const first = app.start();
+  await vi.waitUntil(() => app.notes().length === 1, patience);
+  expect(await app.start().ended).toBe(3);
+  expect(await first.ended).toBe(0);
+  expect(app.notes().map(([name]) => name)).toEqual(['first is ready', 'second-instance']);
 });
 
 // shell/browser/electron_browser_main_parts_posix.cc (InstallShutdownSignalHandlers, GracefulShutdownHandler)
