@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
+import { createPackage } from '@electron/asar';
 import { expect, test } from 'vitest';
 import { electronOnChromium } from '../../../scripts/electron-binary.ts';
 import { runApp, runUntilExit, writeModule } from '../../support/run-app.ts';
@@ -46,6 +47,27 @@ test('a Chromium that is not there ends it with a sentence', async () => {
   });
   expect(ended).toMatchObject({ code: 1, left: [] });
   expect(ended.stderr).toMatch(/^There is no Chromium .*\n$/);
+});
+
+test('an app that is killed leaves nothing of its archive', async () => {
+  const folder = tempFolder();
+  const [source, temporary] = ['source', 'temporary'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+  ];
+  for (const each of [source, temporary]) fs.mkdirSync(each);
+  fs.writeFileSync(path.join(source, 'package.json'), '{"name":"app","version":"1.0.0","main":"main.cjs"}');
+  fs.writeFileSync(path.join(source, 'main.cjs'), "require('electron'); console.log(__dirname)");
+  const archive = path.join(folder, 'app.asar');
+  await createPackage(source, archive);
+  const child = spawn(electronOnChromium, [`--user-data-dir=${path.join(folder, 'home')}`, archive], {
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [printed] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(printed.toString('utf8')).toMatch(temporary);
+  child.kill('SIGKILL');
+  await expect.poll(() => fs.readdirSync(temporary)).toEqual([]);
 });
 
 test('an app that is not there ends it with a sentence', async () => {
