@@ -76,10 +76,12 @@ export function createApp({
 }: AppOptions): AppControl {
   const switches = readSwitches(argv);
   const home = os.homedir();
+  /** An empty one counts as none. */
+  const variable = (name: string): string | undefined => env[name] || undefined;
   const appData = {
-    linux: env['XDG_CONFIG_HOME'] ?? path.join(home, '.config'),
+    linux: variable('XDG_CONFIG_HOME') ?? path.join(home, '.config'),
     darwin: path.join(home, 'Library/Application Support'),
-    win32: env['APPDATA'] ?? path.join(home, 'AppData/Roaming'),
+    win32: variable('APPDATA') ?? path.join(home, 'AppData/Roaming'),
   }[process.platform as 'linux'];
   const userData = switches.get('user-data-dir') ?? '';
   const paths = new Map<string, string>([
@@ -88,7 +90,7 @@ export function createApp({
     ['userData', path.isAbsolute(userData) ? userData : path.join(appData, name)],
     ['temp', os.tmpdir()],
     ['exe', executable],
-    ['downloads', env['XDG_DOWNLOAD_DIR'] ?? path.join(home, 'Downloads')],
+    ['downloads', variable('XDG_DOWNLOAD_DIR') ?? path.join(home, 'Downloads')],
   ]);
   const protocols = new Set<string>();
   let ready = false;

@@ -56,11 +56,17 @@ function open(): Browser {
     env,
     switches: switches.map(([name, value]) => `--${name}${value === '' ? '' : `=${value}`}`),
   });
+  let hasAnswered = false;
+  started.send('Browser.getVersion').then(
+    () => (hasAnswered = true),
+    () => undefined,
+  );
   void started.ended.then(() => {
     if (started !== browser) return;
     browser = null;
-    // It could not start.
-    if (!windows.allGone() && !control.isEnding()) control.module.exit?.(1);
+    if (control.isEnding() || (hasAnswered && windows.allGone())) return;
+    console.error('Chromium has ended before it could show the app.');
+    control.module.exit?.(1);
   });
   return started;
 }
@@ -97,11 +103,15 @@ export const program = {
   startBrowser(): void {
     state.browser();
   },
-  /** Chromium's own files of every start. */
+  /** Chromium's own files of every start. It goes on without them, on a full disk for one. */
   writeSessionData(): void {
     const folder = state.sessionData();
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    fs.writeFileSync(path.join(folder, 'Local State'), '{}', { mode: 0o600 });
+    try {
+      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+      fs.writeFileSync(path.join(folder, 'Local State'), '{}', { mode: 0o600 });
+    } catch {
+      // Nothing reads them.
+    }
   },
 };
 

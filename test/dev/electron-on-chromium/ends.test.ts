@@ -49,6 +49,14 @@ test('a Chromium that is not there ends it with a sentence', async () => {
   expect(ended.stderr).toMatch(/^There is no Chromium .*\n$/);
 });
 
+test.runIf(process.platform === 'linux')('a Chromium that ends at once ends it with a sentence', async () => {
+  const ended = await runUntilExit(electronOnChromium, [process.cwd(), `--user-data-dir=${tempFolder()}`], {
+    env: { TOKENDESK_CHROMIUM: '/bin/false' },
+  });
+  expect(ended).toMatchObject({ code: 1, left: [] });
+  expect(ended.stderr).toContain('Chromium has ended before it could show the app.\n');
+});
+
 test('an app that is killed leaves nothing of its archive', async () => {
   const folder = tempFolder();
   const [source, temporary] = ['source', 'temporary'].map((name) => path.join(folder, name)) as [
@@ -68,6 +76,18 @@ test('an app that is killed leaves nothing of its archive', async () => {
   expect(printed.toString('utf8')).toMatch(temporary);
   child.kill('SIGKILL');
   await expect.poll(() => fs.readdirSync(temporary)).toEqual([]);
+});
+
+test('an app goes on where Chromium’s own files can’t be written', async () => {
+  const folder = tempFolder();
+  fs.mkdirSync(path.join(folder, 'Local State'));
+  const ended = await runApp([`--user-data-dir=${folder}`], {
+    modules: [
+      `const { app } = require('electron'); app.setPath('sessionData', ${JSON.stringify(folder)});
+      app.setPath = () => undefined; app.whenReady().then(() => app.exit(5));`,
+    ],
+  });
+  expect(ended.code).toBe(5);
 });
 
 test('an app that is not there ends it with a sentence', async () => {

@@ -28,3 +28,13 @@ test('a checkout lies wherever its folder may: the path is no address', async ()
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   expect(ended.stdout).toMatch(/-on-chromium\n$/);
 });
+
+test('a folder that the environment names as nothing is the usual one', async () => {
+  const folder = tempFolder();
+  writeApp(folder, "app.getPath('userData'), app.getPath('downloads')");
+  const ended = await runUntilExit(electronOnChromium, [folder], {
+    env: { HOME: folder, XDG_CONFIG_HOME: '', XDG_DOWNLOAD_DIR: '' },
+  });
+  const [data, downloads] = [path.join(folder, '.config/app'), path.join(folder, 'Downloads')];
+  expect(ended).toMatchObject({ code: 0, stdout: `${data} ${downloads}\n`, stderr: '' });
+});
