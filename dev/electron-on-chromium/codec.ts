@@ -9,19 +9,13 @@
  */
 export function encode(given: unknown): unknown {
   const tagged = (kind: string, value?: unknown): unknown => ({ $: kind, v: value });
-  const bytes = (view: Uint8Array): string => {
+  const bytes = (buffer: ArrayBuffer): string => {
     let text = '';
-    for (const byte of view) text += String.fromCharCode(byte);
+    for (const byte of new Uint8Array(buffer)) text += String.fromCharCode(byte);
     return btoa(text);
   };
-  const above = new Set<unknown>();
-  const nested = (holder: unknown, list: () => unknown): unknown => {
-    if (above.has(holder)) throw new Error('electron-on-chromium does not model a value that holds itself.');
-    above.add(holder);
-    const result = list();
-    above.delete(holder);
-    return result;
-  };
+  /** Objects by the order in which they are met: one in several places arrives as one. */
+  const met = new Map<object, number>();
   const walk = (value: unknown): unknown => {
     switch (typeof value) {
       case 'string':
@@ -41,30 +35,31 @@ export function encode(given: unknown): unknown {
         throw new Error('An object could not be cloned.');
     }
     if (value === null) return null;
-    if (Array.isArray(value)) return nested(value, () => Array.from(value as unknown[], walk));
-    if (value instanceof Date) return tagged('date', value.getTime());
+    const at = met.get(value);
+    if (at !== undefined) return tagged('met', at);
+    met.set(value, met.size);
+    if (Array.isArray(value)) return Array.from(value as unknown[], walk);
+    if (value instanceof Date) return tagged('date', walk(value.getTime()));
     if (value instanceof RegExp) return tagged('regexp', [value.source, value.flags]);
-    if (value instanceof Error) return tagged('error', [value.name, value.message]);
+    if (value instanceof Error) {
+      if (Object.hasOwn(value, 'cause'))
+        throw new Error('electron-on-chromium does not model the cause of an error between processes.');
+      return tagged('error', [value.name, value.message]);
+    }
     if (value instanceof Map)
-      return nested(value, () =>
-        tagged(
-          'map',
-          [...value].map((pair) => pair.map(walk)),
-        ),
+      return tagged(
+        'map',
+        [...value].map((pair) => pair.map(walk)),
       );
-    if (value instanceof Set) return nested(value, () => tagged('set', [...value].map(walk)));
-    if (value instanceof ArrayBuffer) return tagged('buffer', bytes(new Uint8Array(value)));
+    if (value instanceof Set) return tagged('set', [...value].map(walk));
+    if (value instanceof ArrayBuffer) return tagged('buffer', bytes(value));
     if (ArrayBuffer.isView(value)) {
-      const view = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-      // Node's Buffer arrives as what it is for the rest of the world.
-      const name = value.constructor.name === 'Buffer' ? 'Uint8Array' : value.constructor.name;
-      return tagged('view', [name, bytes(view)]);
+      const length = 'length' in value ? value.length : value.byteLength;
+      return tagged('view', [value.constructor.name, walk(value.buffer), value.byteOffset, length]);
     }
     if (Object.prototype.toString.call(value) !== '[object Object]')
       throw new Error(`electron-on-chromium does not model a ${value.constructor.name} between processes.`);
-    const members = nested(value, () =>
-      Object.fromEntries(Object.entries(value).map(([name, member]) => [name, walk(member)])),
-    );
+    const members = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, walk(member)]));
     return Object.hasOwn(value, '$') ? tagged('object', members) : members;
   };
   // It refuses what can't be cloned at all, Proxies among them, and takes prototypes and accessors away.
@@ -80,14 +75,34 @@ export function encode(given: unknown): unknown {
 /** The value that `encode` was given. */
 export function decode(given: unknown): unknown {
   const unpack = (text: string): Uint8Array => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const members = (value: object): unknown =>
-    Object.fromEntries(Object.entries(value).map(([name, member]) => [name, walk(member)]));
+  /** Objects in the order in which `encode` met them, each there before what is in it. */
+  const met: unknown[] = [];
+  const meet = <T extends object>(made: T): T => {
+    met.push(made);
+    return made;
+  };
+  const ownMember = { writable: true, enumerable: true, configurable: true };
+  const members = (value: object): unknown => {
+    const made = meet<Record<string, unknown>>({});
+    for (const [name, member] of Object.entries(value)) {
+      // Where there is none of its own, to set it sets the prototype.
+      if (name === '__proto__') Object.defineProperty(made, name, ownMember);
+      made[name] = walk(member);
+    }
+    return made;
+  };
   const walk = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return (value as unknown[]).map(walk);
+    if (Array.isArray(value)) {
+      const list = meet<unknown[]>([]);
+      for (const item of value as unknown[]) list.push(walk(item));
+      return list;
+    }
     if (!Object.hasOwn(value, '$')) return members(value);
     const { $: kind, v } = value as { $: string; v: never };
     switch (kind) {
+      case 'met':
+        return met[v];
       case 'undefined':
         return undefined;
       case 'number':
@@ -95,21 +110,28 @@ export function decode(given: unknown): unknown {
       case 'bigint':
         return BigInt(v);
       case 'date':
-        return new Date(v);
+        return meet(new Date(walk(v) as number));
       case 'regexp':
-        return new RegExp(v[0], v[1]);
+        return meet(new RegExp(v[0], v[1]));
       case 'error':
-        return Object.assign(new Error(v[1]), { name: v[0] });
-      case 'map':
-        return new Map((v as unknown[][]).map((pair) => pair.map(walk)) as [unknown, unknown][]);
-      case 'set':
-        return new Set((v as unknown[]).map(walk));
+        return meet(Object.assign(new Error(v[1]), { name: v[0] }));
+      case 'map': {
+        const map = meet(new Map<unknown, unknown>());
+        for (const [key, item] of v as [unknown, unknown][]) map.set(walk(key), walk(item));
+        return map;
+      }
+      case 'set': {
+        const set = meet(new Set<unknown>());
+        for (const item of v as unknown[]) set.add(walk(item));
+        return set;
+      }
       case 'buffer':
-        return unpack(v).buffer;
+        return meet(unpack(v).buffer);
       case 'view': {
-        const { buffer } = unpack(v[1]);
-        const View = (globalThis as unknown as Record<string, new (buffer: unknown) => unknown>)[v[0]];
-        return View === undefined ? undefined : new View(buffer);
+        const View = Reflect.get(globalThis, v[0]) as new (...args: unknown[]) => object;
+        // Met before its buffer.
+        const at = met.push(null) - 1;
+        return (met[at] = new View(walk(v[1]), v[2], v[3]));
       }
       default:
         return members(v);

@@ -8,7 +8,7 @@ import { answerRequests, type RequestsOptions } from './requests.ts';
 import { partsOf, type Schemes } from './sessions.ts';
 import type { State } from './state.ts';
 import { notModelled, preventable, strict, StrictEmitter } from './strict.ts';
-import { bindingName, entries, pathMark, worldName, worldScripts, type ToMain } from './worlds.ts';
+import { bindingName, entries, worldName, worldScripts, type ToMain } from './worlds.ts';
 
 /*
  * `webContents`: the one page of the browser.
@@ -86,9 +86,9 @@ export function createContents(state: State, options: ContentsOptions) {
     close: options.close,
     /** Dropped where no preload listens yet, or any more. */
     send(channel, ...args: unknown[]) {
-      const encoded = JSON.stringify(encode(args));
+      const encoded = encode(args);
       const to = mainContext();
-      if (to !== undefined) void evaluate(`${entries.deliver}(${JSON.stringify(channel)}, ${encoded})`, to);
+      if (to !== undefined) void call('deliver', [channel, encoded], to);
     },
     setWindowOpenHandler(handler) {
       windowOpenHandler = handler;
@@ -139,6 +139,14 @@ export function createContents(state: State, options: ContentsOptions) {
 
   const mainContext = (): Context | undefined =>
     [...contexts.values()].find(({ frameId }) => frameId === mainFrame);
+
+  /** Of what `worlds.ts` defines. The arguments are read as JSON: in a script `__proto__:` would set a prototype. */
+  const call = (
+    entry: keyof typeof entries,
+    args: readonly unknown[],
+    to: Context,
+  ): Promise<RemoteObject | null> =>
+    evaluate(`${entries[entry]}(...JSON.parse(${JSON.stringify(JSON.stringify(args))}))`, to);
 
   /** In the preload's world; null where that page was left meanwhile. */
   async function evaluate(expression: string, { uniqueId }: Context): Promise<RemoteObject | null> {
@@ -318,7 +326,7 @@ export function createContents(state: State, options: ContentsOptions) {
     } satisfies Partial<Electron.WebFrameMain>);
     const { id, channel } = message;
     const settle = (isOk: boolean, value: unknown): void => {
-      void evaluate(`${entries.settle}(${id}, ${String(isOk)}, ${JSON.stringify(value)})`, from);
+      void call('settle', [id, isOk, value], from);
     };
     const event = strict('the event of an invoke', { sender: module, senderFrame });
     void withPaths(message.args, from)
@@ -337,8 +345,8 @@ export function createContents(state: State, options: ContentsOptions) {
   async function withPaths(args: unknown, from: Context): Promise<unknown> {
     const text = JSON.stringify(args);
     const paths = new Map<string, string>();
-    for (const [mark] of text.matchAll(new RegExp(`${pathMark}\\d+`, 'g')))
-      paths.set(mark, await pathOf(await evaluate(`${entries.takeFile}(${JSON.stringify(mark)})`, from)));
+    for (const [mark] of text.matchAll(new RegExp(`${scripts.pathMark}\\d+`, 'g')))
+      paths.set(mark, await pathOf(await call('takeFile', [mark], from)));
     if (paths.size === 0) return args;
     return JSON.parse(text, (_key, value: unknown) =>
       typeof value === 'string' ? (paths.get(value) ?? value) : value,

@@ -22,9 +22,6 @@ export type ToMain =
   | { readonly kind: 'open'; readonly url: string }
   | { readonly kind: 'focus' | 'blur' | 'hidden' | 'resize' };
 
-/** Stands for a File's path until main asks Chromium for it. */
-export const pathMark = 'electron-on-chromium:path-of-file:';
-
 type Wire =
   | { readonly value: unknown }
   | { readonly call: number }
@@ -39,17 +36,24 @@ type Wire =
  */
 function connect(port: EventTarget, here: string, there: string) {
   const { CustomEvent, structuredClone, Map, Promise, Error, Array, Object } = globalThis;
+  // Taken before any script of the page runs: what it puts in their place would be handed the port.
+  const dispatchEvent = port.dispatchEvent.bind(port);
+  const addEventListener = port.addEventListener.bind(port);
+  const apply = Reflect.apply.bind(Reflect);
+  const { get: detailOf } = Object.getOwnPropertyDescriptor(CustomEvent.prototype, 'detail') as unknown as {
+    readonly get: () => never;
+  };
   const functions = new Map<number, (...args: unknown[]) => unknown>();
   const promises = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
   let last = 0;
   let returned: { readonly wire?: Wire; readonly error?: string } = {};
 
   const tell = (kind: string, detail: unknown): void => {
-    port.dispatchEvent(new CustomEvent(`${there} ${kind}`, { detail }));
+    dispatchEvent(new CustomEvent(`${there} ${kind}`, { detail }));
   };
   const hear = (kind: string, listener: (detail: never) => void): void => {
-    port.addEventListener(`${here} ${kind}`, (event) => {
-      listener((event as unknown as { readonly detail: never }).detail);
+    addEventListener(`${here} ${kind}`, (event) => {
+      listener(apply(detailOf, event, []));
     });
   };
   const refuse = (): never => {
@@ -78,8 +82,17 @@ function connect(port: EventTarget, here: string, there: string) {
       ? error.message
       : 'An unknown exception occurred in the isolated context, an error occurred but a valid exception was not thrown.';
 
+  /** What a value has of functions, promises and their holders. Electron keeps one in two places one, which is not modelled. */
+  let wired = new Set<unknown>();
+  const onlyOnce = (value: unknown): void => {
+    if (wired.has(value))
+      throw new Error('electron-on-chromium does not model one function in two places over the bridge.');
+    wired.add(value);
+  };
+
   /** What can be cloned as it stands goes in one piece, and the rest member by member. */
   function pass(value: unknown): Wire {
+    wired = new Set();
     const wire = walk(value, 0, []);
     return 'value' in wire ? clonable(value) : wire;
   }
@@ -91,11 +104,13 @@ function connect(port: EventTarget, here: string, there: string) {
     if (typeof value === 'symbol')
       throw new Error('electron-on-chromium does not model a symbol over the bridge.');
     if (typeof value === 'function') {
+      onlyOnce(value);
       functions.set(++last, value as (...args: unknown[]) => unknown);
       return { call: last };
     }
     if (typeof value !== 'object' || value === null) return { value };
     if (value instanceof Promise) {
+      onlyOnce(value);
       const id = ++last;
       value.then(
         (result: unknown) => {
@@ -116,10 +131,14 @@ function connect(port: EventTarget, here: string, there: string) {
     const within = [...above, value];
     const inner = (member: unknown): Wire => walk(member, depth + (isList ? 1 : 2), within);
     const names = isList ? [] : Object.keys(value);
+    // Electron sets each member, and so the prototype.
+    if (names.includes('__proto__'))
+      throw new Error('electron-on-chromium does not model a member __proto__ over the bridge.');
     const wires = isList
       ? Array.from(value as unknown[], inner)
       : names.map((name) => inner((value as Record<string, unknown>)[name]));
     if (wires.every((wire) => 'value' in wire)) return { value };
+    onlyOnce(value);
     if (isProxy(value)) refuse();
     for (const wire of wires) if ('value' in wire) clonable(wire.value);
     return isList ? { list: wires } : { members: wires.map((wire, at) => [names[at] ?? '', wire]) };
@@ -210,8 +229,14 @@ function inPage(handover: string, join: typeof connect): void {
     ({ ports: [port] }: { ports: [EventTarget] }) => {
       const { receive, hear, tell } = join(port, 'page', 'preload');
       // Main is asked as in Electron, before there is a window. None is made: what main allows is not modelled.
-      page.open = (url = 'about:blank') => {
-        tell('open', new URL(String(url), page.document.baseURI).href);
+      page.open = (url = '') => {
+        const address = String(url);
+        if (address !== '' && !URL.canParse(address, page.document.baseURI))
+          throw new DOMException(
+            `Failed to execute 'open' on 'Window': Unable to open a window with invalid URL '${address}'.`,
+            'SyntaxError',
+          );
+        tell('open', address === '' ? 'about:blank' : new URL(address, page.document.baseURI).href);
         return null;
       };
       hear('expose', ({ key, wire }: { key: string; wire: Wire }) => {
@@ -341,12 +366,22 @@ function inPreload(parts: PreloadParts): void {
   parts.preload(require, module, module.exports);
 }
 
+export interface WorldScripts {
+  readonly page: string;
+  readonly isolated: string;
+  /** With a number it stands for a File's path, until main asks Chromium for it. */
+  readonly pathMark: string;
+}
+
 /** The two scripts of a window, to be evaluated in each new document, the page's first. */
-export function worldScripts(preload: string): { readonly page: string; readonly isolated: string } {
+export function worldScripts(preload: string): WorldScripts {
   // Known to no script of the page, which could otherwise ask for the port.
   const handover = `electron-${crypto.randomUUID()}`;
+  // A page that knew it could have main read a path where there is none.
+  const pathMark = `path-of-file:${crypto.randomUUID()}:`;
   const names = JSON.stringify({ handover, bindingName, entries, pathMark });
   return {
+    pathMark,
     page: `(${inPage.toString()})(${JSON.stringify(handover)}, ${connect.toString()});`,
     isolated: `(${inPreload.toString()})({ ...${names}, join: ${connect.toString()}, encode: ${encode.toString()},
       decode: ${decode.toString()}, preload: function (require, module, exports) {${preload}\n} });`,

@@ -78,7 +78,10 @@ contextBridge.exposeInMainWorld('bridge', {
     await ipcRenderer.invoke('note', 'preload', [failure(() => electron.webFrame), failure(() => ipcRenderer.sendSync('x')),
       failure(() => contextBridge.executeInMainWorld({})), failure(() => webUtils.other()), failure(() => require('node:fs')),
       failure(() => contextBridge.exposeInMainWorld('symbols', { s: Symbol('s') })),
-      failure(() => { const own = {}; own.own = own; contextBridge.exposeInMainWorld('itself', own); })]);
+      failure(() => { const own = {}; own.own = own; contextBridge.exposeInMainWorld('itself', own); }),
+      failure(() => contextBridge.exposeInMainWorld('prototype', { ['__proto__']: 1 })),
+      failure(() => { const f = () => 1; contextBridge.exposeInMainWorld('twice', { f, g: f }); }),
+      await ipcRenderer.invoke('note', 'x', new Error('x', { cause: 1 })).catch(({ message }) => message)]);
     await ipcRenderer.invoke('done');
   },
 });
@@ -198,6 +201,9 @@ describe('the program that stands for Electron', () => {
       'Error: module not found: node:fs',
       unmodelled('a symbol over the bridge'),
       unmodelled('a value that holds itself'),
+      unmodelled('a member __proto__ over the bridge'),
+      unmodelled('one function in two places over the bridge'),
+      unmodelled('the cause of an error between processes'),
     ]);
   });
 });

@@ -18,6 +18,8 @@ const failure = (call) => { try { call(); return 'no error'; } catch (error) { r
 const refused = (value) => failure(() => contextBridge.exposeInMainWorld('never' + Math.random(), value));
 const heard = [];
 ipcRenderer.on('early', (event, ...args) => heard.push(args));
+const unusual = [];
+ipcRenderer.on('unusual', (event, value) => unusual.push(Object.keys(value), value.inner ?? null, String(value.date)));
 contextBridge.exposeInMainWorld('bridge', {
   note: (name, value) => ipcRenderer.invoke('note', name, value),
   onRun: (run) => { ipcRenderer.on('run', async (event, id, name, args) => {
@@ -53,9 +55,25 @@ contextBridge.exposeInMainWorld('bridge', {
   },
   invokeRefused: async () => Promise.all([() => 1, new Proxy({}, {}), Symbol('s'), { f() {} }].map((value) =>
     ipcRenderer.invoke('echo', value).then(() => 'taken', ({ message }) => message))),
+  invokeShared: async () => {
+    const shared = { a: 1 };
+    const buffer = new Uint8Array([1, 2, 3, 4]).buffer;
+    const given = { list: [shared, shared], views: [new Uint8Array(buffer, 1, 2), new DataView(buffer)],
+      key: new Map([[shared, new Set([shared])]]) };
+    given.self = given;
+    const { list, views, key, self } = await ipcRenderer.invoke('echo', given);
+    return [list[0] === list[1], views[0].buffer === views[1].buffer, [...views[0]], key.get(list[0]).has(list[0]),
+      self.self.list === list];
+  },
+  invokeUnusual: async () => {
+    const given = { date: new Date(NaN), ['__proto__']: { inner: 1 } };
+    const [here, inMain] = await ipcRenderer.invoke('look', given);
+    return [String(here.date), Object.keys(here), here.inner ?? null, inMain];
+  },
   sendPath: (file) => ipcRenderer.invoke('path', webUtils.getPathForFile(file)),
   pathOfOther: () => failure(() => webUtils.getPathForFile({ name: 'x', path: '/etc/passwd' })),
   heard: () => heard,
+  unusual: () => unusual,
   world: () => [typeof window.ofThePage, typeof require, typeof document.title],
 });
 `;
@@ -89,6 +107,28 @@ const actions = {
   invokeRefused: () => bridge.invokeRefused(),
   invokeErrors: () => Promise.all(['throws', 'absent', 'function'].map((channel) =>
     bridge.invoke(channel).then(() => 'no error', ({ name, message }) => name + ': ' + message))),
+  invokeShared: () => bridge.invokeShared(),
+  invokeUnusual: () => bridge.invokeUnusual(),
+  pathLike: () => bridge.invoke('echo', 'electron-on-chromium:path-of-file:0'),
+  prototypes: async () => {
+    const reached = [];
+    const { dispatchEvent, addEventListener } = EventTarget.prototype;
+    const { get } = Object.getOwnPropertyDescriptor(CustomEvent.prototype, 'detail');
+    const replace = (holder, name, descriptor) => Object.defineProperty(holder, name, { ...descriptor, configurable: true });
+    const spy = (call) => function (...args) { reached.push(String(this)); return Reflect.apply(call, this, args); };
+    replace(EventTarget.prototype, 'dispatchEvent', { value: spy(dispatchEvent) });
+    replace(EventTarget.prototype, 'addEventListener', { value: spy(addEventListener) });
+    replace(CustomEvent.prototype, 'detail', { get: spy(get) });
+    await bridge.later();
+    bridge.call((value) => value, 1);
+    replace(EventTarget.prototype, 'dispatchEvent', { value: dispatchEvent });
+    replace(EventTarget.prototype, 'addEventListener', { value: addEventListener });
+    replace(CustomEvent.prototype, 'detail', { get });
+    return reached;
+  },
+  unusual: () => bridge.unusual(),
+  openEmpty: () => [window.open(''), window.open(undefined), window.open()],
+  openBad: () => failure(() => window.open('http://[')),
   heard: () => bridge.heard(),
   origin: () => [location.origin, isSecureContext],
   inline: () => { const script = document.createElement('script');
@@ -146,6 +186,7 @@ app.whenReady().then(async () => {
   });
   ipcMain.handle('ran', (event, id, answer) => running.get(id)(answer));
   ipcMain.handle('echo', (event, value) => value);
+  ipcMain.handle('look', (event, value) => [value, [String(value.date), Object.keys(value)]]);
   ipcMain.handle('path', (event, path) => path);
   ipcMain.handle('throws', () => { throw new RangeError('in main'); });
   ipcMain.handle('function', () => () => 1);
@@ -164,9 +205,11 @@ app.whenReady().then(async () => {
   await window.loadURL(pageUrl);
   note('loaded', webContents.getURL());
   webContents.send('early', 'after', { u: undefined }, new Map([[1, 2]]));
+  webContents.send('unusual', { ['__proto__']: { inner: 1 }, date: new Date(NaN) });
   for (const name of ['heard', 'worlds', 'frozen', 'values', 'functions', 'errors', 'members', 'proxies', 'refusals', 'file',
     'madeFile', 'pathOfOther', 'invokeOdd', 'invokeRefused', 'invokeErrors', 'origin', 'inline', 'markup', 'eval', 'missing',
-    'fetchOther', 'fetchCancelled', 'open']) note('page: ' + name, await run(name));
+    'fetchOther', 'fetchCancelled', 'open', 'unusual', 'invokeShared', 'invokeUnusual', 'pathLike', 'prototypes', 'openEmpty',
+    'openBad']) note('page: ' + name, await run(name));
   const soon = () => new Promise((resolve) => setTimeout(resolve, 150));
   for (const name of ['leave', 'frame', 'download']) { await run(name); await soon(); }
   note('stayed', webContents.getURL());
@@ -246,6 +289,11 @@ describe('a window', () => {
   // docs/api/web-contents.md (send): an arbitrary message to a page that does not listen is lost
   test('a message from before the page is lost; a later one is a structured clone', () => {
     expect(of('page: heard')).toEqual([['after', {}, {}]]);
+  });
+
+  // docs/api/web-contents.md (send: structured clone)
+  test('a message keeps a member __proto__ and a date that is none', () => {
+    expect(of('page: unusual')).toEqual([['__proto__', 'date'], null, 'Invalid Date']);
   });
 
   // docs/tutorial/context-isolation.md, sandbox.md
@@ -347,6 +395,25 @@ describe('a window', () => {
     ]);
   });
 
+  // docs/api/ipc-renderer.md (invoke: structured clone)
+  test('one object in several places is one there too, also a buffer below two views and what holds itself', () => {
+    expect(of('page: invokeShared')).toEqual([true, true, [2, 3], true, true]);
+  });
+
+  test('a member __proto__ and a date that is none arrive, there and back', () => {
+    const members = ['date', '__proto__'];
+    expect(of('page: invokeUnusual')).toEqual(['Invalid Date', members, null, ['Invalid Date', members]]);
+  });
+
+  test('a text that looks like the mark of a path stays what it is', () => {
+    expect(of('page: pathLike')).toBe('electron-on-chromium:path-of-file:0');
+  });
+
+  // docs/tutorial/context-isolation.md
+  test('a page that replaces what events are sent with reaches nothing of the bridge', () => {
+    expect(of('page: prototypes')).toEqual([]);
+  });
+
   // shell/common/v8_util.cc
   test('invoke refuses functions, symbols and Proxies', () => {
     expect(of('page: invokeRefused')).toEqual(
@@ -390,7 +457,18 @@ describe('a window', () => {
   // docs/api/web-contents.md (setWindowOpenHandler)
   test('window.open is asked for and denied', () => {
     expect(of('page: open')).toBe(true);
-    expect(of('window.open')).toBe('https://a.example/');
+    const asked = app.notes().filter(([name]) => name === 'window.open');
+    expect(asked.map(([, value]) => value)).toEqual([
+      'https://a.example/',
+      'about:blank',
+      'about:blank',
+      'about:blank',
+    ]);
+    expect(of('page: openEmpty')).toEqual([null, null, null]);
+  });
+
+  test('window.open of a bad address throws, and nobody is asked', () => {
+    expect(of('page: openBad')).toMatch(/^SyntaxError: /);
   });
 
   // docs/api/web-contents.md (will-frame-navigate, will-navigate: not by loadURL)
