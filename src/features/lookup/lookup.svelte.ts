@@ -192,17 +192,20 @@ export class LookupController {
     if (token === '') return false;
     const { name: definition } = field.definition;
     const operation = this.retry?.operation;
-    const isFound = await this.#show(() =>
-      this.#api.call('lookup.mask', {
-        policy: this.app.policy,
-        definition,
-        token,
-        caseReference: this.cases.current,
-      }),
+    const isFound = await this.#show(
+      () =>
+        this.#api.call('lookup.mask', {
+          policy: this.app.policy,
+          definition,
+          token,
+          caseReference: this.cases.current,
+        }),
+      () => {
+        // Unless something else was typed meanwhile.
+        if (looksLikeCard && field.takeAsToken() === token) field.show(token, definition);
+        field.found(definition);
+      },
     );
-    // Unless something else was typed meanwhile.
-    if (isFound && looksLikeCard && field.takeAsToken() === token) field.show(token, definition);
-    if (isFound) field.found(definition);
     // The token is there again: opens the panel of the operation that failed.
     if (isFound && operation === 'Detokenize') this.open('reveal');
     if (isFound && operation === 'Translate') this.open('translate');
@@ -211,16 +214,18 @@ export class LookupController {
 
   /** `cleartext` is obscured and tidied where it was typed. The field then has the token made of it. */
   async tokenize(cleartext: ObscuredText, definition = this.definition.name): Promise<boolean> {
-    const isMade = await this.#show(() =>
-      this.#api.call('lookup.tokenize', {
-        policy: this.app.policy,
-        definition,
-        cleartext,
-        caseReference: this.cases.current,
-      }),
+    return await this.#show(
+      () =>
+        this.#api.call('lookup.tokenize', {
+          policy: this.app.policy,
+          definition,
+          cleartext,
+          caseReference: this.cases.current,
+        }),
+      ({ token, definition: made }) => {
+        this.field.show(token, made);
+      },
     );
-    if (isMade && this.current !== null) this.field.show(this.current.token, this.current.definition);
-    return isMade;
   }
 
   /** Makes a token of what is in the field for tokens, where that is a value. */
@@ -401,7 +406,8 @@ export class LookupController {
       );
   }
 
-  async #show(run: () => Promise<Outcome<Lookup>>): Promise<boolean> {
+  /** `onShown` is called with the result in the same turn: later, somebody may have typed the next token. */
+  async #show(run: () => Promise<Outcome<Lookup>>, onShown: (lookup: Lookup) => void): Promise<boolean> {
     this.#turn += 1;
     const turn = this.#turn;
     this.app.revealed.hide();
@@ -418,6 +424,7 @@ export class LookupController {
     if (!outcome.ok) return false;
     this.retry = null;
     this.announced = kindAnnouncements[outcome.value.kind];
+    onShown(outcome.value);
     await this.reload();
     return true;
   }

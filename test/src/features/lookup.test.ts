@@ -253,6 +253,16 @@ describe('a reveal', () => {
   });
 });
 
+it('has a new token in its field at once, and leaves what is typed after it', async () => {
+  const { controller } = await open();
+  const made = controller.tokenize(obscuredOf('4000123412341234'));
+  while (controller.current === null) await Promise.resolve();
+  expect(controller.field.text).toBe(controller.current.token);
+  controller.field.set('the next token');
+  expect(await made).toBe(true);
+  expect(controller.field.text).toBe('the next token');
+});
+
 it('keeps no copy of a tokenized value', async () => {
   const { controller } = await open();
   controller.setMode('cleartext');
