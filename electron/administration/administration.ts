@@ -28,7 +28,7 @@ import {
 
 export interface AdministrationOptions {
   readonly active: () => Promise<Outcome<ReportedConnection>>;
-  readonly audit: Pick<Audit, 'begin'>;
+  readonly audit: Pick<Audit, 'record'>;
   /**
    * The administrator of the built-in service, whose password nobody can know. Failure for any other connection:
    * portal.credentials.
@@ -220,11 +220,9 @@ export function createAdministration(options: AdministrationOptions): Administra
     policy: string,
     password: string,
   ): Promise<Outcome<unknown>> {
-    const begun = await audit.begin({ action: 'StoreSecret', connection: name, environment, policy });
-    if (!begun.ok) return begun;
-    const stored = await connections.storeSecret(id, { kind: 'policyPassword', policy }, password);
-    begun.value(stored.ok ? { ok: true } : { ok: false, code: stored.failure.code });
-    return stored;
+    return audit.record({ action: 'StoreSecret', connection: name, environment, policy }, () =>
+      connections.storeSecret(id, { kind: 'policyPassword', policy }, password),
+    );
   }
 
   function hold(secret: Omit<HeldSecret, 'secretId'>): MadeSecret {
@@ -402,11 +400,9 @@ export function createAdministration(options: AdministrationOptions): Administra
       if (!reported.ok) return reported;
       const { name, environment } = reported.value.connection;
       const note = `${secret.value.kind} ${secret.value.of}`;
-      const begun = await audit.begin({ action: 'CopySecret', connection: name, environment, note });
-      if (!begun.ok) return begun;
-      const copied = await clipboard.write(secret.value.value, epoch);
-      begun.value(copied.ok ? { ok: true } : { ok: false, code: copied.failure.code });
-      return copied;
+      return audit.record({ action: 'CopySecret', connection: name, environment, note }, () =>
+        clipboard.write(secret.value.value, epoch),
+      );
     },
     'administration.useKey': async ({ secretId }) => {
       const secret = find(secretId);

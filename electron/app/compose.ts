@@ -318,24 +318,16 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     return managed.passphraseRequired === true && !lock.state().passphraseSet;
   }
 
-  async function recorded<T>(action: string, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    const begun = await audit.begin({ action });
-    if (!begun.ok) return begun;
-    const outcome = await run();
-    begun.value(outcome.ok ? { ok: true } : { ok: false, code: outcome.failure.code });
-    return outcome;
-  }
-
   async function saveSettings(next: Settings): Promise<Outcome<Settings>> {
     const fixed = changedFixed(settings(), next, managed);
     if (fixed !== null) return failed('settings.managed', { subject: fixed });
-    const begun = await audit.begin({ action: 'SaveSettings', note: describeChanges(settings(), next) });
-    if (!begun.ok) return begun;
-    const saved = store.write('settings', next);
-    begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
-    platform.setTheme(settings().theme);
-    state.changed();
-    return saved.ok ? done(settings()) : saved;
+    const note = describeChanges(settings(), next);
+    return audit.record({ action: 'SaveSettings', note }, () => {
+      const saved = store.write('settings', next);
+      platform.setTheme(settings().theme);
+      state.changed();
+      return saved.ok ? done(settings()) : saved;
+    });
   }
 
   const { restoreProfile, ...connectionCalls } = createConnectionHandlers({
@@ -375,8 +367,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     'app.wipe': () =>
       batches.count() > 0
         ? Promise.resolve(failed('wipe.batch-running'))
-        : recorded('RemoveEverything', () =>
-            Promise.resolve(platform.restartToWipe() ? done({}) : failed('wipe.unavailable')),
+        : audit.record({ action: 'RemoveEverything' }, () =>
+            platform.restartToWipe() ? done({}) : failed('wipe.unavailable'),
           ),
     ...createDiagnosticsHandlers({
       platform,
@@ -407,13 +399,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
       return unlocked;
     },
-    'lock.reset': () => recorded('ResetLock', () => lock.reset()),
+    'lock.reset': () => audit.record({ action: 'ResetLock' }, () => lock.reset()),
     'lock.setPassphrase': ({ current, next }) => {
       if (managed.passphraseRequired === true && next.obscured === '')
         return Promise.resolve(failed('settings.managed', { subject: 'passphraseRequired' }));
-      return recorded(next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase', () =>
-        lock.setPassphrase(restoreText(current), restoreText(next)),
-      );
+      const action = next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase';
+      return audit.record({ action }, () => lock.setPassphrase(restoreText(current), restoreText(next)));
     },
     'lock.active': () => {
       lock.active();
@@ -558,15 +549,11 @@ async function activeConnection(
 }
 
 /** Writes each locking to the audit log, by whatever it was caused. Returns the function that stops it. */
-function recordLocking(lock: Pick<Lock, 'state' | 'onChange'>, audit: Pick<Audit, 'begin'>): () => void {
+function recordLocking(lock: Pick<Lock, 'state' | 'onChange'>, audit: Pick<Audit, 'record'>): () => void {
   let wasLocked = lock.state().locked;
-  const record = async (): Promise<void> => {
-    const begun = await audit.begin({ action: 'Lock' });
-    if (begun.ok) begun.value({ ok: true });
-  };
   return lock.onChange(() => {
     const { locked } = lock.state();
-    if (locked && !wasLocked) void record();
+    if (locked && !wasLocked) void audit.record({ action: 'Lock' }, () => done(null));
     wasLocked = locked;
   });
 }

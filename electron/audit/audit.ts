@@ -3,7 +3,6 @@ import type { ActivityQuery, AuditEntry, AuditPage } from '../contract/models/ac
 import type { AppState } from '../contract/models/app.ts';
 import { createEmitter } from '../util/emitter.ts';
 import {
-  type AuditEnd,
   type AuditIntent,
   beginEntry,
   endEntry,
@@ -13,9 +12,7 @@ import {
 } from './entries.ts';
 import type { AuditKey } from './lines.ts';
 import { openLogWriter, type LogWriter, type LogWriterOptions } from './log-writer.ts';
-
-/** Writes how it ended. Not awaited by callers: the order in the log is the order of these calls. */
-export type AuditClose = (end: AuditEnd) => void;
+import { type AuditClose, type BeginAct, createRecord, type RecordAct } from './record.ts';
 
 /**
  * The audit log: append-only lines, chained by HMAC. A line is synced before `begin` answers; lines that arrive
@@ -26,7 +23,12 @@ export type AuditClose = (end: AuditEnd) => void;
  * Texts are cut at 500 characters. Card numbers and SSNs in them are masked.
  */
 export interface Audit {
-  begin(intent: AuditIntent): Promise<Outcome<AuditClose>>;
+  readonly begin: BeginAct;
+  /**
+   * Begins, runs, writes the end and answers the outcome; where it can't begin nothing is run. The end has the outcome's
+   * code and request ID, and what `run` adds. A run that throws ends as failed, and throws on.
+   */
+  readonly record: RecordAct;
   /** The turn of an act that was to come later has come: writes what is pending. */
   hurry(): void;
   /**
@@ -176,6 +178,22 @@ export function createAudit(options: AuditOptions): Audit {
     };
   }
 
+  async function begin(intent: AuditIntent): Promise<Outcome<AuditClose>> {
+    const content = beginEntry(intent, now(), actor);
+    const sequence = await new Promise<number | null>((settle) => {
+      pending.push({ content, settle });
+      if (intent.later === true) flushWithin(laterWaitMs);
+      else void flush();
+    });
+    if (sequence === null) return failed('audit.unwritable');
+    const close = createClose(content, sequence);
+    if (intent.cleartext !== true || intent.anchorsItself === true) return done(close);
+    const anchored = await anchor();
+    if (anchored.ok) return done(close);
+    close({ ok: false, code: anchored.failure.code });
+    return anchored;
+  }
+
   const opened = open().then(reportState, () => {
     unwritable = true;
     reportState();
@@ -183,21 +201,8 @@ export function createAudit(options: AuditOptions): Audit {
 
   return {
     opened,
-    async begin(intent) {
-      const content = beginEntry(intent, now(), actor);
-      const sequence = await new Promise<number | null>((settle) => {
-        pending.push({ content, settle });
-        if (intent.later === true) flushWithin(laterWaitMs);
-        else void flush();
-      });
-      if (sequence === null) return failed('audit.unwritable');
-      const close = createClose(content, sequence);
-      if (intent.cleartext !== true) return done(close);
-      const anchored = await anchor();
-      if (anchored.ok) return done(close);
-      close({ ok: false, code: anchored.failure.code });
-      return anchored;
-    },
+    begin,
+    record: createRecord(begin),
     hurry() {
       if (pending.length > 0) void flush();
     },

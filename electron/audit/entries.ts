@@ -23,12 +23,14 @@ export interface AuditIntent {
   readonly caseReference?: string;
   readonly rows?: number;
   readonly job?: string;
+  /** For a person. */
   readonly note?: string;
-  /**
-   * The act yields cleartext. It may begin only once the keychain knows that it is in the log. Not written to the line.
-   * Who can hold the cleartext back leaves this out and awaits `anchor` instead, beside the request.
-   */
+  /** Whether the act yields cleartext. It then begins only once the keychain knows that it is in the log. */
   readonly cleartext?: boolean;
+  /** Who can hold the cleartext back awaits `anchor` itself, beside the request. Not written to the line. */
+  readonly anchorsItself?: boolean;
+  readonly operation?: string;
+  readonly export?: AuditEntry['export'];
   /** The act comes later: its line may wait a little for others, until it is asked for by `hurry`. */
   readonly later?: boolean;
 }
@@ -39,6 +41,8 @@ export interface AuditEnd {
   readonly requestId?: string;
   readonly rows?: number;
   readonly note?: string;
+  readonly sent?: false;
+  readonly refused?: AuditEntry['refused'];
 }
 
 /** An entry before it has its position in the chain. */
@@ -68,6 +72,9 @@ export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryC
     requestId: null,
     code: null,
     note: text(intent.note),
+    ...(intent.cleartext !== undefined && { cleartext: intent.cleartext }),
+    ...(intent.operation !== undefined && { operation: intent.operation }),
+    ...(intent.export !== undefined && { export: intent.export }),
   };
 }
 
@@ -89,28 +96,36 @@ export function endEntry({
     phase: end.ok ? 'ok' : 'failed',
     of: sequence,
     rows: end.rows ?? begun.rows,
-    requestId: text(end.requestId),
+    requestId: end.requestId === '' ? null : text(end.requestId),
     code: text(end.code),
     note: text(end.note) ?? begun.note,
+    ...(end.sent !== undefined && { sent: end.sent }),
+    ...(end.refused !== undefined && { refused: end.refused }),
   };
 }
 
 /** Without the chain's own members. */
 const listedEntry = z.object(auditEntry.shape);
 
-/** The note of a request of which single values were refused: how many, by code. */
-export const formatRefused = (refused: ReadonlyMap<string, number>): string =>
-  `refused: ${[...refused].map(([code, count]) => `${count} ${code}`).join(', ')}`;
-
-/** What such a note says; empty for any other. */
-export function readRefused(note: string | null): [code: string, count: number][] {
-  if (note?.startsWith('refused: ') !== true) return [];
-  return [...note.matchAll(/(\d{1,9}) ([a-z.-]+)/g)].map(([, count, code = '']) => [code, Number(count)]);
-}
-
-interface LogFiles {
-  readonly folder: string;
-  readonly key: Uint8Array;
+/** What an entry's members and its note say beside its columns, in the log's own words. */
+export function detailsOf({
+  phase,
+  cleartext,
+  operation,
+  sent,
+  refused = {},
+  export: exported,
+  note,
+}: AuditEntry): string[] {
+  return [
+    ...(cleartext === true && phase !== 'failed' ? ['in clear'] : []),
+    ...(operation === undefined ? [] : [operation]),
+    ...(sent === false ? ['not sent'] : []),
+    ...Object.entries(refused).map(([code, values]) => `${values} refused: ${code}`),
+    ...(exported === undefined ? [] : [exported.content, exported.rows, exported.format]),
+    ...(exported?.encrypted === true ? ['encrypted'] : []),
+    ...(note === null ? [] : [note]),
+  ];
 }
 
 /** Lines that are read for one page: about a second. */
@@ -149,8 +164,8 @@ function createFilter(query: ActivityQuery): (entry: AuditEntry) => boolean {
     if (from !== undefined && at < Date.parse(from)) return false;
     if (to !== undefined && at >= Date.parse(to)) return false;
     if (searched === '') return true;
-    const { action, connection, policy, definition, reason, caseReference, requestId, code, note } = entry;
-    return [
+    const { action, connection, policy, definition, reason, caseReference, requestId, code } = entry;
+    const columns = [
       entry.actor,
       action,
       connection,
@@ -160,8 +175,8 @@ function createFilter(query: ActivityQuery): (entry: AuditEntry) => boolean {
       caseReference,
       requestId,
       code,
-      note,
-    ].some((part) => part?.toLowerCase().includes(searched) === true);
+    ];
+    return [...columns, ...detailsOf(entry)].some((part) => part?.toLowerCase().includes(searched) === true);
   };
 }
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { auditEntry } from '../contract/models/activity.ts';
+import { type AuditEntry, auditEntry } from '../contract/models/activity.ts';
 import { count, instant } from '../contract/models/fields.ts';
 
 /** `prev` of a log's first line. */
@@ -43,7 +43,8 @@ const segmentLine = z.strictObject({
 export type SegmentLine = z.infer<typeof segmentLine>;
 
 const entryLine = auditEntry.extend({
-  v: z.literal(1),
+  /** 1: the note held what later lines have members for. */
+  v: z.literal([1, 2]),
   kind: z.literal('entry'),
   prev: hex,
   mac: hex,
@@ -52,6 +53,44 @@ export type EntryLine = z.infer<typeof entryLine>;
 
 const anyLine = z.discriminatedUnion('kind', [segmentLine, entryLine]);
 export type AuditLine = z.infer<typeof anyLine>;
+
+const alwaysClear = ['Reveal', 'Copy', 'Match'];
+const withOperation = ['Reveal', 'Copy', 'TestPolicy'];
+
+/**
+ * What a line of version 1 says in its note, as the members of later lines, with the note that is left for a person.
+ * No other place reads a note.
+ */
+function readOldNote({ action, phase, note }: EntryLine): Partial<AuditEntry> {
+  if (action === 'Export') return readOldExport(note);
+  const cleartext = alwaysClear.includes(action) && { cleartext: true };
+  if (note !== null && withOperation.includes(action) && /^[A-Z][A-Za-z]+$/.test(note))
+    return { ...cleartext, operation: note, note: null };
+  if (phase === 'begun' || note === null) return { ...cleartext };
+  if (note === 'not sent') return { ...cleartext, sent: false, note: null };
+  if (!note.startsWith('refused: ')) return { ...cleartext };
+  const refused = [...note.matchAll(/(\d{1,9}) ([a-z.-]+)/g)].map(([, values, code = '']) => [
+    code,
+    Number(values),
+  ]);
+  return { refused: Object.fromEntries(refused) as Record<string, number>, note: null };
+}
+
+/** `cleartext all exact encrypted: 200 = 198 ok + …`; the sum is not in the line of the beginning. */
+function readOldExport(note: string | null): Partial<AuditEntry> {
+  const cleartext = note?.includes('cleartext') === true;
+  const [, content, rows, format, encrypted, sum] =
+    /^(\w+) (\w+) (\w+)( encrypted)?(?:: (.*))?$/.exec(note ?? '') ?? [];
+  if (content === undefined || rows === undefined || format === undefined) return { cleartext };
+  return {
+    cleartext,
+    export: { content, rows, format, encrypted: encrypted !== undefined },
+    note: sum?.replaceAll(/ \+ 0 [a-z]+/g, '').replace(/(?<=\d) ok\b/, ' succeeded') ?? null,
+  };
+}
+
+const withMembers = (line: AuditLine): AuditLine =>
+  line.kind === 'entry' && line.v === 1 ? { ...line, ...readOldNote(line) } : line;
 
 type Unsigned<L> = L extends unknown ? Omit<L, 'prev' | 'mac'> : never;
 
@@ -93,16 +132,16 @@ export function signLine(
 
 const suffixLength = ',"mac":"'.length + 64 + '"}'.length;
 
-/** Null unless the line is one of ours, byte for byte. Without a key its MAC is not verified. */
+/** Null unless the line is one of ours, byte for byte. Without a key its MAC is not verified. Old notes are read. */
 export function readLine(key: Uint8Array | null, bytes: Buffer): AuditLine | null {
   const bodyLength = bytes.length - suffixLength;
   if (bodyLength < 0) return null;
   try {
-    if (key === null) return anyLine.parse(JSON.parse(bytes.toString('utf8')));
+    if (key === null) return withMembers(anyLine.parse(JSON.parse(bytes.toString('utf8'))));
     const mac = hmac(key, bytes.subarray(0, bodyLength));
     if (bytes.subarray(bodyLength).toString('latin1') !== `,"mac":"${mac}"}`) return null;
     // Its MAC shows that it was written here. Checking its members too would slow the start with a log of years.
-    return JSON.parse(bytes.toString('utf8')) as AuditLine;
+    return withMembers(JSON.parse(bytes.toString('utf8')) as AuditLine);
   } catch {
     return null;
   }

@@ -198,7 +198,7 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
     }
     for (const content of contents) {
       const sequence = next.last + 1;
-      const { bytes, mac } = signLine(key.bytes, { v: 1, kind: 'entry', sequence, ...content }, next.mac);
+      const { bytes, mac } = signLine(key.bytes, { v: 2, kind: 'entry', sequence, ...content }, next.mac);
       chunks.push(bytes);
       next = { ...next, entries: next.entries + 1, last: sequence, mac, size: next.size + bytes.length };
     }

@@ -21,7 +21,7 @@ export interface BatchOptions {
   /** The client of a connection; its owner closes it. */
   readonly clients: { for(connectionId: string): Promise<Outcome<ServiceClient>> };
   readonly connections: Pick<Connections, 'active' | 'find'>;
-  readonly audit: Pick<Audit, 'begin' | 'anchor'>;
+  readonly audit: Pick<Audit, 'record' | 'anchor'>;
   readonly keychain: Pick<Keychain, 'key'>;
   readonly parser: Pick<Parser, 'convertSheet' | 'matchPatterns'>;
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'>;

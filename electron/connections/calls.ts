@@ -26,7 +26,7 @@ interface ConnectionHandlerOptions {
   readonly clients: Pick<Clients, 'for' | 'drop'>;
   readonly builtIn: Pick<BuiltInConnection, 'start'>;
   readonly rotation: KeyRotation;
-  readonly audit: Pick<Audit, 'begin'>;
+  readonly audit: Pick<Audit, 'record'>;
   readonly changed: () => void;
   readonly now: () => Date;
 }
@@ -54,20 +54,20 @@ export function createConnectionHandlers({
     details: Partial<AuditIntent> = {},
   ): Promise<Outcome<T>> {
     const connection = id === null ? null : connections.find(id);
-    const begun = await audit.begin({
+    const intent = {
       action,
       ...(connection?.ok === true && {
         connection: connection.value.name,
         environment: connection.value.environment,
       }),
       ...details,
+    };
+    return audit.record(intent, async () => {
+      const outcome = await run();
+      if (id !== null) await clients.drop(id);
+      changed();
+      return outcome;
     });
-    if (!begun.ok) return begun;
-    const outcome = await run();
-    begun.value(outcome.ok ? { ok: true } : { ok: false, code: outcome.failure.code });
-    if (id !== null) await clients.drop(id);
-    changed();
-    return outcome;
   }
 
   /** The client stays: nothing of the connection changes. */
@@ -75,12 +75,11 @@ export function createConnectionHandlers({
     const connection = connections.find(id);
     if (!connection.ok) return connection;
     const { name, environment } = connection.value;
-    const begun = await audit.begin({ action, connection: name, environment, policy });
-    if (!begun.ok) return begun;
-    const chosen = connections.choose(id, policy);
-    begun.value(chosen.ok ? { ok: true } : { ok: false, code: chosen.failure.code });
-    changed();
-    return chosen;
+    return audit.record({ action, connection: name, environment, policy }, () => {
+      const chosen = connections.choose(id, policy);
+      changed();
+      return chosen;
+    });
   }
 
   /** A connection whose service profile is its own to change: the built-in service is always the shipped one's. */
@@ -189,15 +188,15 @@ export function createConnectionHandlers({
         client: client.value,
         policy,
         definitions: definitions.map((definition) => definition.name),
-        begin: (definition, operation) =>
-          audit.begin({
-            action: 'TestPolicy',
-            connection: name,
-            environment,
-            policy,
-            definition,
-            note: operation,
-          }),
+        record: (definition, operation, send) =>
+          audit.record(
+            { action: 'TestPolicy', connection: name, environment, policy, definition, operation },
+            async (add) => {
+              const answer = await send();
+              if (answer.ok) add({ requestId: answer.value.requestId });
+              return answer;
+            },
+          ),
         now,
       });
       if (!tested.ok) return tested;

@@ -1,5 +1,4 @@
 import type { Audit } from '../audit/audit.ts';
-import { formatRefused } from '../audit/entries.ts';
 import { type Outcome, done, failed } from '../contract/errors.ts';
 import type { ManagedSettings } from '../contract/models/app.ts';
 import type { Connection } from '../contract/models/connection.ts';
@@ -255,8 +254,8 @@ export function createRequestAudit(
         ok,
         ...(code !== null && { code }),
         ...(requestId !== null && { requestId }),
-        ...(refused !== undefined && { note: formatRefused(refused) }),
-        ...(sent === false && { note: 'not sent' }),
+        ...(refused !== undefined && { refused: Object.fromEntries(refused) }),
+        ...(sent === false && { sent }),
       });
     });
   };

@@ -22,7 +22,7 @@ export interface DeploymentOptions {
   readonly connections: () => readonly Connection[];
   readonly settings: () => Settings;
   readonly managed: ManagedSettings;
-  readonly audit: Pick<Audit, 'begin'>;
+  readonly audit: Pick<Audit, 'record'>;
   readonly profiles: Pick<ConnectionProfiles, 'carried'>;
   readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
   /** Each change goes the way of the same change by hand: checked there, and recorded. */
@@ -70,10 +70,9 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     if (Buffer.byteLength(text) > maxBytes) return failed('export.too-large');
     const target = await platform.chooseTarget({ name: 'tokendesk-connections.json', beside: null });
     if (target === null) return done(null);
-    const begun = await audit.begin({ action: 'ExportConnections' });
-    if (!begun.ok) return begun;
-    const saved = await writeFileAtomically(target, text);
-    begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
+    const saved = await audit.record({ action: 'ExportConnections' }, () =>
+      writeFileAtomically(target, text),
+    );
     if (!saved.ok) return saved;
     return done({
       name: path.basename(target).slice(0, 300),
@@ -193,10 +192,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       if (!now.ok) return now;
       // Something changed since it was shown: nothing is overwritten that nobody saw.
       if (!isDeepStrictEqual(now.value, items)) return failed('import.unknown');
-      const begun = await audit.begin({ action: 'ImportConnections' });
-      if (!begun.ok) return begun;
-      const applied = await apply(given, items);
-      begun.value(applied.ok ? { ok: true } : { ok: false, code: applied.failure.code });
+      const applied = await audit.record({ action: 'ImportConnections' }, () => apply(given, items));
       return applied.ok ? done({ count: applied.value }) : applied;
     },
     async applyFirst(given) {

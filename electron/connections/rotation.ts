@@ -9,7 +9,7 @@ interface KeyRotationOptions {
     Connections,
     'active' | 'configure' | 'storeSecret' | 'secret' | 'views' | 'forgetNextKey'
   >;
-  readonly audit: Pick<Audit, 'begin'>;
+  readonly audit: Pick<Audit, 'record'>;
   /** The connection, ready to be used. */
   readonly ready: (connectionId: string) => Promise<Outcome<Connection>>;
   /** A client of the connection that signs in with another API key. */
@@ -46,11 +46,7 @@ export function createKeyRotation({
     const connection = await ready(connectionId);
     if (!connection.ok) return connection;
     const { name, environment } = connection.value;
-    const begun = await audit.begin({ action, connection: name, environment });
-    if (!begun.ok) return begun;
-    const outcome = await run(connection.value);
-    begun.value(outcome.ok ? { ok: true } : { ok: false, code: outcome.failure.code });
-    return outcome;
+    return audit.record({ action, connection: name, environment }, () => run(connection.value));
   }
 
   async function takeOver(connection: Connection): Promise<Outcome<null>> {

@@ -1,3 +1,4 @@
+import { detailsOf } from '../audit/entries.ts';
 import type { EntryLine } from '../audit/lines.ts';
 import type { CaseChain } from './case-chain.ts';
 
@@ -73,7 +74,7 @@ function row({ entry }: CaseChain['lines'][number]): Markup {
       cell(entry.reason),
       cell(entry.rows),
       html`<td class="mono">${entry.requestId ?? ''}</td>`,
-      cell(entry.note),
+      cell(detailsOf(entry).join('; ')),
     ]}
   </tr>`;
 }
@@ -92,7 +93,7 @@ export function evidencePage(chain: CaseChain, facts: EvidencePageFacts): string
     'Reason',
     'Values',
     'Request ID',
-    'Note',
+    'Details',
   ];
   const state =
     facts.log.state === 'intact'

@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } f
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { Audit } from '../audit/audit.ts';
-import { done, failed, type Failure, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Evidence } from '../contract/models/report.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
@@ -10,7 +10,7 @@ import { readCaseChain, type CaseChain } from './case-chain.ts';
 import { evidencePage } from './evidence-page.ts';
 
 export interface EvidenceOptions {
-  readonly audit: Pick<Audit, 'begin' | 'list'>;
+  readonly audit: Pick<Audit, 'record' | 'list'>;
   /** Where the audit log lies. */
   readonly auditFolder: string;
   readonly keychain: Pick<Keychain, 'key'>;
@@ -41,24 +41,29 @@ export async function writeEvidence(
   const target = await options.chooseTarget({ name: `${stem}.json`, beside: null });
   if (target === null) return done(null);
 
-  const begun = await audit.begin({ action: 'Evidence', caseReference });
-  if (!begun.ok) return begun;
-  const fail = (failure: Failure): Outcome<never> => {
-    begun.value({ ok: false, code: failure.code });
-    return { ok: false, failure };
-  };
+  return audit.record({ action: 'Evidence', caseReference }, async (add) => {
+    const written = await writeFiles(options, { caseReference, target, seed: seed.value });
+    if (written.ok) add({ rows: written.value.entries });
+    return written;
+  });
+}
+
+async function writeFiles(
+  { audit, auditFolder, now, version }: EvidenceOptions,
+  { caseReference, target, seed }: { caseReference: string; target: string; seed: Uint8Array },
+): Promise<Outcome<Evidence>> {
   // Listed again: it verifies the chain, its newest line included.
   const { chain: log } = await audit.list({ before: null, limit: 1, caseReference });
-  const chain = await readCaseChain(options.auditFolder, caseReference);
-  if (chain === null) return fail({ code: 'evidence.none' });
+  const chain = await readCaseChain(auditFolder, caseReference);
+  if (chain === null) return failed('evidence.none');
 
-  const key = evidenceKey(seed.value);
+  const key = evidenceKey(seed);
   const page = await freeName(target);
   const facts = {
     caseReference,
-    made: options.now(),
+    made: now(),
     by: chain.lines.at(-1)?.entry.actor ?? '',
-    application: options.version,
+    application: version,
     log: log.state === 'intact' ? log : { state: log.state, checked: log.sequence },
   };
   const document = path.basename(target);
@@ -70,9 +75,8 @@ export async function writeEvidence(
     [target, json],
   ] as const) {
     const saved = await writeFileAtomically(file, content);
-    if (!saved.ok) return fail(saved.failure);
+    if (!saved.ok) return saved;
   }
-  begun.value({ ok: true, rows: chain.lines.length });
   return done({
     files: [document, path.basename(page)].map((name) => name.slice(0, 300)),
     entries: chain.lines.length,

@@ -21,7 +21,7 @@ export interface LookupOptions {
   /** The connection in use, ready to be asked: the built-in service is started for it. */
   readonly active: () => Promise<Outcome<ActiveConnection>>;
   readonly activeId: () => string | null;
-  readonly audit: Pick<Audit, 'begin' | 'anchor'>;
+  readonly audit: Pick<Audit, 'record' | 'anchor'>;
   readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;
   readonly disclosures: Pick<Disclosures, 'check' | 'count'>;
@@ -136,7 +136,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const allowed = reveals.allow();
     if (!allowed.ok) return allowed;
     const { policy, definition, token } = lookup;
-    const begun = await options.audit.begin({
+    const intent = {
       action,
       connection: active.name,
       environment: active.environment,
@@ -145,31 +145,29 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       reason,
       caseReference,
       rows: 1,
-      note: 'Detokenize',
+      operation: 'Detokenize',
+      cleartext: true,
+      anchorsItself: true,
+    };
+    return options.audit.record(intent, async (add) => {
+      const kind = action === 'Reveal' ? 'reveals' : 'copies';
+      const act: RecordedAct = { sent: false };
+      const context = { reason, caseReference, rows: 1, act };
+      // Where a limit is reached nothing in clear leaves the service.
+      const allowedToday = options.disclosures.check(kind, 1);
+      const [recorded, answer] = allowedToday.ok
+        ? await Promise.all([
+            recordDisclosure(options.audit, options.disclosures, kind),
+            active.client.detokenize(policy, definition, token, context),
+          ])
+        : [allowedToday, allowedToday];
+      const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
+      add({ ...(requestId !== undefined && { requestId }), ...(!act.sent && { sent: false }) });
+      const usable = recorded.ok ? answer : recorded;
+      const outcome = usable.ok ? await use(usable.value) : usable;
+      if (recorded.ok && !outcome.ok) await options.disclosures.count(kind, -1);
+      return outcome;
     });
-    if (!begun.ok) return begun;
-    const kind = action === 'Reveal' ? 'reveals' : 'copies';
-    const act: RecordedAct = { sent: false };
-    const context = { reason, caseReference, rows: 1, act };
-    // Where a limit is reached nothing in clear leaves the service.
-    const allowedToday = options.disclosures.check(kind, 1);
-    const [recorded, answer] = allowedToday.ok
-      ? await Promise.all([
-          recordDisclosure(options.audit, options.disclosures, kind),
-          active.client.detokenize(policy, definition, token, context),
-        ])
-      : [allowedToday, allowedToday];
-    const usable = recorded.ok ? answer : recorded;
-    const outcome = usable.ok ? await use(usable.value) : usable;
-    if (recorded.ok && !outcome.ok) await options.disclosures.count(kind, -1);
-    const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
-    begun.value({
-      ok: outcome.ok,
-      ...(!outcome.ok && { code: outcome.failure.code }),
-      ...(requestId !== undefined && { requestId }),
-      ...(!act.sent && { note: 'not sent' }),
-    });
-    return outcome;
   }
 
   /** Asks for the masked form only: no cleartext leaves the service. */

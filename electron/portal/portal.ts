@@ -34,37 +34,30 @@ export interface PortalQuestion {
  */
 export async function askPortal(
   { connection, profile, transport }: ReportedConnection,
-  audit: Pick<Audit, 'begin'>,
+  audit: Pick<Audit, 'record'>,
   { operation, method = 'POST', path, body, token, ...named }: PortalQuestion,
 ): Promise<Outcome<{ json: unknown; requestId: string }>> {
-  const begun = await audit.begin({
-    action: operation,
-    connection: connection.name,
-    environment: connection.environment,
-    ...named,
+  const { name, environment } = connection;
+  return audit.record({ action: operation, connection: name, environment, ...named }, async (add) => {
+    const query = new URLSearchParams(
+      Object.entries(body).map(([member, value]): [string, string] => [member, String(value)]),
+    );
+    const exchange = await transport.send(
+      { method, path: method === 'GET' ? `${path}?${query.toString()}` : path },
+      method === 'GET' ? null : JSON.stringify(body),
+      token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
+    );
+    const submitted = () =>
+      Object.values(body)
+        .filter((value) => typeof value !== 'object')
+        .map(String);
+    const result = readExchange(exchange, { operation, policy: null, definition: null, submitted }, profile);
+    if (result.kind === 'answer') {
+      add({ requestId: result.requestId });
+      return { ok: true, value: result };
+    }
+    return { ok: false, failure: portalFailure(result) };
   });
-  if (!begun.ok) return begun;
-  const query = new URLSearchParams(
-    Object.entries(body).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  const exchange = await transport.send(
-    { method, path: method === 'GET' ? `${path}?${query.toString()}` : path },
-    method === 'GET' ? null : JSON.stringify(body),
-    token === null ? {} : { headers: { authorization: `Bearer ${token}` } },
-  );
-  const submitted = () =>
-    Object.values(body)
-      .filter((value) => typeof value !== 'object')
-      .map(String);
-  const result = readExchange(exchange, { operation, policy: null, definition: null, submitted }, profile);
-  if (result.kind === 'answer') {
-    begun.value({ ok: true, requestId: result.requestId });
-    return { ok: true, value: result };
-  }
-  const failure = portalFailure(result);
-  const { code, requestId } = failure;
-  begun.value({ ok: false, code, ...(requestId !== undefined && { requestId }) });
-  return { ok: false, failure };
 }
 
 /** A refusal is about the portal's sign-in, not about a policy's session. */

@@ -164,7 +164,7 @@ export function createPortalTokens({ keychain, now }: PortalTokensOptions): Port
  */
 export async function authenticate(
   reported: ReportedConnection,
-  audit: Pick<Audit, 'begin'>,
+  audit: Pick<Audit, 'record'>,
   { user, password }: { user: string; password: string },
 ): Promise<Outcome<string>> {
   const { authenticate: shape } = reported.profile.reporting;
@@ -203,7 +203,7 @@ export async function authenticate(
 /** Signs a portal user in, as `authenticate`; the JWT goes to the keychain. */
 export async function signIn(
   reported: ReportedConnection,
-  { audit, tokens }: { audit: Pick<Audit, 'begin'>; tokens: PortalTokens },
+  { audit, tokens }: { audit: Pick<Audit, 'record'>; tokens: PortalTokens },
   credentials: { user: string; password: string },
 ): Promise<Outcome<PortalSession>> {
   const token = await authenticate(reported, audit, credentials);

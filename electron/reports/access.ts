@@ -32,7 +32,7 @@ export async function readAccess(
   const { from, to } = monthOf(month);
   const found = new Map<number, AccessRow>();
   for await (const entry of entries) {
-    if (!acts.has(entry.action)) continue;
+    if (!acts.has(entry.action) || entry.cleartext !== true) continue;
     if (entry.phase !== 'begun') {
       const begun = entry.of === null ? undefined : found.get(entry.of);
       if (begun === undefined || entry.of === null) continue;
@@ -42,8 +42,6 @@ export async function readAccess(
     }
     const at = new Date(entry.at);
     if (at < from || at >= to) continue;
-    // The line's note says whether an export was masked.
-    if (entry.action === 'Export' && !(entry.note ?? '').includes('cleartext')) continue;
     found.set(entry.sequence, {
       at: entry.at,
       actor: entry.actor.slice(0, 200),

@@ -19,7 +19,7 @@ export type Report =
   | { readonly kind: 'access'; readonly source: string; readonly access: Access };
 
 interface ExportOptions {
-  readonly audit: Pick<Audit, 'begin'>;
+  readonly audit: Pick<Audit, 'record'>;
   /** Asks where to write; null when the person changed their mind. */
   readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
 }
@@ -65,10 +65,10 @@ async function write(
 ): Promise<Outcome<Exported>> {
   const target = await chooseTarget({ name, beside: null });
   if (target === null) return done(null);
-  const begun = await audit.begin({ action: 'ExportReport', rows, note: path.extname(name).slice(1) });
-  if (!begun.ok) return begun;
-  const saved = await writeFileAtomically(target, content);
-  begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
+  const note = path.extname(name).slice(1);
+  const saved = await audit.record({ action: 'ExportReport', rows, note }, () =>
+    writeFileAtomically(target, content),
+  );
   return saved.ok ? done({ name: path.basename(target).slice(0, 300), rows, escaped }) : saved;
 }
 

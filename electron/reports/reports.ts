@@ -22,7 +22,7 @@ import { countWorkstation } from './workstation.ts';
 export interface ReportsOptions {
   readonly active: () => Promise<Outcome<ReportedConnection>>;
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek' | 'key'>;
-  readonly audit: Pick<Audit, 'begin' | 'list'>;
+  readonly audit: Pick<Audit, 'record' | 'list'>;
   /** Where the audit log lies. */
   readonly auditFolder: string;
   /**
@@ -150,16 +150,14 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       if (!reported.ok) return reported;
       const { connection } = reported.value;
       const { name, environment } = connection;
-      const begun = await audit.begin({ action: 'UsePortalToken', connection: name, environment });
-      if (!begun.ok) return begun;
-      const stored = await tokens.store(
-        addressOf(reported.value),
-        restoreText(token)
-          .trim()
-          .replace(/^Bearer\s+/i, ''),
+      return audit.record({ action: 'UsePortalToken', connection: name, environment }, () =>
+        tokens.store(
+          addressOf(reported.value),
+          restoreText(token)
+            .trim()
+            .replace(/^Bearer\s+/i, ''),
+        ),
       );
-      begun.value(stored.ok ? { ok: true } : { ok: false, code: stored.failure.code });
-      return stored;
     },
 
     'reports.signOut': async () => {
@@ -242,13 +240,14 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       const { connection, transport } = reported.value;
       const token = await tokens.token(connection);
       const { name, environment } = connection;
-      const begun = await audit.begin({ action: 'CheckToolServer', connection: name, environment });
-      if (!begun.ok) return begun;
-      const found = await checkToolServer(connection.baseUrl, transport, token.ok ? token.value : null);
-      const code = found.failure?.code;
-      begun.value({ ok: code === undefined, ...(code !== undefined && { code }), note: found.state });
-      if (token.ok && code === 'portal.expired') await tokens.refused(connection, token.value);
-      return done(found);
+      return audit.record({ action: 'CheckToolServer', connection: name, environment }, async (add) => {
+        const found = await checkToolServer(connection.baseUrl, transport, token.ok ? token.value : null);
+        const code = found.failure?.code;
+        // What can't be used is an answer of the check, and a failure of the act.
+        add({ note: found.state, ...(code !== undefined && { ok: false, code }) });
+        if (token.ok && code === 'portal.expired') await tokens.refused(connection, token.value);
+        return done(found);
+      });
     },
 
     'reports.copy': async (input) => {

@@ -1,6 +1,5 @@
 import type { AuditEntry } from '../contract/models/activity.ts';
 import type { MetricsQuery, MetricsRow, Workstation } from '../contract/models/report.ts';
-import { readRefused } from '../audit/entries.ts';
 import { operationNames } from '../service/operations.ts';
 import { dayOf, previousPeriod, sumsOf } from './period.ts';
 
@@ -67,16 +66,15 @@ class Counts {
   add(entry: AuditEntry, end: AuditEntry | null): void {
     const day = dayOf(new Date(entry.at));
     if (day < this.#query.from || day > this.#query.to) return;
-    // The line of a reveal or copy stands for its request too, and its note names the operation.
     // A test of a connection asks for what may be refused: that is no failure of anybody's work.
     if (entry.action === 'TestPolicy') return;
-    const operation = [entry.action, entry.note ?? ''].find((name) => requests.has(name));
-    if (operation !== undefined && end?.note !== 'not sent')
+    // The line of a reveal or copy stands for its request too.
+    const operation = [entry.action, entry.operation ?? ''].find((name) => requests.has(name));
+    if (operation !== undefined && end?.sent !== false)
       this.#addRequest({ ...entry, action: operation }, end, day);
     const seen = cleartextActs[entry.action];
-    // The line's note says whether an export was masked.
-    const masked = entry.action === 'Export' && !(entry.note ?? '').includes('cleartext');
-    if (seen !== undefined && !masked && end?.phase !== 'failed') this.#addCase(entry, end, seen);
+    if (seen !== undefined && entry.cleartext === true && end?.phase !== 'failed')
+      this.#addCase(entry, end, seen);
   }
 
   #addRequest(entry: AuditEntry, end: AuditEntry | null, day: string): void {
@@ -98,7 +96,7 @@ class Counts {
     const values = end?.rows ?? entry.rows ?? 0;
     if (end?.phase === 'ok') {
       this.#values += values;
-      for (const [code, count] of readRefused(end.note)) {
+      for (const [code, count] of Object.entries(end.refused ?? {})) {
         this.#valuesFailed += count;
         this.#addRefusal(entry, { ...end, code }, count);
       }

@@ -3,11 +3,7 @@ import type { PolicyGrants } from '../contract/models/connection.ts';
 import { operation, type Operation } from '../contract/models/fields.ts';
 import type { CallContext, ServiceClient } from './service-client.ts';
 
-interface RequestEnd {
-  readonly ok: boolean;
-  readonly code?: string;
-  readonly requestId?: string;
-}
+type Sent = Promise<Outcome<{ readonly requestId: string }>>;
 
 interface TestPolicyOptions {
   readonly client: Pick<
@@ -16,8 +12,8 @@ interface TestPolicyOptions {
   >;
   readonly policy: string;
   readonly definitions: readonly string[];
-  /** Writes the line of one request, which leaves only after it. */
-  readonly begin: (definition: string, operation: Operation) => Promise<Outcome<(end: RequestEnd) => void>>;
+  /** Writes the line of one request, which `send` lets out only after it. */
+  readonly record: (definition: string, operation: Operation, send: () => Sent) => Sent;
   readonly now: () => Date;
 }
 
@@ -71,25 +67,14 @@ async function ask(
   definition: string,
   one: Operation,
 ): Promise<Outcome<Finding>> {
-  const begun = await options.begin(definition, one);
-  if (!begun.ok) return begun;
-  const outcome = await send(options, definition, one);
-  const requestId = outcome.ok ? outcome.value.requestId : outcome.failure.requestId;
-  begun.value({
-    ...(outcome.ok ? { ok: true } : { ok: false, code: outcome.failure.code }),
-    ...(requestId !== undefined && requestId !== '' && { requestId }),
-  });
+  const outcome = await options.record(definition, one, () => send(options, definition, one));
   if (outcome.ok) return done('allowed');
   const finding = findingOf(outcome.failure);
   return finding === null ? outcome : done(finding);
 }
 
 /** The line of the test stands for the request. What is answered is dropped here. */
-async function send(
-  { client, policy }: TestPolicyOptions,
-  definition: string,
-  one: Operation,
-): Promise<Outcome<{ readonly requestId: string }>> {
+async function send({ client, policy }: TestPolicyOptions, definition: string, one: Operation): Sent {
   const context: CallContext = { act: { sent: false } };
   const target = { policy, definition };
   const elements = [{ ref: '0', value: '' }];

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../electron/contract/models/activity.ts';
+import { formatCount } from '../lib/format.ts';
 import { isFailureCode, reasonFor } from './messages.ts';
 
 /** Each act once: a `begun` entry whose end is listed is left out; one without an end stays. */
@@ -72,16 +73,16 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   TailSetAside: ['Unfinished line set aside', 'Unfinished line set aside'],
 };
 
-type NamedEntry = Pick<AuditEntry, 'action' | 'phase' | 'note'> & Partial<Pick<AuditEntry, 'job'>>;
+type NamedEntry = Pick<AuditEntry, 'action' | 'phase' | 'cleartext'> & Partial<Pick<AuditEntry, 'job'>>;
 
 /** What was done; a noun where it failed or has no end, so that it does not read as done. Acts of another version keep their names. */
-export function actName({ action, phase, note, job }: NamedEntry): string {
+export function actName({ action, phase, cleartext, job }: NamedEntry): string {
   // The mask of a lookup is asked for by a person, those of a batch by the batch.
   const isOfBatch = action === 'GetMasked' && typeof job === 'string';
   const [done, noun] = isOfBatch
     ? ['Masked in a batch', 'Mask in a batch']
     : (actLabels[action] ?? [action, action]);
-  const isClear = action === 'Export' && note?.startsWith('cleartext') === true;
+  const isClear = action === 'Export' && cleartext === true;
   return `${phase === 'ok' ? done : noun}${isClear ? ' in clear' : ''}`;
 }
 
@@ -111,10 +112,26 @@ const exportWords: Record<string, string> = {
   encrypted: 'encrypted',
 };
 
-/** What an export held, and its sum without what is 0. A note that this version does not know is shown as it is. */
-export function exportText(note: string): string {
-  const [, choices = '', sum = ''] = /^([a-z ]+)(: .*)?$/.exec(note) ?? [];
-  const words = choices.split(' ').map((word) => exportWords[word]);
-  if (words.includes(undefined)) return note;
-  return words.join(', ') + sum.replaceAll(/ \+ 0 [a-z]+/g, '').replace(/(?<=\d) ok\b/, ' succeeded');
+/** What an export held, and its sum; null for any other act. A word that this version does not know is shown as it is. */
+export function exportText({ export: exported, note }: Pick<AuditEntry, 'export' | 'note'>): string | null {
+  if (exported === undefined) return null;
+  const { content, rows, format, encrypted } = exported;
+  const words = [content, rows, format, ...(encrypted ? ['encrypted'] : [])];
+  const text = words.map((word) => exportWords[word] ?? word).join(', ');
+  return note === null ? text : `${text}: ${note}`;
+}
+
+/** Why it was done, how it failed, and what its line says beside that. */
+export function detailText(entry: AuditEntry): string {
+  const { reason, code, operation, sent, refused = {}, note } = entry;
+  return [
+    reason,
+    failureText(code),
+    operation,
+    sent === false ? 'not sent' : null,
+    ...Object.entries(refused).map(([of, values]) => `${formatCount(values)} refused: ${failureText(of)}`),
+    exportText(entry) ?? note,
+  ]
+    .filter((part) => part !== null && part !== undefined)
+    .join(' · ');
 }

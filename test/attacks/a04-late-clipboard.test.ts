@@ -9,6 +9,7 @@ import { watchAway } from '../../electron/privacy/watch-away.ts';
 import type { Answer, ServiceClient } from '../../electron/service/service-client.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { auditWith } from '../support/fake-audit.ts';
 
 const card = '4111111111111111';
 type Away = 'blur' | 'suspend' | 'resume' | 'lock-screen' | 'quit';
@@ -74,10 +75,7 @@ async function app() {
       if (held.active) await new Promise<void>((resolve) => (answerActive = resolve));
       return done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn: false, client });
     },
-    audit: {
-      begin: () => Promise.resolve(done((end) => void ends.push(end))),
-      anchor: () => Promise.resolve(done(null)),
-    },
+    audit: auditWith(() => Promise.resolve(done((end) => void ends.push(end)))),
     reveals,
     clipboard,
     disclosures: { check: () => done(null), count: () => Promise.resolve(done(null)) },

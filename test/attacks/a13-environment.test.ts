@@ -12,6 +12,7 @@ import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { fakeKeyring, testHomeId } from '../support/fake-keyring.ts';
 import { inlineParser } from '../support/parser.ts';
+import { auditWith } from '../support/fake-audit.ts';
 
 const live: ConnectionDraft = {
   id: null,
@@ -65,7 +66,7 @@ async function office(withSecret = true) {
     clients: { for: () => Promise.resolve(failed('connection.none')), drop: () => Promise.resolve() },
     builtIn: { start: () => Promise.resolve(done({ id: 'c1', policy: 'agent' })) },
     rotation: {} as never,
-    audit: { begin: (intent) => (lines.push(intent), Promise.resolve(done(() => undefined))) },
+    audit: auditWith((intent) => (lines.push(intent), Promise.resolve(done(() => undefined)))),
     changed: () => undefined,
     now: () => new Date(0),
   });

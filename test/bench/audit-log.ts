@@ -75,7 +75,7 @@ function writeLog(): void {
       const head = { v: 1, kind: 'segment', segment, at: content.at, next: sequence + 1 } as const;
       add({ ...head, key: keyIdOf(key), kept: true, after: null, seals: null });
     }
-    add({ v: 1, kind: 'entry', sequence: ++sequence, ...content });
+    add({ v: 2, kind: 'entry', sequence: ++sequence, ...content });
   }
   flush();
   fs.writeFileSync(checkpoint, signCheckpoint(key, { segment, size, sequence, head: prev }).padEnd(4_096));

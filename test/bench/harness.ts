@@ -13,6 +13,7 @@ import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/client-side.ts';
 import { connectionsOf, memoryStore } from '../support/batch-app.ts';
 import { testParser } from '../support/parser.ts';
+import { auditWith } from '../support/fake-audit.ts';
 
 export interface HarnessOptions {
   readonly home: string;
@@ -137,8 +138,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
 }
 
 const noLog = {
-  begin: () => Promise.resolve(done(() => undefined)),
-  anchor: () => Promise.resolve(done(null)),
+  ...auditWith(() => Promise.resolve(done(() => undefined))),
   hurry: () => undefined,
   close: () => Promise.resolve(),
 };

@@ -27,6 +27,7 @@ import type {
   ServiceClient,
 } from '../../electron/service/service-client.ts';
 import { testParser } from './parser.ts';
+import { auditWith } from './fake-audit.ts';
 
 /** What the fake service makes of a value: reversible, so that a test can tell right from wrong. */
 export const cleartextOf = (token: string): string => `<${token}>`;
@@ -219,14 +220,11 @@ export async function openApp(
     },
     clients: { for: () => Promise.resolve(done(service.client)) },
     connections: connectionsOf(connection),
-    audit: {
-      begin(intent) {
-        if (app.audit.refuse !== null) return Promise.resolve({ ok: false, failure: app.audit.refuse });
-        app.audit.intents.push(intent);
-        return Promise.resolve(done((end: AuditEnd) => void app.audit.ends.push(end)));
-      },
-      anchor: () => Promise.resolve(done(null)),
-    },
+    audit: auditWith((intent) => {
+      if (app.audit.refuse !== null) return Promise.resolve({ ok: false, failure: app.audit.refuse });
+      app.audit.intents.push(intent);
+      return Promise.resolve(done((end) => void app.audit.ends.push(end)));
+    }),
     keychain,
     parser: testParser,
     disclosures,

@@ -9,7 +9,7 @@ import type { StoredMapping } from '../../settings/settings.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../options.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
-import { beginDisclosingMatch } from '../planning/disclosing-match.ts';
+import { recordDisclosingMatch } from '../planning/disclosing-match.ts';
 import { checkPlan, type Counted, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, noticedRows, preview } from '../reading/preview.ts';
@@ -232,17 +232,10 @@ export function createDrafts(options: BatchOptions): Drafts {
       const view = { width: format.width, work, masked };
       const jobId = randomUUID();
       const rows = Math.min(draft.counted?.rows ?? maxTriedRows, maxTriedRows);
-      const begun = await beginDisclosingMatch(options, {
-        draft,
-        revealReason,
-        jobId,
-        rows,
-        confirmsRows: false,
-      });
-      if (!begun.ok) return begun;
-      const tried = await tryRows({ source: opened.bytes, format, view, client, jobId });
-      begun.value(tried.ok ? { ok: true } : { ok: false, code: tried.failure.code });
-      return tried;
+      const match = { draft, revealReason, jobId, rows, confirmsRows: false };
+      return recordDisclosingMatch(options, match, () =>
+        tryRows({ source: opened.bytes, format, view, client, jobId }),
+      );
     },
     async 'batch.mappings'() {
       const stored = store.read('mappings');

@@ -11,7 +11,7 @@ import { createRowsViews, formatCells } from '../viewing/rows-view.ts';
 import { readLayout, saveLayout } from '../viewing/table-layouts.ts';
 import { readMendedList } from '../output/mended-list.ts';
 import { revealCell } from '../viewing/reveal-cell.ts';
-import { beginDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
+import { recordDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { OpenSource } from '../reading/sources.ts';
@@ -78,16 +78,8 @@ export function createJobCalls(
     if (mended.pending.size === 0) return done(result);
     const { jobId, connectionName, environment } = job.spec;
     const rows = mended.pending.size;
-    const begun = await options.audit.begin({
-      action: 'Mend',
-      connection: connectionName,
-      environment,
-      job: jobId,
-      rows,
-    });
-    if (!begun.ok) return begun;
-    const started = await job.mend(mended);
-    begun.value(started.ok ? { ok: true } : { ok: false, code: started.failure.code });
+    const intent = { action: 'Mend', connection: connectionName, environment, job: jobId, rows };
+    const started = await options.audit.record(intent, () => job.mend(mended));
     views.forget(jobId);
     return started.ok ? done(result) : started;
   }
@@ -115,15 +107,8 @@ export function createJobCalls(
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
       const rows = counted.value?.rows ?? 0;
-      const begun = await beginDisclosingMatch(options, {
-        draft,
-        revealReason,
-        jobId,
-        rows,
-        confirmsRows: true,
-      });
-      const started = begun.ok ? await job.value.start(draft.starts) : begun;
-      if (begun.ok) begun.value(started.ok ? { ok: true } : { ok: false, code: started.failure.code });
+      const match = { draft, revealReason, jobId, rows, confirmsRows: true };
+      const started = await recordDisclosingMatch(options, match, () => job.value.start(draft.starts));
       if (started.ok) return done({ jobId });
       jobs.remove(jobId);
       await job.value.discard();

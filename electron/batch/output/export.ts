@@ -35,7 +35,7 @@ const minPassphraseLength = 8;
 export async function exportJob(
   options: Pick<BatchOptions, 'audit' | 'disclosures' | 'managed' | 'platform' | 'store'>,
   job: BatchJob,
-  choice: ExportRequest,
+  asked: ExportRequest,
 ): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
   const { spec } = job;
   if (job.busy) return failed('job.busy');
@@ -43,16 +43,14 @@ export async function exportJob(
   if (!opened.ok) return opened;
   const store = opened.value;
   const isCaseRequired = options.store.read('settings').caseRequired;
-  const holdsCleartext = hasCleartext(choice, job.work);
+  const choice = { ...asked, content: contentOf(asked, job.work) };
+  // The file's name and the audit line would say what it doesn't hold.
+  if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
   const refused = checkChoice({
     choice,
     isCaseRequired,
     environment: spec.environment,
     tally: store.tally,
-    holdsCleartext,
-    hasNoCleartext: !job.work.some(
-      ({ plan }) => plan.operation === 'tokenize' || yieldsCleartext(plan.operation),
-    ),
     managed: options.managed,
   });
   if (refused !== null) return refused;
@@ -64,24 +62,22 @@ export async function exportJob(
   if (spec.sourcePath !== null && (await isSameFile(target, spec.sourcePath))) {
     return failed('file.exists', { subject: basename(target) });
   }
-  const intent = auditIntent(spec, choice, { tally: store.tally, holdsCleartext });
-  const audited = await options.audit.begin(intent);
-  if (!audited.ok) return audited;
-  const end = audited.value;
-  const counted = await options.disclosures.count(
-    'exportedRows',
-    holdsCleartext ? maxRows(choice, store.tally) : 0,
-  );
-  const written = counted.ok ? await writeExport({ job, store, choice, target }) : counted;
-  if (!written.ok) {
-    end({ ok: false, code: written.failure.code });
-    return written;
-  }
-  const { tally } = store;
-  const sum = `${tally.rows} = ${tally.ok} ok + ${tally.failed} failed + ${tally.unmatched} unmatched + ${tally.blank} blank`;
-  // A line is read by itself: what was exported stays in it.
-  end({ ok: true, rows: written.value.rowsWritten, note: `${intent.note ?? ''}: ${sum}` });
-  return done({ ...written.value, name: basename(target), tally, target });
+  return options.audit.record(auditIntent(spec, choice, store.tally), async (add) => {
+    const rows = holdsCleartext(choice) ? maxRows(choice, store.tally) : 0;
+    const counted = await options.disclosures.count('exportedRows', rows);
+    const written = counted.ok ? await writeExport({ job, store, choice, target }) : counted;
+    if (!written.ok) return written;
+    const { tally } = store;
+    add({ rows: written.value.rowsWritten, note: sumOf(tally) });
+    return done({ ...written.value, name: basename(target), tally, target });
+  });
+}
+
+/** Without what is 0. */
+function sumOf({ rows, ok, failed: refused, unmatched, blank }: Tally): string {
+  const parts = Object.entries({ succeeded: ok, failed: refused, unmatched, blank });
+  const shown = parts.filter(([name, count]) => name === 'succeeded' || count > 0);
+  return `${rows} = ${shown.map(([name, count]) => `${count} ${name}`).join(' + ')}`;
 }
 
 function checkChoice({
@@ -89,17 +85,12 @@ function checkChoice({
   isCaseRequired,
   environment,
   tally,
-  holdsCleartext,
-  hasNoCleartext,
   managed,
 }: {
   choice: ExportRequest;
   isCaseRequired: boolean;
   environment: string;
   tally: Tally;
-  holdsCleartext: boolean;
-  /** Neither its results nor what came in are cleartext. */
-  hasNoCleartext: boolean;
   managed: BatchOptions['managed'];
 }): ReturnType<typeof failed> | null {
   // One row is the header's.
@@ -107,10 +98,7 @@ function checkChoice({
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
   if (choice.passphrase !== null && restoreText(choice.passphrase).length < minPassphraseLength)
     return failed('export.passphrase');
-  // The file's name and the audit line would say what it doesn't hold.
-  if (hasNoCleartext && choice.content === 'cleartext' && choice.rows !== 'failed')
-    return failed('export.no-cleartext');
-  if (!holdsCleartext) return null;
+  if (!holdsCleartext(choice)) return null;
   if (managed.cleartextExport === 'forbidden') return failed('export.forbidden');
   if (managed.cleartextExport === 'encrypted' && choice.passphrase === null)
     return failed('export.unencrypted');
@@ -126,9 +114,17 @@ function checkChoice({
 const maxRows = ({ rows, shownRows }: ExportRequest, tally: Tally): number =>
   ({ all: tally.rows, matches: tally.ok, failed: tally.failed, shown: shownRows?.length ?? 0 })[rows];
 
-/** The list of failed rows has what came in, which is cleartext only where it was to be tokenized. */
-const hasCleartext = ({ content, rows }: ExportRequest, work: readonly ColumnWork[]): boolean =>
-  content === 'cleartext' && (rows !== 'failed' || hasHidden({ work, masked: new Map() }));
+/**
+ * What the file will hold: cleartext only where there is any. The list of failed rows has what came in, which is cleartext
+ * only where it was to be tokenized. Reason, limit, file, count and audit line all go by it.
+ */
+function contentOf({ content, rows }: ExportRequest, work: readonly ColumnWork[]): ExportRequest['content'] {
+  if (content !== 'cleartext' || hasHidden({ work, masked: new Map() })) return content;
+  const hasResults = rows !== 'failed' && work.some(({ plan }) => yieldsCleartext(plan.operation));
+  return hasResults ? content : 'tokens';
+}
+
+const holdsCleartext = ({ content }: ExportRequest): boolean => content === 'cleartext';
 
 /** A file with only a part of the rows says so in its name. */
 function suggestName(
@@ -154,12 +150,9 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   }
 }
 
-function auditIntent(
-  spec: JobSpec,
-  choice: ExportRequest,
-  { tally, holdsCleartext }: { tally: Tally; holdsCleartext: boolean },
-): AuditIntent {
+function auditIntent(spec: JobSpec, choice: ExportRequest, tally: Tally): AuditIntent {
   const { columns } = spec.plan;
+  const { content, rows, format, safety, passphrase } = choice;
   return {
     action: 'Export',
     connection: spec.connectionName,
@@ -168,15 +161,15 @@ function auditIntent(
     definition: [...new Set(columns.map(({ definition }) => definition))].join(', '),
     ...(choice.reason !== '' && { reason: choice.reason }),
     ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
-    rows: choice.rows === 'all' || choice.rows === 'matches' ? tally.rows : maxRows(choice, tally),
+    rows: rows === 'all' || rows === 'matches' ? tally.rows : maxRows(choice, tally),
     job: spec.jobId,
-    cleartext: holdsCleartext,
-    note: [
-      choice.content,
-      choice.rows,
-      choice.format === 'workbook' ? 'workbook' : choice.safety,
-      ...(choice.passphrase === null ? [] : ['encrypted']),
-    ].join(' '),
+    cleartext: holdsCleartext(choice),
+    export: {
+      content,
+      rows,
+      format: format === 'workbook' ? format : safety,
+      encrypted: passphrase !== null,
+    },
   };
 }
 

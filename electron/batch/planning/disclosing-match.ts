@@ -1,5 +1,4 @@
-import type { AuditClose } from '../../audit/audit.ts';
-import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { failed, type Outcome } from '../../contract/errors.ts';
 import type { MatchReason } from '../../contract/models/batch.ts';
 import type { BatchOptions } from '../options.ts';
 import type { ColumnWork, Draft } from './plan.ts';
@@ -18,17 +17,18 @@ export const hasDisclosingMatch = (work: readonly ColumnWork[]): boolean =>
   work.some(({ isDisclosing }) => isDisclosing);
 
 /**
- * Called before anything of a plan is sent. An answer to an expression that tells more than the mask is treated as
- * cleartext: it needs a reason, one line in the audit log with the fingerprint of each expression, and is counted.
- * Answers how the line is ended. A plan without such an expression passes unrecorded.
- * Failures: reveal.reason-required, reveal.reason-refused, export.confirm, disclosure.limit, audit.unwritable, keychain.*, file.*.
+ * Around whatever sends a plan: `run` is called once that is allowed. An answer to an expression that tells more than the
+ * mask is treated as cleartext: it needs a reason, one line in the audit log with the fingerprint of each expression, and
+ * is counted. A plan without such an expression is run unrecorded.
+ * Failures: those of `run`; reveal.reason-required, reveal.reason-refused, export.confirm, disclosure.limit, audit.unwritable, keychain.*, file.*.
  */
-export async function beginDisclosingMatch(
+export async function recordDisclosingMatch<T>(
   { audit, disclosures, managed, store }: Pick<BatchOptions, 'audit' | 'disclosures' | 'managed' | 'store'>,
   { draft, revealReason, jobId, rows, confirmsRows }: MatchOptions,
-): Promise<Outcome<AuditClose>> {
+  run: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
   const matches = draft.work.filter(({ isDisclosing }) => isDisclosing);
-  if (matches.length === 0) return done(() => undefined);
+  if (matches.length === 0) return run();
   const { caseRequired } = store.read('settings');
   if (revealReason === null || (caseRequired && revealReason.caseReference === '')) {
     return failed('reveal.reason-required');
@@ -45,7 +45,7 @@ export async function beginDisclosingMatch(
     if (!fingerprint.ok) return fingerprint;
     fingerprints.push(fingerprint.value);
   }
-  const begun = await audit.begin({
+  const intent = {
     action: 'Match',
     connection: name,
     environment,
@@ -57,10 +57,9 @@ export async function beginDisclosingMatch(
     job: jobId,
     cleartext: true,
     note: `expression ${fingerprints.join(', ')}`,
+  };
+  return audit.record(intent, async () => {
+    const counted = await disclosures.countMatch(fingerprints, rows * matches.length);
+    return counted.ok ? run() : counted;
   });
-  if (!begun.ok) return begun;
-  const counted = await disclosures.countMatch(fingerprints, rows * matches.length);
-  if (counted.ok) return begun;
-  begun.value({ ok: false, code: counted.failure.code });
-  return counted;
 }

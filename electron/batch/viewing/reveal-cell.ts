@@ -40,7 +40,7 @@ export async function revealCell(
   const allowed = reveals.allow();
   if (!allowed.ok) return allowed;
   const mapped = found.work?.plan;
-  const begun = await audit.begin({
+  const intent = {
     action: 'Reveal',
     connection: spec.connectionName,
     environment: spec.environment,
@@ -50,17 +50,17 @@ export async function revealCell(
     rows: 1,
     job: spec.jobId,
     note: `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`,
+    cleartext: true,
+    anchorsItself: true,
+  };
+  return audit.record(intent, async (add) => {
+    const recorded = await recordDisclosure(audit, disclosures, 'reveals');
+    if (!recorded.ok) return recorded;
+    const { cleartext, requestId } = found;
+    add({ requestId });
+    const { revealId, hideAfterMs } = reveals.open();
+    return done({ revealId, obscured: obscureText(cleartext, xorKey), hideAfterMs, requestId });
   });
-  if (!begun.ok) return begun;
-  const recorded = await recordDisclosure(audit, disclosures, 'reveals');
-  if (!recorded.ok) {
-    begun.value({ ok: false, code: recorded.failure.code });
-    return recorded;
-  }
-  const { revealId, hideAfterMs } = reveals.open();
-  begun.value({ ok: true, ...(found.requestId !== '' && { requestId: found.requestId }) });
-  const obscured = obscureText(found.cleartext, xorKey);
-  return done({ revealId, obscured, hideAfterMs, requestId: found.requestId });
 }
 
 function cleartextOf(

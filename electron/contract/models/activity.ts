@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { count, instant } from './fields.ts';
 
+/** What an export's file holds, in the words of the choice. A later version may have other words. */
+const exportFacts = z.strictObject({
+  content: z.string(),
+  rows: z.string(),
+  /** `workbook`, or how the CSV was written. */
+  format: z.string(),
+  encrypted: z.boolean(),
+});
+
 /** One line of the audit log as the page lists it. It holds no value of the service (PCI DSS 10.2.2's fields, and ours). */
 export const auditEntry = z.strictObject({
   sequence: count,
@@ -22,7 +31,20 @@ export const auditEntry = z.strictObject({
   job: z.string().nullable(),
   requestId: z.string().nullable(),
   code: z.string().nullable(),
+  /** Said to a person. Nothing reads it: what is counted or decided by has a member below, absent where it does not apply. */
   note: z.string().nullable(),
+  /**
+   * Whether the act gives a value in clear, or an answer that tells of one, to a person or into a file. Of one that failed:
+   * whether it was to.
+   */
+  cleartext: z.boolean().optional(),
+  /** The operation whose request this act's line stands for as well. */
+  operation: z.string().optional(),
+  /** False where the request never left. */
+  sent: z.boolean().optional(),
+  /** Values of the request that were refused one by one, by failure code. */
+  refused: z.record(z.string(), count).optional(),
+  export: exportFacts.optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 

@@ -11,6 +11,7 @@ import type { ServiceProfile } from '../../../electron/service/profile.ts';
 import { shippedProfile } from '../../faults/client-side.ts';
 import { memoryKeychain, openHarness, value } from '../../support/reports.ts';
 import { inlineParser } from '../../support/parser.ts';
+import { auditWith } from '../../support/fake-audit.ts';
 
 const typed = (text: string): ObscuredText => {
   const xorKey = newXorKey();
@@ -88,13 +89,11 @@ async function open({ builtIn = true, passphrase = '', profile = (one) => one }:
           profile: profile(shippedProfile()),
         }),
       ),
-    audit: {
-      begin: (intent) => {
-        if (log.isFull) return Promise.resolve(failed('audit.unwritable'));
-        lines.push(intent);
-        return Promise.resolve(done(() => undefined));
-      },
-    },
+    audit: auditWith((intent) => {
+      if (log.isFull) return Promise.resolve(failed('audit.unwritable'));
+      lines.push(intent);
+      return Promise.resolve(done(() => undefined));
+    }),
     builtInAdministrator: () =>
       Promise.resolve(
         builtIn

@@ -133,15 +133,7 @@ describe('a batch from file to file', () => {
     expect(app.audit.intents).toEqual([
       expect.objectContaining({ action: 'Export', reason: 'Chargeback response', rows: 2, job: job.jobId }),
     ]);
-    expect(app.audit.ends).toEqual([
-      {
-        ok: true,
-        rows: 2,
-        note: expect.stringMatching(
-          /^cleartext all \w+: 2 = 2 ok \+ 0 failed \+ 0 unmatched \+ 0 blank$/,
-        ) as unknown,
-      },
-    ]);
+    expect(app.audit.ends).toEqual([{ ok: true, rows: 2, note: '2 = 2 succeeded' }]);
     expect(codeOf(await app.export(job.jobId, { reason: '' }))).toBe('reveal.reason-required');
   });
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { createConnectionHandlers } from '../../../electron/connections/calls.ts';
+import { auditWith } from '../../support/fake-audit.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -38,12 +39,10 @@ function app(chosen: string | null, builtIn = false) {
     clients: { drop: (id: string) => Promise.resolve(dropped.push(id)) } as never,
     builtIn: {} as never,
     rotation: {} as never,
-    audit: {
-      begin: ({ action }) => {
-        recorded.push(action);
-        return Promise.resolve(done((verdict) => void recorded.push(verdict)));
-      },
-    },
+    audit: auditWith(({ action }) => {
+      recorded.push(action);
+      return Promise.resolve(done((verdict) => void recorded.push(verdict)));
+    }),
     changed: () => undefined,
     now: () => new Date(0),
   });

@@ -10,6 +10,7 @@ import { createTransport } from '../../../electron/service/http/transport.ts';
 import { shippedProfile } from '../../faults/client-side.ts';
 import { memoryKeychain, openHarness, value } from '../../support/reports.ts';
 import { inlineParser } from '../../support/parser.ts';
+import { auditWith } from '../../support/fake-audit.ts';
 
 const code = (outcome: Outcome<unknown>) => (outcome.ok ? 'ok' : outcome.failure.code);
 
@@ -53,12 +54,10 @@ async function open() {
   const actions: string[] = [];
   const rotation = createKeyRotation({
     connections,
-    audit: {
-      begin: ({ action }) => {
-        actions.push(action);
-        return Promise.resolve(done(() => undefined));
-      },
-    },
+    audit: auditWith(({ action }) => {
+      actions.push(action);
+      return Promise.resolve(done(() => undefined));
+    }),
     ready: (connectionId) => Promise.resolve(connections.find(connectionId)),
     openClient: (opened, apiKey) =>
       Promise.resolve(

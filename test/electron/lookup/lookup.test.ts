@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openLookup, type LookupOptions } from '../../../electron/lookup/lookup.ts';
 import type { ServiceClient } from '../../../electron/service/service-client.ts';
+import { auditWith } from '../../support/fake-audit.ts';
 
 const cleartext = '4111111111111111';
 const xorKey = newXorKey();
@@ -27,13 +28,10 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
     activeId: () => 'c1',
     active: () =>
       Promise.resolve(done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn, client })),
-    audit: {
-      begin: (intent) => {
-        steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
-        return Promise.resolve(done((end) => steps.push(['end', intent.action, end.ok, end.code])));
-      },
-      anchor: () => Promise.resolve(done(null)),
-    },
+    audit: auditWith((intent) => {
+      steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
+      return Promise.resolve(done((end) => steps.push(['end', intent.action, end.ok, end.code])));
+    }),
     reveals: {
       allow: () => done(null),
       open: () => (steps.push(['open']), { revealId: 'r1', hideAfterMs: 20_000 }),
@@ -152,12 +150,7 @@ test('a reveal that the service refuses does not count', async () => {
 test.each([
   [
     'the log can not be written',
-    {
-      audit: {
-        begin: () => Promise.resolve(failed('audit.unwritable')),
-        anchor: () => Promise.resolve(done(null)),
-      },
-    },
+    { audit: auditWith(() => Promise.resolve(failed('audit.unwritable'))) },
     'audit.unwritable',
   ],
   [

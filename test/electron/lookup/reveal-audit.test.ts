@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import type { Audit } from '../../../electron/audit/audit.ts';
+import { detailsOf } from '../../../electron/audit/entries.ts';
 import { createRequestAudit } from '../../../electron/connections/clients.ts';
 import { done } from '../../../electron/contract/errors.ts';
 import { newXorKey } from '../../../electron/contract/obscured.ts';
@@ -59,7 +60,7 @@ async function linesSince(audit: Audit, before: number): Promise<string[]> {
   return entries
     .toReversed()
     .slice(before)
-    .map(({ action, phase, note, caseReference }) => [action, phase, note, caseReference].join(' '));
+    .map((entry) => [entry.action, entry.phase, detailsOf(entry).join(', '), entry.caseReference].join(' '));
 }
 
 const acts = [
@@ -87,8 +88,8 @@ test.each(acts)(
     expect(await act(app)).toMatchObject({ ok: true });
     expect(onDisk.trim().split('\n').at(-1)).toContain(`"action":"${action}"`);
     expect(await linesSince(app.audit, app.before)).toEqual([
-      `${action} begun Detokenize D-1`,
-      `${action} ok Detokenize D-1`,
+      `${action} begun in clear, Detokenize D-1`,
+      `${action} ok in clear, Detokenize D-1`,
     ]);
   },
 );
@@ -99,12 +100,12 @@ test.each(acts)('%s is in the log before its session is opened', async (action, 
   expect(await act(app)).toMatchObject({ ok: true });
   // The first request was refused as its session had ended; the repeated one has a line of its own.
   expect(await linesSince(app.audit, app.before)).toEqual([
-    `${action} begun Detokenize D-1`,
+    `${action} begun in clear, Detokenize D-1`,
     'CreateSession begun  D-1',
     'CreateSession ok  D-1',
     'Detokenize begun  D-1',
     'Detokenize ok  D-1',
-    `${action} ok Detokenize D-1`,
+    `${action} ok in clear, Detokenize D-1`,
   ]);
 });
 
@@ -113,7 +114,7 @@ test.each(acts)('%s that the service refuses is one line and a failed outcome', 
   app.server.script = (_hit, response) => send(response, 404, {});
   expect(await act(app)).toMatchObject({ ok: false });
   expect(await linesSince(app.audit, app.before)).toEqual([
-    `${action} begun Detokenize D-1`,
+    `${action} begun in clear, Detokenize D-1`,
     `${action} failed Detokenize D-1`,
   ]);
 });
@@ -123,7 +124,7 @@ test.each(acts)('%s whose request never left says so', async (action, act) => {
   await app.client.close();
   expect(await act(app)).toMatchObject({ ok: false });
   expect(await linesSince(app.audit, app.before)).toEqual([
-    `${action} begun Detokenize D-1`,
-    `${action} failed not sent D-1`,
+    `${action} begun in clear, Detokenize D-1`,
+    `${action} failed Detokenize, not sent D-1`,
   ]);
 });

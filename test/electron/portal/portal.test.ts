@@ -8,6 +8,7 @@ import { checkToolServer } from '../../../electron/reports/tool-server.ts';
 import { createTransport, type Transport } from '../../../electron/service/http/transport.ts';
 import { shippedProfile } from '../../faults/client-side.ts';
 import { send, startFaultServer, type FaultServer, type Script } from '../../faults/fault-server.ts';
+import { auditWith } from '../../support/fake-audit.ts';
 
 let server: FaultServer;
 let transport: Transport;
@@ -76,7 +77,7 @@ async function ask(token: string | null = 'canary-jwt') {
   const connection = { name: 'Acme', environment: 'test' } as Connection;
   const outcome = await askPortal(
     { connection, profile: shippedProfile(), transport },
-    { begin: () => Promise.resolve(done((end) => void ends.push(end))) },
+    auditWith(() => Promise.resolve(done((end) => void ends.push(end)))),
     { operation: 'Authenticate', path: '/portal', body: { user: 'ada', password: 'canary' }, token },
   );
   return { outcome, ends };

@@ -20,6 +20,7 @@ describe('cleartext access of a month', () => {
       definition: 'ssn',
       policy: 'desk',
       rows: 1,
+      cleartext: true,
     };
     // Local times: a Friday noon, a Friday night, a Saturday.
     at('2026-10-30T12:00:00');
@@ -30,10 +31,10 @@ describe('cleartext access of a month', () => {
       { action: 'Reveal', ...about, caseReference: 'refused' },
       { ok: false, code: 'service.refused' },
     );
-    await act({ action: 'Export', rows: 999, note: 'masked all exact', caseReference: 'masked' });
-    await act({ action: 'GetMasked', ...about, caseReference: 'masked' });
+    await act({ action: 'Export', rows: 999, cleartext: false, caseReference: 'masked' });
+    await act({ action: 'GetMasked', ...about, cleartext: false, caseReference: 'masked' });
     at('2026-11-06T21:30:00');
-    await act({ action: 'Export', ...about, rows: 40, note: 'cleartext all exact' });
+    await act({ action: 'Export', ...about, rows: 40 });
     at('2026-11-07T12:00:00');
     await act({ action: 'Copy', ...about }, null);
 

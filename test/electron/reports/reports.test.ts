@@ -8,6 +8,7 @@ import { failed } from '../../../electron/contract/errors.ts';
 import { checkToolServer } from '../../../electron/reports/tool-server.ts';
 import type { Transport } from '../../../electron/service/http/transport.ts';
 import { november, openHarness, value } from '../../support/reports.ts';
+import { auditWith } from '../../support/fake-audit.ts';
 
 type Harness = Awaited<ReturnType<typeof openHarness>>;
 
@@ -209,7 +210,7 @@ describe('the figures', () => {
       {},
       {
         audit: {
-          begin: () => Promise.resolve(failed('audit.unwritable')),
+          ...auditWith(() => Promise.resolve(failed('audit.unwritable'))),
           list: () => Promise.reject(new Error('unused')),
         },
       },

@@ -14,21 +14,25 @@ test('the workstationâ€™s figures are what its log says, apart from the accountâ
   await act({ action: 'GetMasked', definition: 'ssn', rows: 1 });
   harness.time.now += 30 * 86_400_000;
   await act({ action: 'BatchDetokenize', definition: 'card-number', rows: 500 });
-  const note = 'refused: 430 service.token-invalid, 20 service.element-refused';
-  await act({ action: 'BatchDetokenize', definition: 'card-number', rows: 500 }, { ok: true, note });
+  const refused = { 'service.token-invalid': 430, 'service.element-refused': 20 };
+  await act({ action: 'BatchDetokenize', definition: 'card-number', rows: 500 }, { ok: true, refused });
   // What was sent again may have succeeded: its values did not fail.
   await act({ action: 'BatchDetokenize', rows: 500 }, { ok: false, code: 'service.unreachable' });
   const refusal = { ok: false, code: 'service.refused' };
   await act({ action: 'Detokenize', definition: 'card-number', policy: 'mask-only', rows: 1 }, refusal);
   await act({ action: 'Detokenize', definition: 'card-number', policy: 'mask-only', rows: 1 }, refusal);
   await act({ action: 'GetMasked', definition: 'card-number', rows: 1 }, null);
-  const seen = { caseReference: 'D-1', rows: 1, definition: 'card-number', note: 'Detokenize' };
-  await act({ action: 'Reveal', ...seen });
-  await act({ action: 'Reveal', ...seen }, { ok: false, code: 'service.credentials', note: 'not sent' });
-  await act({ action: 'Reveal', caseReference: 'D-1', rows: 1 }, refusal);
-  await act({ action: 'Copy', caseReference: 'D-1', rows: 1, job: 'j1' });
-  await act({ action: 'Export', caseReference: 'D-2', rows: 40, note: 'cleartext all exact' });
-  await act({ action: 'Export', caseReference: 'D-2', rows: 999, note: 'masked all exact' });
+  const seen = { caseReference: 'D-1', rows: 1, cleartext: true };
+  const fetched = { ...seen, definition: 'card-number', operation: 'Detokenize' };
+  await act({ action: 'Reveal', ...fetched });
+  await act({ action: 'Reveal', ...fetched }, { ok: false, code: 'service.credentials', sent: false });
+  await act({ action: 'Reveal', ...seen }, refusal);
+  await act({ action: 'Copy', ...seen, job: 'j1' });
+  await act({ action: 'Export', caseReference: 'D-2', rows: 40, cleartext: true });
+  await act({ action: 'Export', caseReference: 'D-2', rows: 999, cleartext: false });
+  // What stands in a note is for a person: nothing is counted by it.
+  await act({ action: 'RevokeApiKey', note: 'Detokenize' });
+  await act({ action: 'Export', caseReference: 'D-2', rows: 7, cleartext: false, note: 'cleartext' });
   await act({ action: 'StoreSecret' });
 
   const station = value(await harness.reports['reports.workstation']({ ...november, grouping: 'operation' }));

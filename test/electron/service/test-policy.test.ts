@@ -49,9 +49,11 @@ async function start(policies: readonly string[] = seed.policies.map(({ name }) 
       client,
       policy,
       definitions,
-      begin(definition, one) {
+      async record(definition, one, send) {
         lines.push(`${definition} ${one}`);
-        return Promise.resolve(done(() => lines.push(`end of ${definition} ${one}`)));
+        const answer = await send();
+        lines.push(`end of ${definition} ${one}`);
+        return answer;
       },
       now,
     });

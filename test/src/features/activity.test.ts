@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ActivityController, dayRange } from '../../../src/features/activity/activity.svelte.ts';
-import { actName, exportText, formatAct } from '../../../src/messages/acts.ts';
+import { actName, detailText, exportText, formatAct } from '../../../src/messages/acts.ts';
+import { reasonFor } from '../../../src/messages/messages.ts';
 import { openApp } from '../support/open-app.ts';
 import { auditEntry } from '../support/fake-data.ts';
 
@@ -86,22 +87,40 @@ describe('the activity page', () => {
 
   it('tells an export of cleartext from a masked one, and what failed from what was done', () => {
     const exported = { ...auditEntry(1), action: 'Export', phase: 'ok' as const };
-    expect(actName({ ...exported, note: 'cleartext all exact' })).toBe('Exported in clear');
-    expect(actName({ ...exported, note: 'masked all exact' })).toBe('Exported');
-    expect(actName({ ...exported, phase: 'failed', note: 'cleartext all exact' })).toBe('Export in clear');
-    expect(formatAct({ ...exported, phase: 'failed', note: null })).toBe('Export failed');
+    expect(actName({ ...exported, cleartext: true })).toBe('Exported in clear');
+    expect(actName({ ...exported, cleartext: false })).toBe('Exported');
+    expect(actName({ ...exported, phase: 'failed', cleartext: true })).toBe('Export in clear');
+    expect(formatAct({ ...exported, phase: 'failed' })).toBe('Export failed');
     expect(actName({ ...exported, action: 'FromTheFuture' })).toBe('FromTheFuture');
   });
 
-  it('says what an export held in words, and leaves a note of another version as it is', () => {
-    const sum = '200 = 198 ok + 1 failed + 0 unmatched + 1 blank';
-    expect(exportText(`masked all spreadsheet: ${sum}`)).toBe(
-      'masked, all rows, safe for Excel: 200 = 198 succeeded + 1 failed + 1 blank',
-    );
-    expect(exportText('cleartext failed workbook encrypted')).toBe(
+  it('says what an export held in words, and leaves a word of another version as it is', () => {
+    const note = '200 = 198 succeeded + 1 failed + 1 blank';
+    const held = { content: 'masked', rows: 'all', format: 'spreadsheet', encrypted: false };
+    expect(exportText({ export: held, note })).toBe(`masked, all rows, safe for Excel: ${note}`);
+    const encrypted = { content: 'cleartext', rows: 'failed', format: 'workbook', encrypted: true };
+    expect(exportText({ export: encrypted, note: null })).toBe(
       'cleartext, failed rows only, Excel workbook, encrypted',
     );
-    expect(exportText(`masked all parquet: ${sum}`)).toBe(`masked all parquet: ${sum}`);
+    expect(exportText({ export: { ...held, format: 'parquet' }, note: null })).toBe(
+      'masked, all rows, parquet',
+    );
+    expect(exportText({ note: 'of another act' })).toBeNull();
+  });
+
+  it('says why, how and what else, each in words', () => {
+    const shown = { ...auditEntry(7), reason: 'Refund', phase: 'failed' as const };
+    expect(detailText({ ...shown, operation: 'Detokenize', sent: false })).toBe(
+      'Refund · Detokenize · not sent',
+    );
+    expect(detailText({ ...shown, refused: { 'service.refused': 3, 'of.another-version': 1 } })).toBe(
+      `Refund · 3 refused: ${reasonFor('service.refused')} · 1 refused: of.another-version`,
+    );
+    const held = { content: 'tokens', rows: 'all', format: 'exact', encrypted: false };
+    expect(detailText({ ...shown, export: held, note: '2 = 2 succeeded' })).toBe(
+      'Refund · tokens, all rows, exact values: 2 = 2 succeeded',
+    );
+    expect(detailText({ ...shown, reason: null, note: 'a, b' })).toBe('a, b');
   });
 
   it('shows that the chain is broken', async () => {

@@ -70,10 +70,10 @@ describe('the timeline of a case', () => {
   });
 
   it('says of what failed that it failed', () => {
-    expect(formatAct({ action: 'Reveal', phase: 'ok', note: null })).toBe('Revealed');
-    expect(formatAct({ action: 'Reveal', phase: 'failed', note: null })).toBe('Reveal failed');
-    expect(formatAct({ action: 'Reveal', phase: 'begun', note: null })).toBe('Reveal begun');
-    expect(formatAct({ action: 'OfAnotherVersion', phase: 'ok', note: null })).toBe('OfAnotherVersion');
+    expect(formatAct({ action: 'Reveal', phase: 'ok' })).toBe('Revealed');
+    expect(formatAct({ action: 'Reveal', phase: 'failed' })).toBe('Reveal failed');
+    expect(formatAct({ action: 'Reveal', phase: 'begun' })).toBe('Reveal begun');
+    expect(formatAct({ action: 'OfAnotherVersion', phase: 'ok' })).toBe('OfAnotherVersion');
   });
 });
 

@@ -358,7 +358,8 @@ export function auditEntry(sequence: number): AuditEntry {
         rows: 500_000,
         job: 'job-1',
         requestId: null,
-        note: 'cleartext',
+        cleartext: true,
+        export: { content: 'cleartext', rows: 'all', format: 'exact', encrypted: false },
         caseReference: 'D-20917',
       });
     default:
@@ -419,7 +420,8 @@ export function caseOf(caseReference: string, count: number, actor = 'maria.k') 
       rows: 128,
       job: 'job-1',
       requestId: null,
-      note: 'cleartext',
+      cleartext: true,
+      export: { content: 'cleartext', rows: 'all', format: 'exact', encrypted: false },
     }),
     entry(0, {
       caseReference,

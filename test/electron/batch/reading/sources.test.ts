@@ -143,7 +143,12 @@ describe('a workbook', () => {
     expect(
       (await app.export(jobId, { format: 'workbook', byteOrderMark: true, safety: 'spreadsheet' })).ok,
     ).toBe(true);
-    expect(app.audit.intents.at(-1)?.note).toBe('cleartext all workbook');
+    expect(app.audit.intents.at(-1)?.export).toEqual({
+      content: 'cleartext',
+      rows: 'all',
+      format: 'workbook',
+      encrypted: false,
+    });
     expect(app.audit.ends).toHaveLength(sum + 1);
     const again = valueOf(
       await app.batch['batch.drop']({ reference: join(app.folder, 'cards_cleartext.xlsx') }),

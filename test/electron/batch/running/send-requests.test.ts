@@ -153,7 +153,7 @@ it('ends the line of a request that never left as not sent', async () => {
     ...Array.from({ length: maxInFlight }, () => null),
     ...Array.from({ length: 10 - maxInFlight }, () => ({ code: 'job.braked' })),
   ]);
-  const unsent = batchLines().filter(({ end }) => end?.note === 'not sent');
+  const unsent = batchLines().filter(({ end }) => end?.sent === false);
   expect(unsent).toHaveLength(maxInFlight * 2);
   for (const { end } of unsent) expect(end).toMatchObject({ ok: false, code: 'service.cancelled' });
 });
