@@ -131,7 +131,8 @@ describe('the oracle of hidden digits', () => {
     // Each attempt is in the log, with a fingerprint instead of the expression; what was refused says so.
     const lines = app.audit.intents.filter(({ action }) => action === 'Match');
     expect(lines).toHaveLength(someBits.length);
-    expect(lines[0]).toMatchObject({ reason: matchReason.reason, caseReference: matchReason.caseReference });
+    const { reason, caseReference } = matchReason;
+    expect(lines[0]).toMatchObject({ reason, caseReference, cleartext: true });
     expect(lines[0]?.note).toMatch(/^expression [0-9a-f]{16}$/);
     expect(new Set(lines.map(({ note }) => note)).size).toBe(someBits.length);
     expect(app.audit.ends.filter(({ code }) => code === 'disclosure.limit')).toHaveLength(

@@ -3,6 +3,7 @@ import { readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
+import type { ExportChoice } from '../../../electron/contract/models/batch.ts';
 import {
   cleartextOf,
   codeOf,
@@ -131,10 +132,32 @@ describe('a batch from file to file', () => {
     app.audit.refuse = null;
     valueOf(await app.export(job.jobId));
     expect(app.audit.intents).toEqual([
-      expect.objectContaining({ action: 'Export', reason: 'Chargeback response', rows: 2, job: job.jobId }),
+      expect.objectContaining({
+        action: 'Export',
+        reason: 'Chargeback response',
+        rows: 2,
+        job: job.jobId,
+        cleartext: true,
+        export: { content: 'cleartext', rows: 'all', format: 'exact', encrypted: false },
+      }),
     ]);
     expect(app.audit.ends).toEqual([{ ok: true, rows: 2, note: '2 = 2 succeeded' }]);
     expect(codeOf(await app.export(job.jobId, { reason: '' }))).toBe('reveal.reason-required');
+  });
+
+  it('writes down what the file holds, whatever was asked for', async () => {
+    app.service.refuses = (value) => value === 'b';
+    const { jobId } = await finished('token\na\nb\n');
+    const held = async (choice: Partial<ExportChoice>) => {
+      valueOf(await app.export(jobId, choice));
+      const { cleartext, export: exported } = app.audit.intents.at(-1) ?? {};
+      return [cleartext, exported?.content, app.disclosures.today().exportedRows];
+    };
+    expect(await held({ content: 'masked' })).toEqual([false, 'masked', 0]);
+    expect(await held({ content: 'tokens' })).toEqual([false, 'tokens', 0]);
+    // What was refused came in as a token.
+    expect(await held({ content: 'cleartext', rows: 'failed', reason: '' })).toEqual([false, 'tokens', 0]);
+    expect(await held({ content: 'cleartext' })).toEqual([true, 'cleartext', 2]);
   });
 
   it('wants the row count before cleartext leaves production, and never writes over the source', async () => {
@@ -169,7 +192,12 @@ describe('a batch from file to file', () => {
       hideAfterMs: 20_000,
       requestId: 'req-1',
     });
-    expect(app.audit.intents[0]).toMatchObject({ action: 'Reveal', reason: 'Refund', caseReference: 'C-1' });
+    expect(app.audit.intents[0]).toMatchObject({
+      action: 'Reveal',
+      reason: 'Refund',
+      caseReference: 'C-1',
+      cleartext: true,
+    });
     expect(JSON.stringify(app.audit)).not.toContain('<b>');
     expect(codeOf(await app.batch['batch.reveal']({ ...ask, column: 1 }))).toBe('reveal.gone');
     expect(codeOf(await app.batch['batch.reveal']({ ...ask, row: 3 }))).toBe('reveal.gone');
