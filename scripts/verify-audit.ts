@@ -14,6 +14,7 @@
  * `,"mac"`. A file's first line has kind "segment", all others "entry" with `sequence` counting up by one. A file whose
  * first line says `after: "break"` starts a new chain, since the app found the one before broken. Lines under a key
  * that lived for one run only, for want of a keyring, can't be verified; the file after them may hold their SHA-256.
+ * What an entry says stands in its other members, which differ by its version `v`; none of them matters here.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import fs from 'node:fs';

@@ -175,3 +175,9 @@ test('a note of today is for a person, whatever it says', async () => {
   );
   expect((await reportsOf(log)).requests).toBe(0);
 });
+
+test('the administrator’s guide names every member of a line', () => {
+  const guide = fs.readFileSync('docs/administrators-guide.md', 'utf8');
+  const missing = Object.keys(auditEntry.shape).filter((name) => !guide.includes(`\`${name}\``));
+  expect(missing).toEqual([]);
+});
