@@ -128,3 +128,18 @@ test.each(acts)('%s whose request never left says so', async (action, act) => {
     `${action} failed Detokenize, not sent D-1`,
   ]);
 });
+
+test('the line of a request of many says how many values were refused, by code', async () => {
+  const app = await open();
+  const elements = [tokenOf('4111'), 'no token', 'nor this'].map((value, at) => ({ ref: `${at}`, value }));
+  const target = { operation: 'BatchDetokenize', ...subject } as const;
+  value(await app.client.batch(target, elements, { rows: 3 }));
+  const { entries } = await app.audit.list(everything);
+  expect(entries[0]).toMatchObject({
+    action: 'BatchDetokenize',
+    phase: 'ok',
+    rows: 3,
+    refused: { 'service.token-invalid': 2 },
+    note: null,
+  });
+});
