@@ -1,7 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { signCheckpoint } from '../../electron/audit/checkpoint.ts';
-import { type AuditEnd, type AuditIntent, beginEntry, endEntry } from '../../electron/audit/entries.ts';
+import {
+  type AuditEnd,
+  type AuditIntent,
+  beginEntry,
+  endEntry,
+  type EntryContent,
+} from '../../electron/audit/entries.ts';
 import { keyIdOf, segmentFile, signLine, zeroMac } from '../../electron/audit/lines.ts';
 import { testKey } from './audit-folder.ts';
 
@@ -141,8 +147,10 @@ export function writeOldLog({ folder, checkpoint }: { folder: string; checkpoint
   add({ ...head, key: keyIdOf(testKey), kept: true, after: null, seals: null });
   for (const { before, now } of actsOfBoth) {
     const [note, end] = before;
-    const { cleartext: _, operation: __, export: ___, ...intent } = now[0];
-    const begun = beginEntry({ ...intent, ...(note !== null && { note }) }, nextAt(), 'kim');
+    const written = beginEntry({ ...now[0], ...(note !== null && { note }) }, nextAt(), 'kim');
+    const begun = Object.fromEntries(
+      Object.entries(written).filter(([member]) => !['cleartext', 'operation', 'export'].includes(member)),
+    ) as EntryContent;
     add({ v: 1, kind: 'entry', sequence: ++sequence, ...begun });
     if (end === null) continue;
     const entry = endEntry({ begun, sequence, end, at: nextAt() });
