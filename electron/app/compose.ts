@@ -32,7 +32,7 @@ import type { Connection } from '../contract/models/connection.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
 import { createClientCertificates } from '../connections/client-certificates.ts';
 import { type Connections, createConnections } from '../connections/store.ts';
-import { folderEntry, readHomeId, storeHomeId } from '../settings/home-id.ts';
+import { readHomeId, settleHome, storeHomeId } from '../settings/home-id.ts';
 import { accountsOf, accountsOfHome, createKeychain, type Keychain } from '../storage/keychain.ts';
 import type { KeyringBackend } from '../storage/keytar.ts';
 import { createEventSender, createRouter } from '../ipc/router.ts';
@@ -140,13 +140,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       write: (names) => store.write('keychainIndex', [...names]),
     },
     homeId,
-    settle: {
-      folder: folderEntry(platform.home),
+    settle: settleHome(platform.home, options.usualHome, {
       earlier: isOwed ? accountsOfHome(store.read('keychainIndex'), store.read('connections')) : [],
       onSettled: async (id) => {
         if (isOwed || id !== homeId) await storeHomeId(platform.home, { id, isOwed: false });
       },
-    },
+    }),
   });
   const parser = createParser({ worker: options.parserWorker, clock });
   const connections = createConnections({

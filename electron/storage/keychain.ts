@@ -121,16 +121,31 @@ export interface KeychainOptions {
   /** The identity of the person's folder, as the folder says. */
   readonly homeId: string;
   /** What is settled with the keyring before anything is answered. */
-  readonly settle?: {
-    /** Entry that has the identity of the folder. What it says is used; where there is none, it is made. */
-    readonly folder: string;
-    /** Accounts of versions that had no such identity, whose entries become this folder's. */
-    readonly earlier: readonly string[];
-    /** Called with the identity that is used, once no entry is left under its earlier name. */
-    readonly onSettled: (homeId: string) => Promise<unknown>;
-  };
+  readonly settle?: HomeSettlement;
   readonly timeoutMs?: number;
   readonly service?: string;
+}
+
+/**
+ * The keyring knows the identity of a folder by the folder's path, and the path by the identity. So a folder that was
+ * moved is told from one that was copied: entries go with the first, and the second gets an identity of its own.
+ */
+export interface HomeSettlement {
+  /** Where the folder is. */
+  readonly place: string;
+  /** The entry that has the identity of the folder at a place. What it says is used; where there is none, it is made. */
+  readonly entryOf: (place: string) => string;
+  /** Where an identity is in use that the keyring has no place of. */
+  readonly usualPlace: string;
+  /** Whether another folder has the identity now, at that place. */
+  readonly isInUse: (homeId: string, place: string) => boolean;
+  readonly newId: () => string;
+  /** Called where the folder is a copy of the one that has this identity, before it gets its own. Does not throw. */
+  readonly onCopy: (homeId: string) => void;
+  /** Accounts of versions that had no such identity, whose entries become this folder's. */
+  readonly earlier: readonly string[];
+  /** Called with the identity that is used, once no entry is left under its earlier name. */
+  readonly onSettled: (homeId: string) => Promise<unknown>;
 }
 
 /** Windows' limit for one credential, CRED_MAX_CREDENTIAL_BLOB_SIZE. The same on every system. */
@@ -139,8 +154,13 @@ const keyBytes = 32;
 const accountPattern = /^[A-Za-z0-9:_.-]{1,160}$/;
 /** Written and read back to learn whether the keyring is open. No secret. */
 const probe = 'probe';
+/** Has the place of the folder whose identity its name begins with. No secret, and in no index. */
+const placeAccount = 'folder';
 
-/** `forgetFolder` removes the entry that has the folder's identity, after all others. Failures as those of `remove`. */
+/**
+ * `settled` has what is settled before anything is answered be settled now: only then `peek` is right in a copied folder.
+ * `forgetFolder` removes the entries that know the folder, after all others. Failures of both as those of `remove`.
+ */
 export function createKeychain({
   load,
   clock,
@@ -149,7 +169,10 @@ export function createKeychain({
   settle,
   timeoutMs = 5_000,
   service = 'Tokendesk',
-}: KeychainOptions): Keychain & { forgetFolder(): Promise<Outcome<null>> } {
+}: KeychainOptions): Keychain & {
+  settled(): Promise<Outcome<null>>;
+  forgetFolder(): Promise<Outcome<null>>;
+} {
   const memory = new Map<string, string>();
   const indexed = new Set(index.read());
   const changes = createEmitter();
@@ -194,18 +217,13 @@ export function createKeychain({
    */
   async function settleOnce(): Promise<Outcome<null>> {
     if (isSettled || settle === undefined) return done(null);
-    const { folder, earlier, onSettled } = settle;
-    const known = await call(async (backend) => {
-      const found = await backend.getPassword(service, folder);
-      if (found !== null && isHomeId(found)) return found;
-      // A locked keyring, which has answered "nothing", refuses it.
-      await backend.setPassword(service, folder, homeId);
-      return homeId;
-    });
+    const known = await call((backend) => settleIdentity(backend, settle));
     // Without a keyring nothing is there, and secrets are in memory for this run.
     if (known.kind === 'unavailable') return done(null);
     if (known.kind !== 'answered') return failed(failureCode());
-    homeId = known.value;
+    homeId = known.value.homeId;
+    const { onSettled } = settle;
+    const earlier = known.value.isCopy ? [] : settle.earlier;
     for (const account of earlier) {
       const moved = await call((backend) => take(backend, account));
       if (moved.kind !== 'answered') return failed(failureCode());
@@ -214,6 +232,33 @@ export function createKeychain({
     isSettled = true;
     await onSettled(homeId);
     return done(null);
+  }
+
+  /** A process that ends after any of these calls leaves a state from which the next start comes to the same. */
+  async function settleIdentity(
+    backend: KeyringBackend,
+    { place, entryOf, usualPlace, isInUse, newId, onCopy }: HomeSettlement,
+  ): Promise<{ readonly homeId: string; readonly isCopy: boolean }> {
+    const found = await backend.getPassword(service, entryOf(place));
+    const known = found !== null && isHomeId(found) ? found : homeIdOfFolder;
+    // A locked keyring, which has answered "nothing", refuses it.
+    if (known !== found) await backend.setPassword(service, entryOf(place), known);
+    const owner = await backend.getPassword(service, entryName(known, placeAccount));
+    if (owner === place) return { homeId: known, isCopy: false };
+    if (isInUse(known, owner ?? usualPlace)) {
+      // The settings were copied with the folder: what they name is the other's.
+      indexed.clear();
+      index.write([]);
+      onCopy(known);
+      const own = newId();
+      await backend.setPassword(service, entryOf(place), own);
+      await backend.setPassword(service, entryName(own, placeAccount), place);
+      return { homeId: own, isCopy: true };
+    }
+    if (owner !== null && (await backend.getPassword(service, entryOf(owner))) === known)
+      await backend.deletePassword(service, entryOf(owner));
+    await backend.setPassword(service, entryName(known, placeAccount), place);
+    return { homeId: known, isCopy: false };
   }
 
   async function take(backend: KeyringBackend, account: string): Promise<void> {
@@ -347,9 +392,16 @@ export function createKeychain({
       });
     },
 
+    settled: () => queue(settleOnce),
+
     async forgetFolder() {
       if (settle === undefined) return done(null);
-      const removed = await queue(() => call((backend) => backend.deletePassword(service, settle.folder)));
+      const removed = await queue(() =>
+        call(async (backend) => {
+          await backend.deletePassword(service, nameOf(placeAccount));
+          return backend.deletePassword(service, settle.entryOf(settle.place));
+        }),
+      );
       return removed.kind === 'answered' || removed.kind === 'unavailable'
         ? done(null)
         : failed(failureCode());

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { done } from '../contract/errors.ts';
 import { connection } from '../contract/models/connection.ts';
-import { folderEntry, readHomeId, storeHomeId } from '../settings/home-id.ts';
+import { readHomeId, settleHome, storeHomeId } from '../settings/home-id.ts';
 import { accountsOfHome, createKeychain } from '../storage/keychain.ts';
 import type { KeyringBackend } from '../storage/keytar.ts';
 import type { Clock } from '../util/clock.ts';
@@ -57,15 +57,15 @@ export async function wipe({
     // The folder keeps the names until all entries are gone.
     index: { read: () => index, write: () => undefined },
     homeId,
-    settle: {
-      folder: folderEntry(home),
+    // A copy is settled first too: it has no entries then, and those of the folder it was made of stay.
+    settle: settleHome(home, usualHome, {
       earlier: isOwed ? accounts : [],
       onSettled: () => Promise.resolve(),
-    },
+    }),
   });
   const agreed = await confirm(
     `This removes ${home} with its connections (${new Set(connections.map(({ id }) => id)).size}), batches (${countJobs(home)}) and the audit log, ` +
-      `and the entries of the keychain (${stored.size}). Nothing of it can be brought back.`,
+      'and its entries of the keychain. Nothing of it can be brought back.',
   );
   if (!agreed) {
     await print('Nothing was removed.');
@@ -111,7 +111,7 @@ export async function wipe({
 }
 
 const ownEntry =
-  /^(home-id(\.\w+)?|desk\.lock.*|disclosures\.json.*|window\.json|audit|checkpoints|jobs|samples|certificates|built-in|logs)$/;
+  /^(home-id(\.\w+)?|desk\.lock.*|disclosures\.json.*|window\.json|audit(\.copied-\w+)?|checkpoints|jobs|samples|certificates|built-in|logs)$/;
 
 /** Chromium's own: its files, and its lock against a second instance on each system. */
 const chromiumEntry = /^(chromium|lockfile|Singleton(Lock|Cookie|Socket))$/;

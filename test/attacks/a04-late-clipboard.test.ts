@@ -35,6 +35,7 @@ async function app() {
     clock,
     idleMs: () => 15 * 60_000,
     secrets: {
+      settled: () => Promise.resolve(done(null)),
       store: () => Promise.resolve(done('stored')),
       read: () => Promise.resolve(failed('credentials.missing')),
       remove: () => Promise.resolve(done(null)),

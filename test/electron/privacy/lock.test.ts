@@ -12,6 +12,7 @@ function machine() {
   const settings = { idleMs: 15 * minute };
   const keychain = {
     failure: null as 'keychain.locked' | null,
+    settled: () => answer(() => done(null)),
     store: (account: string, secret: string) => answer(() => (entries.set(account, secret), done('stored'))),
     read: (account: string) =>
       answer(() => {

@@ -13,6 +13,7 @@ async function app() {
     clock,
     idleMs: () => 60_000,
     secrets: {
+      settled: () => Promise.resolve(done(null)),
       read: () => Promise.resolve(failed('credentials.missing')),
       store: () => Promise.resolve(done(null)),
       remove: () => Promise.resolve(done(null)),

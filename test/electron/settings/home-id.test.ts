@@ -3,7 +3,13 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { defaultSettings, type AppState } from '../../../electron/contract/models/app.ts';
-import { folderEntry, keychainEntry, readHomeId, storeHomeId } from '../../../electron/settings/home-id.ts';
+import {
+  folderEntry,
+  keychainEntry,
+  readHomeId,
+  settleHome,
+  storeHomeId,
+} from '../../../electron/settings/home-id.ts';
 import { createKeychain, entryName } from '../../../electron/storage/keychain.ts';
 import type { KeyringBackend } from '../../../electron/storage/keytar.ts';
 import { systemClock } from '../../../electron/util/clock.ts';
@@ -41,7 +47,8 @@ async function before() {
   const prefix = entryName(idOf(home), '');
   const plain = Array.from(keyring.entries, ([name, secret]) => [name.replace(prefix, ''), secret] as const);
   keyring.entries.clear();
-  for (const [name, secret] of plain) if (name !== folderEntry(home)) keyring.entries.set(name, secret);
+  for (const [name, secret] of plain)
+    if (![folderEntry(home), 'folder'].includes(name)) keyring.entries.set(name, secret);
   fs.rmSync(idFile(home));
   const names = [...keyring.entries.keys()].sort();
   return { home, keyring, plain: new Map(keyring.entries), names };
@@ -51,6 +58,7 @@ const namesUnder = (keys: Iterable<string>, home: string): string[] =>
   [...keys]
     .filter((name) => name.startsWith(entryName(idOf(home), '')))
     .map((name) => name.slice(entryName(idOf(home), '').length))
+    .filter((name) => name !== 'folder')
     .sort();
 
 test('a folder gets an identity once, for this user alone, and every entry has it', async () => {
@@ -61,8 +69,10 @@ test('a folder gets an identity once, for this user alone, and every entry has i
   expect(text).toMatch(/^[0-9a-f]{32}\n$/);
   expect(mode(idFile(home))).toBe('600');
   expect(keyring.entries.size).toBeGreaterThan(1);
-  expect(namesUnder(keyring.entries.keys(), home)).toHaveLength(keyring.entries.size - 1);
+  // Beside the two that know the folder.
+  expect(namesUnder(keyring.entries.keys(), home)).toHaveLength(keyring.entries.size - 2);
   expect(keyring.entries.get(folderEntry(home))).toBe(idOf(home));
+  expect(keyring.entries.get(entryName(idOf(home), 'folder'))).toBe(fs.realpathSync(home));
   expect(keychainEntry(home, 'audit:key')).toBe(entryName(idOf(home), 'audit:key'));
   await (await opened(home, keyring)).close();
   expect(fs.readFileSync(idFile(home), 'utf8')).toBe(text);
@@ -93,7 +103,7 @@ test('entries of before are taken over once, under their new names', async () =>
   expect(await auditOf(app)).toBe('ready');
   await app.close();
   expect(namesUnder(keyring.entries.keys(), home)).toEqual(names);
-  expect(keyring.entries.size).toBe(names.length + 1);
+  expect(keyring.entries.size).toBe(names.length + 2);
   const key = keyring.entries.get(entryName(idOf(home), 'audit:key'));
   expect(key).toBe(plain.get('audit:key'));
   // Settled: what stands under such a name later is not taken.
@@ -148,63 +158,107 @@ test('with the keyring locked at that start, they are taken over when it is open
   expect(keyring.entries.get(entryName(idOf(home), 'audit:key'))).toBe(plain.get('audit:key'));
 });
 
+/** Starts over `keyring` a keychain that is cut off after so many calls. Answers whether it came to its end before. */
+async function isWholeAfter(
+  calls: number,
+  keyring: KeyringBackend,
+  run: (backend: KeyringBackend) => Promise<unknown>,
+): Promise<boolean> {
+  let left = calls;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  // A process that was killed never hears of the answer.
+  const until =
+    <A extends unknown[], T>(call: (...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> => {
+      if (left-- > 0) return call(...args);
+      resolve(false);
+      return new Promise(() => undefined);
+    };
+  void run({
+    getPassword: until((...call) => keyring.getPassword(...call)),
+    setPassword: until((...call) => keyring.setPassword(...call)),
+    deletePassword: until((...call) => keyring.deletePassword(...call)),
+  }).then(() => resolve(true));
+  return promise;
+}
+
 test('a process that ends after any of the keyring’s calls leaves nothing lost', async () => {
   const secrets = { 'audit:key': 'k1', 'c1:apiKey': 's1', 'lock:verifier': 'v1' };
   const accounts = ['c1:apiKey', 'audit:key', 'lock:verifier', 'audit:anchor'];
+  const home = tempFolder();
+  const onSettled = () => Promise.resolve();
   const take = (keyring: KeyringBackend) =>
     createKeychain({
       load: () => Promise.resolve(keyring),
       clock: systemClock,
       index: { read: () => [], write: () => undefined },
       homeId: testHomeId,
-      settle: { folder: 'home:1', earlier: accounts, onSettled: () => Promise.resolve() },
+      settle: settleHome(home, home, { earlier: accounts, onSettled }),
     });
   let isWhole = false;
-  const isCut = () => !isWhole;
-  for (let calls = 0; isCut(); calls++) {
+  for (let calls = 0; !isWhole; calls++) {
     const keyring = fakeKeyring(secrets);
-    let left = calls;
-    const ended = new Promise<void>((resolve) => {
-      // A process that was killed never hears of the answer.
-      const until =
-        <A extends unknown[], T>(call: (...args: A) => Promise<T>) =>
-        (...args: A): Promise<T> => {
-          if (left-- > 0) return call(...args);
-          resolve();
-          return new Promise(() => undefined);
-        };
-      const killed = take({
-        getPassword: until((...call) => keyring.getPassword(...call)),
-        setPassword: until((...call) => keyring.setPassword(...call)),
-        deletePassword: until((...call) => keyring.deletePassword(...call)),
-      });
-      void killed.read('c1:apiKey').then(() => {
-        isWhole = true;
-        resolve();
-      });
-    });
-    await ended;
+    isWhole = await isWholeAfter(calls, keyring, (backend) => take(backend).read('c1:apiKey'));
     const next = take(keyring);
     for (const [account, secret] of Object.entries(secrets))
       expect([calls, account, await next.read(account)]).toEqual([calls, account, done(secret)]);
     expect(await next.read('audit:anchor')).toEqual(failed('credentials.missing'));
     const names = [...keyring.entries.keys()].filter(
-      (name) => ![testEntry('probe'), 'home:1'].includes(name),
+      (name) => ![testEntry('probe'), testEntry('folder'), folderEntry(home)].includes(name),
     );
     expect([calls, names.sort()]).toEqual([calls, Object.keys(secrets).map(testEntry).sort()]);
   }
 });
 
+test.each(['copied', 'moved'])(
+  'a folder that was %s, and a process that ends after any of the keyring’s calls: the next start comes to the same',
+  async (what) => {
+    let isWhole = false;
+    for (let calls = 0; !isWhole; calls++) {
+      const [first, second] = [tempFolder(), tempFolder()];
+      const start = (home: string, backend: KeyringBackend) =>
+        createKeychain({
+          load: () => Promise.resolve(backend),
+          clock: systemClock,
+          index: { read: () => [], write: () => undefined },
+          homeId: readHomeId(home, first).id,
+          settle: settleHome(home, first, { earlier: [], onSettled: () => Promise.resolve() }),
+        }).settled();
+      const keyring = fakeKeyring();
+      fs.writeFileSync(idFile(first), `${testHomeId}\n`);
+      expect(await start(first, keyring)).toEqual(done(null));
+      fs.copyFileSync(idFile(first), idFile(second));
+      if (what === 'moved') fs.rmSync(idFile(first));
+      isWhole = await isWholeAfter(calls, keyring, (backend) => start(second, backend));
+      expect(await start(second, keyring)).toEqual(done(null));
+      const id = keyring.entries.get(folderEntry(second)) ?? '';
+      expect([calls, id === testHomeId]).toEqual([calls, what === 'moved']);
+      const expected = [
+        [folderEntry(second), id],
+        [entryName(id, 'folder'), second],
+        ...(what === 'copied'
+          ? [
+              [folderEntry(first), testHomeId],
+              [testEntry('folder'), first],
+            ]
+          : []),
+      ];
+      expect([calls, [...keyring.entries].sort()]).toEqual([calls, expected.sort()]);
+    }
+  },
+);
+
 test('nothing is answered before entries of before are taken over, and no key is made in the meantime', async () => {
   const keyring = fakeKeyring({ 'audit:key': Buffer.alloc(32, 7).toString('base64') });
   keyring.mood = 'locked';
   const index = { names: [] as readonly string[] };
+  const home = tempFolder();
   const keychain = createKeychain({
     load: () => Promise.resolve(keyring),
     clock: systemClock,
     index: { read: () => index.names, write: (names) => (index.names = names) },
     homeId: testHomeId,
-    settle: { folder: 'home:1', earlier: ['audit:key'], onSettled: () => Promise.resolve() },
+    settle: settleHome(home, home, { earlier: ['audit:key'], onSettled: () => Promise.resolve() }),
   });
   expect(await keychain.key('audit:key')).toEqual(failed('keychain.locked'));
   expect(await keychain.read('new')).toEqual(failed('keychain.locked'));
@@ -250,14 +304,113 @@ test.each([
   expect(idOf(home)).toBe(id);
 });
 
-test('a folder that was moved keeps its entries', async () => {
-  const { home, keyring, ...first } = await opened(tempFolder());
-  valueOf(await first.ask('settings.save', defaultSettings));
-  await first.close();
-  const moved = path.join(tempFolder(), 'moved');
-  fs.cpSync(home, moved, { recursive: true });
+/** A folder that was used: a passphrase, a line in the log, a secret of a connection. */
+async function used() {
+  const { home, keyring, ...app } = await opened(tempFolder());
+  valueOf(await app.ask('lock.setPassphrase', { current: obscured(''), next: obscured('correct horse') }));
+  await app.close();
+  return { home, keyring, before: new Map(keyring.entries) };
+}
+
+function copyOf(home: string): string {
+  const copy = path.join(tempFolder(), 'copy');
+  fs.cpSync(home, copy, { recursive: true });
+  return copy;
+}
+
+test('a folder that was moved keeps its entries, and its old place has none', async () => {
+  const { home, keyring, before } = await used();
+  const old = folderEntry(home);
+  const moved = copyOf(home);
   fs.rmSync(home, { recursive: true });
   const app = await opened(moved, keyring, home);
   expect(await auditOf(app)).toBe('ready');
+  await app.close();
   expect(keyring.entries.get(folderEntry(moved))).toBe(idOf(moved));
+  expect([...before.keys()].filter((name) => !keyring.entries.has(name))).toEqual([old]);
+  // What is begun at the old place is another folder.
+  fs.mkdirSync(home);
+  const { home: anew, ...again } = await opened(home, keyring);
+  expect(await auditOf(again)).toBe('ready');
+  await again.close();
+  expect(idOf(anew)).not.toBe(idOf(moved));
+  expect(await auditOf(await opened(moved, keyring, home))).toBe('ready');
+});
+
+test('a copy gets an identity of its own, asks for secrets of its own, and both logs stay whole', async () => {
+  const { home, keyring, before } = await used();
+  const copy = copyOf(home);
+  for (let start = 0; start < 2; start++)
+    for (const folder of [copy, home]) {
+      const app = await opened(folder, keyring, home);
+      const { lock } = valueOf(await app.ask('app.state', {}));
+      expect([start, folder, lock.passphraseSet, lock.verifierLost]).toEqual([
+        ...[start, folder, folder === home],
+        undefined,
+      ]);
+      expect([start, folder, await auditOf(app)]).toEqual([start, folder, 'ready']);
+      await app.close();
+    }
+  expect(idOf(copy)).not.toBe(idOf(home));
+  expect(fs.readdirSync(path.join(copy, `audit.copied-${idOf(home)}`))).toEqual(['audit', 'checkpoints']);
+  const isOfLog = (name: string) => name.endsWith(':audit:anchor');
+  for (const [name, secret] of before)
+    if (!isOfLog(name)) expect([name, keyring.entries.get(name)]).toEqual([name, secret]);
+});
+
+test('a copy made before the keychain knew any place is one beside the usual folder, and takes nothing over', async () => {
+  const { home, keyring, names, plain } = await before();
+  keyring.mood = 'locked';
+  await (await opened(home, keyring)).close();
+  keyring.mood = 'open';
+  const copy = copyOf(home);
+  await (await opened(copy, keyring, home)).close();
+  expect(namesUnder(keyring.entries.keys(), copy)).not.toContain('lock:verifier');
+  for (const [name, secret] of plain) expect([name, keyring.entries.get(name)]).toEqual([name, secret]);
+  expect(await auditOf(await opened(home, keyring))).toBe('ready');
+  expect(namesUnder(keyring.entries.keys(), home)).toEqual(names);
+});
+
+test('with the keyring locked at that start, a copy is told when it is open', async () => {
+  const { home, keyring, before } = await used();
+  const copy = copyOf(home);
+  keyring.mood = 'locked';
+  const app = await opened(copy, keyring, home);
+  expect(idOf(copy)).toBe(idOf(home));
+  keyring.mood = 'open';
+  valueOf(await app.ask('lock.unlock', { passphrase: obscured('') }));
+  await app.close();
+  expect(idOf(copy)).not.toBe(idOf(home));
+  for (const [name, secret] of before)
+    if (name !== entryName(idOf(home), 'probe'))
+      expect([name, keyring.entries.get(name)]).toEqual([name, secret]);
+});
+
+test('the same folder by another path is no copy and was not moved', async () => {
+  const { home, keyring, before } = await used();
+  const link = path.join(tempFolder(), 'link');
+  fs.symlinkSync(home, link);
+  const id = idOf(home);
+  await (await opened(link, keyring, home)).close();
+  expect([idOf(home), [...keyring.entries.keys()].sort()]).toEqual([id, [...before.keys()].sort()]);
+  // Moved, with a link left where it was.
+  const moved = path.join(tempFolder(), 'moved');
+  fs.renameSync(home, moved);
+  fs.symlinkSync(moved, home);
+  const app = await opened(home, keyring);
+  expect([await auditOf(app), idOf(home)]).toEqual(['ready', id]);
+  await app.close();
+  expect(keyring.entries.get(folderEntry(home))).toBe(id);
+  expect(keyring.entries.size).toBe(before.size);
+});
+
+test('a folder that can’t be looked at keeps its entries', () => {
+  const usual = tempFolder();
+  const { isInUse } = settleHome(usual, usual, { earlier: [], onSettled: () => Promise.resolve() });
+  expect(isInUse(testHomeId, path.join(usual, 'none'))).toBe(false);
+  fs.writeFileSync(idFile(usual), `${testHomeId}\n`);
+  expect(isInUse(testHomeId, path.join(idFile(usual), 'below a file'))).toBe(false);
+  expect(isInUse(testHomeId, usual)).toBe(false);
+  // Whoever the tests run as, a name too long is refused.
+  expect(isInUse(testHomeId, path.join(usual, 'x'.repeat(300)))).toBe(true);
 });

@@ -8,7 +8,7 @@ import { wipe } from '../../../electron/support/wipe.ts';
 import { fakeKeyring, type FakeKeyring } from '../../support/fake-keyring.ts';
 import { detokenize, planOf, valueOf } from '../../support/batch-app.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { openWholeApp } from '../../support/whole-app.ts';
+import { obscured, openWholeApp } from '../../support/whole-app.ts';
 
 /** A person's folder with a batch and an audit log, and a keyring that has the keys of both. */
 function used() {
@@ -221,4 +221,51 @@ test('of a folder that a person named and that has nothing else, nothing is left
   const person = used();
   expect((await run(person, true, false)).said).toContain('Everything was removed.');
   expect(fs.existsSync(person.home)).toBe(false);
+});
+
+test.each([true, false])(
+  'a copy that is wiped takes nothing from the folder it was made of; opened before: %s',
+  async (opens) => {
+    const first = tempFolder();
+    const { keyring, ...app } = await openWholeApp({ home: first });
+    valueOf(await app.ask('lock.setPassphrase', { current: obscured(''), next: obscured('correct horse') }));
+    await app.close();
+    const copy = path.join(tempFolder(), 'copy');
+    fs.cpSync(first, copy, { recursive: true });
+    const before = new Map(keyring.entries);
+    if (opens) await (await openWholeApp({ home: copy, keyring, options: { usualHome: first } })).close();
+    const { code, said } = await run({ home: copy, keyring }, true, false, { usualHome: first });
+    expect([code, said]).toEqual([0, expect.stringContaining('Everything was removed.')]);
+    expect([keyring.entries, fs.existsSync(copy)]).toEqual([before, false]);
+    const again = await openWholeApp({ home: first, keyring });
+    onTestFinished(() => again.close());
+    expect(valueOf(await again.ask('app.state', {})).lock).toMatchObject({
+      locked: true,
+      passphraseSet: true,
+    });
+    valueOf(await again.ask('lock.unlock', { passphrase: obscured('correct horse') }));
+  },
+);
+
+test('of a folder that was moved everything goes, also what knew its old place; one begun there keeps its own', async () => {
+  const first = tempFolder();
+  const open = (home: string) => openWholeApp({ home, keyring, options: { usualHome: first } });
+  const { keyring, ...app } = await openWholeApp({ home: first });
+  await app.close();
+  const moved = path.join(tempFolder(), 'moved');
+  fs.cpSync(first, moved, { recursive: true });
+  for (const name of fs.readdirSync(first)) fs.rmSync(path.join(first, name), { recursive: true });
+  const settings = { usualHome: first };
+  const wiped = path.join(tempFolder(), 'wiped');
+  fs.cpSync(moved, wiped, { recursive: true });
+  // Before anything is begun at the old place.
+  const before = new Map(keyring.entries);
+  expect((await run({ home: wiped, keyring }, true, false, settings)).code).toBe(0);
+  expect([...keyring.entries]).toEqual([]);
+  // After.
+  for (const [name, secret] of before) keyring.entries.set(name, secret);
+  await (await open(first)).close();
+  const anew = new Map(keyring.entries);
+  expect((await run({ home: moved, keyring }, true, false, settings)).code).toBe(0);
+  expect(keyring.entries).toEqual(anew);
 });
