@@ -26,6 +26,12 @@ export interface HomeId {
   readonly isStored: boolean;
 }
 
+/** Whether the app was used in a folder, by the identity alone. */
+export function hasHomeId(home: string): boolean {
+  const stored = read(home);
+  return stored !== 'none' && stored !== 'damaged';
+}
+
 const fileOf = (home: string): string => path.join(home, 'home-id');
 const owedLine = 'takes over';
 

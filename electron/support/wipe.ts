@@ -3,13 +3,13 @@ import path from 'node:path';
 import { z } from 'zod';
 import { done } from '../contract/errors.ts';
 import { connection } from '../contract/models/connection.ts';
-import { readHomeId, settleHome, storeHomeId } from '../settings/home-id.ts';
+import { hasHomeId, readHomeId, settleHome, storeHomeId } from '../settings/home-id.ts';
 import { accountsOfHome, createKeychain } from '../storage/keychain.ts';
 import type { KeyringBackend } from '../storage/keytar.ts';
 import type { Clock } from '../util/clock.ts';
 import { earlierSettings, isSettingsFile } from '../settings/file-names.ts';
 import { settingsDocument } from '../settings/settings.ts';
-import { isEarlierFile, salvage } from '../settings/store.ts';
+import { isSettingsOf, parseDocument, salvage } from '../settings/store.ts';
 
 export interface WipeOptions {
   /** The person's folder. */
@@ -101,13 +101,26 @@ export async function wipe({
     return 1;
   }
   const left = fs.readdirSync(home);
-  if (left.length === 0) fs.rmdirSync(home);
   await print(
-    left.length === 0
-      ? 'Everything was removed.'
-      : `Everything of Tokendesk was removed. ${home} has other files, which were left.`,
+    left.length > 0
+      ? `Everything of Tokendesk was removed. ${home} has other files, which were left.`
+      : isFolderRemoved(home)
+        ? 'Everything was removed.'
+        : `Everything was removed. The empty folder ${home} was left.`,
   );
   return 0;
+}
+
+/** An empty folder; where it is a link, the folder and the link. One on which a disk is mounted stays. */
+function isFolderRemoved(home: string): boolean {
+  try {
+    const isLink = fs.lstatSync(home).isSymbolicLink();
+    fs.rmdirSync(fs.realpathSync(home));
+    if (isLink) fs.unlinkSync(home);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const ownEntry =
@@ -127,25 +140,25 @@ function isRemoved(file: string): boolean {
   }
 }
 
-/** What is removed of the folder; nothing where there is none. */
+/** What is removed of the folder; nothing where there is none, or where the app was never used in one that was named. */
 function entriesOf(home: string, isOwnFolder: boolean): string[] {
   if (!fs.existsSync(home)) return [];
-  return fs
-    .readdirSync(home)
-    .filter(
-      (name) =>
-        isOwnFolder ||
-        ownEntry.test(name) ||
-        chromiumEntry.test(name) ||
-        isSettingsFile(name) ||
-        isEarlierSettings(home, name),
-    );
+  const names = fs.readdirSync(home);
+  if (isOwnFolder) return names;
+  // Names as general as these say nothing by themselves.
+  if (!hasHomeId(home) && !names.some((name) => isOwnSettings(home, name))) return [];
+  return names.filter(
+    (name) =>
+      ownEntry.test(name) || chromiumEntry.test(name) || isSettingsFile(name) || isOwnSettings(home, name),
+  );
 }
 
-function isEarlierSettings(home: string, name: string): boolean {
-  if (name !== `${earlierSettings.name}.json`) return false;
-  const { lastVersion } = earlierSettings;
-  return isEarlierFile(path.join(home, name), { lastVersion, members: Object.keys(settingsDocument) });
+/** Whether a file has settings of this app, of whatever version, by what is in it. */
+function isOwnSettings(home: string, name: string): boolean {
+  const isEarlier = name === `${earlierSettings.name}.json`;
+  if (!isEarlier && !isSettingsFile(name)) return false;
+  const lastVersion = isEarlier ? earlierSettings.lastVersion : Infinity;
+  return isSettingsOf(path.join(home, name), { lastVersion, members: Object.keys(settingsDocument) });
 }
 
 const namedConnection = connection.pick({ id: true, baseUrl: true, policies: true });
@@ -179,10 +192,7 @@ function readNames(
 
 function readObject(file: string): Record<string, unknown> {
   try {
-    return z
-      .record(z.string(), z.unknown())
-      .catch({})
-      .parse(JSON.parse(fs.readFileSync(file, 'utf8')));
+    return parseDocument(fs.readFileSync(file, 'utf8')) ?? {};
   } catch {
     return {};
   }

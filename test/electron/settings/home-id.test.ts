@@ -330,10 +330,10 @@ test('a folder that was moved keeps its entries, and its old place has none', as
   expect([...before.keys()].filter((name) => !keyring.entries.has(name))).toEqual([old]);
   // What is begun at the old place is another folder.
   fs.mkdirSync(home);
-  const { home: anew, ...again } = await opened(home, keyring);
+  const again = await opened(home, keyring);
   expect(await auditOf(again)).toBe('ready');
   await again.close();
-  expect(idOf(anew)).not.toBe(idOf(moved));
+  expect(idOf(home)).not.toBe(idOf(moved));
   expect(await auditOf(await opened(moved, keyring, home))).toBe('ready');
 });
 

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { accountsOfHome, entryName } from '../../../electron/storage/keychain.ts';
 import { readHomeId } from '../../../electron/settings/home-id.ts';
+import { accountsOfHome, entryName } from '../../../electron/storage/keychain.ts';
 import { systemClock } from '../../../electron/util/clock.ts';
 import { wipe } from '../../../electron/support/wipe.ts';
 import { fakeKeyring, type FakeKeyring } from '../../support/fake-keyring.ts';
@@ -126,6 +126,60 @@ test('of a folder that a person named, only the app’s own files go', async () 
   expect(fs.readdirSync(person.home).sort()).toEqual(['desktop.json', 'photos', 'thesis.txt']);
   const again = await run(person, true, false);
   expect([again.code, again.said]).toEqual([0, 'There is nothing to remove.']);
+});
+
+test('of a folder in which the app was never used nothing goes, whatever its files are called', async () => {
+  const { keyring } = used();
+  const home = tempFolder();
+  for (const name of ['logs', 'jobs', 'audit', 'samples', 'certificates', 'checkpoints', 'chromium', 'src'])
+    fs.mkdirSync(path.join(home, name));
+  const files = ['notes.txt', 'window.json', 'desk.json', 'config.json', 'home-id', 'desk.damaged-1.json'];
+  for (const name of files) fs.writeFileSync(path.join(home, name), '{"name":"another program’s"}');
+  const before = [fs.readdirSync(home), new Map(keyring.entries)];
+  const { code, said } = await run({ home, keyring }, true, false);
+  expect([code, said]).toEqual([0, 'There is nothing to remove.']);
+  expect([fs.readdirSync(home), keyring.entries]).toEqual(before);
+});
+
+test.each([
+  ['home-id', `${'ab'.repeat(16)}\n`],
+  ['desk.json', '{"settings":{'],
+  ['desk.json', '\uFEFF{"settings":{},"version":3}'],
+  ['desk.version-2.json', '{"keychainIndex":[],"version":2}'],
+  ['config.json', '{"settings":{},"version":1}'],
+])('a folder that a person named is known by %s: %j', async (name, text) => {
+  const home = tempFolder();
+  fs.mkdirSync(path.join(home, 'logs'));
+  fs.writeFileSync(path.join(home, name), text);
+  expect((await run({ home, keyring: fakeKeyring() }, true, false)).said).toContain(
+    'Everything was removed.',
+  );
+  expect(fs.existsSync(home)).toBe(false);
+});
+
+test('of a folder that is a link, the folder goes and the link', async () => {
+  const person = used();
+  const link = path.join(tempFolder(), 'link');
+  fs.symlinkSync(person.home, link);
+  const { code, said } = await run({ ...person, home: link }, true);
+  expect([code, said]).toEqual([0, expect.stringContaining('Everything was removed.')]);
+  expect([fs.existsSync(person.home), fs.lstatSync(link, { throwIfNoEntry: false })]).toEqual([
+    false,
+    undefined,
+  ]);
+  expect([...person.keyring.entries.keys()]).toEqual([]);
+});
+
+test('an empty folder that can’t be removed is named', async () => {
+  const person = used();
+  // As a folder answers on which a disk is mounted.
+  const spy = vi.spyOn(fs, 'rmdirSync').mockImplementation(() => {
+    throw Object.assign(new Error('EBUSY'), { code: 'EBUSY' });
+  });
+  onTestFinished(() => spy.mockRestore());
+  const { code, said } = await run(person, true);
+  expect([code, fs.readdirSync(person.home)]).toEqual([0, []]);
+  expect(said).toContain(`Everything was removed. The empty folder ${person.home} was left.`);
 });
 
 test('goes on where the settings can’t be read', async () => {
