@@ -49,8 +49,10 @@ export function closeBeforeQuitting(
       cancelId: 1,
       noLink: true,
     });
+    // It was forced meanwhile.
+    if (state !== 'asking') return;
     if (response === 0) closeApp();
-    else if (!isForced) {
+    else {
       state = 'open';
       restart = null;
     }
@@ -67,7 +69,9 @@ export function closeBeforeQuitting(
     }
     state = 'asking';
     // A question that can't be shown is none.
-    ask(count).catch(closeApp);
+    ask(count).catch(() => {
+      if (state === 'asking') closeApp();
+    });
   });
 
   // Not earlier: what was registered once, Electron would start at any later end of the app.
@@ -83,10 +87,12 @@ export function closeBeforeQuitting(
     },
     force() {
       isForced = true;
+      // Nobody is there to answer what it would ask after the end of the session.
+      restart = null;
       app.quit();
     },
     restart(options) {
-      restart = options;
+      if (!isForced) restart = options;
       app.quit();
     },
   };

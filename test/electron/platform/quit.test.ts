@@ -102,3 +102,17 @@ test('to start again is forgotten where the person keeps a batch running', async
   await vi.waitFor(() => expect(again.state.hasEnded).toBe(true));
   expect(again.state.relaunches).toHaveLength(1);
 });
+
+test.each([0, 1])(
+  'a question that is open when the system ends the app decides nothing: answer %i',
+  async (answer) => {
+    const { state, quit } = quitting(1);
+    state.answer = answer;
+    quit.restart({ args: ['--wipe=window'] });
+    expect(state.questions).toHaveLength(1);
+    quit.force();
+    await vi.waitFor(() => expect(state.hasEnded).toBe(true));
+    await new Promise(setImmediate);
+    expect(state).toMatchObject({ closed: 1, relaunches: [] });
+  },
+);
