@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { done, type Outcome } from '../contract/errors.ts';
 import type { SettingsDamage } from '../contract/models/app.ts';
+import { makePrivate } from '../storage/durable.ts';
 import { errorCode, writeFailure } from '../storage/file-failures.ts';
 
 /** What is used of electron-store. */
@@ -56,8 +57,9 @@ interface StoreOptions<S extends Shape> {
  * Reads the settings file, 0600. Nothing that was in it is lost:
  *
  * - One that is not JSON is renamed to NAME.damaged-TIME.json.
- * - One in which a member does not fit its schema is copied to such a name. That member starts from its default; of a
- *   list only the elements that don't fit are left out.
+ * - One in which a member does not fit its schema is copied to such a name before it is written over. That member starts
+ *   from its default; of a list only the elements that don't fit are left out. Where no copy can be made, as on a full
+ *   disk, the file stays as it is: writes fail until there is one.
  * - One of a newer version is left as it is: under an older number the newer version would migrate it once more. This
  *   version takes what fits of it into NAME.version-N.json, a file of its own, and uses that from then on.
  * - Such a file of an older version, found beside one that can be used, is renamed to NAME.other-TIME.json.
@@ -83,8 +85,14 @@ export function createStore<S extends Shape>({
     const base = path.join(folder, `${name}.${kind}-${time}`);
     let target = `${base}.json`;
     for (let count = 2; fs.existsSync(target); count++) target = `${base}_${count}.json`;
-    keep(target);
-    fs.chmodSync(target, 0o600);
+    try {
+      keep(target);
+    } catch (error) {
+      // Part of a copy, on a full disk.
+      fs.rmSync(target, { force: true });
+      throw error;
+    }
+    makePrivate(target, 0o600);
     kept.push(path.basename(target));
   }
   const rename = (file: string, kind: 'damaged' | 'other') =>
@@ -102,7 +110,7 @@ export function createStore<S extends Shape>({
       clearInvalidConfig: false,
       accessPropertiesByDotNotation: false,
       // A damaged file is dealt with below. Later it must not pass for an empty one, which a write would replace.
-      deserialize: (text) => (starting ? (parse(text) ?? {}) : (JSON.parse(text) as Document)),
+      deserialize: (text) => (starting ? (parseDocument(text) ?? {}) : parseJson(text)),
     });
 
   let file = open(name);
@@ -132,16 +140,18 @@ export function createStore<S extends Shape>({
     allFit &&= fits;
   }
   const isUnfit = !allFit && !isFirst;
-  if (isUnfit)
-    keepAs('damaged', (target) => {
-      fs.copyFileSync(file.path, target);
-    });
-  for (const one of [usual, file.path]) if (fs.existsSync(one)) fs.chmodSync(one, 0o600);
+  for (const one of [usual, file.path]) if (fs.existsSync(one)) makePrivate(one, 0o600);
   starting = false;
 
   /** Whether the file's members are not those in use: after a migration, say. */
   let isBehind = !allFit || sourceVersion !== version;
+  let isCopied = !isUnfit;
   function save(members: Document): void {
+    if (!isCopied)
+      keepAs('damaged', (target) => {
+        fs.copyFileSync(file.path, target);
+      });
+    isCopied = true;
     file.set({ ...(isBehind && values), ...members, version });
     isBehind = false;
   }
@@ -154,7 +164,9 @@ export function createStore<S extends Shape>({
   const reason = isUnreadable
     ? 'unreadable'
     : isUnfit
-      ? 'unfit'
+      ? isCopied
+        ? 'unfit'
+        : 'uncopied'
       : isNewer
         ? 'newer'
         : hasOther
@@ -182,11 +194,11 @@ export function createStore<S extends Shape>({
 /** Gives a file of the earlier name the present one, unless the one that has it is to be used. */
 function adopt(
   usual: string,
-  earlier: EarlierFiles & { readonly name: string },
+  earlier: SettingsMark & { readonly name: string },
   rename: (file: string, kind: 'other') => void,
 ): void {
   const file = path.join(path.dirname(usual), `${earlier.name}.json`);
-  if (!isEarlierFile(file, earlier)) return;
+  if (!isSettingsOf(file, earlier)) return;
   const present = readFile(usual);
   const isPresentUsed =
     present.document !== null &&
@@ -195,18 +207,18 @@ function adopt(
   if (!isPresentUsed) fs.renameSync(file, usual);
 }
 
-interface EarlierFiles {
+interface SettingsMark {
   readonly lastVersion: number;
   /** Names of the document's members. */
   readonly members: readonly string[];
 }
 
-/** Whether a file of the earlier name is this app's: in a folder that a person named it may be another program's. */
-export function isEarlierFile(file: string, { lastVersion, members }: EarlierFiles): boolean {
+/** Whether a file is this app's settings: in a folder that a person named it may be another program's. */
+export function isSettingsOf(file: string, { lastVersion, members }: SettingsMark): boolean {
   // Nor may a folder of that name, say, stop the start.
   if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
   const { text, document } = readFile(file);
-  if (document === null) return members.includes(/^\s*\{\s*"(\w+)"/.exec(text ?? '')?.[1] ?? '');
+  if (document === null) return members.includes(/^\uFEFF?\s*\{\s*"(\w+)"/.exec(text ?? '')?.[1] ?? '');
   const isOfVersion = z.int().positive().max(lastVersion).safeParse(document['version']).success;
   return isOfVersion && members.some((key) => Object.hasOwn(document, key));
 }
@@ -225,16 +237,20 @@ function filesOfVersions(folder: string, name: string, version: number): string[
 function readFile(file: string): { readonly text: string | null; readonly document: Document | null } {
   try {
     const text = fs.readFileSync(file, 'utf8');
-    return { text, document: parse(text) };
+    return { text, document: parseDocument(text) };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return { text: null, document: null };
     throw error;
   }
 }
 
-function parse(text: string): Document | null {
+/** Editors on Windows begin a file with a byte order mark, which is not JSON. */
+const parseJson = (text: string): Document => JSON.parse(text.replace(/^\uFEFF/, '')) as Document;
+
+/** Null where the text is no JSON object. */
+export function parseDocument(text: string): Document | null {
   try {
-    const document: unknown = JSON.parse(text);
+    const document: unknown = parseJson(text);
     const isObject = typeof document === 'object' && document !== null && !Array.isArray(document);
     return isObject ? (document as Document) : null;
   } catch {

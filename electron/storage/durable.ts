@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import fs, { constants } from 'node:fs';
 import { copyFile, link, open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { done, type Outcome } from '../contract/errors.ts';
@@ -15,6 +15,18 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/**
+ * Takes a file or folder from everybody but this user. What another user owns can't be changed and stays as it is: that
+ * must not stop the start, and a file gets this user as its owner when it is next replaced.
+ */
+export function makePrivate(path: string, mode: 0o600 | 0o700): void {
+  try {
+    fs.chmodSync(path, mode);
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') throw error;
   }
 }
 

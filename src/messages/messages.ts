@@ -46,6 +46,11 @@ export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
       return `The settings could not be read and were reset. ${asItWas}`;
     case 'unfit':
       return `Some settings could not be read and were reset. ${asItWas}`;
+    case 'uncopied':
+      return (
+        'Some settings could not be read. No copy of the file could be saved, since the disk is full or refuses it: ' +
+        'it stays as it is, and no change is saved before there is one.'
+      );
     case 'newer':
       return (
         'The settings were saved by a newer version of Tokendesk and are left as they are. ' +

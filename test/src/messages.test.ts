@@ -87,14 +87,18 @@ describe('messages', () => {
   it.each([
     ['unreadable', /^The settings could not be read and were reset\. .* saved as desk\.x\.json\.$/],
     ['unfit', /^Some settings could not be read and were reset\. .* saved as desk\.x\.json\.$/],
+    ['uncopied', /^Some settings could not be read\. No copy .* stays as it is, and no change is saved/],
     [
       'newer',
       /^The settings were saved by a newer version .* left as they are\. .* its own in desk\.x\.json,/,
     ],
     ['other', /^Settings of another version .* not in use\. They are saved as desk\.x\.json\.$/],
-  ] as const)('says what became of the settings (%s) and names the file', (reason, notice) => {
-    expect(settingsNotice({ reason, keptAs: 'desk.x.json' })).toMatch(notice);
-  });
+  ] as const)(
+    'says what became of the settings (%s), and names the file where there is one',
+    (reason, notice) => {
+      expect(settingsNotice({ reason, keptAs: 'desk.x.json' })).toMatch(notice);
+    },
+  );
 
   it('rejects a code of another version', () => {
     expect(isFailureCode('service.made-up')).toBe(false);

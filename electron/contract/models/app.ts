@@ -113,10 +113,11 @@ export type ManagedName = keyof ManagedSettings;
 /** What of the settings was not as expected at this start. */
 const settingsDamage = z.strictObject({
   /**
-   * `unreadable`: all of the file; defaults are in use. `unfit`: parts of it. `newer`: it was written by a newer
-   * version. `other`: there was a second file, which is not in use.
+   * `unreadable`: all of the file; defaults are in use. `unfit`: parts of it. `uncopied`: parts of it, and no copy could
+   * be made, so that nothing is written over it. `newer`: it was written by a newer version. `other`: there was a
+   * second file, which is not in use.
    */
-  reason: z.enum(['unreadable', 'unfit', 'newer', 'other']),
+  reason: z.enum(['unreadable', 'unfit', 'uncopied', 'newer', 'other']),
   /**
    * Names, in the same folder, of the copy of the file as it was and of files that are not in use. For `newer`: of the
    * file that this version has of its own.

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
 import { defaultSettings } from '../../../electron/contract/models/app.ts';
@@ -91,6 +91,32 @@ test('a file others could read is made private', () => {
   expect(mode(file())).toBe('600');
 });
 
+test('a file of another user that can be read stops no start, and is replaced by one of this user', () => {
+  open().write('active', { connectionId: 'c1', policy: 'p' });
+  fs.chmodSync(file(), 0o644);
+  // Root, who may run this, is refused nothing.
+  const spy = vi.spyOn(fs, 'chmodSync').mockImplementation((name) => {
+    if (name === file()) throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+  });
+  onTestFinished(() => spy.mockRestore());
+  const store = open();
+  expect(spy).toHaveBeenCalled();
+  expect(store.damage).toBeNull();
+  expect(store.read('active')).toEqual({ connectionId: 'c1', policy: 'p' });
+  expect(store.write('active', null)).toEqual(done(null));
+  expect(mode(file())).toBe('600');
+});
+
+test('a file that begins with a byte order mark is read and written as any other', () => {
+  open().write('active', { connectionId: 'c1', policy: 'p' });
+  fs.writeFileSync(file(), `\uFEFF${fs.readFileSync(file(), 'utf8')}`);
+  const store = open();
+  expect(store.damage).toBeNull();
+  expect(store.read('active')).toEqual({ connectionId: 'c1', policy: 'p' });
+  expect(store.write('connections', [connection])).toEqual(done(null));
+  expect(onDisk()).toMatchObject({ active: { connectionId: 'c1' }, connections: [{ id: 'c1' }] });
+});
+
 test('what is read is a copy', () => {
   const store = open();
   store.read('settings').reasons.push('Changed outside');
@@ -127,6 +153,30 @@ test('a damaged member gets its default, the others stay, and the file is copied
   expect(fs.readFileSync(copy(), 'utf8')).toBe(text);
   expect(mode(copy())).toBe('600');
   expect(open().damage).toBeNull();
+});
+
+test('unfit settings on a full disk stop no start, and are not written over before there is a copy', () => {
+  const text = JSON.stringify({ version: documentVersion, settings: 5, active: null });
+  fs.writeFileSync(file(), text);
+  // As a full disk leaves it.
+  const spy = vi.spyOn(fs, 'copyFileSync').mockImplementation((_from, to) => {
+    fs.writeFileSync(to, text.slice(0, 9));
+    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+  });
+  onTestFinished(() => spy.mockRestore());
+  for (let start = 0; start < 2; start++) {
+    const store = open();
+    expect(store.damage).toEqual({ reason: 'uncopied', keptAs: '' });
+    expect(store.read('settings')).toEqual(defaultSettings);
+    const written = store.write('active', { connectionId: 'c1', policy: 'p' });
+    expect(written).toEqual(failed('file.disk-full', { subject: 'desk.json' }));
+    expect([fs.readdirSync(folder), fs.readFileSync(file(), 'utf8')]).toEqual([['desk.json'], text]);
+  }
+  const store = open();
+  spy.mockRestore();
+  expect(store.write('active', { connectionId: 'c1', policy: 'p' })).toEqual(done(null));
+  expect(fs.readFileSync(copy(), 'utf8')).toBe(text);
+  expect(onDisk()).toMatchObject({ settings: defaultSettings, active: { connectionId: 'c1' } });
 });
 
 test('an older file is migrated step by step, and only once', () => {
