@@ -36,12 +36,7 @@ import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { handleSignals } from './platform/signals.ts';
 import { denyEverything, refusedSwitch, verifierArguments } from './platform/denials.ts';
-import {
-  createElectronPlatform,
-  homeFolder,
-  setChromiumFolder,
-  siteFolder,
-} from './platform/electron-platform.ts';
+import { createElectronPlatform, homeFolder, siteFolder, useHome } from './platform/electron-platform.ts';
 import type { Platform } from './platform/platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
@@ -89,12 +84,23 @@ if (refused !== null) {
   if (inDialogs) void runWipe(inDialogs);
   else await runWipe(inDialogs);
 } else {
-  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
-  // It is where Electron looks for another instance.
-  app.setPath('userData', home);
-  setChromiumFolder(app, home);
-  if (app.requestSingleInstanceLock()) start();
-  else app.quit();
+  startInHome();
+}
+
+function startInHome(): void {
+  const doesNotStart = 'Tokendesk does not start';
+  try {
+    if (!useHome(app, { folder: home, isOwn: isOwnHome }, process.platform))
+      fail(
+        doesNotStart,
+        `Anybody may write to the folder ${home}. Name one of your own with --user-data-dir.`,
+      );
+    else if (app.requestSingleInstanceLock()) start();
+    else app.quit();
+  } catch {
+    // The person named it, or it is the usual one: the path says nothing new.
+    fail(doesNotStart, `It can't use the folder ${home}. Look whether it is a folder that you may write to.`);
+  }
 }
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
@@ -153,11 +159,11 @@ async function runWipe(inDialogs: boolean): Promise<void> {
     else console.log(sentence);
   };
   let code: 0 | 1 = 1;
-  if (fs.existsSync(home)) app.setPath('userData', home);
-  const isAlone = app.requestSingleInstanceLock();
-  if (isAlone && inDialogs) useScratchFolder();
-  if (inDialogs) await app.whenReady();
   try {
+    if (fs.existsSync(home)) app.setPath('userData', home);
+    const isAlone = app.requestSingleInstanceLock();
+    if (isAlone && inDialogs) useScratchFolder();
+    if (inDialogs) await app.whenReady();
     if (isAlone)
       code = await wipe({
         home,

@@ -8,6 +8,7 @@ import type { AppCommand } from '../contract/models/app.ts';
 import type { Sender } from '../ipc/router.ts';
 import { hasSettings } from '../settings/file-names.ts';
 import { administratorFolder } from '../settings/managed-settings.ts';
+import { makePrivate } from '../storage/durable.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { ElectronModules } from './electron-modules.ts';
 import type { Openings } from './openings.ts';
@@ -66,9 +67,6 @@ export function createElectronPlatform(
   const { app, dialog, ipcMain, powerMonitor, shell } = electron;
   const { renderer, preload, os, openings, mayClose, restart, onSessionEnd, watchScreenLock } = options;
   const home = app.getPath('userData');
-  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
-  fs.chmodSync(home, 0o700);
-
   const away = createEmitter<AwaySignal>();
   if (os === 'linux') watchScreenLock?.(() => away.emit('screen-locked'));
   app.on('before-quit', () => away.emit('quit'));
@@ -268,24 +266,41 @@ export function homeFolder(
   env: NodeJS.ProcessEnv,
   os: NodeJS.Platform,
 ): { readonly folder: string; readonly isOwn: boolean; readonly usual: string } {
-  const roaming = app.getPath('userData');
+  // `userData` is the folder that is named, where one is.
+  const roaming = path.join(app.getPath('appData'), 'Tokendesk');
   const local = path.win32.join(env['LOCALAPPDATA'] ?? '', 'Tokendesk');
   const isLocal = os === 'win32' && 'LOCALAPPDATA' in env && !hasSettings(roaming);
   const usual = isLocal ? local : roaming;
   const given = app.commandLine.getSwitchValue('user-data-dir');
   const folder = given !== '' ? path.resolve(given) : usual;
-  const own = [path.join(app.getPath('appData'), 'Tokendesk'), ...(os === 'win32' ? [local] : [])];
+  const own = [roaming, ...(os === 'win32' ? [local] : [])];
   return { folder, isOwn: own.includes(folder), usual };
 }
 
 /**
- * Has Chromium keep what it writes in one folder of the person's, which `--wipe` knows: it writes some files although all
- * sessions are in memory. Called before Electron is ready.
+ * Makes the person's folder and has Electron and Chromium keep in it all that they write: Chromium in one folder, which
+ * `--wipe` knows, since it writes some files although all sessions are in memory. Called before Electron is ready. Throws
+ * where the folder can't be made or used.
+ *
+ * A folder that was there and that a person named keeps its mode, since others may use it too: what the app makes in it
+ * is for this user alone. Answers false, and changes nothing, where anybody may write to it: settings could be put there
+ * by others.
  */
-export function setChromiumFolder(app: Pick<Electron.App, 'setPath'>, home: string): void {
-  const folder = path.join(home, 'chromium');
+export function useHome(
+  app: Pick<Electron.App, 'setPath'>,
+  { folder, isOwn }: { readonly folder: string; readonly isOwn: boolean },
+  os: NodeJS.Platform,
+): boolean {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  app.setPath('sessionData', folder);
+  // Windows has no such modes.
+  if (isOwn) makePrivate(folder, 0o700);
+  else if (os !== 'win32' && (fs.statSync(folder).mode & 0o002) !== 0) return false;
+  const chromium = path.join(folder, 'chromium');
+  fs.mkdirSync(chromium, { recursive: true, mode: 0o700 });
+  // It is where Electron looks for another instance.
+  app.setPath('userData', folder);
+  app.setPath('sessionData', chromium);
+  return true;
 }
 
 /** Names that Windows takes for devices, in any folder and with any extension. */

@@ -370,6 +370,44 @@ test('--user-data-dir names the folder of all that is written', async () => {
   expect(fs.existsSync(home)).toBe(false);
 });
 
+test.each([
+  ['is a file', (folder: string) => (fs.writeFileSync(folder, ''), folder)],
+  ['is below a file', () => '/etc/passwd/home'],
+  [
+    'has a file where Chromium’s folder belongs',
+    (folder: string) => {
+      fs.mkdirSync(folder);
+      fs.writeFileSync(path.join(folder, 'chromium'), '');
+      return folder;
+    },
+  ],
+  [
+    'is one that anybody may write to',
+    (folder: string) => {
+      fs.mkdirSync(folder);
+      fs.chmodSync(folder, 0o1777);
+      return folder;
+    },
+  ],
+])('a folder that %s is refused in a sentence, and nothing stays open', async (_what, make) => {
+  const folder = make(path.join(tempFolder(), 'named'));
+  const { code, stdout, stderr, left } = await runApp([`--user-data-dir=${folder}`], {
+    env: emptyAppData().env,
+  });
+  expect([code, stdout, left]).toEqual([1, '', []]);
+  expect(stderr.trim().split('\n')).toEqual(['Tokendesk does not start', expect.stringContaining(folder)]);
+});
+
+test('--wipe of what is a file says that it could not be removed', async () => {
+  const file = path.join(tempFolder(), 'file');
+  fs.writeFileSync(file, '');
+  const { code, stdout, stderr } = await runApp(['--wipe', `--user-data-dir=${file}`], {
+    env: emptyAppData().env,
+  });
+  expect([code, stderr]).toEqual([1, '']);
+  expect(stdout).toMatch(/^It could not be removed/);
+});
+
 /** How many TCP ports the processes below one listen on. Sent to the app as text: it uses nothing from outside. */
 function countPorts(root: number): number {
   const fs = process.getBuiltinModule('node:fs');

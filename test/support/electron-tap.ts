@@ -43,7 +43,7 @@ export function tapMain(electron: TappedModules, { home, downloads, administrato
 
   // The switch moves what Chromium itself keeps; this is the documented way for everything else.
   // It refuses one that is not there.
-  fs.mkdirSync(home, { recursive: true });
+  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
   app.setPath('userData', home);
 
   // The administrator's folder belongs to the system and to root, which a test need not be.

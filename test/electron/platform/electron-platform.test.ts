@@ -2,12 +2,13 @@ import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import type * as Electron from 'electron';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   createElectronPlatform,
   deadProxy,
   exclusions,
   homeFolder,
+  useHome,
   isWayland,
   proxyAddress,
 } from '../../../electron/platform/electron-platform.ts';
@@ -32,7 +33,7 @@ class FakeWindow extends EventEmitter {
 
 /** As much of Electron as answers: what it was asked is in `asked`. */
 function platformOn(os: NodeJS.Platform) {
-  const home = path.join(tempFolder(), 'data');
+  const home = tempFolder();
   const asked = {
     open: { canceled: true, filePaths: [] } as Electron.OpenDialogReturnValue,
     save: { canceled: true, filePath: '' } as Electron.SaveDialogReturnValue,
@@ -132,17 +133,17 @@ function platformOn(os: NodeJS.Platform) {
 
 type OnSystem = ReturnType<typeof platformOn>;
 
-test('home is there, and for this user only', () => {
+test('the app’s home, resources and version are Electron’s', () => {
   const { platform, home } = platformOn('linux');
   expect(platform).toMatchObject({ home, resources: '/the/app/resources', version: '1.2.3' });
-  expect(fs.statSync(home).mode & 0o777).toBe(0o700);
 });
 
 describe('a person’s folder', () => {
   const env = { LOCALAPPDATA: 'C:\\Users\\ada\\AppData\\Local' };
   const local = 'C:\\Users\\ada\\AppData\\Local\\Tokendesk';
-  const appOf = (userData: string, given = '') => ({
-    getPath: (name: string) => (name === 'userData' ? userData : path.dirname(userData)),
+  const appOf = (usual: string, given = '') => ({
+    // `userData` is what is named, as in Electron.
+    getPath: (name: string) => (name === 'appData' ? path.dirname(usual) : given || usual),
     commandLine: { getSwitchValue: () => given } as unknown as Electron.CommandLine,
   });
 
@@ -170,6 +171,48 @@ describe('a person’s folder', () => {
     expect(named('/srv/ada')).toEqual({ folder: '/srv/ada', isOwn: false, usual });
     expect(named('/home/ada')).toEqual({ folder: '/home/ada', isOwn: false, usual });
     expect(named(usual)).toEqual({ folder: usual, isOwn: true, usual });
+  });
+
+  /** Uses a folder that is there with a mode; what Electron was told, and the mode afterwards. */
+  function used(mode: number, isOwn: boolean, os: NodeJS.Platform = 'linux') {
+    const folder = path.join(tempFolder(), 'home');
+    fs.mkdirSync(folder);
+    fs.chmodSync(folder, mode);
+    const paths: Record<string, string> = {};
+    const isUsed = useHome({ setPath: (name, to) => void (paths[name] = to) }, { folder, isOwn }, os);
+    return { folder, isUsed, paths, mode: fs.statSync(folder).mode & 0o7777, names: fs.readdirSync(folder) };
+  }
+
+  test('is made for this user only, with one folder in it for Chromium', () => {
+    const folder = path.join(tempFolder(), 'not/there/yet');
+    const paths: Record<string, string> = {};
+    const setPath = (name: string, to: string): void => void (paths[name] = to);
+    expect(useHome({ setPath }, { folder, isOwn: false }, 'linux')).toBe(true);
+    expect(paths).toEqual({ userData: folder, sessionData: path.join(folder, 'chromium') });
+    for (const made of [folder, path.join(folder, 'chromium')])
+      expect(fs.statSync(made).mode & 0o777).toBe(0o700);
+  });
+
+  test('is taken from all others where it is the usual one', () => {
+    for (const mode of [0o755, 0o777]) expect(used(mode, true)).toMatchObject({ isUsed: true, mode: 0o700 });
+  });
+
+  test('keeps its mode where it was there and was named; the app does not use one that anybody may write to', () => {
+    expect(used(0o750, false)).toMatchObject({ isUsed: true, mode: 0o750, names: ['chromium'] });
+    expect(used(0o1777, false)).toMatchObject({ isUsed: false, mode: 0o1777, names: [], paths: {} });
+    // Where modes say nothing.
+    expect(used(0o777, false, 'win32')).toMatchObject({ isUsed: true });
+  });
+
+  test('of another user is used as it is', () => {
+    // Root, who may run this, is refused nothing.
+    const spy = vi.spyOn(fs, 'chmodSync').mockImplementation(() => {
+      throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+    });
+    onTestFinished(() => spy.mockRestore());
+    const folder = tempFolder();
+    expect(useHome({ setPath: () => undefined }, { folder, isOwn: true }, 'linux')).toBe(true);
+    expect(spy).toHaveBeenCalledOnce();
   });
 });
 
