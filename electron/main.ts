@@ -109,7 +109,7 @@ async function runSelfCheck(): Promise<void> {
     executable: app.getPath('exe'),
     archive: app.getAppPath(),
     root: app.getAppPath(),
-    list: path.join(import.meta.dirname, 'files.json'),
+    resources: process.resourcesPath,
     preload: path.join(import.meta.dirname, 'preload.cjs'),
     site: siteFolder(app.getPath('exe'), process.platform),
     os: process.platform,

@@ -121,7 +121,6 @@ function build() {
     'svelte.config.js',
     'tsconfig.json',
     'scripts/build.ts',
-    'scripts/list-bundle.ts',
     'scripts/verify-audit.ts',
     'scripts/verify-evidence.ts',
     'scripts/write-verifiers.ts',

@@ -55,27 +55,58 @@ function fuseFile(executable: string): string {
     : executable;
 }
 
-/** Path from the application's folder, with `/`, to the SHA-256 of the file, written when it was built. */
-const fileList = z.record(z.string(), z.hash('sha256')).refine((list) => Object.keys(list).length > 0);
+/** Beside the archive: not in it, since it has the archive's own hash. */
+const listName = 'files.json';
 
-export const sha256 = (file: string): string =>
-  createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+/** Path below the folder of resources, with `/`, to the file's SHA-256; null where only its name can be known. */
+const fileList = z
+  .record(z.string(), z.hash('sha256').nullable())
+  .refine((list) => Object.keys(list).length > 0);
 
 /**
- * Compares the files under `root` with the list made at build time. Finds damage and a half-copied installation; whoever
- * changes a file on purpose can change the list as well.
+ * Lists all code that the app loads, the archive and the files outside of it, when it has been packed. On macOS the native
+ * module is signed after that, which changes it; its signature is what the system compares.
  */
-export function damagedFiles(
-  root: string,
-  list: string,
-): { readonly count: number; readonly damaged: string[] } {
-  const expected = Object.entries(fileList.parse(JSON.parse(fs.readFileSync(list, 'utf8'))));
-  const damaged = expected.filter(([name, hash]) => {
-    const file = path.join(root, name);
-    return !fs.existsSync(file) || sha256(file) !== hash;
-  });
-  return { count: expected.length, damaged: damaged.map(([name]) => name) };
+export function writeFileList(resources: string, os: NodeJS.Platform): void {
+  const hashOf = (name: string): string | null =>
+    os === 'darwin' && name.endsWith('.node') ? null : sha256(path.join(resources, name));
+  const list = Object.fromEntries(packedFiles(resources).map((name) => [name, hashOf(name)]));
+  fs.writeFileSync(path.join(resources, listName), JSON.stringify(list, null, 1));
 }
+
+/**
+ * Compares what is installed with the list: what is missing, changed or added; null where there is no list. Finds damage and a half-copied
+ * installation; whoever changes a file on purpose can change the list as well.
+ */
+export function wrongFiles(
+  resources: string,
+): { readonly count: number; readonly wrong: readonly string[] } | null {
+  return withoutAsar(() => {
+    const file = path.join(resources, listName);
+    if (!fs.existsSync(file)) return null;
+    const list = fileList.parse(JSON.parse(fs.readFileSync(file, 'utf8')));
+    const found = packedFiles(resources);
+    const isWrong = (name: string): boolean =>
+      list[name] !== null && list[name] !== sha256(path.join(resources, name));
+    const missing = Object.keys(list).filter((name) => !found.includes(name));
+    return { count: Object.keys(list).length, wrong: [...missing, ...found.filter(isWrong)] };
+  });
+}
+
+function packedFiles(resources: string): string[] {
+  const outside = path.join(resources, 'app.asar.unpacked');
+  const entries = fs.existsSync(outside)
+    ? fs
+        .readdirSync(outside, { recursive: true, withFileTypes: true })
+        .filter((entry) => !entry.isDirectory())
+    : [];
+  const files = entries.map((entry) => path.join(entry.parentPath, entry.name)).sort();
+  return [path.join(resources, 'app.asar'), ...files]
+    .filter((file) => fs.existsSync(file))
+    .map((file) => path.relative(resources, file).split(path.sep).join('/'));
+}
+
+const sha256 = (file: string): string => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
 
 /** A file or folder in the header of an asar archive. */
 interface ArchiveEntry {
@@ -98,11 +129,7 @@ export function filesWithoutHash(archive: string): readonly string[] | null {
 
 /** Two lengths in eight bytes, then two in eight more, the second of them the header's own. */
 function readHeader(archive: string): ArchiveEntry | null {
-  // Electron presents an archive as a folder unless this is set.
-  const process_ = process as { noAsar?: boolean };
-  const before = process_.noAsar ?? false;
-  process_.noAsar = true;
-  try {
+  return withoutAsar(() => {
     if (!fs.statSync(archive, { throwIfNoEntry: false })?.isFile()) return null;
     const file = fs.openSync(archive, 'r');
     try {
@@ -114,6 +141,16 @@ function readHeader(archive: string): ArchiveEntry | null {
     } finally {
       fs.closeSync(file);
     }
+  });
+}
+
+/** Electron presents an archive as a folder but within this call. */
+function withoutAsar<T>(run: () => T): T {
+  const process_ = process as { noAsar?: boolean };
+  const before = process_.noAsar ?? false;
+  process_.noAsar = true;
+  try {
+    return run();
   } finally {
     process_.noAsar = before;
   }

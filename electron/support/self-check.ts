@@ -4,7 +4,7 @@ import { getCACertificates } from 'node:tls';
 import { readPkcs12 } from '../parsing/pkcs12.ts';
 import { createNativeCalls, type KeyringBackend } from '../storage/keytar.ts';
 import type { Clock } from '../util/clock.ts';
-import { wrongFuses, damagedFiles, filesWithoutHash } from '../platform/package-integrity.ts';
+import { wrongFuses, wrongFiles, filesWithoutHash } from '../platform/package-integrity.ts';
 import { loadProfile } from '../connections/profiles.ts';
 import { describeManaged, readManagedSettings, type ManagedOptions } from '../settings/managed-settings.ts';
 
@@ -15,8 +15,8 @@ export interface SelfCheckOptions {
   readonly archive: string;
   /** The application's folder; Electron shows the archive as one. */
   readonly root: string;
-  /** The list of files and hashes made at build time. */
-  readonly list: string;
+  /** The folder that the archive is packed into. */
+  readonly resources: string;
   readonly preload: string;
   /** Folder beside the program for the administrator's own files. */
   readonly site: string;
@@ -102,10 +102,12 @@ function archive({ archive, os }: SelfCheckOptions): Verdict {
   );
 }
 
-function files({ root, list }: SelfCheckOptions): Verdict {
-  const { count, damaged } = damagedFiles(root, list);
-  if (damaged.length === 0) return good(`${count}, all as they were built`);
-  return bad(`${damaged.length} of ${count} missing or changed, first ${damaged[0] ?? ''}`);
+function files({ resources }: SelfCheckOptions): Verdict {
+  const compared = wrongFiles(resources);
+  if (compared === null) return bad('there is no list of what was packed');
+  const { count, wrong } = compared;
+  if (wrong.length === 0) return good(`${count}, all as they were packed`);
+  return bad(`${wrong.length} missing, changed or added, first ${wrong[0] ?? ''}`);
 }
 
 function preload({ preload }: SelfCheckOptions): Verdict {

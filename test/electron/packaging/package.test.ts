@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { extractAll, extractFile } from '@electron/asar';
+import { extractFile } from '@electron/asar';
 import { FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { selfCheck } from '../../../electron/support/self-check.ts';
-import { systemClock } from '../../../electron/util/clock.ts';
+import { wrongFiles } from '../../../electron/platform/package-integrity.ts';
 import pkg from '../../../package.json' with { type: 'json' };
 import { createIcns, createIco } from '../../../scripts/icons.ts';
 import { hasWindowsProgram, packageApp, type PackagedApp } from '../../support/package-app.ts';
-import { systemOptions } from '../../../electron/settings/managed-settings.ts';
 
 const systems = [
   { system: 'linux', native: 'linux-x64', skip: false },
@@ -47,7 +45,6 @@ for (const { system, native, skip } of systems)
         /^\/dist\/main\/(main|built-in-service-worker|parser-worker|shared-[\w-]+)\.js$/,
         /^\/dist\/main\/preload\.cjs$/,
         /^\/dist\/(main|renderer)\/licences\.json$/,
-        /^\/dist\/main\/files\.json$/,
         /^\/dist\/renderer\/(index\.html|assets\/[\w.-]+\.(js|css|woff2|svg|png))$/,
         /^\/dist\/verify\/verify-(audit|evidence)\.mjs$/,
         /^\/resources\/(?!icons\/).+\.(json|csv)$/,
@@ -67,7 +64,14 @@ for (const { system, native, skip } of systems)
 
     test('beside the archive are verifiers and licences, and not the program Electron brings', () => {
       const names = fs.readdirSync(app.resources).filter((name) => !name.endsWith('.icns'));
-      expect(names.sort()).toEqual(['app.asar', 'app.asar.unpacked', 'licences.txt', 'policy', 'verify']);
+      expect(names.sort()).toEqual([
+        'app.asar',
+        'app.asar.unpacked',
+        'files.json',
+        'licences.txt',
+        'policy',
+        'verify',
+      ]);
       expect(fs.readdirSync(path.join(app.resources, 'verify')).sort()).toEqual([
         'verify-audit.mjs',
         'verify-evidence.mjs',
@@ -81,6 +85,14 @@ for (const { system, native, skip } of systems)
         expect(fs.readdirSync(licences)).toEqual(
           expect.arrayContaining(['LICENSE.electron.txt', 'LICENSES.chromium.html']),
         );
+    });
+
+    test('the archive and the native module are listed with their hashes, for --self-check', () => {
+      const list = JSON.parse(fs.readFileSync(path.join(app.resources, 'files.json'), 'utf8')) as object;
+      const outside = `app.asar.unpacked/node_modules/keytar/prebuilds/${native}/keytar.node`;
+      const hash: unknown = expect.stringMatching(/^[0-9a-f]{64}$/);
+      expect(list).toEqual({ 'app.asar': hash, [outside]: system === 'mac' ? null : hash });
+      expect(wrongFiles(app.resources)).toEqual({ count: 2, wrong: [] });
     });
 
     test.each([
@@ -108,32 +120,6 @@ for (const { system, native, skip } of systems)
       const main = extractFile(app.archive, 'dist/main/main.js').toString();
       expect(main).not.toContain('sourceMappingURL');
       expect(main).not.toContain('playwright');
-    });
-
-    test('every file of ours is listed with its hash, for --self-check', async () => {
-      const list = JSON.parse(extractFile(app.archive, 'dist/main/files.json').toString()) as object;
-      // electron-builder rewrites the manifest, and the module's files are others'.
-      const others = /^\/(package\.json|dist\/main\/files\.json|node_modules\/.*)$/;
-      const ours = app.files.filter((file) => !others.test(file)).map((file) => file.slice(1));
-      expect(Object.keys(list)).toEqual(ours.sort());
-
-      const root = path.join(app.folder, 'extracted');
-      extractAll(app.archive, root);
-      const results = await selfCheck({
-        executable: app.program,
-        archive: app.archive,
-        root,
-        list: path.join(root, 'dist/main/files.json'),
-        preload: path.join(root, 'dist/main/preload.cjs'),
-        site: path.join(app.packed, 'site'),
-        os: 'linux',
-        managed: systemOptions('linux'),
-        loadKeytar: () => Promise.reject(new Error('not what is asked here')),
-        clock: systemClock,
-        node: { options: [], inspector: undefined },
-      });
-      const notOk = results.filter(({ ok }) => !ok).map(({ name }) => name);
-      expect(notOk).toEqual(['keychain module']);
     });
 
     test('it starts from the bundle, under the name of its launcher', () => {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import { createPackage, extractAll } from '@electron/asar';
 import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findChromium } from '../../../dev/electron-on-chromium/browser.ts';
@@ -157,6 +158,25 @@ describe.skipIf(process.platform !== 'linux' || browser === null)('the packed ap
     ]);
     expect({ code, stderr, hadBrowser }).toEqual({ code: 0, stderr: '', hadBrowser: false });
     expect(fs.existsSync(untouched)).toBe(false);
+  });
+
+  test('--self-check finds a native module that was changed, and an archive that was packed anew', async () => {
+    const files = async (): Promise<string | undefined> =>
+      (await run(['--self-check'])).stdout.split('\n').find((line) => line.includes('  files: '));
+    const module = app.files.find((file) => file.endsWith('.node'))?.slice(1) ?? '';
+    for (const name of [`app.asar.unpacked/${module}`, 'app.asar']) {
+      const file = path.join(app.resources, name);
+      const bytes = fs.readFileSync(file);
+      if (name === 'app.asar') {
+        const unpacked = path.join(tempFolder(), 'app');
+        extractAll(app.archive, unpacked);
+        fs.appendFileSync(path.join(unpacked, 'package.json'), ' ');
+        await createPackage(unpacked, app.archive);
+      } else fs.appendFileSync(file, ' ');
+      expect(await files()).toBe(`not ok  files: 1 missing, changed or added, first ${name}`);
+      fs.writeFileSync(file, bytes);
+    }
+    expect(await files()).toBe('ok      files: 2, all as they were packed');
   });
 
   test.each(['--no-sandbox', '--remote-debugging-port=0', '--inspect', '-r=module.cjs'])(
