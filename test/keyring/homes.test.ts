@@ -49,6 +49,18 @@ function verify(home: string): { readonly status: number | null; readonly stdout
   return { status, stdout };
 }
 
+/** Wipes a folder that was named; the exit code. */
+const wiped = (home: string, usualHome: string): Promise<number> =>
+  wipe({
+    home,
+    isOwnFolder: false,
+    usualHome,
+    loadKeytar,
+    clock: systemClock,
+    confirm: () => Promise.resolve(true),
+    print: () => Promise.resolve(),
+  });
+
 /** A folder as a version without identities left it, with its entries in the keyring. */
 async function before(): Promise<{ home: string; names: string[] }> {
   const home = tempFolder();
@@ -84,18 +96,28 @@ withKeyring('two folders with one keyring', () => {
 
     const names = indexOf(second).map((name) => entryName(idOf(second), name));
     expect(names.length).toBeGreaterThan(1);
-    const code = await wipe({
-      home: second,
-      isOwnFolder: false,
-      usualHome: first,
-      loadKeytar,
-      clock: systemClock,
-      confirm: () => Promise.resolve(true),
-      print: () => Promise.resolve(),
-    });
-    expect([code, fs.existsSync(second)]).toEqual([0, false]);
+    expect([await wiped(second, first), fs.existsSync(second)]).toEqual([0, false]);
     for (const name of names)
       expect([name, await keytar.getPassword('Tokendesk', name)]).toEqual([name, null]);
+    expect(verify(first).status).toBe(0);
+    expect(await auditOf(await opened(first, first))).toBe('ready');
+  });
+
+  test('a copy has entries and a log of its own, and takes nothing along when it is wiped', async () => {
+    const [first, copy] = [tempFolder(), path.join(tempFolder(), 'copy')];
+    const app = await opened(first, first);
+    valueOf(await app.ask('lock.setPassphrase', { current: obscured(''), next: obscured(passphrase) }));
+    await app.close();
+    fs.cpSync(first, copy, { recursive: true });
+    for (const home of [copy, first, copy]) {
+      const again = await opened(home, first);
+      expect([home, await auditOf(again)]).toEqual([home, 'ready']);
+      await again.close();
+    }
+    expect(idOf(copy)).not.toBe(idOf(first));
+    for (const home of [first, copy])
+      expect(verify(home)).toEqual({ status: 0, stdout: expect.stringContaining('intact') as string });
+    expect([await wiped(copy, first), fs.existsSync(copy)]).toEqual([0, false]);
     expect(verify(first).status).toBe(0);
     expect(await auditOf(await opened(first, first))).toBe('ready');
   });
@@ -105,7 +127,7 @@ withKeyring('two folders with one keyring', () => {
     const { home, names } = await before();
     expect(verify(home).status).toBe(0);
     const script = path.join(root, 'test/support/killed-take-over.ts');
-    const { signal } = spawnSync(process.execPath, [script, home, '3'], { cwd: root, timeout: 60_000 });
+    const { signal } = spawnSync(process.execPath, [script, home, '4'], { cwd: root, timeout: 60_000 });
     expect(signal).toBe('SIGKILL');
     const under = async (prefix: string) => {
       const found = await Promise.all(names.map((name) => keytar.getPassword('Tokendesk', prefix + name)));
