@@ -295,6 +295,8 @@ export function useHome(
   // Windows has no such modes.
   if (isOwn) makePrivate(folder, 0o700);
   else if (os !== 'win32' && (fs.statSync(folder).mode & 0o002) !== 0) return false;
+  // On a disk that is read only Electron would end without a word: it takes its lock for that of another instance.
+  fs.accessSync(folder, fs.constants.W_OK);
   const chromium = path.join(folder, 'chromium');
   fs.mkdirSync(chromium, { recursive: true, mode: 0o700 });
   // It is where Electron looks for another instance.

@@ -204,6 +204,19 @@ describe('a person’s folder', () => {
     expect(used(0o777, false, 'win32')).toMatchObject({ isUsed: true });
   });
 
+  test('is not used where nothing can be written', () => {
+    const folder = tempFolder();
+    fs.mkdirSync(path.join(folder, 'chromium'));
+    // As a disk answers that is read only; a mode refuses root nothing.
+    const spy = vi.spyOn(fs, 'accessSync').mockImplementation(() => {
+      throw Object.assign(new Error('EROFS'), { code: 'EROFS' });
+    });
+    onTestFinished(() => spy.mockRestore());
+    const setPath = vi.fn();
+    expect(() => useHome({ setPath }, { folder, isOwn: false }, 'linux')).toThrow('EROFS');
+    expect(setPath).not.toHaveBeenCalled();
+  });
+
   test('of another user is used as it is', () => {
     // Root, who may run this, is refused nothing.
     const spy = vi.spyOn(fs, 'chmodSync').mockImplementation(() => {
