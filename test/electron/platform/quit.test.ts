@@ -111,6 +111,7 @@ test.each([0, 1])(
     quit.restart({ args: ['--wipe=window'] });
     expect(state.questions).toHaveLength(1);
     quit.force();
+    quit.restart({ args: ['--wipe=window'] });
     await vi.waitFor(() => expect(state.hasEnded).toBe(true));
     await new Promise(setImmediate);
     expect(state).toMatchObject({ closed: 1, relaunches: [] });
