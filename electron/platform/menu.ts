@@ -1,15 +1,7 @@
 import type { MenuItemConstructorOptions, WebContents } from 'electron';
 import type { AppCommand } from '../contract/models/app.ts';
+import { pages } from '../contract/pages.ts';
 import type { ElectronModules } from './electron-modules.ts';
-
-const pages: readonly (readonly [AppCommand, string])[] = [
-  ['lookup', 'Lookup'],
-  ['batch', 'Batch'],
-  ['reports', 'Reports'],
-  ['activity', 'Activity'],
-  ['connections', 'Connections'],
-  ['settings', 'Settings'],
-];
 
 /**
  * The application's menu. Electron's own has Reload, Toggle Developer Tools and links to the web. On Windows and Linux it
@@ -43,7 +35,7 @@ export function setMenu(
     {
       label: 'View',
       submenu: [
-        ...pages.map(([name, label], index) => item(name, label, `${index + 1}`)),
+        ...pages.map(({ id, label }, index) => item(id, label, `${index + 1}`)),
         { type: 'separator' },
         { role: 'resetZoom' },
         { role: 'zoomIn' },

@@ -5,24 +5,22 @@ import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
 import Administration from '@lucide/svelte/icons/shield-user';
 import Table from '@lucide/svelte/icons/table-2';
+import type { PageId } from '../../electron/contract/pages.ts';
 import type { Api } from '../lib/api.ts';
 import type { AppStore } from '../lib/app-store.svelte.ts';
 import { LookupController } from '../features/lookup/lookup.svelte.ts';
 import { SettingsController } from '../features/settings/settings.svelte.ts';
 import { StartController } from '../features/start/start.svelte.ts';
 
-/** The pages in the order of the sidebar; Ctrl and the number in this order goes to one. */
-export const pages = [
-  { id: 'lookup', label: 'Lookup', icon: Search },
-  { id: 'batch', label: 'Batch', icon: Table },
-  { id: 'reports', label: 'Reports', icon: ChartColumn },
-  { id: 'activity', label: 'Activity', icon: Activity },
-  { id: 'connections', label: 'Connections', icon: Plug },
-  { id: 'settings', label: 'Settings', icon: Settings },
-  { id: 'administration', label: 'Administration', icon: Administration },
-] as const;
-
-export type PageId = (typeof pages)[number]['id'];
+export const pageIcons: Record<PageId, typeof Search> = {
+  lookup: Search,
+  batch: Table,
+  reports: ChartColumn,
+  activity: Activity,
+  connections: Plug,
+  settings: Settings,
+  administration: Administration,
+};
 
 export type Controllers = ReturnType<typeof createControllers>;
 
@@ -85,5 +83,5 @@ export function createControllers(app: AppStore, api: Api, go: (page: PageId) =>
         await import('../features/administration/administration.svelte.ts');
       return new AdministrationController(app, api);
     }),
-  };
+  } satisfies Record<PageId | 'start', unknown>;
 }

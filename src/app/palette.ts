@@ -1,7 +1,8 @@
+import { pages, type PageId } from '../../electron/contract/pages.ts';
 import type { AppStore } from '../lib/app-store.svelte.ts';
 import type { LookupField } from '../features/lookup/lookup-field.svelte.ts';
 import { formatCount } from '../lib/format.ts';
-import { pages, type Controllers, type PageId } from './pages.ts';
+import type { Controllers } from './pages.ts';
 
 /** One entry of the palette. */
 export interface Command {

@@ -1,4 +1,4 @@
-import { pages, type PageId } from './pages.ts';
+import { pages, type PageId } from '../../electron/contract/pages.ts';
 
 interface AppShortcuts {
   lock: () => void;
@@ -43,7 +43,7 @@ export const shortcuts: { group: string; keys: [string, string][] }[] = [
     keys: [
       ['Ctrl K', 'Paste anything, or run a command'],
       ['Ctrl L', 'Lock the app'],
-      ['Ctrl 1 … 7', 'Switch page'],
+      [`Ctrl 1 … ${pages.length}`, 'Switch page'],
       ['Ctrl F', 'Go to the page’s search field'],
       ['Ctrl /', 'Show or hide this list'],
       ['Esc', 'Hide cleartext or close panel'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listCommands } from '../../../src/app/palette.ts';
-import { createControllers, type PageId } from '../../../src/app/pages.ts';
+import type { PageId } from '../../../electron/contract/pages.ts';
+import { createControllers } from '../../../src/app/pages.ts';
 import { LookupField } from '../../../src/features/lookup/lookup-field.svelte.ts';
 import * as data from '../support/fake-data.ts';
 import { openApp } from '../support/open-app.ts';
