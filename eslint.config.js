@@ -4,6 +4,14 @@ import globals from 'globals';
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
+const openConsoles = [
+  '[callee.name=/^(exec|execFile|spawn|fork)(Sync)?$/]',
+  '[callee.callee.name="promisify"]',
+].map((callee) => ({
+  selector: `CallExpression${callee}:not(:has(Property[key.name="windowsHide"][value.value=true]))`,
+  message: 'Windows opens a console window for a program that is started without windowsHide.',
+}));
+
 export default tseslint.config(
   { ignores: ['node_modules', 'dist', 'out', 'test/fixtures'] },
   js.configs.recommended,
@@ -84,17 +92,17 @@ export default tseslint.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
     },
   },
+  { files: ['electron/**'], rules: { 'no-restricted-syntax': ['error', ...openConsoles] } },
   {
-    files: ['electron/**'],
+    files: ['electron/{batch,parsing}/**'],
     rules: {
       'no-restricted-syntax': [
         'error',
-        ...['[callee.name=/^(exec|execFile|spawn|fork)(Sync)?$/]', '[callee.callee.name="promisify"]'].map(
-          (callee) => ({
-            selector: `CallExpression${callee}:not(:has(Property[key.name="windowsHide"][value.value=true]))`,
-            message: 'Windows opens a console window for a program that is started without windowsHide.',
-          }),
-        ),
+        ...openConsoles,
+        {
+          selector: 'BinaryExpression[left.callee.property.name="trim"][right.value=""]',
+          message: 'What is blank is said once: isBlank in electron/util/blank.ts.',
+        },
       ],
     },
   },

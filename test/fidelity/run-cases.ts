@@ -143,7 +143,7 @@ async function withErrors(bytes: Buffer, written: Buffer, format: Format): Promi
     const filled = table.width(index);
     const after = table.fieldEnd(index, Math.min(width, filled) - 1);
     text += table.slice(table.rowStart(index), after);
-    const hasError = !(width > 1 && table.isBlankLine(index));
+    const hasError = !(width > 1 && table.isEmptyLine(index));
     if (hasError) {
       const error = exported[row];
       const cell =

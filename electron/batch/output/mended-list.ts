@@ -128,7 +128,7 @@ async function readList({
     if (!chunk.ok) return chunk;
     const { table } = chunk.value;
     for (let index = 0; index < table.count; index++) {
-      if (table.isBlankLine(index)) continue;
+      if (table.isEmptyLine(index)) continue;
       const [number = '', , , , ...fields] = table.fields(index);
       if (!/^[0-9]{1,10}$/.test(number)) return failed('mend.other-list');
       rows.set(Number(number), rows.has(Number(number)) ? null : fields);

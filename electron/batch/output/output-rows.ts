@@ -186,7 +186,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         return true;
       }
       // An empty line stays one.
-      if (format.width > 1 && table.isBlankLine(index)) {
+      if (format.width > 1 && table.isEmptyLine(index)) {
         output.end();
         return true;
       }

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { fits, hideAnywhere, isBlank, looksTokenized } from '../reading/fit.ts';
+import { fits, hideAnywhere, looksTokenized } from '../reading/fit.ts';
 import {
   describeColumns,
   formulaNotices,
@@ -15,6 +15,7 @@ import { beginning, readRows, type Chunk, type Format } from '../reading/read-ro
 import type { OpenSource } from '../reading/sources.ts';
 import type { Position } from '../storing/journal.ts';
 import type { ColumnWork } from './plan.ts';
+import { isBlank } from '../../util/blank.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
 interface DistinctCounter {

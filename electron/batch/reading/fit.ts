@@ -2,6 +2,7 @@ import type { FailureCode } from '../../contract/errors.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import { mask } from '../../privacy/masking.ts';
+import { isBlank } from '../../util/blank.ts';
 
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */
 export const isScientific = (text: string): boolean => /^[+-]?\d(?:[.,]\d+)?E\+\d{1,3}$/i.test(text.trim());
@@ -11,8 +12,6 @@ const digits = (text: string): string => text.replace(/[ -]/g, '');
 const isCard = (text: string): boolean => /^\d{12,19}$/.test(digits(text));
 const isSsn = (text: string): boolean => /^\d{3}[ -]?\d{2}[ -]?\d{4}$/.test(text.trim());
 const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text.trim());
-
-export const isBlank = (text: string): boolean => text.trim() === '';
 
 /**
  * Whether a value may be sent. Cleartext must look like its kind. What a token looks like is up to the

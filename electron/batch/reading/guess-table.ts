@@ -1,5 +1,6 @@
 import type { Delimiter } from '../../contract/models/batch.ts';
-import { isBlank, namesCleartext } from './fit.ts';
+import { isBlank } from '../../util/blank.ts';
+import { namesCleartext } from './fit.ts';
 import type { Newline } from './row-spans.ts';
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|'];
@@ -87,7 +88,7 @@ function measureRows(
       width += 1;
       fieldStart = at + 1;
     } else if (character === lineEnd) {
-      if (width > 1 || view.slice(fieldStart, at).trim() !== '') widths.push(width);
+      if (width > 1 || !isBlank(view.slice(fieldStart, at))) widths.push(width);
       width = 1;
       fieldStart = at + 1;
     }

@@ -4,9 +4,10 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask, maskNumbers } from '../../privacy/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { DetectedFormat, ReadingOverrides } from './detect.ts';
-import { contentOf, fits, hideAnywhere, isBlank, isScientific, looksLike, passesLuhn } from './fit.ts';
+import { contentOf, fits, hideAnywhere, isScientific, looksLike, passesLuhn } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';
+import { isBlank } from '../../util/blank.ts';
 
 const maxRows = 50;
 const maxCharacters = 500;

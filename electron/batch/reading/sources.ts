@@ -9,6 +9,7 @@ import type { BatchOptions } from '../options.ts';
 import { detectFormat, type DetectedFormat, type ReadingOverrides } from './detect.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
 import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';
+import { isBlank } from '../../util/blank.ts';
 
 /** What a file is by its first bytes, whatever its name says. `other` has the words a person knows it by. */
 type FileKind =
@@ -202,7 +203,7 @@ export function createSources(
   return {
     openPath,
     async openText(text) {
-      if (text.trim() === '') return failed('file.paste-empty');
+      if (isBlank(text)) return failed('file.paste-empty');
       const created = await copies.create(async (createFile) => {
         const output = await createFile();
         if (!output.ok) return output;

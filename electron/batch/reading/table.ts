@@ -119,7 +119,8 @@ export class Table {
     return badQuotes.size > 0 && badQuotes.has(row + this.#skipped);
   }
 
-  isBlankLine(row: number): boolean {
+  /** A line with nothing on it. One of spaces is not empty: written as an empty line, it would have changed. */
+  isEmptyLine(row: number): boolean {
     return this.fieldStart(row, 0) === this.fieldEnd(row, 0) && this.width(row) === 1;
   }
 
@@ -200,7 +201,7 @@ export class Table {
         this.fields(row).some((field) => field.length > tableLimits.field)
       )
         flaw = 'row.field-too-long';
-      else if (this.width(row) !== width && !this.isBlankLine(row)) flaw = 'row.malformed';
+      else if (this.width(row) !== width && !this.isEmptyLine(row)) flaw = 'row.malformed';
       else if (names !== null && this.#mayRepeat(row, firstName) && this.#repeats(row, names))
         flaw = 'row.malformed';
       if (flaw !== null) flaws.set(row, flaw);

@@ -2,13 +2,14 @@ import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
-import { fits, isBlank } from '../reading/fit.ts';
+import { fits } from '../reading/fit.ts';
 import { beginning, readRows, type Format } from '../reading/read-rows.ts';
 import { asCode, rowStates, stateOf } from '../storing/results.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { Position } from '../storing/journal.ts';
 import { explain } from './chunk.ts';
 import type { Slot } from './coalescing.ts';
+import { isBlank } from '../../util/blank.ts';
 
 /** So many values of a file are sent before all others. */
 export const canarySize = 200;

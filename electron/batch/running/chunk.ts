@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ColumnWork } from '../planning/plan.ts';
-import { explainInvalid, fits, isBlank } from '../reading/fit.ts';
+import { explainInvalid, fits } from '../reading/fit.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type StateLetter,
 } from '../storing/results.ts';
 import type { BatchRequest, Slot, ValueCoalescer } from './coalescing.ts';
+import { isBlank } from '../../util/blank.ts';
 
 /** A chunk whose results are under way. Its rows are released: the source has them. */
 export interface PendingChunk {

@@ -4,6 +4,7 @@ import { createDistinctCounter } from '../planning/preflight.ts';
 import { cardBrand, lengthOf } from './row-conditions.ts';
 import { showCell, sourceOf } from './result-rows.ts';
 import { lookAtRows, type JobRows } from './look-at-rows.ts';
+import { isBlank } from '../../util/blank.ts';
 
 type Bar = ColumnProfile['bars'][number];
 
@@ -36,7 +37,7 @@ export async function profileColumn(
       if (loaded.results.flaws[index] !== undefined) counts.failed += 1;
       if (state === 'failed') counts.failed += 1;
       else if (state === 'unmatched') counts.unmatched += 1;
-      else if (state === 'blank' || text.trim() === '') counts.blank += 1;
+      else if (state === 'blank' || isBlank(text)) counts.blank += 1;
       else {
         bars.length.add(String(lengthOf(text)));
         const brand = cardBrand(text);

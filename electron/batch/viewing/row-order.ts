@@ -1,5 +1,6 @@
 import type { ResultRow } from '../../contract/models/rows.ts';
 import { inSlices, rowsPerSlice } from './look-at-rows.ts';
+import { isBlank } from '../../util/blank.ts';
 
 const textBytes = 32;
 const numberBytes = 8;
@@ -57,8 +58,7 @@ export function createRowSorter(): RowSorter {
     add({ text: shown, state }) {
       const at = length % rowsPerSlice;
       const { ranks, texts, numbers } = blockFor(at);
-      const isBlank = shown.trim() === '';
-      const rank = isBlank ? stateRanks.blank : stateRanks[state];
+      const rank = isBlank(shown) ? stateRanks.blank : stateRanks[state];
       ranks[at] = rank;
       if (rank === 0) {
         writeKey(texts, at * textBytes, shown);

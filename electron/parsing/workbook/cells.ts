@@ -1,6 +1,7 @@
 import { tableLimits } from '../table-limits.ts';
 import { type Package, packageLimits, Refusal } from './package.ts';
 import { readXml } from './xml.ts';
+import { isBlank } from '../../util/blank.ts';
 
 /** What a number format makes of a number, as far as it changes what a person takes the cell for. */
 export type NumberStyle =
@@ -54,7 +55,7 @@ const digitsIn = (code: string): number => code.replaceAll(/[^0]/g, '').length;
  */
 export function numberText(raw: string, style: NumberStyle, from1904: boolean): CellText {
   if (style.kind === 'plain' && /^-?(?:0|[1-9]\d{0,14})$/.test(raw)) return { text: raw, rounded: false };
-  const value = raw.trim() === '' ? Number.NaN : Number(raw);
+  const value = isBlank(raw) ? Number.NaN : Number(raw);
   if (!Number.isFinite(value)) return { ...whole, text: raw };
   if (style.kind === 'moment') {
     const text = momentText(value, style, from1904);
