@@ -7,7 +7,7 @@ import type {
   PortalPolicy,
 } from '../contract/models/administration.ts';
 import type { DefinitionKind } from '../contract/models/connection.ts';
-import { operation as operationName, type Operation } from '../contract/models/fields.ts';
+import { isOperation, type Operation } from '../contract/operations.ts';
 import { countOf, firstOf, listIn, textOf } from '../portal/portal.ts';
 import type { AdministrationProfile } from '../service/administration-profile.ts';
 import { isObject, unexpectedAnswer } from '../service/answers.ts';
@@ -65,10 +65,7 @@ export function readPolicies(json: unknown, profile: AdministrationProfile): Out
       const granted = new Map<string, Set<Operation>>();
       const grants = firstOf(object, members.grants);
       for (const one of Array.isArray(grants) ? grants.filter(isObject) : []) {
-        const operations = textsOf(one[grant.operations]).flatMap((name) => {
-          const known = operationName.safeParse(name);
-          return known.success ? [known.data] : [];
-        });
+        const operations = textsOf(one[grant.operations]).filter(isOperation);
         for (const name of textsOf(one[grant.definitions])) {
           granted.set(name, new Set([...(granted.get(name) ?? []), ...operations]));
         }

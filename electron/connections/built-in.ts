@@ -1,6 +1,6 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Connection, DefinitionKind, PolicyGrants } from '../contract/models/connection.ts';
-import { operation } from '../contract/models/fields.ts';
+import { operationNames } from '../contract/operations.ts';
 import type { Connections } from './store.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import type { startBuiltInService, RunningBuiltInService } from '../built-in-service/start.ts';
@@ -46,8 +46,8 @@ function describeGrants({ policies, definitions }: RunningBuiltInService, now: D
       return {
         definition: definition.name,
         known: true,
-        allowed: operation.options.filter((one) => granted.has(one)),
-        refused: operation.options.filter((one) => !granted.has(one)),
+        allowed: operationNames.filter((one) => granted.has(one)),
+        refused: operationNames.filter((one) => !granted.has(one)),
       };
     }),
   }));

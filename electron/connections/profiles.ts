@@ -4,12 +4,13 @@ import path from 'node:path';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Connection, ProfileView, UnreadAnswer } from '../contract/models/connection.ts';
 import type { CarriedProfile } from '../contract/models/deployment.ts';
+import { isOperation, operationInfo } from '../contract/operations.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';
 import { nonBlocking } from '../storage/byte-source.ts';
 import { answerMembers } from '../service/answers.ts';
-import { type OperationName, operations } from '../service/operations.ts';
+import type { OperationName } from '../service/operations.ts';
 import {
   applyChanges,
   maxProfileBytes,
@@ -184,9 +185,10 @@ function changesFor(
     members.some(({ path, kind }) => kind === 'text' && path.join('\n') === chosen.join('\n'));
   const name = answer.at(-1);
   if (name === undefined || !isText(answer)) return failed('profile.member');
-  const isProtected = ['Tokenize', 'GetMasked', 'Translate'].includes(operation);
+  const info = isOperation(operation) ? operationInfo[operation] : null;
+  const isBatch = info?.form === 'batch';
+  const isProtected = info !== null && !isBatch && info.gives !== 'cleartext';
   if (isProtected && namesCleartext(name)) return failed('profile.cleartext', { subject: name });
-  const isBatch = (operations[operation].parameters as readonly string[]).includes('elements');
   const answers = { operations: { [operation]: { answer: [name] } } };
   const around = answer.slice(0, -1);
   const withFirst = (names: readonly string[], known: readonly string[]): string[] =>

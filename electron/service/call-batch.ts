@@ -1,5 +1,5 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
-import type { Operation } from '../contract/models/fields.ts';
+import type { BatchOperation } from '../contract/operations.ts';
 import { isEcho, readList, isObject, memberNames } from './answers.ts';
 import type { Answer, BatchAnswer, Element, ElementAnswer } from './service-client.ts';
 import { operations } from './operations.ts';
@@ -8,7 +8,7 @@ import type { SessionAnswer } from './session/call-with-session.ts';
 
 interface BatchOptions {
   readonly profile: ServiceProfile;
-  readonly operation: Operation;
+  readonly operation: BatchOperation;
   /** Sends these elements in one request. `countRefused`: elements of its answer that were refused, by code. */
   readonly send: (
     elements: readonly Element[],
@@ -37,7 +37,7 @@ export async function callBatch(
     value: profile.operations[operation].answer,
     emptyValues,
     elementCodes,
-    refusesEcho: operation === 'BatchTokenize' || operation === 'BatchDetokenize',
+    refusesEcho: operations[operation].refusesEcho,
   };
   const answers: ElementAnswer[] = [];
   let requestId = '';

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type Outcome, done, failed } from '../contract/errors.ts';
+import { isBatchOperation, operationInfo, type SingleOperation } from '../contract/operations.ts';
 import { systemClock, type Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { isEcho, readSingle } from './answers.ts';
@@ -10,7 +11,7 @@ import { createHealth } from './limits/health.ts';
 import { createPacer } from './limits/pacing.ts';
 import { RetryBudget } from './limits/retries.ts';
 import { createTransfers, type QuotaStore } from './limits/transfers.ts';
-import type { OperationName } from './operations.ts';
+import { operations, type OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import type {
   Announced,
@@ -52,7 +53,7 @@ export interface ServiceClientOptions {
 }
 
 interface SingleCall {
-  readonly operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
+  readonly operation: SingleOperation;
   readonly policy: string;
   readonly definition: string;
   readonly target?: Target;
@@ -142,7 +143,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     const names: Record<string, string> = profile.operations[operation].request;
     if (value.length > profile.limits.valueLength)
       return failed('value.unfit', detailsOf({ operation, policy, definition }));
-    const parameter = operation === 'Tokenize' ? 'value' : 'tokenValue';
+    const parameter = operationInfo[operation].takes === 'cleartext' ? 'value' : 'tokenValue';
     const answer = await callWithSession({
       operation,
       policies: target ? [policy, target.policy] : [policy],
@@ -170,7 +171,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       options.onUnreadable?.(operation, json, [value]);
       return failed(read.failure.code, { ...details, ...read.failure });
     }
-    if (operation !== 'Translate' && isEcho(value, read.value))
+    if (operations[operation].refusesEcho && isEcho(value, read.value))
       return failed('service.echoed-value', details);
     return done({ value: read.value, requestId });
   };
@@ -182,7 +183,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   ): Promise<Outcome<BatchAnswer>> => {
     if (elements.length === 0) return done({ elements: [], requestId: '' });
     const { operation, policy, definition } = batchCall;
-    if (operation === 'GetMasked') {
+    if (!isBatchOperation(operation)) {
       const priority = 'batch';
       const send = (value: string) =>
         single({ operation, policy, definition, value, priority, context: { ...context, rows: 1 } });

@@ -1,4 +1,8 @@
-import type { Operation } from '../contract/models/fields.ts';
+import {
+  operationInfo,
+  operationNames as operationInfoNames,
+  type Operation,
+} from '../contract/operations.ts';
 
 export type OperationName = Operation | 'CreateSession';
 
@@ -22,6 +26,8 @@ export interface OperationFacts {
   readonly parameters: readonly Parameter[];
   /** Whether every element sent must come back; PatternMatch leaves out what does not match. */
   readonly complete: boolean;
+  /** Whether an answer that repeats what was sent is a wrong one. */
+  readonly refusesEcho: boolean;
 }
 
 const oneSession = ['sessionToken', 'tokenName'] as const;
@@ -32,20 +38,33 @@ const twoSessions = [
   'targetTokenName',
 ] as const;
 
-/**
- * All operations behind a session, and the one that opens it (spec §4), in its order: the only list of them in the main
- * process. The profile's form, the client, the workstation's figures and the check of the tool server are made from it.
- */
-export const operations: { readonly [N in OperationName]: OperationFacts } = {
-  CreateSession: { parameters: ['apiKey', 'policy', 'policyPassword'], complete: true },
-  Tokenize: { parameters: [...oneSession, 'value'], complete: true },
-  Detokenize: { parameters: [...oneSession, 'tokenValue'], complete: true },
-  GetMasked: { parameters: [...oneSession, 'tokenValue'], complete: true },
-  Translate: { parameters: [...twoSessions, 'tokenValue'], complete: true },
-  BatchTokenize: { parameters: [...oneSession, 'elements'], complete: true },
-  BatchDetokenize: { parameters: [...oneSession, 'elements'], complete: true },
-  BatchTranslate: { parameters: [...twoSessions, 'elements'], complete: true },
-  PatternMatch: { parameters: [...oneSession, 'regex', 'elements'], complete: false },
+function factsOf(name: Operation): OperationFacts {
+  const { form, takes, gives, sessions, isMatch } = operationInfo[name];
+  return {
+    parameters: [
+      ...(sessions === 2 ? twoSessions : oneSession),
+      ...(isMatch ? (['regex'] as const) : []),
+      form === 'batch' ? 'elements' : takes === 'cleartext' ? 'value' : 'tokenValue',
+    ],
+    complete: !isMatch,
+    // What the elements of PatternMatch's answer hold is not shown.
+    refusesEcho: takes !== gives && !isMatch,
+  };
+}
+
+const createSession: OperationFacts = {
+  parameters: ['apiKey', 'policy', 'policyPassword'],
+  complete: true,
+  refusesEcho: true,
 };
+
+/**
+ * All operations behind a session, and the one that opens it (spec §4): the profile's form, the client, the
+ * workstation's figures and the check of the tool server are made from it.
+ */
+export const operations = {
+  CreateSession: createSession,
+  ...Object.fromEntries(operationInfoNames.map((name) => [name, factsOf(name)])),
+} as { readonly [N in OperationName]: OperationFacts };
 
 export const operationNames = Object.keys(operations) as OperationName[];

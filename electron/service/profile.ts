@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import shippedProfile from '../../resources/service-profile.json' with { type: 'json' };
 import { type Outcome, done, failed } from '../contract/errors.ts';
+import { operationInfo, operationNames as withSession } from '../contract/operations.ts';
 import { administrationProfile } from './administration-profile.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
 import { member, members, path } from './profile-fields.ts';
@@ -171,13 +172,12 @@ const serviceProfile = z
     const refuse = (...path: string[]): void =>
       context.addIssue({ code: 'custom', path, message: 'a member of this name holds cleartext' });
     if (profile.wrappers.some(namesCleartext)) refuse('wrappers');
-    for (const operation of ['Tokenize', 'GetMasked', 'Translate'] as const)
-      if (profile.operations[operation].answer.some(namesCleartext))
-        refuse('operations', operation, 'answer');
-    // In an element the specification's Value is "the value, or the token, depending on the operation" (spec §2).
-    for (const operation of ['BatchTokenize', 'BatchTranslate'] as const) {
-      const { answer } = profile.operations[operation];
-      if (answer.some((name) => namesCleartext(name) && name !== profile.element.request.value))
+    for (const operation of withSession) {
+      const { form, gives } = operationInfo[operation];
+      if (gives === 'cleartext') continue;
+      // In an element the specification's Value is "the value, or the token, depending on the operation" (spec §2).
+      const allowed = form === 'batch' ? profile.element.request.value : null;
+      if (profile.operations[operation].answer.some((name) => namesCleartext(name) && name !== allowed))
         refuse('operations', operation, 'answer');
     }
     const { extra, request } = profile.reporting.authenticate;

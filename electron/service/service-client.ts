@@ -1,7 +1,7 @@
 import type { Outcome } from '../contract/errors.ts';
 import type { ServiceStatus } from '../contract/models/app.ts';
 import type { Connection } from '../contract/models/connection.ts';
-import type { Operation } from '../contract/models/fields.ts';
+import { operationInfo, type Operation, type OperationWith } from '../contract/operations.ts';
 import type { ServiceProfile } from './profile.ts';
 
 /** Goes with every call to the audit log; never holds a value. */
@@ -105,22 +105,45 @@ export interface Target {
 export type BatchCall =
   | {
       /** GetMasked has no batch form (spec §4): each element is a request of its own. */
-      readonly operation: 'BatchTokenize' | 'BatchDetokenize' | 'GetMasked';
+      readonly operation: OperationWith<{ form: 'batch'; sessions: 1; isMatch: false }> | 'GetMasked';
       readonly policy: string;
       readonly definition: string;
     }
   | {
-      readonly operation: 'BatchTranslate';
+      readonly operation: OperationWith<{ form: 'batch'; sessions: 2 }>;
       readonly policy: string;
       readonly definition: string;
       readonly target: Target;
     }
   | {
-      readonly operation: 'PatternMatch';
+      readonly operation: OperationWith<{ form: 'batch'; isMatch: true }>;
       readonly policy: string;
       readonly definition: string;
       readonly pattern: string;
     };
+
+/** The call of an operation: of the target and the pattern it has what the operation takes. */
+export function batchCall(
+  operation: BatchCall['operation'],
+  {
+    policy,
+    definition,
+    target,
+    pattern,
+  }: { policy: string; definition: string; target: Target | null; pattern: string | null },
+): BatchCall {
+  const { sessions, isMatch } = operationInfo[operation];
+  if (sessions === 2 && target === null) throw new TypeError(`${operation} without a target`);
+  if (isMatch && pattern === null) throw new TypeError(`${operation} without an expression`);
+  const call = {
+    operation,
+    policy,
+    definition,
+    ...(sessions === 2 && { target }),
+    ...(isMatch && { pattern }),
+  };
+  return call as BatchCall;
+}
 
 /**
  * The service as one connection sees it (spec §4). All values are strings, exactly as sent and received. Failures

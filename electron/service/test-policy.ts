@@ -1,7 +1,7 @@
 import { done, type Failure, type Outcome } from '../contract/errors.ts';
 import type { PolicyGrants } from '../contract/models/connection.ts';
-import { operation, type Operation } from '../contract/models/fields.ts';
-import type { CallContext, ServiceClient } from './service-client.ts';
+import { isBatchOperation, operationNames, type Operation } from '../contract/operations.ts';
+import { batchCall, type CallContext, type ServiceClient } from './service-client.ts';
 
 type Sent = Promise<Outcome<{ readonly requestId: string }>>;
 
@@ -35,7 +35,7 @@ export async function testPolicy(options: TestPolicyOptions): Promise<Outcome<Po
   const found: { definition: string; findings: Map<Operation, Finding> }[] = [];
   for (const definition of definitions) {
     const asked = await Promise.all(
-      operation.options.map(async (one) => [one, await ask(options, definition, one)] as const),
+      operationNames.map(async (one) => [one, await ask(options, definition, one)] as const),
     );
     const findings = new Map<Operation, Finding>();
     for (const [one, finding] of asked) {
@@ -77,7 +77,10 @@ async function ask(
 async function send({ client, policy }: TestPolicyOptions, definition: string, one: Operation): Sent {
   const context: CallContext = { act: { sent: false } };
   const target = { policy, definition };
-  const elements = [{ ref: '0', value: '' }];
+  if (isBatchOperation(one)) {
+    const call = batchCall(one, { policy, definition, target, pattern: '^$' });
+    return client.batch(call, [{ ref: '0', value: '' }], context);
+  }
   switch (one) {
     case 'Tokenize':
       return client.tokenize(policy, definition, '', context);
@@ -87,13 +90,6 @@ async function send({ client, policy }: TestPolicyOptions, definition: string, o
       return client.getMasked(policy, definition, '', context);
     case 'Translate':
       return client.translate(policy, definition, { token: '', target }, context);
-    case 'BatchTokenize':
-    case 'BatchDetokenize':
-      return client.batch({ operation: one, policy, definition }, elements, context);
-    case 'BatchTranslate':
-      return client.batch({ operation: one, policy, definition, target }, elements, context);
-    case 'PatternMatch':
-      return client.batch({ operation: one, policy, definition, pattern: '^$' }, elements, context);
   }
 }
 

@@ -1,7 +1,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
-import type { Operation } from '../../electron/contract/models/fields.ts';
+import type { Operation } from '../../electron/contract/operations.ts';
 import type { ConnectionView, TokenDefinition } from '../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState, LockState } from '../../electron/contract/models/app.ts';
 import type { Api } from './api.ts';

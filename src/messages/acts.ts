@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../electron/contract/models/activity.ts';
+import { isOperation, operationInfo } from '../../electron/contract/operations.ts';
 import { formatCount } from '../lib/format.ts';
 import { isFailureCode, reasonFor } from './messages.ts';
 
@@ -8,7 +9,7 @@ export function actsOf(entries: AuditEntry[]): AuditEntry[] {
   return entries.filter(({ phase, sequence }) => phase !== 'begun' || !ended.has(sequence));
 }
 
-/** As something done, and as a noun. */
+/** As something done, and as a noun: the acts that are no operation of the service with a session. */
 const actLabels: Record<string, readonly [done: string, noun: string]> = {
   Reveal: ['Revealed', 'Reveal'],
   Copy: ['Cleartext copied', 'Cleartext copy'],
@@ -17,14 +18,6 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   ExportReport: ['Report exported', 'Report export'],
   Evidence: ['Evidence saved', 'Evidence'],
   CreateSession: ['Signed in', 'Sign-in'],
-  GetMasked: ['Looked up', 'Lookup'],
-  Tokenize: ['Tokenized', 'Tokenization'],
-  Detokenize: ['Cleartext fetched', 'Cleartext fetch'],
-  Translate: ['Translated', 'Translation'],
-  BatchTokenize: ['Batch tokenized', 'Batch tokenization'],
-  BatchDetokenize: ['Batch detokenized', 'Batch detokenization'],
-  BatchTranslate: ['Batch translated', 'Batch translation'],
-  PatternMatch: ['Pattern matched', 'Pattern match'],
   AggregateApiRequestMetrics: ['Account figures loaded', 'Account figures'],
   QueryLastFailedRequests: ['Failed requests loaded', 'Failed requests'],
   CheckToolServer: ['Tool server checked', 'Tool server check'],
@@ -73,15 +66,19 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   TailSetAside: ['Unfinished line set aside', 'Unfinished line set aside'],
 };
 
+function labelsOf(action: string): readonly [done: string, noun: string] {
+  if (!isOperation(action)) return actLabels[action] ?? [action, action];
+  const { done, noun } = operationInfo[action];
+  return [done, noun];
+}
+
 type NamedEntry = Pick<AuditEntry, 'action' | 'phase' | 'cleartext'> & Partial<Pick<AuditEntry, 'job'>>;
 
 /** What was done; a noun where it failed or has no end, so that it does not read as done. Acts of another version keep their names. */
 export function actName({ action, phase, cleartext, job }: NamedEntry): string {
   // The mask of a lookup is asked for by a person, those of a batch by the batch.
   const isOfBatch = action === 'GetMasked' && typeof job === 'string';
-  const [done, noun] = isOfBatch
-    ? ['Masked in a batch', 'Mask in a batch']
-    : (actLabels[action] ?? [action, action]);
+  const [done, noun] = isOfBatch ? ['Masked in a batch', 'Mask in a batch'] : labelsOf(action);
   const isClear = action === 'Export' && cleartext === true;
   return `${phase === 'ok' ? done : noun}${isClear ? ' in clear' : ''}`;
 }

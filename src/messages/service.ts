@@ -1,19 +1,11 @@
 import type { Failure, FailureCode } from '../../electron/contract/errors.ts';
+import { isOperation, operationInfo } from '../../electron/contract/operations.ts';
 import { formatWait, message, type Format, type Message } from './message.ts';
 
 const policyOf = (f: Failure): string => (f.policy === undefined ? 'The policy' : `Policy ${f.policy}`);
+const infoOf = ({ operation = '' }: Failure) =>
+  isOperation(operation) ? operationInfo[operation] : undefined;
 const host = (f: Failure): string => f.subject ?? 'the service';
-
-const operationLabels: Record<string, string> = {
-  Tokenize: 'tokenize',
-  Detokenize: 'detokenize',
-  GetMasked: 'mask',
-  Translate: 'translate',
-  BatchTokenize: 'tokenize batches of',
-  BatchDetokenize: 'detokenize batches of',
-  BatchTranslate: 'translate batches of',
-  PatternMatch: 'match patterns on',
-};
 
 /** `flaw` is the platform's error code of the TLS failure; it is not shown. */
 function certificateMessage(flaw: string): Message {
@@ -39,7 +31,7 @@ function certificateMessage(flaw: string): Message {
 }
 
 function formatRefused(f: Failure): string {
-  const act = operationLabels[f.operation ?? ''] ?? 'do this';
+  const act = infoOf(f)?.verb ?? 'do this';
   const on = act === 'do this' ? 'here' : (f.definition ?? 'this definition');
   return `The service refused this: ${f.policy === undefined ? 'this policy' : `policy ${f.policy}`} may not ${act} ${on}.`;
 }
@@ -193,7 +185,7 @@ export const serviceMessages = {
     ),
   'service.echoed-value': (f) =>
     message(
-      f.operation === 'Detokenize' || f.operation === 'BatchDetokenize'
+      infoOf(f)?.gives === 'cleartext'
         ? 'The service answered with the token that was sent, not with its cleartext.'
         : 'The service answered with the value that was sent, not with a token or a mask. It is not used.',
       'Ask the administrator: the service profile may name the wrong member of the answer.',

@@ -68,9 +68,7 @@ export function createDrafts(options: BatchOptions): Drafts {
     if (!format.ok) return format;
     const work = checkPlan(plan, format.value.width, connection);
     if (!work.ok) return work;
-    const patterns = work.value.flatMap(({ call }) =>
-      call.operation === 'PatternMatch' ? [call.pattern] : [],
-    );
+    const patterns = work.value.flatMap(({ call }) => ('pattern' in call ? [call.pattern] : []));
     if (patterns.length > 0 && options.managed.bulkMatch === false) return failed('pattern.forbidden');
     const checked = patterns.length === 0 ? done(null) : await parser.matchPatterns(patterns, []);
     if (!checked.ok && !(await isLeftToService(checked.failure, connection.id))) return checked;

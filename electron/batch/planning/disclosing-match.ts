@@ -40,7 +40,7 @@ export async function recordDisclosingMatch<T>(
   }
   const fingerprints: string[] = [];
   for (const { call } of matches) {
-    if (call.operation !== 'PatternMatch') continue;
+    if (!('pattern' in call)) continue;
     const fingerprint = await disclosures.fingerprint(call.pattern);
     if (!fingerprint.ok) return fingerprint;
     fingerprints.push(fingerprint.value);

@@ -2,7 +2,8 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { matchExpression, type MatchExpression } from '../../contract/match-expression.ts';
 import type { ColumnPlan, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
-import type { BatchCall } from '../../service/service-client.ts';
+import { columnOperations, givenBy } from '../../contract/operations.ts';
+import { batchCall, type BatchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Position } from '../storing/journal.ts';
 import type { OpenSource } from '../reading/sources.ts';
@@ -48,20 +49,8 @@ function callFor(
   { operation, policy, definition, target }: ColumnPlan,
   expression: MatchExpression | null,
 ): BatchCall {
-  switch (operation) {
-    case 'tokenize':
-      return { operation: 'BatchTokenize', policy, definition };
-    case 'detokenize':
-      return { operation: 'BatchDetokenize', policy, definition };
-    case 'mask':
-      return { operation: 'GetMasked', policy, definition };
-    case 'translate':
-      if (target === null) throw new TypeError('a translate column without a target');
-      return { operation: 'BatchTranslate', policy, definition, target };
-    case 'match':
-      if (expression === null) throw new TypeError('a match column without an expression');
-      return { operation: 'PatternMatch', policy, definition, pattern: expression.pattern };
-  }
+  const { by } = columnOperations[operation];
+  return batchCall(by, { policy, definition, target, pattern: expression?.pattern ?? null });
 }
 
 export function workFor(plan: ColumnPlan, kind: DefinitionKind): ColumnWork {
@@ -90,11 +79,10 @@ export function changePolicies(plan: Plan, changes: readonly PolicyChange[]): Ou
 
 /** Whether the result of a column is cleartext, or else its input is. */
 export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
-  operation === 'detokenize' || operation === 'match';
+  givenBy(operation) === 'cleartext';
 
 /** Whether the result of a column is a mask: one made here of cleartext, or the service's own, behind which there is nothing. */
-export const yieldsMasks = (operation: ColumnPlan['operation']): boolean =>
-  operation === 'mask' || yieldsCleartext(operation);
+export const yieldsMasks = (operation: ColumnPlan['operation']): boolean => givenBy(operation) !== 'token';
 
 /**
  * A plan against the source's width and the connection's lists. Its expressions are not checked here: see `Parser`.

@@ -1,4 +1,5 @@
 import type { Failure } from '../../contract/errors.ts';
+import { isBatchOperation } from '../../contract/operations.ts';
 import type { Announced, BatchAnswer, BatchCall, Element } from '../../service/service-client.ts';
 import { rowStates, type StateLetter } from '../storing/results.ts';
 
@@ -167,7 +168,7 @@ export class ValueCoalescer {
 
 /** GetMasked takes one value (spec §4). */
 const elementsPerRequest = ({ operation }: BatchCall, batchSize: number): number =>
-  operation === 'GetMasked' ? 1 : batchSize;
+  isBatchOperation(operation) ? batchSize : 1;
 
 /** Equal values are in the same group. */
 function groupOf(value: string): number {
@@ -218,7 +219,7 @@ export function applyAnswer(call: BatchCall, slots: readonly Slot[], answer: Bat
     slot.text = element.ok ? element.value : element.code;
     if (!element.ok && element.reason !== undefined) slot.reason = element.reason;
   }
-  const isMatch = call.operation === 'PatternMatch';
+  const isMatch = 'pattern' in call;
   for (const slot of slots) {
     if (slot.state !== 'pending') continue;
     slot.state = isMatch ? rowStates.unmatched : rowStates.failed;

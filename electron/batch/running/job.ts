@@ -179,8 +179,7 @@ export class BatchJob {
     const { spec } = this;
     // Also a batch of earlier, which may be resumed or retried.
     const isForbidden = this.#options.managed.bulkMatch === false;
-    if (isForbidden && this.work.some(({ call }) => call.operation === 'PatternMatch'))
-      return failed('pattern.forbidden');
+    if (isForbidden && this.work.some(({ call }) => 'pattern' in call)) return failed('pattern.forbidden');
     const client = await this.#options.clients.for(spec.connectionId);
     if (!client.ok) {
       return client.failure.code === 'connection.unknown'

@@ -1,4 +1,5 @@
 import type { Failure, Outcome } from '../../contract/errors.ts';
+import { isBatchOperation } from '../../contract/operations.ts';
 import type { BatchCall, ServiceClient } from '../../service/service-client.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import type { Chunk } from '../reading/read-rows.ts';
@@ -61,7 +62,7 @@ export function runChunks(run: RunOptions): RunControl {
   const maxLength = client.rules.valueLength;
   const maxUnwrittenValues = batchSize * maxInFlight;
   /** Those under way, and those whose lines in the audit log are synced meanwhile. A mask has a line of its own. */
-  const hasMasks = columns.some(({ call }) => call.operation === 'GetMasked');
+  const hasMasks = columns.some(({ call }) => !isBatchOperation(call.operation));
   const maxBegunValues = hasMasks ? maxBegunMasks : maxUnwrittenValues * (1 + announcedRounds);
   const pending: PendingChunk[] = [];
   /** Values sent and not yet written: what has to be sent again when this process ends. */

@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from '../../contract/errors.ts';
+import { isBatchOperation } from '../../contract/operations.ts';
 import type { BatchCall, CallContext, Element, ServiceClient } from '../../service/service-client.ts';
 import { applyAnswer, failSlots, type BatchRequest, type Slot } from './coalescing.ts';
 
@@ -172,7 +173,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     for (const request of queue.slice(0, maxInFlight * announcedRounds)) {
       const { call, slots } = request;
       // Each of its values is a request, with a line of its own.
-      if (call.operation === 'GetMasked') continue;
+      if (!isBatchOperation(call.operation)) continue;
       request.announced ??= client.announce(call, slots.length, { ...context, rows: slots.length });
     }
     if (running === 0 && queue.length === 0) {

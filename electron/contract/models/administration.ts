@@ -43,7 +43,7 @@ export type DefinitionDraft = z.infer<typeof definitionDraft>;
 
 export const policyGrant = z.strictObject({
   definition: portalText,
-  operations: z.array(operation).max(8),
+  operations: z.array(operation).max(operation.options.length),
 });
 export type PolicyGrant = z.infer<typeof policyGrant>;
 

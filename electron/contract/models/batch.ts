@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
+import { columnOperationNames } from '../operations.ts';
 import { count, id, obscuredPassphrase, instant, name, caseReference, value } from './fields.ts';
 import { revealReason } from './lookup.ts';
 import { cellState, rowFilter, rowsView } from './rows.ts';
@@ -166,7 +167,7 @@ export type MatchParts = z.infer<typeof matchParts>;
 const columnPlan = z.strictObject({
   /** Position from 0. */
   column: count,
-  operation: z.enum(['detokenize', 'mask', 'tokenize', 'translate', 'match']),
+  operation: z.enum(columnOperationNames),
   policy: name,
   definition: name,
   /** translate only */

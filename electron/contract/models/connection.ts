@@ -91,8 +91,8 @@ export const policyGrants = z.strictObject({
       z.strictObject({
         definition: name,
         known: z.boolean(),
-        allowed: z.array(operation).max(8),
-        refused: z.array(operation).max(8),
+        allowed: z.array(operation).max(operation.options.length),
+        refused: z.array(operation).max(operation.options.length),
       }),
     )
     .max(500),

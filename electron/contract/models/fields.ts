@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { operationNames } from '../operations.ts';
 
 /** Shared by the other models: the short strings that name things, with the limits the router enforces. */
 export const id = z.string().regex(/^[A-Za-z0-9-]{1,64}$/);
@@ -18,18 +19,8 @@ export const caseReference = plainText.trim().max(100);
 export const instant = z.iso.datetime();
 export const count = z.int().nonnegative();
 
-/** The operations of the specification that need a session (spec §4). */
-export const operation = z.enum([
-  'Tokenize',
-  'Detokenize',
-  'GetMasked',
-  'Translate',
-  'BatchTokenize',
-  'BatchDetokenize',
-  'BatchTranslate',
-  'PatternMatch',
-]);
-export type Operation = z.infer<typeof operation>;
+/** See `../operations.ts`. */
+export const operation = z.enum(operationNames);
 
 /** As `../obscured.ts` makes them: four hexadecimal digits a unit. Apart from it, since the window bundles no schema. */
 export const xorKey = z.string().regex(/^(?:[0-9a-f]{4}){1,256}$/);

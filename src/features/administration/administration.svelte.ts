@@ -10,7 +10,7 @@ import type {
   PortalPolicy,
 } from '../../../electron/contract/models/administration.ts';
 import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
-import type { Operation } from '../../../electron/contract/models/fields.ts';
+import type { Operation } from '../../../electron/contract/operations.ts';
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';

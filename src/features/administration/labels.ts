@@ -1,20 +1,5 @@
 import type { DefinitionDraft } from '../../../electron/contract/models/administration.ts';
 import type { DefinitionKind } from '../../../electron/contract/models/connection.ts';
-import type { Operation } from '../../../electron/contract/models/fields.ts';
-
-/** What a policy can grant, in the order of the specification (§4), as the head of a column. */
-export const operationLabels: Record<Operation, string> = {
-  Tokenize: 'Tokenize',
-  Detokenize: 'Detokenize',
-  GetMasked: 'Mask',
-  Translate: 'Translate',
-  BatchTokenize: 'Batch tokenize',
-  BatchDetokenize: 'Batch detokenize',
-  BatchTranslate: 'Batch translate',
-  PatternMatch: 'Match patterns',
-};
-/** Those whose answer is cleartext, or tells of it what a mask hides. */
-export const clearOperations: readonly Operation[] = ['Detokenize', 'BatchDetokenize', 'PatternMatch'];
 
 export const kindLabels: Record<DefinitionKind, string> = {
   card: 'Card number',

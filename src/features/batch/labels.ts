@@ -1,3 +1,4 @@
+import { columnOperations } from '../../../electron/contract/operations.ts';
 import type {
   ColumnPlan,
   Delimiter,
@@ -11,23 +12,6 @@ import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
 import { reasonFor } from '../../messages/messages.ts';
 import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../lib/format.ts';
-
-export const operationLabels: Record<ColumnPlan['operation'], string> = {
-  detokenize: 'Detokenize',
-  mask: 'Mask',
-  tokenize: 'Tokenize',
-  translate: 'Translate',
-  match: 'Match pattern',
-};
-
-/** The operation of the service that a column's operation is done with. */
-export const batchOperations = {
-  detokenize: 'BatchDetokenize',
-  mask: 'GetMasked',
-  tokenize: 'BatchTokenize',
-  translate: 'BatchTranslate',
-  match: 'PatternMatch',
-} as const;
 
 const jobStates: Record<JobState, JobStateLabel> = {
   running: { variant: 'quiet', label: 'Running' },
@@ -121,7 +105,7 @@ export function formatPlan({ plan, columns }: Pick<Job, 'plan' | 'columns'>): st
         const pattern = formatPattern(one);
         return `${columns[one.column] ?? ''}${pattern === '' ? '' : ` (${pattern})`}`;
       });
-      return `${operationLabels[first?.operation ?? 'detokenize']} ${names.join(', ')} · ${first?.policy ?? ''}`;
+      return `${columnOperations[first?.operation ?? 'detokenize'].label} ${names.join(', ')} · ${first?.policy ?? ''}`;
     })
     .join('; ');
 }

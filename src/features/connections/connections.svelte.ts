@@ -6,7 +6,7 @@ import type {
   SecretName,
   SecretState,
 } from '../../../electron/contract/models/connection.ts';
-import type { Operation } from '../../../electron/contract/models/fields.ts';
+import { operationNames } from '../../../electron/contract/operations.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { TypedSecret } from '../../ui/typed-secret.svelte.ts';
@@ -15,18 +15,6 @@ import { problemsOf, type Problem, type Step } from './draft-problems.ts';
 import { ConnectionProfileController } from './profile.svelte.ts';
 
 const undoMs = 8_000;
-
-/** What a test asks of each definition, under each policy. */
-export const testedOperations = [
-  { name: 'GetMasked', label: 'Mask' },
-  { name: 'Detokenize', label: 'Detokenize' },
-  { name: 'Tokenize', label: 'Tokenize' },
-  { name: 'Translate', label: 'Translate' },
-  { name: 'BatchDetokenize', label: 'Detokenize' },
-  { name: 'BatchTokenize', label: 'Tokenize' },
-  { name: 'BatchTranslate', label: 'Translate' },
-  { name: 'PatternMatch', label: 'Match' },
-] as const satisfies { name: Operation; label: string }[];
 
 /** A larger test is confirmed first: the service may count each request as a transfer. */
 const maxUnaskedRequests = 300;
@@ -89,8 +77,7 @@ export class ConnectionsController {
   list = $derived.by(() => (this.app.state?.connections ?? []).filter(({ id }) => id !== this.removed?.id));
   view = $derived.by(() => this.list.find(({ id }) => id === this.draft?.id) ?? null);
   testRequests = $derived.by(
-    () =>
-      (this.draft?.policies.length ?? 0) * (this.draft?.definitions.length ?? 0) * testedOperations.length,
+    () => (this.draft?.policies.length ?? 0) * (this.draft?.definitions.length ?? 0) * operationNames.length,
   );
   isTesting = $derived(this.test !== null && this.test.policy !== null);
   /** What keeps the draft from being saved, in the order of the fields. */

@@ -2,6 +2,7 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { TokenDefinition } from '../../../electron/contract/models/connection.ts';
 import type { Source } from '../../../electron/contract/models/batch.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
+import type { SingleOperation } from '../../../electron/contract/operations.ts';
 import { newXorKey, type ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
@@ -10,12 +11,12 @@ import { LookupField } from './lookup-field.svelte.ts';
 
 /** A failed request of the reports that is to be tried again; '' is what the report does not tell. */
 export interface LookupRetry {
-  operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
+  operation: SingleOperation;
   definition: string;
   policy: string;
 }
 
-const operationLabels = {
+const operationLabels: Record<SingleOperation, string> = {
   Tokenize: 'Tokenize',
   Detokenize: 'Reveal',
   GetMasked: 'Look up',

@@ -1,5 +1,13 @@
 import type { Failure } from '../../../electron/contract/errors.ts';
 import type { FailedRequest, FailedRequests } from '../../../electron/contract/models/report.ts';
+import {
+  columnOperationNames,
+  columnOperations,
+  isBatchOperation,
+  isOperation,
+  type ColumnOperation,
+  type SingleOperation,
+} from '../../../electron/contract/operations.ts';
 import type { Api } from '../../lib/api.ts';
 import { noDefinition } from './labels.ts';
 
@@ -205,18 +213,8 @@ export function failureHelp({ status, operation }: Pick<FailedRequest, 'status' 
 
 /** The page on which the request can be tried again, and what it can fill in. Reports hold no value. */
 export type Retry =
-  | {
-      page: 'lookup';
-      operation: 'Tokenize' | 'Detokenize' | 'GetMasked' | 'Translate';
-      definition: string;
-      policy: string;
-    }
-  | {
-      page: 'batch';
-      operation: 'tokenize' | 'detokenize' | 'translate' | 'match';
-      definition: string;
-      policy: string;
-    }
+  | { page: 'lookup'; operation: SingleOperation; definition: string; policy: string }
+  | { page: 'batch'; operation: ColumnOperation; definition: string; policy: string }
   | { page: 'connections' };
 
 export function retryOf({
@@ -226,23 +224,9 @@ export function retryOf({
 }: Pick<FailedRequest, 'operation' | 'definition' | 'more'>): Retry | null {
   // The specification does not show the fields of these records; the policy has the same name as everywhere else.
   const policy = more['policy'] ?? '';
-  switch (operation) {
-    case 'Tokenize':
-    case 'Detokenize':
-    case 'GetMasked':
-    case 'Translate':
-      return { page: 'lookup', operation, definition, policy };
-    case 'BatchTokenize':
-      return { page: 'batch', operation: 'tokenize', definition, policy };
-    case 'BatchDetokenize':
-      return { page: 'batch', operation: 'detokenize', definition, policy };
-    case 'BatchTranslate':
-      return { page: 'batch', operation: 'translate', definition, policy };
-    case 'PatternMatch':
-      return { page: 'batch', operation: 'match', definition, policy };
-    case 'CreateSession':
-      return { page: 'connections' };
-    default:
-      return null;
-  }
+  if (operation === 'CreateSession') return { page: 'connections' };
+  if (!isOperation(operation)) return null;
+  if (!isBatchOperation(operation)) return { page: 'lookup', operation, definition, policy };
+  const ofColumn = columnOperationNames.find((name) => columnOperations[name].by === operation);
+  return ofColumn === undefined ? null : { page: 'batch', operation: ofColumn, definition, policy };
 }

@@ -1,7 +1,7 @@
 import type { Column, ColumnPlan, Mapping } from '../../../../electron/contract/models/batch.ts';
 import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
-import { batchOperations, operationLabels } from '../labels.ts';
+import { columnOperationNames, columnOperations, givenBy } from '../../../../electron/contract/operations.ts';
 import { fittingPolicy, refusalsOf } from '../run/refusals.ts';
 
 /** What is known of a failed request that is to be tried again. '' is unknown, or unknown to this connection. */
@@ -12,7 +12,10 @@ export interface Preset {
 }
 
 export function formatPreset({ operation, definition, policy }: Preset, app: AppStore): string {
-  const parts = [operationLabels[operation], definition === '' ? '' : app.definition(definition).label];
+  const parts = [
+    columnOperations[operation].label,
+    definition === '' ? '' : app.definition(definition).label,
+  ];
   if (policy !== '') parts.push(`policy ${policy}`);
   return parts.filter((part) => part !== '').join(' · ');
 }
@@ -51,7 +54,9 @@ export function allowedSuggestionFor(
   const suggestion = suggestionFor(column);
   if (suggestion?.operation !== 'detokenize') return suggestion;
   const definition = definitionFor(column, preset, app);
-  const isMask = app.isRefused('BatchDetokenize', definition) && !app.isRefused('GetMasked', definition);
+  const isMask =
+    app.isRefused(columnOperations.detokenize.by, definition) &&
+    !app.isRefused(columnOperations.mask.by, definition);
   return isMask ? { ...suggestion, operation: 'mask' } : suggestion;
 }
 
@@ -63,11 +68,10 @@ export function mayOnlyMask(
 ): boolean {
   const definition = definitionFor(column, preset, app);
   const isRefused = (operation: ColumnPlan['operation']): boolean =>
-    app.isRefused(batchOperations[operation], definition);
+    app.isRefused(columnOperations[operation].by, definition);
   return (
     column.content !== 'cleartext' &&
-    (['detokenize', 'tokenize', 'translate', 'match'] as const).every(isRefused) &&
-    !isRefused('mask')
+    columnOperationNames.every((one) => isRefused(one) === (givenBy(one) !== 'mask'))
   );
 }
 
@@ -104,7 +108,7 @@ export function planFor(
   const policy =
     before === undefined
       ? preset?.policy || policyFor(operation, definition, app)
-      : app.policyFor(batchOperations[operation], definition, before.policy);
+      : app.policyFor(columnOperations[operation].by, definition, before.policy);
   return {
     column: column.index,
     operation,
@@ -129,7 +133,7 @@ export function targetFor({ definition, policy }: Pick<ColumnPlan, 'definition' 
     app.translateTargets(definition)[0] ?? app.definitions.find(({ name }) => name !== definition);
   return other === undefined
     ? null
-    : { policy: app.policyFor('BatchTranslate', other.name, policy), definition: other.name };
+    : { policy: app.policyFor(columnOperations.translate.by, other.name, policy), definition: other.name };
 }
 
 /** The chosen policy, unless an earlier batch was refused under it. */
@@ -138,7 +142,7 @@ function policyFor(operation: ColumnPlan['operation'], definition: string, app: 
   if (connection === null) return app.policy;
   const refusals = refusalsOf(jobs.values(), connection.id);
   // What is known of a policy is surer than what a batch left.
-  const preferred = app.policyFor(batchOperations[operation], definition);
+  const preferred = app.policyFor(columnOperations[operation].by, definition);
   return fittingPolicy(connection.policies, { operation, definition }, { preferred, refusals });
 }
 

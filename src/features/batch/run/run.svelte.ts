@@ -2,7 +2,6 @@ import { newXorKey } from '../../../../electron/contract/obscured.ts';
 import type { Failure, FailureCode } from '../../../../electron/contract/errors.ts';
 import type {
   CanaryCell,
-  ColumnPlan,
   ExportChoice,
   Exported,
   Job,
@@ -10,6 +9,7 @@ import type {
   PolicyChange,
   Source,
 } from '../../../../electron/contract/models/batch.ts';
+import { columnOperations, operationInfo } from '../../../../electron/contract/operations.ts';
 import type { Cell } from '../../../ui/grid-keys.ts';
 import { rowHead } from '../../../ui/grid-columns.ts';
 import { formatCount } from '../../../lib/format.ts';
@@ -28,13 +28,14 @@ const isWorkbook = ({ sourceName }: Job): boolean => /\.xl[st][xm]$/i.test(sourc
  * job that only masked has no cleartext.
  */
 export function exportContents({ plan }: Pick<Job, 'plan'>): ExportChoice['content'][] {
-  const does = (...operations: ColumnPlan['operation'][]): boolean =>
-    plan.columns.some(({ operation }) => operations.includes(operation));
+  const done = plan.columns.map(({ operation }) => operationInfo[columnOperations[operation].by]);
   return [
-    ...(does('detokenize', 'match', 'mask') ? ['masked' as const] : []),
+    ...(done.some(({ gives }) => gives !== 'token') ? ['masked' as const] : []),
     'tokens',
     // The values that came in are cleartext where they were tokenized.
-    ...(does('detokenize', 'match', 'tokenize') ? ['cleartext' as const] : []),
+    ...(done.some(({ takes, gives }) => takes === 'cleartext' || gives === 'cleartext')
+      ? ['cleartext' as const]
+      : []),
   ];
 }
 
