@@ -1,4 +1,5 @@
 import type { MenuItemConstructorOptions, WebContents } from 'electron';
+import { commands, pageKeys, type MenuCommand } from '../contract/commands.ts';
 import type { AppCommand } from '../contract/models/app.ts';
 import { pages } from '../contract/pages.ts';
 import type { ElectronModules } from './electron-modules.ts';
@@ -14,17 +15,19 @@ export function setMenu(
   command: (command: AppCommand) => void,
 ): void {
   const isMac = os === 'darwin';
-  const item = (name: AppCommand, label: string, key: string): MenuItemConstructorOptions => ({
+  const item = (name: AppCommand, label: string, keys: string): MenuItemConstructorOptions => ({
     label,
-    accelerator: `CommandOrControl+${key}`,
+    accelerator: keys.replace('Ctrl', 'CommandOrControl').replaceAll(' ', '+'),
     registerAccelerator: false,
     click: () => {
       command(name);
     },
   });
+  const commandItem = (name: MenuCommand): MenuItemConstructorOptions =>
+    item(name, commands[name].menu, commands[name].keys[0]);
   const app: MenuItemConstructorOptions[] = [
-    item('palette', 'Commands…', 'K'),
-    item('lock', 'Lock', 'L'),
+    commandItem('palette'),
+    commandItem('lock'),
     { type: 'separator' },
     isMac ? { role: 'close' } : { role: 'quit' },
   ];
@@ -35,7 +38,7 @@ export function setMenu(
     {
       label: 'View',
       submenu: [
-        ...pages.map(({ id, label }, index) => item(id, label, `${index + 1}`)),
+        ...pages.map(({ id, label }, index) => item(id, label, pageKeys(index))),
         { type: 'separator' },
         { role: 'resetZoom' },
         { role: 'zoomIn' },
@@ -52,7 +55,7 @@ export function setMenu(
       ],
     },
     { role: 'windowMenu' },
-    { role: 'help', submenu: [item('help', 'Keyboard shortcuts', '/')] },
+    { role: 'help', submenu: [commandItem('help')] },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }

@@ -1,3 +1,4 @@
+import { commandNames, commands, pageKeys, type CommandName } from '../../electron/contract/commands.ts';
 import { pages, type PageId } from '../../electron/contract/pages.ts';
 import type { AppStore } from '../lib/app-store.svelte.ts';
 import type { LookupField } from '../features/lookup/lookup-field.svelte.ts';
@@ -11,6 +12,8 @@ export interface Command {
   readonly label: string;
   /** Shown quietly after the label, and searched too. */
   readonly note?: string;
+  /** Searched and not shown. */
+  readonly synonyms?: string;
   readonly keys?: string;
   readonly run: () => unknown;
 }
@@ -19,7 +22,7 @@ export interface PaletteOptions {
   readonly app: AppStore;
   readonly controllers: Pick<Controllers, 'lookup'>;
   readonly go: (page: PageId) => void;
-  readonly help: () => void;
+  readonly run: Readonly<Record<PaletteCommand, () => void>>;
   /** Where the text is typed; what it looks like comes first. */
   readonly field: LookupField;
 }
@@ -30,8 +33,8 @@ export function listCommands(options: PaletteOptions): Command[] {
   const found = foundCommands(options);
   if (field.pasted !== null || field.hasCard) return found;
   const words = field.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const commands = allCommands(options).filter(({ label, note, group }) => {
-    const searched = `${label} ${note ?? ''} ${group}`.toLowerCase();
+  const commands = allCommands(options).filter(({ label, note, synonyms, group }) => {
+    const searched = `${label} ${note ?? ''} ${synonyms ?? ''} ${group}`.toLowerCase();
     return words.every((word) => searched.includes(word));
   });
   // Words that are a command are hardly a token, although a token may be any text.
@@ -85,7 +88,18 @@ function foundCommands({ controllers: { lookup }, app, field, go }: PaletteOptio
   return [{ ...found, id: 'case', label: `Open case ${caseReference}`, run: openCase }, lookUp];
 }
 
-function allCommands({ app, controllers: { lookup }, go, help }: PaletteOptions): Command[] {
+type PaletteCommand = {
+  [N in CommandName]: (typeof commands)[N] extends { palette: string } ? N : never;
+}[CommandName];
+
+const isInPalette = (name: CommandName): name is PaletteCommand => 'palette' in commands[name];
+
+function entryOf(name: PaletteCommand, run: () => void): Command {
+  const { palette, synonyms, keys } = commands[name];
+  return { id: name, group: 'Actions', label: palette, synonyms, keys: keys[0], run };
+}
+
+function allCommands({ app, controllers: { lookup }, go, run }: PaletteOptions): Command[] {
   const { cases } = lookup;
   const recent = cases.recent.flatMap(({ caseReference }) =>
     caseReference === null || caseReference === cases.current ? [] : [caseReference],
@@ -113,11 +127,12 @@ function allCommands({ app, controllers: { lookup }, go, help }: PaletteOptions)
             },
           } as const,
         ]),
-    ...pages.map(({ id, label }, index): Command => ({
+    ...pages.map(({ id, label, synonyms }, index): Command => ({
       id: `page-${id}`,
       group: 'Pages',
       label: `Go to ${label}`,
-      keys: `Ctrl ${index + 1}`,
+      keys: pageKeys(index),
+      synonyms,
       run: () => {
         go(id);
       },
@@ -141,7 +156,6 @@ function allCommands({ app, controllers: { lookup }, go, help }: PaletteOptions)
         lookup.setMode('cleartext');
       },
     },
-    { id: 'lock', group: 'Actions', label: 'Lock', keys: 'Ctrl L', run: () => app.lockNow() },
-    { id: 'help', group: 'Actions', label: 'Show shortcuts', keys: 'Ctrl /', run: help },
+    ...commandNames.flatMap((name) => (isInPalette(name) ? [entryOf(name, run[name])] : [])),
   ];
 }

@@ -1,65 +1,53 @@
+import {
+  commandNames,
+  commands,
+  pageKeys,
+  pageKeysTogether,
+  type CommandOf,
+  type Scope,
+} from '../../electron/contract/commands.ts';
 import { pages, type PageId } from '../../electron/contract/pages.ts';
+import { isPressed, runShortcut } from '../lib/shortcuts.ts';
 
-interface AppShortcuts {
-  lock: () => void;
-  go: (page: PageId) => void;
-  help: () => void;
-  /** The field that takes anything, and the commands. */
-  palette: () => void;
-  /** Esc, where no panel handled it. */
-  escape: () => void;
-}
+export type AppCommands = Readonly<Record<CommandOf<'everywhere'>, () => void>>;
 
-/** The shortcuts that work on every page. On macOS the command key stands for Ctrl. */
-export function handleShortcut(event: KeyboardEvent, keys: AppShortcuts): void {
+/** The shortcuts that work on every page. */
+export function handleShortcut(event: KeyboardEvent, run: AppCommands, go: (page: PageId) => void): void {
+  // With any modifier, and whatever else the key does: what it hides is cleartext.
   if (event.key === 'Escape') {
-    keys.escape();
+    run.hide();
     return;
   }
-  if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-  const run = (act: () => void): void => {
+  if (runShortcut(event, 'everywhere', run)) return;
+  const page = pages.find((_, position) => isPressed(event, pageKeys(position)));
+  if (page !== undefined) {
     event.preventDefault();
-    act();
-  };
-  if (event.key.toLowerCase() === 'l') run(keys.lock);
-  else if (event.key === '/') run(keys.help);
-  else if (event.key.toLowerCase() === 'k') run(keys.palette);
-  // The browser's own find, print and save stay off. Pages handle Ctrl+F where there is something to find.
-  else if (['f', 'p', 's'].includes(event.key.toLowerCase())) event.preventDefault();
-  else {
-    const page = pages[Number(event.key) - 1];
-    if (page !== undefined) {
-      run(() => {
-        keys.go(page.id);
-      });
-    }
+    go(page.id);
+    return;
   }
+  // The browser's own find, print and save stay off. Pages handle Ctrl+F where there is something to find.
+  if (['Ctrl F', 'Ctrl P', 'Ctrl S'].some((keys) => isPressed(event, keys))) event.preventDefault();
 }
 
-/** What the help lists; the pages hold their own handlers. */
-export const shortcuts: { group: string; keys: [string, string][] }[] = [
+type Line = readonly [keys: string, action: string];
+
+/** Commands with the same label stand on one line. */
+function linesOf(...scopes: readonly Scope[]): Line[] {
+  const lines = new Map<string, string[]>();
+  for (const name of commandNames) {
+    const { scope, keys, label } = commands[name];
+    if (scopes.includes(scope)) lines.set(label, [...(lines.get(label) ?? []), keys.join(' or ')]);
+  }
+  return [...lines].map(([label, keys]) => [keys.join(', '), label]);
+}
+
+/** What the help lists. Written out is what a form, the sidebar's order or the table's `moveCell` has by itself. */
+export const shortcuts: { group: string; keys: Line[] }[] = [
   {
     group: 'Everywhere',
-    keys: [
-      ['Ctrl K', 'Paste anything, or run a command'],
-      ['Ctrl L', 'Lock the app'],
-      [`Ctrl 1 … ${pages.length}`, 'Switch page'],
-      ['Ctrl F', 'Go to the page’s search field'],
-      ['Ctrl /', 'Show or hide this list'],
-      ['Esc', 'Hide cleartext or close panel'],
-    ],
+    keys: [[pageKeysTogether, 'Switch page'], ...linesOf('everywhere', 'page')],
   },
-  {
-    group: 'Lookup',
-    keys: [
-      ['Enter', 'Look up'],
-      ['R or Ctrl Shift C', 'Reveal, or hide again'],
-      ['C', 'Copy masked value'],
-      ['T', 'Copy token'],
-      ['X', 'Translate to another definition'],
-      ['Up, Down', 'Previous or next lookup in this case'],
-    ],
-  },
+  { group: 'Lookup', keys: [['Enter', 'Look up'], ...linesOf('lookup')] },
   {
     group: 'Tables',
     keys: [
@@ -67,13 +55,8 @@ export const shortcuts: { group: string; keys: [string, string][] }[] = [
       ['Page Up, Page Down', 'Move by a screen'],
       ['Ctrl Home, Ctrl End', 'First and last row'],
       ['Ctrl Arrows, Home, End', 'Go to the edge'],
-      ['Shift Arrows, Ctrl A', 'Select cells'],
-      ['Ctrl C', 'Copy what is selected, as shown'],
-      ['Enter', 'Reveal the cell'],
-      ['Space', 'Show the whole row'],
-      ['Alt Left, Alt Right', 'Make the column narrower, wider'],
-      ['Ctrl F, F3, Shift F3', 'Find, next, previous'],
-      ['Ctrl G', 'Go to a row'],
+      ['Shift Arrows', 'Select cells'],
+      ...linesOf('grid', 'results', 'find'),
     ],
   },
 ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { menuCommands } from '../commands.ts';
 import { pages } from '../pages.ts';
 import { connectionView, environment } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
@@ -146,7 +147,7 @@ export const appState = z.strictObject({
 export type AppState = z.infer<typeof appState>;
 
 /** What the application's menu may ask of the window: a page, the lock, the commands, the list of shortcuts. */
-export const appCommand = z.enum([...pages.map(({ id }) => id), 'lock', 'palette', 'help']);
+export const appCommand = z.enum([...pages.map(({ id }) => id), ...menuCommands]);
 export type AppCommand = z.infer<typeof appCommand>;
 
 /** What left the main process in clear on one day. */

@@ -16,7 +16,8 @@ async function open() {
   await controllers.lookup.reload();
   const { lookup } = controllers;
   const field = new LookupField(app, (text) => lookup.cases.find(text, lookup.recent));
-  const list = () => listCommands({ app, controllers, go, help: () => undefined, field });
+  const list = () =>
+    listCommands({ app, controllers, go, run: { lock: () => undefined, help: () => undefined }, field });
   const sent = (name: string) => fake.seen.filter((call) => call.name === name);
   return { app, went, lookup, field, list, sent };
 }
@@ -30,6 +31,20 @@ describe('what is listed', () => {
       expect(labels).toContain(label);
     expect(labels).not.toContain('Use policy dispute-desk');
     expect(new Set(list().map(({ id }) => id)).size).toBe(list().length);
+  });
+
+  it.each([
+    ['help', 'Show shortcuts'],
+    ['export', 'Go to Batch'],
+    ['open file', 'Go to Batch'],
+    ['import', 'Go to Settings'],
+    ['dark', 'Go to Settings'],
+    ['diagnostics', 'Go to Settings'],
+    ['evidence', 'Go to Reports'],
+  ])('finds what “%s” means before it offers to send it', async (text, label) => {
+    const { field, list } = await open();
+    field.set(text);
+    expect(list()[0]?.label).toBe(label);
   });
 
   it('is a command before a token, where the words are one', async () => {
