@@ -227,8 +227,9 @@ describe('matching in batches', () => {
     const home = path.join(first.home, 'again');
     fs.mkdirSync(home);
     fs.cpSync(path.join(first.home, 'jobs'), path.join(home, 'jobs'), { recursive: true });
-    for (const name of ['desk.json', 'home-id'])
-      fs.copyFileSync(path.join(first.home, name), path.join(home, name));
+    fs.copyFileSync(path.join(first.home, 'desk.json'), path.join(home, 'desk.json'));
+    // Moved, not copied: the keychain's entries go along.
+    fs.renameSync(path.join(first.home, 'home-id'), path.join(home, 'home-id'));
     const app = await opened({ bulkMatch: false }, { home, keyring: first.keyring });
     expect(codeOf(await app.ask('batch.retry', { jobId, code: null }))).toBe('pattern.forbidden');
   });
