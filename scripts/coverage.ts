@@ -17,6 +17,7 @@ const minPercent = 85;
 const otherStarts = [
   'test/electron/main.test.ts',
   'test/electron/platform/in-electron.test.ts',
+  'test/electron/packaging/packed-archive.test.ts',
   'test/attacks/',
 ];
 const measured = /^electron\/(main\.ts|platform\/.*)$/;
@@ -61,15 +62,19 @@ const report = new CoverageReport({
 let starts = 0;
 for (const name of fs.existsSync(written) ? fs.readdirSync(written) : []) {
   const file = path.join(written, name);
-  const entries = readEntries(file).filter(({ url }) => map(url) !== null);
+  const entries = readEntries(file).flatMap((entry) => {
+    const name = bundled(entry.url);
+    return name === null ? [] : [{ ...entry, name }];
+  });
   fs.rmSync(file);
-  if (entries.some(({ url }) => url.endsWith('/main.js'))) starts += 1;
+  if (entries.some(({ name }) => name === 'main.js')) starts += 1;
   if (entries.length > 0)
     await report.add(
-      entries.map((entry) => ({
+      entries.map(({ name, ...entry }) => ({
         ...entry,
-        source: fs.readFileSync(fileURLToPath(entry.url), 'utf8'),
-        sourceMap: JSON.parse(fs.readFileSync(map(entry.url) ?? '', 'utf8')) as unknown,
+        url: new URL(`../dist/main/${name}`, import.meta.url).href,
+        source: fs.readFileSync(path.join('dist/main', name), 'utf8'),
+        sourceMap: JSON.parse(fs.readFileSync(path.join(mapped, `${name}.map`), 'utf8')) as unknown,
       })),
     );
 }
@@ -100,12 +105,10 @@ if (specs.length === 0 && covered / total < minPercent / 100) {
 }
 if (statuses.some((status) => status !== 0)) process.exitCode = 1;
 
-/** The map of a file of the bundle; null for all other code. */
-function map(url: string): string | null {
-  const bundle = new URL('../dist/main/', import.meta.url).href;
-  if (!url.startsWith(bundle)) return null;
-  const file = path.join(mapped, `${url.slice(bundle.length)}.map`);
-  return fs.existsSync(file) ? file : null;
+/** The name of a file of the bundle, also where it ran from a package; null for all other code. */
+function bundled(url: string): string | null {
+  const [, name = ''] = /\/dist\/main\/([\w.-]+\.js)$/.exec(url) ?? [];
+  return fs.existsSync(path.join(mapped, `${name}.map`)) ? name : null;
 }
 
 interface Entry {

@@ -1,17 +1,20 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, openApp, test } from '../support/app-fixture.ts';
 import { startBuiltIn } from '../support/page-actions.ts';
 
-test('a file that the app is started with is opened under Batch', async ({ home }) => {
+test('a file that the app is started with, as file managers name it, is opened under Batch', async ({
+  home,
+}) => {
   const first = await openApp(home);
   await startBuiltIn(first.page);
   await first.close();
-  const file = path.join(home, 'disputes.csv');
+  const file = path.join(home, 'disputes Q3.csv');
   await fs.writeFile(file, 'card\n4111111111111111\n');
-  const app = await openApp(home, [file]);
+  const app = await openApp(home, [pathToFileURL(file).href]);
   try {
-    await expect(app.page.getByText('disputes.csv').first()).toBeVisible();
+    await expect(app.page.getByText('disputes Q3.csv').first()).toBeVisible();
     await expect(app.page.getByRole('combobox', { name: /^card:/ })).toBeVisible();
   } finally {
     await app.close();

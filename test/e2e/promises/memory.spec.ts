@@ -121,7 +121,9 @@ test('a secret that was typed is gone from the window once it is stored', async 
 
   const secret = randomBytes(24).toString('hex');
   const parts = [secret, secret.slice(0, 24), secret.slice(-24)];
+  await expect(field).toBeFocused();
   await typeSecret(page, secret);
+  await expect(field).toHaveValue('•'.repeat(secret.length));
   expect(inMemory([secret])[0]).toBeGreaterThan(0);
   await page.keyboard.press('Enter');
   await page.getByText(/^In (the keychain|memory until the app closes)/).waitFor();
