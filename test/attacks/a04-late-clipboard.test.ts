@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { closeInOrder } from '../../electron/app/compose.ts';
+import { closeInOrder } from '../../electron/app/lifecycle.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import { openLookup } from '../../electron/lookup/lookup.ts';
 import { createAutoClearClipboard } from '../../electron/privacy/clipboard.ts';

@@ -162,6 +162,6 @@ test('a verifier that was overwritten with rubbish does not open the app', async
 });
 
 test('setting and removing the passphrase are recorded', () => {
-  const app = fs.readFileSync(new URL('../../electron/app/compose.ts', import.meta.url), 'utf8');
+  const app = fs.readFileSync(new URL('../../electron/app/handlers.ts', import.meta.url), 'utf8');
   expect(app).toContain("'RemovePassphrase' : 'SetPassphrase'");
 });

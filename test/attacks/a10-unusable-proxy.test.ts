@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createState } from '../../electron/app/state.ts';
-import { closeInOrder } from '../../electron/app/compose.ts';
+import { closeInOrder } from '../../electron/app/lifecycle.ts';
 import { createClients, openTransport } from '../../electron/connections/clients.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';

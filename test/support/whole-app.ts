@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { openApp, type AppOptions } from '../../electron/app/compose.ts';
+import { openApp } from '../../electron/app/compose.ts';
+import type { AppOptions } from '../../electron/app/options.ts';
 import type { CallInput, CallName, CallOutput, EventName } from '../../electron/contract/calls.ts';
 import type { Outcome } from '../../electron/contract/errors.ts';
 import type { Settings, ManagedSettings } from '../../electron/contract/models/app.ts';

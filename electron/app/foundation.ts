@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import { createAudit } from '../audit/audit.ts';
+import { createCheckpointFile, createKeychainAnchor, readChainKey } from '../audit/checkpoint.ts';
+import { createClientCertificates } from '../connections/client-certificates.ts';
+import { type Connections, createConnections } from '../connections/store.ts';
+import { done, type Outcome } from '../contract/errors.ts';
+import { createParser } from '../parsing/parser.ts';
+import type { Platform } from '../platform/platform.ts';
+import { createAutoClearClipboard } from '../privacy/clipboard.ts';
+import { openDisclosureFile } from '../privacy/disclosure-file.ts';
+import { createDisclosures, disclosureLimitsOf } from '../privacy/disclosures.ts';
+import { openLock } from '../privacy/lock.ts';
+import { createReveals } from '../privacy/reveals.ts';
+import { earlierSettings, settingsName } from '../settings/file-names.ts';
+import { readHomeId, settleHome, storeHomeId } from '../settings/home-id.ts';
+import { isAllowedHost, withManagedSettings } from '../settings/managed-settings.ts';
+import { settingsDocument, documentMigrations, documentVersion } from '../settings/settings.ts';
+import { createStore } from '../settings/store.ts';
+import { accountsOf, accountsOfHome, createKeychain, type Keychain } from '../storage/keychain.ts';
+import { systemClock } from '../util/clock.ts';
+import type { AppOptions } from './options.ts';
+
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
+
+/**
+ * What every other module is built on: settings and secrets, the log of acts, and what guards values in clear.
+ * `dropClient` ends the client of a connection whose secrets are gone.
+ */
+export async function openFoundation(
+  platform: Platform,
+  options: AppOptions,
+  dropClient: (id: string) => Promise<unknown>,
+) {
+  const { log, managed } = options;
+  const clock = systemClock;
+  const now = (): Date => new Date(clock.now());
+
+  // Settings and secrets
+  const { id: homeId, isOwed, isStored } = readHomeId(platform.home, options.usualHome);
+  if (!isStored) {
+    const stored = await storeHomeId(platform.home, { id: homeId, isOwed });
+    // Secrets stored under an identity that is then lost would not be found again.
+    if (!stored.ok) throw new Error(`home-id: ${stored.failure.code}`);
+  }
+  const store = withManagedSettings(
+    createStore({
+      folder: platform.home,
+      name: settingsName,
+      earlier: earlierSettings,
+      shape: settingsDocument,
+      version: documentVersion,
+      migrations: documentMigrations,
+      openFile: options.openSettingsFile,
+      now,
+    }),
+    managed,
+  );
+  const settings = () => store.read('settings');
+  const keychain = createKeychain({
+    load: options.loadKeytar,
+    clock,
+    index: {
+      read: () => store.read('keychainIndex'),
+      write: (names) => store.write('keychainIndex', [...names]),
+    },
+    homeId,
+    settle: settleHome(platform.home, options.usualHome, {
+      earlier: isOwed ? accountsOfHome(store.read('keychainIndex'), store.read('connections')) : [],
+      onSettled: async (id) => {
+        if (isOwed || id !== homeId) await storeHomeId(platform.home, { id, isOwed: false });
+      },
+    }),
+  });
+  const parser = createParser({ worker: options.parserWorker, clock });
+  const connections = createConnections({
+    store,
+    keychain,
+    certificates: createClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
+    parser,
+    newId: randomUUID,
+    isAllowedHost: (baseUrl) => isAllowedHost(baseUrl, managed),
+  });
+
+  // Audit and privacy
+  const audit = createAudit({
+    folder: path.join(platform.home, 'audit'),
+    checkpoint: createCheckpointFile(path.join(platform.home, 'checkpoints', 'audit')),
+    anchor: createKeychainAnchor(keychain),
+    key: () => readChainKey(keychain),
+    actor: os.userInfo().username,
+    now,
+  });
+  const lock = await openLock({
+    clock,
+    idleMs: () => settings().lockAfterMinutes * 60_000,
+    secrets: keychain,
+    attempts: {
+      read: () => store.read('unlock'),
+      write: (attempts) => store.write('unlock', attempts),
+    },
+    forgetSecrets: () => forgetSecrets(connections, keychain, dropClient),
+  });
+  const reveals = createReveals({
+    clock,
+    revealMs: () => settings().revealSeconds * 1_000,
+    newId: randomUUID,
+    emit: (ended) => platform.send('reveal.ended', ended),
+    protectContent: (on) => platform.protectContent(on),
+    endRenderer: () => platform.endRenderer(),
+  });
+  const disclosures = createDisclosures({
+    record: await openDisclosureFile(path.join(platform.home, 'disclosures.json'), {
+      earlier: store.read('disclosures'),
+      log,
+    }),
+    key: () => keychain.key('disclosures'),
+    clock,
+    limits: disclosureLimitsOf(managed),
+  });
+  const clipboard = createAutoClearClipboard({
+    clipboard: platform.clipboard,
+    clock,
+    clearMs: () => settings().clipboardSeconds * 1_000,
+  });
+
+  return {
+    audit,
+    clipboard,
+    clock,
+    connections,
+    disclosures,
+    keychain,
+    lock,
+    log,
+    managed,
+    now,
+    parser,
+    reveals,
+    settings,
+    store,
+  };
+}
+
+/**
+ * Removes every secret from the keychain: keys and passwords of all connections, and the keys of stored results. The keys
+ * of the audit log and of its evidence stay, or the log could no longer be verified.
+ */
+async function forgetSecrets(
+  connections: Pick<Connections, 'list' | 'forgetCertificate'>,
+  keychain: Pick<Keychain, 'accounts' | 'remove'>,
+  dropClient: (id: string) => Promise<unknown>,
+): Promise<Outcome<null>> {
+  for (const { id, clientCertificate } of connections.list()) {
+    if (clientCertificate !== null) {
+      const forgotten = await connections.forgetCertificate(id);
+      if (!forgotten.ok) return forgotten;
+    }
+    await dropClient(id);
+  }
+  // Not only what the index names: it stands in a file that anybody of this user can change.
+  const accounts = new Set([...keychain.accounts(), ...connections.list().flatMap(accountsOf)]);
+  for (const account of accounts) {
+    if (account.startsWith('audit:') || account.startsWith('evidence:')) continue;
+    const removed = await keychain.remove(account);
+    if (!removed.ok) return removed;
+  }
+  return done(null);
+}

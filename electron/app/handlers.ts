@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describeChanges } from '../audit/changes.ts';
+import type { RunningBatches } from '../batch/running/notify.ts';
+import { createDeployment } from '../connections/deployment.ts';
+import type { Handlers } from '../contract/calls.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import type { ManagedSettings, Settings } from '../contract/models/app.ts';
+import { restoreText } from '../contract/obscured.ts';
+import type { Platform } from '../platform/platform.ts';
+import { describeManaged, fixedSettings } from '../settings/managed-settings.ts';
+import { createDiagnosticsHandlers } from '../support/diagnostics.ts';
+import type { Foundation } from './foundation.ts';
+import type { Openings } from './opened.ts';
+import type { AppOptions } from './options.ts';
+import type { Pages } from './pages.ts';
+import type { Service } from './service.ts';
+import { type CurrentState, readAbout } from './state.ts';
+
+interface HandlersOptions {
+  readonly platform: Platform;
+  readonly options: Pick<AppOptions, 'licences'>;
+  readonly foundation: Foundation;
+  readonly service: Service;
+  readonly pages: Pages;
+  readonly state: CurrentState;
+  readonly openings: Pick<Openings, 'take'>;
+  readonly batches: Pick<RunningBatches, 'count'>;
+}
+
+/** A handler for each call of the contract. `applyFirst` applies what an administrator provides. */
+export function composeHandlers({
+  platform,
+  options,
+  foundation,
+  service,
+  pages,
+  state,
+  openings,
+  batches,
+}: HandlersOptions) {
+  const { audit, connections, disclosures, keychain, lock, log, managed, now, settings, store } = foundation;
+  const { clients, profiles } = service;
+  const { administration, batch, lookup, reports } = pages;
+  const { restoreProfile, ...connectionCalls } = pages.connectionPage;
+
+  async function saveSettings(next: Settings): Promise<Outcome<Settings>> {
+    const fixed = changedFixed(settings(), next, managed);
+    if (fixed !== null) return failed('settings.managed', { subject: fixed });
+    const note = describeChanges(settings(), next);
+    return audit.record({ action: 'SaveSettings', note }, () => {
+      const saved = store.write('settings', next);
+      platform.setTheme(settings().theme);
+      state.changed();
+      return saved.ok ? done(settings()) : saved;
+    });
+  }
+
+  const { applyFirst, ...deploymentCalls } = createDeployment({
+    platform,
+    connections: () => connections.list(),
+    settings,
+    managed,
+    audit,
+    profiles,
+    restoreProfile,
+    calls: { ...connectionCalls, ...batch, 'settings.save': saveSettings },
+  });
+  const handlers: Handlers = {
+    'app.state': async () => done(await state.read()),
+    'app.about': async () => done(await readAbout(platform, options.licences)),
+    'app.disclosures': () => Promise.resolve(done(disclosures.today())),
+    'app.openLogFolder': async () =>
+      done({ place: (await platform.openFolder(log.folder)) ? null : log.folder }),
+    'app.wipe': () =>
+      batches.count() > 0
+        ? Promise.resolve(failed('wipe.batch-running'))
+        : audit.record({ action: 'RemoveEverything' }, () =>
+            platform.restartToWipe() ? done({}) : failed('wipe.unavailable'),
+          ),
+    ...createDiagnosticsHandlers({
+      platform,
+      connections,
+      clients: () => clients,
+      keychain,
+      audit,
+      settingsDamage: store.damage,
+      log,
+      managed: () => describeManaged(managed),
+      now,
+    }),
+    ...connectionCalls,
+    ...deploymentCalls,
+    'app.takeOpened': () => openings.take(),
+    ...lookup,
+    ...batch,
+    ...reports,
+    ...administration.handlers,
+    'activity.list': async (query) => done(await audit.list(query)),
+    'activity.cases': async ({ limit }) => done(await audit.cases(limit)),
+    'settings.save': saveSettings,
+    'lock.now': () => Promise.resolve(done(lock.now())),
+    'lock.unlock': async ({ passphrase }) => {
+      const begun = await audit.begin({ action: 'Unlock' });
+      const unlocked = await lock.unlock(restoreText(passphrase));
+      // A full disk must not keep the person out: nothing can be done inside without the log either.
+      if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
+      return unlocked;
+    },
+    'lock.reset': () => audit.record({ action: 'ResetLock' }, () => lock.reset()),
+    'lock.setPassphrase': ({ current, next }) => {
+      if (managed.passphraseRequired === true && next.obscured === '')
+        return Promise.resolve(failed('settings.managed', { subject: 'passphraseRequired' }));
+      const action = next.obscured === '' ? 'RemovePassphrase' : 'SetPassphrase';
+      return audit.record({ action }, () => lock.setPassphrase(restoreText(current), restoreText(next)));
+    },
+    'lock.active': () => {
+      lock.active();
+      return Promise.resolve(done({}));
+    },
+  };
+
+  return { handlers, applyFirst };
+}
+
+/** The first setting that a change would take from what the administrator has fixed; null where there is none. */
+function changedFixed(before: Settings, next: Settings, managed: ManagedSettings): string | null {
+  const names = Object.keys(fixedSettings(managed)) as (keyof Settings)[];
+  return names.find((name) => !isDeepStrictEqual(before[name], next[name])) ?? null;
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { createAdministration } from '../administration/administration.ts';
+import { createAppBatch } from '../batch/sample.ts';
+import { builtInId } from '../connections/built-in.ts';
+import { createConnectionHandlers } from '../connections/calls.ts';
+import type { Clients } from '../connections/clients.ts';
+import type { Connections } from '../connections/store.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
+import { openLookup, type ActiveConnection } from '../lookup/lookup.ts';
+import type { Platform } from '../platform/platform.ts';
+import { openReports } from '../reports/reports.ts';
+import type { Foundation } from './foundation.ts';
+import type { Service } from './service.ts';
+
+export type Pages = ReturnType<typeof composePages>;
+
+/** What the pages do. `changed`: the state that the frame shows did. */
+export function composePages(
+  platform: Platform,
+  foundation: Foundation,
+  { builtIn, clients, portal, profiles, rotation }: Service,
+  changed: () => void,
+) {
+  const {
+    audit,
+    clipboard,
+    connections,
+    disclosures,
+    keychain,
+    lock,
+    managed,
+    now,
+    reveals,
+    settings,
+    store,
+  } = foundation;
+  const portalUser = (id: string, role: 'AccountUser' | 'AccountAdmin') =>
+    id === builtInId ? builtIn.portalUser(role) : Promise.resolve(failed('portal.credentials'));
+
+  const lookup = openLookup({
+    active: () => activeConnection(connections, clients),
+    activeId: () => connections.active()?.connectionId ?? null,
+    audit,
+    reveals,
+    clipboard,
+    disclosures,
+    caseRequired: () => settings().caseRequired,
+    onlyReasons: managed.reasons,
+    now,
+    newId: randomUUID,
+  });
+  const batch = createAppBatch({ ...foundation, platform, clients });
+  const reports = openReports({
+    active: () => portal.open(),
+    keychain,
+    audit,
+    auditFolder: path.join(platform.home, 'audit'),
+    builtInUser: (id) => portalUser(id, 'AccountUser'),
+    version: platform.version,
+    clipboard,
+    chooseTarget: (suggestion) => platform.chooseTarget(suggestion),
+    transfers: (id) => store.read('quota')[id]?.hours ?? [],
+    now,
+    newId: randomUUID,
+  });
+  const administration = createAdministration({
+    active: () => portal.open(),
+    audit,
+    builtInAdministrator: (id) => portalUser(id, 'AccountAdmin'),
+    passphrase: {
+      isSet: () => lock.state().passphraseSet,
+      check: (passphrase) => lock.check(passphrase),
+    },
+    connections,
+    useKey: async (id, key, expires) => {
+      const rotated = await rotation.rotate(id, key, expires);
+      if (rotated.ok) await clients.drop(id);
+      return rotated;
+    },
+    changed,
+    clipboard,
+    now,
+    newId: randomUUID,
+  });
+
+  const connectionPage = createConnectionHandlers({
+    platform,
+    connections,
+    profiles,
+    clients,
+    builtIn,
+    rotation,
+    audit,
+    changed: () => {
+      portal.reopen();
+      changed();
+    },
+    now,
+  });
+
+  return { administration, batch, connectionPage, lookup, reports };
+}
+
+/** Failures: connection.none, connection.unknown, those of making its client. */
+async function activeConnection(
+  connections: Pick<Connections, 'active' | 'find'>,
+  clients: Pick<Clients, 'for'>,
+): Promise<Outcome<ActiveConnection>> {
+  const active = connections.active();
+  if (active === null) return failed('connection.none');
+  const client = await clients.for(active.connectionId);
+  if (!client.ok) return client;
+  const connection = connections.find(active.connectionId);
+  if (!connection.ok) return connection;
+  const { id: connectionId, name, environment, builtIn } = connection.value;
+  return done({ connectionId, name, environment, builtIn, client: client.value });
+}
