@@ -229,5 +229,13 @@ test('the window bundles no schema: the first one made asks whether code may be 
       [...read(file).matchAll(values)].map(([, from = '']) => path.join(path.dirname(file), from)),
     );
   expect(taken).toContain('electron/contract/obscured.ts');
-  expect(taken.filter((module) => /^import (?!type\b)/m.test(read(module)))).toEqual([]);
+  // What those take in turn: files beside them, and no package.
+  const reached = new Set(taken);
+  const others: string[] = [];
+  for (const module of reached)
+    for (const [, from = ''] of read(module).matchAll(/^import (?!type\b)[^;]*?from '([^']+)'/gm))
+      if (from.startsWith('.')) reached.add(path.join(path.dirname(module), from));
+      else others.push(`${module}: ${from}`);
+  expect(reached).toContain('electron/contract/pages.ts');
+  expect(others).toEqual([]);
 });
