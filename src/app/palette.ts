@@ -44,10 +44,10 @@ export function listCommands(options: PaletteOptions): Command[] {
 
 function foundCommands({ controllers: { lookup }, app, field, go }: PaletteOptions): Command[] {
   /** Runs on Lookup, with the field's text in its own field. */
-  const onLookup = (run: () => Promise<boolean>) => async (): Promise<void> => {
+  const onLookup = (run: () => Promise<unknown>) => async (): Promise<void> => {
     go('lookup');
     lookup.setMode('token');
-    lookup.wantsFocus = await run();
+    await run();
   };
   const { pasted, hasCard, text, caseReference, definition, flaw } = field;
   const found = { group: 'Found' } as const;

@@ -64,7 +64,7 @@ export class LookupController {
   /** Read aloud by a screen reader; never a value in clear. */
   announced = $state('');
   busy = $state(false);
-  /** Something was found from another page: its result takes the focus. */
+  /** Something was found: its result takes the focus, so that letters are shortcuts and the next digit a new token. */
   wantsFocus = $state(false);
   #turn = 0;
   readonly #makeBatch: (source: Source) => void;
@@ -262,6 +262,7 @@ export class LookupController {
     this.app.revealed.hide();
     this.panel = null;
     this.current = outcome.value;
+    this.wantsFocus = true;
     this.announced = 'Translated.';
     this.field.show(outcome.value.token, outcome.value.definition);
     await this.reload();
@@ -416,10 +417,15 @@ export class LookupController {
     this.field.pasted = null;
     this.failure = null;
     this.busy = true;
+    this.wantsFocus = false;
+    const { edits } = this.field.typed;
     const outcome = await run();
     // Only the latest request counts: a late answer would show the mask of another token.
     if (turn !== this.#turn) return false;
     this.busy = false;
+    // Nobody is typing the next one. It is said before anything else is awaited: the focus that moves later takes an
+    // Enter that was meant for the field.
+    this.wantsFocus = outcome.ok && edits === this.field.typed.edits;
     this.failure = outcome.ok ? null : outcome.failure;
     this.current = outcome.ok ? outcome.value : null;
     if (!outcome.ok) return false;

@@ -137,6 +137,37 @@ describe('a lookup', () => {
     );
   });
 
+  it('gives the focus to its result with the result, and to nothing later', async () => {
+    let [listed, slow]: [() => void, Promise<void> | null] = [() => undefined, null];
+    const { controller } = await open({
+      answers: {
+        'lookup.recent': async () => {
+          await slow;
+          return done([]);
+        },
+      },
+    });
+    slow = new Promise<void>((resolve) => (listed = resolve));
+    controller.field.set('4111117309211111');
+    const found = controller.mask();
+    await expect.poll(() => controller.current?.token).toBe('4111117309211111');
+    expect(controller.wantsFocus).toBe(true);
+    // The page has given it.
+    controller.wantsFocus = false;
+    listed();
+    expect(await found).toBe(true);
+    expect(controller.wantsFocus).toBe(false);
+  });
+
+  it('leaves the focus with somebody who types the next token', async () => {
+    const { controller } = await open();
+    controller.field.set('4111117309211111');
+    const found = controller.mask();
+    controller.field.set('41111');
+    expect(await found).toBe(true);
+    expect([controller.wantsFocus, controller.field.text]).toEqual([false, '41111']);
+  });
+
   it('shows the answer to the last request only', async () => {
     const slow = Promise.withResolvers<null>();
     let asked = 0;
