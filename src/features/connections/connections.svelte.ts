@@ -144,7 +144,10 @@ export class ConnectionsController {
     return view.policyPasswords.find(({ policy }) => policy === name.policy)?.state ?? 'missing';
   }
 
-  /** Saves the connection, then each secret that was typed. False where something is missing or failed. */
+  /**
+   * Saves the connection, then each secret that was typed: both as they are now. What is typed while main saves stays
+   * in its field, for the next time. False where something is missing or failed.
+   */
   async save(): Promise<boolean> {
     const { draft } = this;
     if (draft === null || this.view?.builtIn === true) return false;
@@ -156,6 +159,11 @@ export class ConnectionsController {
       return false;
     }
     this.rejections = 0;
+    const typed = this.#secretNames(draft)
+      .map((name) => ({ name, text: this.secret(name), edits: this.secret(name).edits }))
+      .filter(({ text }) => text.length > 0);
+    const asText = (): string => JSON.stringify({ ...draft, id: null });
+    const sent = asText();
     const outcome = await this.#api.call('connections.save', {
       ...draft,
       baseUrl: draft.baseUrl.trim().replace(/\/+$/, ''),
@@ -164,13 +172,15 @@ export class ConnectionsController {
     if (!outcome.ok) return false;
     const { id } = outcome.value;
     draft.id = id;
-    const isStored = await this.#storeSecrets(draft, id);
+    let isStored = true;
+    for (const { name, text, edits } of typed)
+      if (isStored && text.edits === edits) isStored = await this.#storeSecret(id, name, text);
     // Main tells of its changes a moment later.
     await this.app.load();
     // As it was saved: main has trimmed names and taken the certificates out of the text.
-    if (this.view !== null && this.draft === draft) Object.assign(draft, draftOf(this.view));
+    if (this.view !== null && this.draft === draft && asText() === sent) Object.assign(draft, draftOf(this.view));
     if (!isStored) return false;
-    this.notice = 'Saved.';
+    this.notice = this.isChanged ? '' : 'Saved.';
     await this.#useFirst();
     return true;
   }
@@ -286,19 +296,13 @@ export class ConnectionsController {
     ];
   }
 
-  async #storeSecrets(draft: ConnectionDraft, id: string): Promise<boolean> {
-    for (const secret of this.#secretNames(draft)) {
-      const typed = this.secret(secret);
-      if (typed.length === 0) continue;
-      const outcome = await this.#api.call('connections.storeSecret', { id, secret, value: typed.take() });
-      this.failure = outcome.ok ? null : outcome.failure;
-      if (!outcome.ok) {
-        this.notice = '';
-        this.step = 'access';
-        return false;
-      }
-    }
-    return true;
+  async #storeSecret(id: string, secret: SecretName, text: TypedSecret): Promise<boolean> {
+    const outcome = await this.#api.call('connections.storeSecret', { id, secret, value: text.take() });
+    if (outcome.ok) return true;
+    this.failure = outcome.failure;
+    this.notice = '';
+    this.step = 'access';
+    return false;
   }
 
   /** Where no connection is in use, the first that can work is. */

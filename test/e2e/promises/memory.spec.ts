@@ -97,8 +97,6 @@ async function typeSecret(page: Page, text: string): Promise<void> {
   for (const character of text) {
     await protocol.send('Input.dispatchKeyEvent', { type: 'keyDown', text: character, key: character });
     await protocol.send('Input.dispatchKeyEvent', { type: 'keyUp', key: character });
-    // The page has taken it before the next one comes: no hand is as fast as this loop.
-    await page.evaluate('0');
   }
   await protocol.detach();
 }

@@ -9,8 +9,10 @@ import * as data from '../support/fake-data.ts';
 import { openApp } from '../support/open-app.ts';
 
 /** As a person types it: into the field's own store, not into the draft. */
+/** At the end of what is there. */
 function type(controller: ConnectionsController, name: SecretName, text: string): void {
-  controller.secret(name).replace(text, 0, 0);
+  const typed = controller.secret(name);
+  typed.replace(text, typed.length, typed.length);
 }
 
 async function open(options: FakeOptions = {}) {
@@ -113,6 +115,34 @@ describe('a connection', () => {
     expect(controller.secretState(name)).toBe('stored');
     expect(controller.isChanged).toBe(false);
     expect(JSON.stringify([controller.draft, controller.view])).not.toContain('hunter2-canary');
+  });
+
+  it('leaves what is typed while main saves in its field, whole, and stores it the next time', async () => {
+    const { fake, controller } = await open();
+    controller.edit('acme-eu');
+    if (controller.draft === null) throw new Error('no draft');
+    const [begun, later] = [
+      { kind: 'policyPassword', policy: 'dispute-desk' },
+      { kind: 'apiKey' },
+    ] as const;
+    type(controller, begun, 'hunter2-');
+    const saved = controller.save();
+    type(controller, begun, 'canary');
+    type(controller, later, 'key');
+    controller.draft.name = 'ACME EU, new';
+    await saved;
+    expect(fake.seen.some((call) => call.name === 'connections.storeSecret')).toBe(false);
+    expect([controller.draft.name, controller.notice, controller.isChanged]).toEqual(['ACME EU, new', '', true]);
+    await controller.save();
+    const stored = fake.seen.filter((call) => call.name === 'connections.storeSecret');
+    expect(
+      stored.map(({ input }) => restoreText((input as CallInput<'connections.storeSecret'>).value)),
+    ).toEqual(['key', 'hunter2-canary']);
+    expect([controller.view?.name, controller.notice, controller.isChanged]).toEqual([
+      'ACME EU, new',
+      'Saved.',
+      false,
+    ]);
   });
 
   it('says what is wrong with each field, and on which page', async () => {
