@@ -178,7 +178,8 @@ export class ConnectionsController {
     // Main tells of its changes a moment later.
     await this.app.load();
     // As it was saved: main has trimmed names and taken the certificates out of the text.
-    if (this.view !== null && this.draft === draft && asText() === sent) Object.assign(draft, draftOf(this.view));
+    if (this.view !== null && this.draft === draft && asText() === sent)
+      Object.assign(draft, draftOf(this.view));
     if (!isStored) return false;
     this.notice = this.isChanged ? '' : 'Saved.';
     await this.#useFirst();

@@ -121,10 +121,7 @@ describe('a connection', () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
     if (controller.draft === null) throw new Error('no draft');
-    const [begun, later] = [
-      { kind: 'policyPassword', policy: 'dispute-desk' },
-      { kind: 'apiKey' },
-    ] as const;
+    const [begun, later] = [{ kind: 'policyPassword', policy: 'dispute-desk' }, { kind: 'apiKey' }] as const;
     type(controller, begun, 'hunter2-');
     const saved = controller.save();
     type(controller, begun, 'canary');
@@ -132,7 +129,11 @@ describe('a connection', () => {
     controller.draft.name = 'ACME EU, new';
     await saved;
     expect(fake.seen.some((call) => call.name === 'connections.storeSecret')).toBe(false);
-    expect([controller.draft.name, controller.notice, controller.isChanged]).toEqual(['ACME EU, new', '', true]);
+    expect([controller.draft.name, controller.notice, controller.isChanged]).toEqual([
+      'ACME EU, new',
+      '',
+      true,
+    ]);
     await controller.save();
     const stored = fake.seen.filter((call) => call.name === 'connections.storeSecret');
     expect(
