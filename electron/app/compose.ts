@@ -22,7 +22,7 @@ export interface App {
 }
 
 /** What the window does not wait for comes that long after it: it would take the processor from it. */
-const laterMs = 1_000;
+const laterMs = 2_000;
 
 /** Builds the modules and connects them. The window's calls are answered once it resolves. */
 export async function openApp(given: Platform, options: AppOptions): Promise<App> {
