@@ -1,10 +1,11 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Encoding, Guesses, Reading } from '../../contract/models/batch.ts';
+import type { Encoding, Guesses } from '../../contract/models/batch.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { codecOf } from './encodings.ts';
 import { guessEncoding } from './guess-encoding.ts';
-import { guessDelimiter, guessHeader, guessNewline } from './guess-table.ts';
+import { guessHeader, guessNewline } from './guess-table.ts';
+import { chooseLayout, type ReadingOverrides } from './layout.ts';
 import { beginning, readRows, type Format } from './read-rows.ts';
 
 const sampleBytes = 256 * 1024;
@@ -21,9 +22,6 @@ export interface DetectedFormat extends Format {
   /** What was doubtful, whether or not a person has chosen meanwhile. */
   readonly guesses: Guesses;
 }
-
-/** What the person chose; the rest is detected. */
-export type ReadingOverrides = { readonly [K in keyof Reading]?: Reading[K] | undefined };
 
 /**
  * Finds out how a source is to be read; the person's choices override what was found.
@@ -46,11 +44,10 @@ export async function detectFormat(
   const body = bytes.subarray(markLength);
   const view = codec.view(body.subarray(0, body.length - codec.cutCharacter(body)));
   const newline = guessNewline(view);
-  const guessedDelimiter = guessDelimiter(view, newline);
-  const delimiter = overrides.delimiter ?? guessedDelimiter.delimiter;
+  const { layout, alternatives } = chooseLayout(view, newline, overrides);
 
   // By the reader that a run uses, so that both agree on the header.
-  const draft = { encoding, delimiter, newline, markLength, header: false, names: null, width: 0 };
+  const draft = { ...layout, encoding, newline, markLength, header: false, names: null, width: 0 };
   const rows: string[][] = [];
   let firstFlaw: FailureCode | undefined;
   for await (const chunk of readRows(source, draft, beginning(draft))) {
@@ -75,7 +72,7 @@ export async function detectFormat(
     firstFlaw,
     guesses: {
       encoding: listOf(guessed.alternatives),
-      delimiter: listOf(guessedDelimiter.alternatives),
+      ...alternatives,
       header: guessedHeader.isDoubtful,
     },
   });

@@ -3,10 +3,11 @@ import type { Column, ColumnPlan, Notice, Preview, SourceRows } from '../../cont
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { mask, maskNumbers } from '../../privacy/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import type { DetectedFormat, ReadingOverrides } from './detect.ts';
+import type { DetectedFormat } from './detect.ts';
 import { contentOf, fits, hideAnywhere, isScientific, looksLike, passesLuhn } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';
+import { openGuesses, readingOf, type ReadingOverrides } from './layout.ts';
 import { isBlank } from '../../util/blank.ts';
 
 const maxRows = 50;
@@ -74,12 +75,8 @@ export async function preview(
   const show = createRowMask(columns);
   return done({
     source,
-    reading: { encoding: format.encoding, delimiter: format.delimiter, header: format.header },
-    guesses: {
-      encoding: chosen.encoding === undefined ? guesses.encoding : null,
-      delimiter: chosen.delimiter === undefined ? guesses.delimiter : null,
-      header: chosen.header === undefined && guesses.header,
-    },
+    reading: readingOf(format),
+    guesses: openGuesses(guesses, chosen),
     byteOrderMark: format.markLength > 0,
     newline: format.newline,
     columns,

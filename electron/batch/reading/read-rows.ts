@@ -6,6 +6,7 @@ import type { ChunkRange, Position } from '../storing/journal.ts';
 import { codecOf } from './encodings.ts';
 import { findRows, type Newline } from './row-spans.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
+import { layoutOf } from './layout.ts';
 import { Table } from './table.ts';
 
 /** How the bytes of one source become rows. Found once, by `detectFormat`, and stored with the job. */
@@ -60,7 +61,8 @@ export async function* readRows(
   from: Position,
   { until = source.identity.size, rows: rowsPerChunk = 1_000, maxFields }: Extent = {},
 ): AsyncGenerator<Outcome<Chunk>, void> {
-  const { encoding, delimiter, newline } = format;
+  const { encoding, newline } = format;
+  const layout = layoutOf(format);
   const asOneChunk = rowsPerChunk === Infinity;
   const maxBytes = asOneChunk ? Math.max(until - from.offset, minWindow) : maxChunkBytes;
   const { viewUnit } = codecOf(encoding);
@@ -94,7 +96,7 @@ export async function* readRows(
     const visible = isLast ? buffered : buffered.subarray(0, window - (window % viewUnit));
     const view = codecOf(encoding).view(visible);
     const spans = findRows(view, {
-      delimiter,
+      ...layout,
       newline,
       isEnd: isLast,
       isFull,
@@ -112,7 +114,7 @@ export async function* readRows(
     }
     const consumed = Math.min((spans.rowStarts[spans.count] ?? 0) * viewUnit, visible.length);
     const bytes = visible.subarray(0, consumed);
-    const dialect = maxFields === undefined ? null : { delimiter, newline };
+    const dialect = maxFields === undefined ? null : { ...layout, newline };
     const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
     const table = headers === 0 ? all : all.rows(1, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };
@@ -172,7 +174,7 @@ export async function readHeader(
 /** The chunk with other bytes for some of its rows. Failure: job.damaged where they are not one row each. */
 export function replaceRows(
   chunk: Chunk,
-  { encoding, delimiter, newline, width, names }: Format,
+  { encoding, newline, width, names, ...format }: Format,
   mended: ReadonlyMap<number, Buffer>,
 ): Outcome<Chunk> {
   const { start, table } = chunk;
@@ -186,7 +188,7 @@ export function replaceRows(
   if (!isChanged) return done(chunk);
   const bytes = Buffer.concat(parts);
   const view = codecOf(encoding).view(bytes);
-  const spans = findRows(view, { delimiter, newline, isEnd: true, isFull: true, until: Infinity });
+  const spans = findRows(view, { ...layoutOf(format), newline, isEnd: true, isFull: true, until: Infinity });
   if (spans.count !== table.count) return failed('job.damaged');
   const replaced = new Table({ encoding, bytes, view }, spans);
   return done({ ...chunk, table: replaced, flaws: replaced.findFlaws(width, names) });

@@ -1,4 +1,4 @@
-import type { Delimiter } from '../../contract/models/batch.ts';
+import type { Layout } from '../../contract/models/batch.ts';
 
 /** The line end a source uses. Rows end at every LF, with or without a CR, unless it uses CR alone. */
 export type Newline = '\n' | '\r\n' | '\r';
@@ -16,8 +16,7 @@ export interface RowSpans {
   readonly badQuotes: ReadonlySet<number>;
 }
 
-export interface FindRowsOptions {
-  readonly delimiter: Delimiter;
+export interface FindRowsOptions extends Layout {
   readonly newline: Newline;
   /** Whether nothing follows the text. Otherwise its last line, and a row that goes on, is left for the next call. */
   readonly isEnd: boolean;

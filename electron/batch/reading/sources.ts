@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Reading, Source } from '../../contract/models/batch.ts';
+import type { Reading, Source, Layout } from '../../contract/models/batch.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { type ByteSource, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
-import { detectFormat, type DetectedFormat, type ReadingOverrides } from './detect.ts';
+import { detectFormat, type DetectedFormat } from './detect.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
 import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';
+import { layoutOf, type ReadingOverrides } from './layout.ts';
 import { isBlank } from '../../util/blank.ts';
 
 /** What a file is by its first bytes, whatever its name says. `other` has the words a person knows it by. */
@@ -176,7 +177,7 @@ export function createSources(
     if (converting === abort) converting = null;
     if (!created.ok) return withFileName(created, name);
     const { result, bytes, copy } = created.value;
-    const fixed = { encoding: canonical.encoding, delimiter: canonical.delimiter };
+    const fixed = { ...layoutOf(canonical), encoding: canonical.encoding };
     return done(add(name, size, { path, bytes, copy, fixed, converted: result }));
   }
 
@@ -230,7 +231,7 @@ export function createSources(
       });
       if (!created.ok) return created;
       const { bytes, copy } = created.value;
-      const fixed = { encoding: reading.encoding, delimiter: reading.delimiter };
+      const fixed = { ...layoutOf(reading), encoding: reading.encoding };
       return done(add(name, size, { path, bytes, copy, fixed, converted: null }));
     },
     async openSheet(sourceId, sheet) {
@@ -270,8 +271,8 @@ export function createSources(
   };
 }
 
-const keyOf = ({ encoding, delimiter, header }: ReadingOverrides): string =>
-  JSON.stringify([encoding, delimiter, header]);
+const keyOf = ({ encoding, header, ...layout }: ReadingOverrides): string =>
+  JSON.stringify([encoding, header, layoutOf(layout as Layout)]);
 
 const shorten = (name: string, length: number): string => name.slice(0, length).toWellFormed();
 

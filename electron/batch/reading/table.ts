@@ -1,7 +1,7 @@
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../../contract/errors.ts';
-import type { Encoding } from '../../contract/models/batch.ts';
+import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
 import { findRows, type FindRowsOptions, type RowSpans } from './row-spans.ts';
 
@@ -13,7 +13,7 @@ export interface SourceText {
   readonly view: string;
 }
 
-type Dialect = Pick<FindRowsOptions, 'delimiter' | 'newline'>;
+type Dialect = Layout & Pick<FindRowsOptions, 'newline'>;
 
 /**
  * Rows of a source. A field is decoded when it is asked for; everything else stays as the file has it, so that it can be

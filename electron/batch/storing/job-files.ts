@@ -9,7 +9,7 @@ import {
   type Failure,
   type Outcome,
 } from '../../contract/errors.ts';
-import { braked, delimiter, encoding, job, jobState, plan, tally } from '../../contract/models/batch.ts';
+import { braked, job, jobState, plan, reading, tally } from '../../contract/models/batch.ts';
 import { definitionKind } from '../../contract/models/connection.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { syncFolder } from '../../storage/durable.ts';
@@ -40,9 +40,7 @@ const jobSpec = z.object({
   /** CRC-32 of all bytes behind the byte order mark; null where the job began before they were counted. */
   crc: z.number().nullable().default(null),
   format: z.object({
-    encoding,
-    delimiter,
-    header: z.boolean(),
+    ...reading.shape,
     newline: z.enum(['\n', '\r\n', '\r']),
     markLength: z.number(),
     names: z.array(z.string()).nullable(),

@@ -76,8 +76,12 @@ export type Encoding = z.infer<typeof encoding>;
 export const delimiter = z.enum([',', ';', '\t', '|']);
 export type Delimiter = z.infer<typeof delimiter>;
 
+/** How rows are taken apart into columns. Only who takes them apart or writes them looks into it. */
+export const layout = z.strictObject({ delimiter });
+export type Layout = z.infer<typeof layout>;
+
 /** How the bytes are read. Detected; a person may override each. */
-export const reading = z.strictObject({ encoding, delimiter, header: z.boolean() });
+export const reading = layout.extend({ encoding, header: z.boolean() });
 export type Reading = z.infer<typeof reading>;
 
 /** What of a reading was a guess: what it might be instead, likeliest first. Null is no doubt, or a person's choice. */
