@@ -61,6 +61,12 @@ export const flags: readonly string[] = [
 ];
 
 /**
+ * The page that the browser opens with, as a window of its own. In a window with tabs, without a display too, Chromium
+ * prepares its own panels in another process, which takes longer than to start all the rest.
+ */
+export const emptyPage = 'data:text/html,';
+
+/**
  * A shell starts Chromium, waits for it and removes its profile: also where this process was killed, since Chromium ends
  * with the pipe. SIGTERM ends Chromium at once. Its other processes end a moment later, and may still write.
  */
@@ -129,7 +135,8 @@ export function startBrowser({ headless, env, switches }: BrowserOptions): Brows
       // No banner about the missing sandbox: ChromeDriver's own flag.
       ...(isRoot ? ['--no-sandbox', '--test-type=webdriver'] : []),
       ...switches,
-      ...(headless ? ['--headless', '--hide-scrollbars', 'about:blank'] : ['--app=data:text/html,']),
+      ...(headless ? ['--headless', '--hide-scrollbars'] : []),
+      `--app=${emptyPage}`,
     ],
     {
       // Crash reports, which hold stacks of memory, go where the settings would; its lock leaves a folder in the temporary one.

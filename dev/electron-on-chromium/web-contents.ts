@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type * as Electron from 'electron';
-import type { Params, Session } from './browser.ts';
+import { emptyPage, type Params, type Session } from './browser.ts';
 import { decode, encode } from './codec.ts';
 import type { IpcMain } from './ipc-main.ts';
 import { answerRequests, type RequestsOptions } from './requests.ts';
@@ -201,7 +201,7 @@ export function createContents(state: State, options: ContentsOptions) {
     return made;
   }
 
-  /** The page that the browser opens with, which with a display comes a moment after it answers. */
+  /** The page that the browser opens with, which comes a moment after it answers. */
   async function firstPage(browser: Session): Promise<string> {
     const found = new Promise<string>((resolve) => {
       browser.on('Target.targetCreated', ({ targetInfo }: Created) => {
@@ -241,8 +241,7 @@ export function createContents(state: State, options: ContentsOptions) {
       if (frame.parentId === undefined) address = schemes.toApp(frame.url);
     });
     made.on('Page.loadEventFired', () => {
-      // The empty page that Chromium opens with.
-      if (address === '' || address === 'about:blank') return;
+      if (address === '' || address === emptyPage) return;
       module.emit('did-finish-load', {});
       if (isFirst) options.onReadyToShow();
       isFirst = false;

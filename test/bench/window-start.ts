@@ -48,7 +48,8 @@ const now = (): Start => ({ ms: since(), cpuMs: treeCpuMs() });
  */
 async function bare(): Promise<Start> {
   const { chromium } = await import('playwright-core');
-  const { createProfile, findChromium, flags } = await import('../../dev/electron-on-chromium/browser.ts');
+  const { createProfile, emptyPage, findChromium, flags } =
+    await import('../../dev/electron-on-chromium/browser.ts');
   const isRoot = process.getuid?.() === 0;
   const profile = createProfile();
   const context = await chromium.launchPersistentContext(profile, {
@@ -56,11 +57,7 @@ async function bare(): Promise<Start> {
     headless,
     chromiumSandbox: !isRoot,
     viewport: null,
-    args: [
-      ...flags,
-      ...(isRoot ? ['--test-type=webdriver'] : []),
-      ...(headless ? [] : ['--app=data:text/html,']),
-    ],
+    args: [...flags, ...(isRoot ? ['--test-type=webdriver'] : []), `--app=${emptyPage}`],
   });
   const page = context.pages()[0] ?? (await context.waitForEvent('page'));
   await page.goto('data:text/html,<title>empty</title>');
