@@ -1,6 +1,6 @@
-import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../support/app-fixture.ts';
+import { axeViolations } from '../support/axe.ts';
 import { go, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 const places = ['Lookup', 'Batch', 'Reports', 'Activity', 'Connections', 'Settings'];
@@ -30,12 +30,9 @@ const look = (part: Locator): Promise<Look> =>
     };
   });
 
+/** The same pages are checked by all rules in `pages.spec.ts`. */
 async function axe(page: Page, place: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  expect(
-    violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
-    place,
-  ).toEqual([]);
+  expect(await axeViolations(page, { coloursOnly: true }), place).toEqual([]);
 }
 
 test('high contrast keeps every signal of safety', async ({ page }) => {
