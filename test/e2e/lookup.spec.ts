@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, test, type OpenApp } from '../support/app-fixture.ts';
+import { expect, shareApp, test, type OpenApp } from '../support/app-fixture.ts';
 import { choose, lookUp, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 const pan = '4111111111111111';
@@ -29,16 +29,18 @@ test('first run, lookup masked, reveal with a reason, mask again', async ({ page
 });
 
 test.describe('a revealed value leaves the screen', () => {
+  const shared = shareApp(startBuiltIn);
   for (const [when, signal] of [
-    ['when the window loses the focus', 'blur'],
     ['when the screen locks', 'screen-locked'],
     ['before the machine sleeps', 'suspend'],
+    // Last: it alone leaves the result, masked.
+    ['when the window loses the focus', 'blur'],
   ] as const)
-    test(when, async ({ page, app }) => {
-      await startBuiltIn(page);
+    test(when, async () => {
+      const { page, away } = shared();
       await tokenize(page, pan);
       await reveal(page, 'D-1');
-      await app.away(signal);
+      await away(signal);
       await expect(page.getByText(pan)).toHaveCount(0);
       if (signal !== 'blur') {
         // Nothing of the pages is left behind the lock.

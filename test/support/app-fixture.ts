@@ -41,9 +41,9 @@ export const test = base.extend<{ app: OpenApp; page: Page; home: string }, { ke
   ],
   // eslint-disable-next-line no-empty-pattern -- Playwright reads the fixtures a fixture needs from this pattern
   home: async ({}, use) => {
-    const home = await fs.mkdtemp(path.join(os.tmpdir(), 'desk-'));
+    const home = await makeHome();
     await use(home);
-    await fs.rm(home, { recursive: true, force: true });
+    await removeHome(home);
   },
   app: async ({ home }, use) => {
     const app = await openApp(home);
@@ -52,6 +52,32 @@ export const test = base.extend<{ app: OpenApp; page: Page; home: string }, { ke
   },
   page: async ({ app }, use) => use(app.page),
 });
+
+const makeHome = (): Promise<string> => fs.mkdtemp(path.join(os.tmpdir(), 'desk-'));
+const removeHome = (home: string): Promise<void> => fs.rm(home, { recursive: true, force: true });
+
+/**
+ * One app for the tests of a group, which run one after the other, for those that find it the same whatever ran before.
+ * After one that failed, the next has an app of its own again.
+ */
+export function shareApp(prepare: (page: Page) => Promise<void>): () => OpenApp {
+  let home = '';
+  let app: OpenApp | null = null;
+  test.describe.configure({ mode: 'default' });
+  test.beforeAll(async () => {
+    home = await makeHome();
+    app = await openApp(home);
+    await prepare(app.page);
+  });
+  test.afterAll(async () => {
+    await app?.close();
+    await removeHome(home);
+  });
+  return () => {
+    if (app === null) throw new Error('Not opened');
+    return app;
+  };
+}
 
 /**
  * Opens an app on a home that was prepared. Whoever opens it closes it. `open` is what the system asks it to open. A test may
