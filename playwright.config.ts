@@ -12,7 +12,7 @@ export default defineConfig({
     // What only Electron itself can prove: docs/first-run.md.
     ...(realElectron() !== null || isAsked ? [{ name: 'electron', testDir: 'test/e2e/electron' }] : []),
   ],
-  // Each test starts a browser and a service of its own; more would only wait for each other.
+  // Nearly each test starts a browser and a service of its own; more would only wait for each other.
   workers: 2,
   fullyParallel: true,
   timeout: 90_000,

@@ -139,7 +139,10 @@ test('with a passphrase set, the built-in administrator’s sign-in asks for it'
   }).toPass();
   // The lock ends the sign-in.
   await page.keyboard.press('Control+l');
-  await page.getByLabel('Passphrase').pressSequentially('correct horse');
+  const passphrase = page.getByLabel('Passphrase', { exact: true });
+  // Not before a wait after wrong tries, if there is one, has passed: what is typed meanwhile goes nowhere.
+  await expect(passphrase).toBeEnabled();
+  await passphrase.pressSequentially('correct horse');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'Sign in as administrator' })).toBeVisible();
 });
