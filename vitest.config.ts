@@ -15,6 +15,9 @@ const proof = [
   'test/scripts/{build,dist,structure,verify-audit}.test.ts',
 ];
 
+/** What replaces modules, or looks at all that its process has, and so needs one of its own. */
+const alone = ['test/src/lib/format.test.ts', 'test/electron/batch/reading/detect.test.ts'];
+
 export default defineConfig({
   plugins: [svelte()],
   test: {
@@ -32,8 +35,15 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/{electron,src,scripts}/**/*.test.ts'], exclude: proof },
+        test: {
+          name: 'unit',
+          include: ['test/{electron,src,scripts}/**/*.test.ts'],
+          exclude: [...alone, ...proof],
+          // To start a worker and to load the app again takes longer than most of these files do.
+          isolate: false,
+        },
       },
+      { extends: true, test: { name: 'alone', include: alone } },
       { extends: true, test: { name: 'proof', include: proof } },
     ],
   },

@@ -34,7 +34,7 @@ export async function openFoundation(
   options: AppOptions,
   dropClient: (id: string) => Promise<unknown>,
 ) {
-  const { log, managed } = options;
+  const { log, managed, scryptCost } = options;
   const clock = systemClock;
   const now = (): Date => new Date(clock.now());
 
@@ -102,6 +102,7 @@ export async function openFoundation(
       write: (attempts) => store.write('unlock', attempts),
     },
     forgetSecrets: () => forgetSecrets(connections, keychain, dropClient),
+    cost: scryptCost,
   });
   const reveals = createReveals({
     clock,
@@ -147,6 +148,7 @@ export async function openFoundation(
     now,
     parser,
     reveals,
+    scryptCost,
     settings,
     store,
   };

@@ -25,4 +25,6 @@ export interface AppOptions {
   readonly deployment: Deployment | null;
   /** Text of the administrator's service profile for all connections; null where there is none. */
   readonly profile: string | null;
+  /** scrypt's cost for all passphrases, lower in tests; as a power of two. */
+  readonly scryptCost?: number;
 }

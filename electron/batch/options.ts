@@ -37,4 +37,6 @@ export interface BatchOptions {
   readonly inFlight?: number;
   /** Bytes free on the disk of a folder; as the system says, if absent. */
   readonly freeBytes?: (folder: string) => Promise<number>;
+  /** scrypt's cost for an export's passphrase, lower in tests; as a power of two. */
+  readonly scryptCost?: number | undefined;
 }

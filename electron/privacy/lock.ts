@@ -61,7 +61,7 @@ interface LockOptions {
   /** For `reset`. */
   readonly forgetSecrets: () => Promise<Outcome<null>>;
   /** scrypt's cost, lower in tests. */
-  readonly cost?: number;
+  readonly cost?: number | undefined;
 }
 
 const account = 'lock:verifier';

@@ -280,6 +280,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     reveals,
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
+    scryptCost: 10,
     ...over,
   };
   const app: TestApp = {

@@ -106,6 +106,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     managed: given.managed ?? {},
     deployment: null,
     profile: null,
+    scryptCost: 10,
     ...given.options,
   });
   let closing: Promise<void> | undefined;

@@ -33,11 +33,12 @@ const minPassphraseLength = 8;
  * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
-  options: Pick<BatchOptions, 'audit' | 'gate' | 'platform'>,
+  options: Pick<BatchOptions, 'audit' | 'gate' | 'platform' | 'scryptCost'>,
   job: BatchJob,
   asked: ExportRequest,
 ): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
   const { spec } = job;
+  const { scryptCost } = options;
   if (job.busy) return failed('job.busy');
   const opened = await job.openStore();
   if (!opened.ok) return opened;
@@ -59,7 +60,7 @@ export async function exportJob(
   const write = async (
     add: (facts: { rows: number; note: string }) => void,
   ): Promise<Outcome<Written & { bytes: number; name: string; tally: Tally; target: string }>> => {
-    const written = await writeExport({ job, store, choice, target });
+    const written = await writeExport({ job, store, choice, target, scryptCost });
     if (!written.ok) return written;
     const { tally } = store;
     add({ rows: written.value.rowsWritten, note: sumOf(tally) });
@@ -166,6 +167,7 @@ interface WriteExportOptions {
   readonly store: ResultStore;
   readonly choice: ExportRequest;
   readonly target: string;
+  readonly scryptCost: number | undefined;
 }
 
 type WrittenFile = Written & { readonly bytes: number };
@@ -198,12 +200,12 @@ const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
   rows === 'all' || (rows === 'shown' && ['all', 'failed'].includes(shown?.filter ?? 'all'));
 
 async function writeFile(
-  { job, store, choice, target }: WriteExportOptions,
+  { job, store, choice, target, scryptCost }: WriteExportOptions,
   source: JobSource,
   withError: boolean,
 ): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
-  const output = await openOutputFile(target, passphrase);
+  const output = await openOutputFile(target, passphrase, scryptCost);
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
   const { format } = job.spec;
