@@ -125,6 +125,10 @@ async function connect(
       },
     },
   );
+  // The SDK tells of an answer that broke off, and would wait for it until the limit all the same.
+  client.onerror = () => {
+    if (bodyFault() !== null) void client.close().catch(() => undefined);
+  };
   const limit = { timeout: timeoutMs };
   try {
     await client.connect(transport, limit);

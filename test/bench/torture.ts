@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundleScript } from '../support/bundle-script.ts';
 import { startCountingService } from './counting-service.ts';
 import { writeTable } from './table.ts';
 
@@ -50,6 +51,7 @@ export async function torture({
   operation = 'detokenize',
 }: TortureOptions): Promise<TortureReport> {
   const home = await mkdtemp(join(tmpdir(), 'tokendesk-torture-'));
+  const { file, remove } = await bundleScript(join(import.meta.dirname, 'doomed-process.ts'));
   const service = await startCountingService();
   const next = random(seed);
   const input = join(home, 'in.csv');
@@ -68,8 +70,7 @@ export async function torture({
   ): Promise<boolean> {
     const { url, ca } = service;
     const options = { home: join(home, folder), input, output, url, ca, inFlight, operation };
-    const script = join(import.meta.dirname, 'doomed-process.ts');
-    const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+    const child = spawn(process.execPath, [file, JSON.stringify(options)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const kill = (): void => void setTimeout(() => child.kill('SIGKILL'), lateMs);
@@ -122,6 +123,7 @@ export async function torture({
     return { kills: killed, killsInExport, identical, halfWritten, mostRepeats, mayRepeat };
   } finally {
     await service.close();
+    remove();
     await rm(home, { recursive: true, force: true });
   }
 }

@@ -8,7 +8,7 @@ import { fitting, optionalMembers, spoil, spoils, type Json } from '../../suppor
 const origin = 'app://tokendesk';
 const sender = { origin, isMainFrame: true };
 const names = Object.keys(calls) as CallName[];
-const payloadsPerCall = 10_000;
+const payloadsPerCall = 2_000;
 const seed = 20_261;
 
 /** A router behind which every call notes that it was reached. */

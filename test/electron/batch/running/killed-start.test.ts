@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { openApp, valueOf } from '../../../support/batch-app.ts';
+import { bundleScript } from '../../../support/bundle-script.ts';
 
 const script = join(import.meta.dirname, '../../../support/killed-start.ts');
 const long = new Date(Date.now() - 3_600_000);
@@ -16,10 +17,12 @@ it(
   'leaves a job that can be finished or none, wherever its process is killed',
   { timeout: 240_000 },
   async () => {
+    const { file, remove } = await bundleScript(script);
+    onTestFinished(remove);
     const found: number[] = [];
     for (let before = 1; ; before++) {
       const home = await mkdtemp(join(tmpdir(), 'tokendesk-killed-'));
-      const child = spawnSync(process.execPath, [script, JSON.stringify({ home, before })], {
+      const child = spawnSync(process.execPath, [file, JSON.stringify({ home, before })], {
         encoding: 'utf8',
       });
       expect(child.stdout + (child.signal ?? '')).toMatch(/^(?:started|SIGKILL)$/);
@@ -44,6 +47,7 @@ it(
         expect((await readdir(jobs)).filter((name) => name !== 'opened')).toHaveLength(listed.length);
       } finally {
         await app.close();
+        await rm(home, { recursive: true, force: true });
       }
       if (child.signal === null) break;
     }
