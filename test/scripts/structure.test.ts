@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { cruise, type ICruiseResult } from 'dependency-cruiser';
+import extractDepcruiseConfig from 'dependency-cruiser/config-utl/extract-depcruise-config';
+import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 /* The rules of .dependency-cruiser.mjs, on made files: each names the imports of a file. The product itself is held to
@@ -9,8 +11,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 type Files = Readonly<Record<string, readonly string[]>>;
 
+const { forbidden = [], options } = await extractDepcruiseConfig(path.resolve('.dependency-cruiser.mjs'));
+
 /** Names of the rules that the files break. */
-function broken(files: Files): string[] {
+async function broken(files: Files): Promise<string[]> {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-structure-'));
   onTestFinished(() => {
     fs.rmSync(root, { recursive: true, force: true });
@@ -33,18 +37,13 @@ function broken(files: Files): string[] {
     const text = `${lines.join('\n')}\nexport type a = string;\n`;
     fs.writeFileSync(file, name.endsWith('.svelte') ? `<script lang="ts">\n${text}</script>\n` : text);
   }
-  const { stdout, stderr } = spawnSync(
-    process.execPath,
-    [
-      path.resolve('node_modules/.bin/depcruise'),
-      ...['--config', path.resolve('.dependency-cruiser.mjs'), '--output-type', 'json', 'electron', 'src'],
-    ],
-    { cwd: root, encoding: 'utf8' },
+  const { output } = await cruise(
+    ['electron', 'src'],
+    { ...options, ruleSet: { forbidden }, validate: true, baseDir: root },
+    options?.enhancedResolveOptions,
+    { tsConfig: extractTSConfig(path.join(root, 'tsconfig.json')) },
   );
-  expect(stderr).toBe('');
-  const { summary } = JSON.parse(stdout) as {
-    summary: { violations: { rule: { name: string } }[] };
-  };
+  const { summary } = output as ICruiseResult;
   return [...new Set(summary.violations.map(({ rule }) => rule.name))].sort();
 }
 
@@ -130,13 +129,13 @@ const cases: Readonly<Record<string, { readonly files: Files; readonly rules: re
   },
 };
 
-test('a file that nobody imports', () => {
-  expect(broken({ 'electron/storage/forgotten.ts': [] })).toEqual(['no orphan']);
+test('a file that nobody imports', async () => {
+  expect(await broken({ 'electron/storage/forgotten.ts': [] })).toEqual(['no orphan']);
 });
 
 describe('who may import whom', () => {
   for (const [name, { files, rules }] of Object.entries(cases))
-    test(name, () => {
-      expect(broken(files)).toEqual(rules);
+    test(name, async () => {
+      expect(await broken(files)).toEqual(rules);
     });
 });

@@ -197,9 +197,12 @@ test('a test’s dialogs give the file that it named, once, and names that are f
 });
 
 /** Starts a batch of one row, and answers its identity. Who is asked there never says a word: the batch waits. */
-async function startWaitingBatch({ page }: Pick<LaunchedApp, 'page'>): Promise<string> {
+async function startWaitingBatch(
+  { page }: Pick<LaunchedApp, 'page'>,
+  atEnd: (close: () => void) => void,
+): Promise<string> {
   const silent = net.createServer((socket) => socket.on('error', () => undefined).resume());
-  onTestFinished(() => void silent.close());
+  atEnd(() => void silent.close());
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const baseUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const { id } = await answerOf(page, 'connections.save', {
@@ -256,7 +259,7 @@ test('while a batch runs its progress is in the taskbar, the computer stays awak
       return { windows, last: seen.progress.at(-1), awake: seen.awake.size, questions: seen.questions };
     });
 
-  const jobId = await startWaitingBatch(app);
+  const jobId = await startWaitingBatch(app, onTestFinished);
   await expect.poll(look).toMatchObject({ last: 2, awake: 1 });
 
   await app.application.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close());
@@ -268,14 +271,15 @@ test('while a batch runs its progress is in the taskbar, the computer stays awak
   await expect.poll(look).toMatchObject({ last: -1, awake: 0 });
 });
 
-test.skipIf(process.platform === 'win32').each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+// At once: each app gives its request a few seconds to end.
+test.skipIf(process.platform === 'win32').concurrent.for(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   'at %s a running batch is paused and the app ends, without a question',
-  async (signal) => {
+  async (signal, { expect, onTestFinished }) => {
     const own = fs.mkdtempSync(path.join(folder, 'signal-'));
     const asked = path.join(own, 'asked');
     const other = await launchApp({ home: path.join(own, 'home'), downloads: own });
     onTestFinished(() => other.close());
-    const jobId = await startWaitingBatch(other);
+    const jobId = await startWaitingBatch(other, onTestFinished);
     await other.application.evaluate(({ dialog }, asked) => {
       dialog.showMessageBox = () => {
         process.getBuiltinModule('node:fs').writeFileSync(asked, '');
