@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 /** What needs the built app, real time, kills, or thousands of made inputs: minutes, where `unit` takes seconds a module. */
 const proof = [
-  'test/{attacks,dev,electron-contract}/**/*.test.ts',
+  'test/{dev,electron-contract}/**/*.test.ts',
+  'test/attacks/a{01,02,05,11,14,17,19,20,21,22,25}-*.test.ts',
   'test/electron/{crypto,packaging}/**/*.test.ts',
   'test/electron/main.test.ts',
   'test/electron/platform/in-electron.test.ts',
@@ -37,7 +38,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['test/{electron,src,scripts}/**/*.test.ts'],
+          include: ['test/{attacks,electron,src,scripts}/**/*.test.ts'],
           exclude: [...alone, ...proof],
           // To start a worker and to load the app again takes longer than most of these files do.
           isolate: false,

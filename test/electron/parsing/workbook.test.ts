@@ -462,7 +462,7 @@ describe('a file made to harm is refused', () => {
         if (outcome.ok) expect(outcome.value.rows).toEqual(expected);
         else expect(outcome.failure.code).toMatch(/^file\.(workbook|not-a-table)/);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -490,7 +490,7 @@ describe('a file made to harm is refused', () => {
         const outcome = await convert(bytes);
         if (!outcome.ok) expect(outcome.failure.code).toMatch(/^file\./);
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 });
@@ -556,7 +556,7 @@ describe('what is written as a workbook', () => {
         const expected = all.map((row) => row.map((cell) => cell.toWellFormed()));
         expect(await rowsOf((await write(all)).bytes)).toEqual(expected);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
