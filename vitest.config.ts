@@ -9,6 +9,7 @@ const proof = [
   'test/electron/main.test.ts',
   'test/electron/platform/in-electron.test.ts',
   'test/electron/audit/crash.test.ts',
+  'test/electron/batch/fidelity.test.ts',
   'test/electron/batch/running/{killed-*,torture,many-rows}.test.ts',
   'test/electron/built-in-service/{command-line,fuzz,start}.test.ts',
   'test/electron/service/{faults/**/*,pace}.test.ts',

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -23,25 +23,52 @@ if (changed.length === 0) {
 }
 const code = changed.filter((file) => /\.(ts|svelte|mjs|js)$/.test(file));
 
-const failed = [
-  run('prettier', '--check', '--ignore-unknown', ...changed),
-  code.length === 0 ||
-    run('eslint', '--cache', '--cache-strategy', 'content', '--cache-location', 'out/eslint', ...code),
-  code.length === 0 || run('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', 'out/types.json'),
-  !code.some((file) => file.startsWith('src/')) ||
-    run('svelte-check', '--tsconfig', 'src/tsconfig.json', '--fail-on-warnings'),
-  code.length === 0 || run('vitest', 'related', '--run', '--project', '!proof', '--reporter', 'dot', ...code),
-].filter((ok) => !ok).length;
-process.exitCode = failed > 0 ? 1 : 0;
+const isCode = code.length > 0;
 
-function run(tool: string, ...args: readonly string[]): boolean {
+// Side by side: linting and types are one thread each.
+const outcomes = await Promise.all([
+  checks(),
+  !isCode || run('vitest', 'related', '--run', '--project', '!proof', '--reporter', 'dot', ...code),
+]);
+process.exitCode = outcomes.every(Boolean) ? 0 : 1;
+
+async function checks(): Promise<boolean> {
+  const passed = [
+    await run('prettier', '--check', '--ignore-unknown', ...changed),
+    !isCode ||
+      (await run(
+        'eslint',
+        '--cache',
+        '--cache-strategy',
+        'content',
+        '--cache-location',
+        'out/eslint',
+        ...code,
+      )),
+    !isCode || (await run('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', 'out/types.json')),
+    !code.some((file) => file.startsWith('src/')) ||
+      (await run('svelte-check', '--tsconfig', 'src/tsconfig.json', '--fail-on-warnings')),
+  ];
+  return passed.every(Boolean);
+}
+
+/** Prints what the tool says once it has ended, so that no two are mixed. */
+async function run(tool: string, ...args: readonly string[]): Promise<boolean> {
   const started = performance.now();
-  const { status } = spawnSync(path.resolve('node_modules/.bin', tool), args, {
-    stdio: 'inherit',
+  const child = spawn(path.resolve('node_modules/.bin', tool), args, {
+    // Tests start workers from the sources, which Node else translates again for each.
+    env: { ...process.env, NODE_COMPILE_CACHE: path.resolve('out/compiled') },
+    stdio: ['ignore', 'pipe', 'pipe'],
     shell: process.platform === 'win32',
   });
-  console.log(
-    `== ${tool}: ${status === 0 ? 'passed' : 'failed'} (${((performance.now() - started) / 1000).toFixed(1)} s)`,
-  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const status = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', resolve);
+  });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${output.trimEnd()}\n== ${tool}: ${status === 0 ? 'passed' : 'failed'} (${seconds} s)`);
   return status === 0;
 }
