@@ -3,9 +3,9 @@ import path from 'node:path';
 import { build, mergeConfig, type InlineConfig } from 'vite';
 import { electronMain } from '../../vite.main.config.ts';
 
-export interface BundledScript {
+interface BundledScript {
   readonly file: string;
-  remove(): void;
+  readonly remove: () => void;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openLock, type UnlockAttempts } from '../../../electron/privacy/lock.ts';
+import { createVerifier } from '../../../electron/privacy/passphrase.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 const minute = 60_000;
@@ -103,6 +104,10 @@ test('with a passphrase only that one unlocks; the keychain stores its verifier 
   expect(lock.state()).toEqual({ locked: true, passphraseSet: true, waitMs: 1_000 });
   clock.advance(1_000);
   expect(await lock.unlock('correct horse')).toEqual(done({ locked: false, passphraseSet: true, waitMs: 0 }));
+});
+
+test('a try at a passphrase costs what OWASP recommends, where no other cost is given', async () => {
+  expect(await createVerifier('correct horse')).toMatch(/^scrypt:17:/);
 });
 
 test('a passphrase is the same however its letters are composed', async () => {
