@@ -103,6 +103,8 @@ describe('an answer that is packed', () => {
 
 test.each(['application/json', 'text/event-stream'])(
   'an answer as %s that is not packed and does not end is cut at the limit',
+  // The check waits 15 s for an answer that is late, and none for one that broke off.
+  { timeout: 10_000 },
   async (type) => {
     let sent = 0;
     const { result } = await check((response) => {
