@@ -13,10 +13,11 @@ import {
   type ManagedSettings,
   type Settings,
 } from '../contract/models/app.ts';
+import { readSmallFile } from '../storage/read-small-file.ts';
 import { parseDeployment } from './parse-deployment.ts';
 import type { SettingsDocument } from './settings.ts';
 import type { Store } from './store.ts';
-import { readProgramsFile, readTrustedFile, type Administrator } from './trusted-file.ts';
+import { maxProvidedBytes, readTrustedFile, type Administrator } from './trusted-file.ts';
 
 /** A sentence to stop with: what an administrator fixed is never left out because it can't be read. */
 export type ManagedResult =
@@ -86,8 +87,8 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
     options.os === 'win32'
       ? [await readRegistry(options)]
       : options.os === 'darwin'
-        ? [readPolicyFile(options), ...(await readPreferences(options))]
-        : [readPolicyFile(options)];
+        ? [await readPolicyFile(options), ...(await readPreferences(options))]
+        : [await readPolicyFile(options)];
   let managed: ManagedSettings = {};
   const names: string[] = [];
   for (const source of sources) {
@@ -98,9 +99,9 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
     managed = { ...managed, ...checked.data };
     names.push(source.name);
   }
-  const provided = readProvided(options, connectionsFile, parseDeployment);
+  const provided = await readProvided(options, connectionsFile, parseDeployment);
   if (provided !== null && 'reason' in provided) return stop(provided.name, provided.reason);
-  const profile = readProvided(options, profileFile, parseProfile);
+  const profile = await readProvided(options, profileFile, parseProfile);
   if (profile !== null && 'reason' in profile) return stop(profile.name, profile.reason);
   return {
     ok: true,
@@ -127,18 +128,21 @@ function firstFlaw(error: z.ZodError): string {
 }
 
 /** A file of the administrator's beside the policy; on Windows, which has no such folder, beside the program. */
-function readProvided<T>(
+async function readProvided<T>(
   options: ManagedOptions,
   fileName: string,
   parse: (bytes: Uint8Array) => Outcome<T>,
-): { name: string; value: T } | { name: string; reason: string } | null {
+): Promise<{ name: string; value: T } | { name: string; reason: string } | null> {
   const isWindows = options.os === 'win32';
   const folder = isWindows ? options.site : options.folder;
   if (folder === undefined) return null;
   const name = path.join(folder, fileName);
-  const file = isWindows ? readProgramsFile(name) : readTrustedFile(name, options);
+  // On Windows, whose rights Node can't read, it is protected as the program beside it is.
+  const file = isWindows
+    ? await readSmallFile(name, { maxBytes: maxProvidedBytes })
+    : await readTrustedFile(name, options);
   if (file.kind === 'missing') return null;
-  if (file.kind === 'refused') return { name, reason: file.reason };
+  if (file.kind !== 'read') return { name, reason: file.reason };
   const parsed = parse(file.bytes);
   return parsed.ok ? { name, value: parsed.value } : { name, reason: parsed.failure.subject ?? 'wrong' };
 }
@@ -151,11 +155,11 @@ function parseProfile(bytes: Uint8Array): Outcome<string> {
   return profile.ok ? done(text) : profile;
 }
 
-function readPolicyFile(options: ManagedOptions): Source {
+async function readPolicyFile(options: ManagedOptions): Promise<Source> {
   const name = path.join(options.folder, policyFile);
-  const file = readTrustedFile(name, options);
+  const file = await readTrustedFile(name, options);
   if (file.kind === 'missing') return null;
-  if (file.kind === 'refused') return { name, reason: file.reason };
+  if (file.kind !== 'read') return { name, reason: file.reason };
   try {
     return {
       name,
@@ -176,9 +180,9 @@ async function readPreferences(options: ManagedOptions): Promise<Source[]> {
   return Promise.all(
     folders.map(async (folder): Promise<Source> => {
       const name = path.join(folder, `${bundleId}.plist`);
-      const file = readTrustedFile(name, options);
+      const file = await readTrustedFile(name, options);
       if (file.kind === 'missing') return null;
-      if (file.kind === 'refused') return { name, reason: file.reason };
+      if (file.kind !== 'read') return { name, reason: file.reason };
       try {
         const json = await run('/usr/bin/plutil', ['-convert', 'json', '-o', '-', name]);
         return { name, value: withoutSystemKeys(JSON.parse(json)) };
