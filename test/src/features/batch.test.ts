@@ -446,8 +446,8 @@ describe('the table of a run', () => {
 
   it('saves widths and hidden columns, also when it is left at once', async () => {
     const { fake, controller, table } = await opened();
-    table.setWidth(3, 200);
-    table.setHidden(6, true);
+    table.layout.setWidth(3, 200);
+    table.layout.setHidden(6, true);
     expect(table.columns.find(({ id }) => id === 3)?.width).toBe(200);
     expect(table.columns.some(({ id }) => id === 6)).toBe(false);
     controller.leave();
