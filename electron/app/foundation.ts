@@ -10,6 +10,7 @@ import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createAutoClearClipboard } from '../privacy/clipboard.ts';
 import { openDisclosureFile } from '../privacy/disclosure-file.ts';
+import { createCleartextGate } from '../privacy/cleartext-act.ts';
 import { createDisclosures, disclosureLimitsOf } from '../privacy/disclosures.ts';
 import { openLock } from '../privacy/lock.ts';
 import { createReveals } from '../privacy/reveals.ts';
@@ -125,6 +126,13 @@ export async function openFoundation(
     clock,
     clearMs: () => settings().clipboardSeconds * 1_000,
   });
+  const gate = createCleartextGate({
+    audit,
+    disclosures,
+    reveals,
+    managed,
+    caseRequired: () => settings().caseRequired,
+  });
 
   return {
     audit,
@@ -132,6 +140,7 @@ export async function openFoundation(
     clock,
     connections,
     disclosures,
+    gate,
     keychain,
     lock,
     log,

@@ -22,31 +22,16 @@ export function composePages(
   { builtIn, clients, portal, profiles, rotation }: Service,
   changed: () => void,
 ) {
-  const {
-    audit,
-    clipboard,
-    connections,
-    disclosures,
-    keychain,
-    lock,
-    managed,
-    now,
-    reveals,
-    settings,
-    store,
-  } = foundation;
+  const { audit, clipboard, connections, keychain, lock, now, reveals, store } = foundation;
   const portalUser = (id: string, role: 'AccountUser' | 'AccountAdmin') =>
     id === builtInId ? builtIn.portalUser(role) : Promise.resolve(failed('portal.credentials'));
 
   const lookup = openLookup({
     active: () => activeConnection(connections, clients),
     activeId: () => connections.active()?.connectionId ?? null,
-    audit,
+    gate: foundation.gate,
     reveals,
     clipboard,
-    disclosures,
-    caseRequired: () => settings().caseRequired,
-    onlyReasons: managed.reasons,
     now,
     newId: randomUUID,
   });

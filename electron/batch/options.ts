@@ -6,8 +6,8 @@ import type { Keychain } from '../storage/keychain.ts';
 import type { Parser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
+import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { Clock } from '../util/clock.ts';
-import type { Disclosures } from '../privacy/disclosures.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
@@ -21,16 +21,16 @@ export interface BatchOptions {
   /** The client of a connection; its owner closes it. */
   readonly clients: { for(connectionId: string): Promise<Outcome<ServiceClient>> };
   readonly connections: Pick<Connections, 'active' | 'find'>;
-  readonly audit: Pick<Audit, 'record' | 'anchor'>;
+  readonly audit: Pick<Audit, 'record'>;
   readonly keychain: Pick<Keychain, 'key'>;
   readonly parser: Pick<Parser, 'convertSheet' | 'matchPatterns'>;
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'>;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   /** What an administrator has fixed. */
-  readonly managed: Pick<ManagedSettings, 'reasons' | 'cleartextExport' | 'bulkMatch'>;
-  readonly reveals: Pick<Reveals, 'allow' | 'open'>;
+  readonly managed: Pick<ManagedSettings, 'bulkMatch'>;
+  readonly gate: CleartextGate;
+  readonly reveals: Pick<Reveals, 'open'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
-  readonly disclosures: Pick<Disclosures, 'count' | 'countMatch' | 'fingerprint'>;
   /** Absolute path of the sample, created if need be. */
   readonly sampleFile: () => Promise<Outcome<string>>;
   /** Requests in flight at once, for each job. */

@@ -26,7 +26,6 @@ import {
   job,
   jobsPerPage,
   mapping,
-  matchReason,
   notice,
   opened,
   plan,
@@ -60,10 +59,10 @@ import {
 } from './models/fields.ts';
 import {
   copied,
-  revealReason,
   lookup,
   maskInput,
   reveal,
+  grounds,
   revealInput,
   tokenizeInput,
   translateInput,
@@ -103,6 +102,8 @@ function call<I extends z.ZodType, O extends z.ZodType, F extends boolean = fals
 
 const nothing = z.strictObject({});
 const ofJob = z.strictObject({ jobId: id });
+/** What sends values again: asked for where an expression of the job tells more than the mask. */
+const askedAgain = { grounds: grounds.nullable().optional() };
 /** Names are the service's: what it lists is sent back as it came. */
 const portalName = z.string().min(1).max(200);
 const keyDraft = z.strictObject({ title: z.string().trim().min(1).max(100), expires: z.iso.date() });
@@ -215,7 +216,7 @@ export const calls = {
     z.discriminatedUnion('what', [
       z.strictObject({ what: z.literal('masked'), lookupId: id }),
       z.strictObject({ what: z.literal('token'), lookupId: id }),
-      revealReason.extend({ what: z.literal('cleartext'), lookupId: id }),
+      grounds.extend({ what: z.literal('cleartext'), lookupId: id }),
     ]),
     copied,
   ),
@@ -279,23 +280,26 @@ export const calls = {
    * reason, here and in `batch.start`. Failures of both for such a plan: reveal.reason-required, pattern.too-many,
    * disclosure.limit; of `batch.start` in production also export.confirm.
    */
-  'batch.try': call(z.strictObject({ sourceId: id, plan, revealReason: matchReason.nullable() }), rowsPage),
-  'batch.start': call(z.strictObject({ sourceId: id, plan, revealReason: matchReason.nullable() }), ofJob),
+  'batch.try': call(z.strictObject({ sourceId: id, plan, grounds: grounds.nullable() }), rowsPage),
+  'batch.start': call(z.strictObject({ sourceId: id, plan, grounds: grounds.nullable() }), ofJob),
   'batch.pause': call(ofJob, nothing),
-  'batch.resume': call(ofJob, nothing),
+  'batch.resume': call(ofJob.extend(askedAgain), nothing),
   'batch.cancel': call(ofJob, nothing),
   /**
    * Runs again the values that failed in a way a retry may mend; merged into the same job in source order. With a code,
    * only those that failed with it.
    */
-  'batch.retry': call(ofJob.extend({ code: z.enum(failureCodes).nullable() }), nothing),
+  'batch.retry': call(ofJob.extend({ code: z.enum(failureCodes).nullable(), ...askedAgain }), nothing),
   /** The values that the run sent first. None once the app was started again. */
   'batch.canary': call(ofJob, z.array(canaryCell).max(200)),
   /**
    * Runs the values again that the service refused, under other policies, and then the rest; results stay. For a job
    * that does not run. Failures: plan.policy-unknown, plan.column-unknown, and those of `batch.resume`.
    */
-  'batch.changePolicy': call(ofJob.extend({ changes: z.array(policyChange).min(1).max(20) }), nothing),
+  'batch.changePolicy': call(
+    ofJob.extend({ changes: z.array(policyChange).min(1).max(20), ...askedAgain }),
+    nothing,
+  ),
   /**
    * Opens the rows of a job once more, to be run again: the file as it is now, or the copy of pasted rows and sheets.
    * Failures: job.*, file.*, keychain.*.
@@ -304,7 +308,7 @@ export const calls = {
    * Takes in a list of failed rows that a person corrected: it was opened as a source. Its changed rows are sent, and
    * stand in place of the source's from then on.
    */
-  'batch.mend': call(ofJob.extend({ sourceId: id }), mendResult),
+  'batch.mend': call(ofJob.extend({ sourceId: id, ...askedAgain }), mendResult),
   'batch.reopen': call(ofJob, source),
   /** Removes a job and everything stored for it. */
   'batch.discard': call(ofJob, nothing),

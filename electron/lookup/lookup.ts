@@ -1,10 +1,9 @@
-import type { Audit } from '../audit/audit.ts';
 import type { CallInput, Handlers } from '../contract/calls.ts';
 import { type Outcome, failed, done } from '../contract/errors.ts';
-import type { Lookup, RevealReason } from '../contract/models/lookup.ts';
+import type { Lookup, Grounds } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
+import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
-import { type Disclosures, recordDisclosure } from '../privacy/disclosures.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { Answer, RecordedAct, ServiceClient } from '../service/service-client.ts';
 
@@ -21,13 +20,9 @@ export interface LookupOptions {
   /** The connection in use, ready to be asked: the built-in service is started for it. */
   readonly active: () => Promise<Outcome<ActiveConnection>>;
   readonly activeId: () => string | null;
-  readonly audit: Pick<Audit, 'record' | 'anchor'>;
-  readonly reveals: Pick<Reveals, 'allow' | 'open' | 'hide' | 'hidden'>;
+  readonly gate: Pick<CleartextGate, 'open'>;
+  readonly reveals: Pick<Reveals, 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;
-  readonly disclosures: Pick<Disclosures, 'check' | 'count'>;
-  readonly caseRequired: () => boolean;
-  /** The only reasons that are accepted, where an administrator has fixed them. */
-  readonly onlyReasons?: readonly string[] | undefined;
   readonly now: () => Date;
   readonly newId: () => string;
 }
@@ -119,55 +114,30 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     ]);
   }
 
-  /**
-   * Fetches cleartext for an act that needs a reason, and hands it to `use`, whose outcome is the act's. The act is
-   * in the audit log and synced before anything leaves; its line is the line of the request too. The keychain learns
-   * of the line, and the day's count is written, while the service is asked, and before `use` gets the value. Failures:
-   * reveal.reason-required, reveal.reason-refused, reveal.throttled, disclosure.limit, audit.unwritable, those of the service and of `use`.
-   */
-  async function withReason<T>(
+  /** Fetches cleartext and hands it to `use`, whose outcome is the act's. Failures: of the gate, the service and `use`. */
+  async function disclose<T>(
     action: 'Reveal' | 'Copy',
     { lookup, active }: KnownLookup,
-    { reason, caseReference }: RevealReason,
+    grounds: Grounds,
     use: (answer: Answer) => Outcome<T> | Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
-    if (options.caseRequired() && caseReference === '') return failed('reveal.reason-required');
-    if (options.onlyReasons?.includes(reason) === false) return failed('reveal.reason-refused');
-    const allowed = reveals.allow();
-    if (!allowed.ok) return allowed;
     const { policy, definition, token } = lookup;
-    const intent = {
-      action,
-      connection: active.name,
-      environment: active.environment,
-      policy,
-      definition,
-      reason,
-      caseReference,
-      rows: 1,
-      operation: 'Detokenize',
-      cleartext: true,
-      anchorsItself: true,
-    };
-    return options.audit.record(intent, async (add) => {
-      const kind = action === 'Reveal' ? 'reveals' : 'copies';
-      const act: RecordedAct = { sent: false };
-      const context = { reason, caseReference, rows: 1, act };
-      // Where a limit is reached nothing in clear leaves the service.
-      const allowedToday = options.disclosures.check(kind, 1);
-      const [recorded, answer] = allowedToday.ok
-        ? await Promise.all([
-            recordDisclosure(options.audit, options.disclosures, kind),
-            active.client.detokenize(policy, definition, token, context),
-          ])
-        : [allowedToday, allowedToday];
-      const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
-      add({ ...(requestId !== undefined && { requestId }), ...(!act.sent && { sent: false }) });
-      const usable = recorded.ok ? answer : recorded;
-      const outcome = usable.ok ? await use(usable.value) : usable;
-      if (recorded.ok && !outcome.ok) await options.disclosures.count(kind, -1);
-      return outcome;
-    });
+    const { name: connection, environment } = active;
+    const where = { connection, environment, policy, definition, operation: 'Detokenize' };
+    return options.gate.open(
+      { ...where, action, grounds },
+      {
+        async fetch(add) {
+          const act: RecordedAct = { sent: false };
+          const context = { ...grounds, rows: 1, act };
+          const answer = await active.client.detokenize(policy, definition, token, context);
+          const requestId = answer.ok ? answer.value.requestId : answer.failure.requestId;
+          add({ ...(requestId !== undefined && { requestId }), ...(!act.sent && { sent: false }) });
+          return answer;
+        },
+        give: use,
+      },
+    );
   }
 
   /** Asks for the masked form only: no cleartext leaves the service. */
@@ -210,11 +180,11 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     'lookup.mask': mask,
     'lookup.tokenize': tokenize,
     'lookup.translate': translate,
-    async 'lookup.reveal'({ lookupId, xorKey, ...reason }) {
+    async 'lookup.reveal'({ lookupId, xorKey, ...grounds }) {
       const known = await find(lookupId);
       if (!known.ok) return known;
-      return withReason('Reveal', known.value, reason, ({ value, requestId }) => {
-        const { caseReference } = reason;
+      return disclose('Reveal', known.value, grounds, ({ value, requestId }) => {
+        const { caseReference } = grounds;
         const lookup = fileUnderCase(lookupId, { revealedAt: timestamp() }, { requestId, caseReference });
         // Forgotten meanwhile, with its case: nobody waits for it any more.
         if (lookup === null) return failed('lookup.unknown');
@@ -237,9 +207,10 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       const { masked, token } = known.value.lookup;
       if (input.what === 'masked') return clipboard.write(masked, epoch);
       if (input.what === 'token') return clipboard.write(token, epoch);
-      return withReason('Copy', known.value, input, async ({ value, requestId }) => {
+      const { lookupId, what: _, ...grounds } = input;
+      return disclose('Copy', known.value, grounds, async ({ value, requestId }) => {
         const written = await clipboard.write(value, epoch);
-        const { lookupId, caseReference } = input;
+        const { caseReference } = grounds;
         if (written.ok) fileUnderCase(lookupId, { copiedAt: timestamp() }, { requestId, caseReference });
         return written;
       });

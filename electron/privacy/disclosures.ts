@@ -75,22 +75,6 @@ interface DisclosuresOptions {
   readonly limits?: DisclosureLimits;
 }
 
-/**
- * Counts one act in clear whose beginning is in the audit log, and anchors that beginning in the keychain. Both are
- * done when it answers; nothing in clear is given out before. Where one fails nothing is counted. Failures: those of
- * `count`, audit.unwritable.
- */
-export async function recordDisclosure(
-  audit: { anchor(): Promise<Outcome<null>> },
-  disclosures: Pick<Disclosures, 'count'>,
-  kind: 'reveals' | 'copies',
-): Promise<Outcome<null>> {
-  const [anchored, counted] = await Promise.all([audit.anchor(), disclosures.count(kind, 1)]);
-  if (anchored.ok) return counted;
-  if (counted.ok) await disclosures.count(kind, -1);
-  return anchored;
-}
-
 export function createDisclosures({
   record,
   key: readKey,

@@ -1,3 +1,4 @@
+import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../../electron/contract/errors.ts';
 import type { Job } from '../../electron/contract/models/batch.ts';
@@ -138,6 +139,21 @@ export class AppStore {
     this.revealed.hide();
     const outcome = await this.api.call('connections.choose', { id, policy });
     this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  /** Whether all is said that has to be before something is given out in clear. */
+  hasGrounds(caseReference = this.caseReference): boolean {
+    const caseRequired = this.state?.settings.caseRequired ?? true;
+    return this.reason.trim() !== '' && (!caseRequired || caseReference.trim() !== '');
+  }
+
+  /** What a person said; `confirmRows` where they had to type a row count. */
+  grounds(confirmRows: number | null = null, caseReference = this.caseReference): Grounds {
+    return {
+      reason: this.reason.trim(),
+      caseReference: caseReference.trim(),
+      ...(confirmRows !== null && { confirmRows }),
+    };
   }
 
   async lockNow(): Promise<void> {

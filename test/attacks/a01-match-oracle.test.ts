@@ -1,10 +1,12 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { RE2JS } from 're2js';
 import { calls } from '../../electron/contract/calls.ts';
-import { done } from '../../electron/contract/errors.ts';
+import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import { matchExpression } from '../../electron/contract/match-expression.ts';
-import type { ColumnPlan, MatchParts, MatchReason } from '../../electron/contract/models/batch.ts';
+import type { ColumnPlan, MatchParts } from '../../electron/contract/models/batch.ts';
+import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import type { DefinitionKind } from '../../electron/contract/models/connection.ts';
 import { openDisclosureFile } from '../../electron/privacy/disclosure-file.ts';
 import { createDisclosures } from '../../electron/privacy/disclosures.ts';
@@ -15,12 +17,14 @@ import {
   connectionsOf,
   detokenize,
   fakeService,
-  matchReason,
+  someGrounds,
   memoryStore,
   openApp,
   planOf,
   noLog,
+  plainExport,
   type TestApp,
+  valueOf,
 } from '../support/batch-app.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -95,20 +99,20 @@ function bitsLearnt(app: TestApp): number {
   return new Set(answered).size;
 }
 
-async function start(app: TestApp, columns: ColumnPlan[], revealReason: MatchReason | null = matchReason) {
+async function start(app: TestApp, columns: ColumnPlan[], grounds: Grounds | null = someGrounds) {
   const sourceId = await paste(app, Math.max(...columns.map(({ column }) => column)) + 1);
   const started = await app.batch['batch.start']({
     sourceId,
     plan: planOf(columns, { delimiter: '\t' }),
-    revealReason,
+    grounds,
   });
   if (started.ok) await app.until(started.value.jobId, 'finished', 'failed', 'paused');
   return started;
 }
 
-async function tryOnce(app: TestApp, columns: ColumnPlan[], revealReason: MatchReason | null = matchReason) {
+async function tryOnce(app: TestApp, columns: ColumnPlan[], grounds: Grounds | null = someGrounds) {
   const sourceId = await paste(app);
-  return app.batch['batch.try']({ sourceId, plan: planOf(columns, { delimiter: '\t' }), revealReason });
+  return app.batch['batch.try']({ sourceId, plan: planOf(columns, { delimiter: '\t' }), grounds });
 }
 
 describe('the oracle of hidden digits', () => {
@@ -131,7 +135,7 @@ describe('the oracle of hidden digits', () => {
     // Each attempt is in the log, with a fingerprint instead of the expression; what was refused says so.
     const lines = app.audit.intents.filter(({ action }) => action === 'Match');
     expect(lines).toHaveLength(someBits.length);
-    const { reason, caseReference } = matchReason;
+    const { reason, caseReference } = someGrounds;
     expect(lines[0]).toMatchObject({ reason, caseReference, cleartext: true });
     expect(lines[0]?.note).toMatch(/^expression [0-9a-f]{16}$/);
     expect(new Set(lines.map(({ note }) => note)).size).toBe(someBits.length);
@@ -231,7 +235,7 @@ describe('the oracle of hidden digits', () => {
     const act = how === 'run' ? start : tryOnce;
     const columns = [matching(0, { pattern: bitOf(0, 0) })];
     expect(codeOf(await act(app, columns, null))).toBe('reveal.reason-required');
-    expect(codeOf(await act(app, columns, { ...matchReason, caseReference: '' }))).toBe(
+    expect(codeOf(await act(app, columns, { ...someGrounds, caseReference: '' }))).toBe(
       'reveal.reason-required',
     );
     expect(app.service.calls).toEqual([]);
@@ -245,9 +249,9 @@ describe('the oracle of hidden digits', () => {
     });
     const columns = [matching(0, { pattern: bitOf(0, 0) })];
     expect(codeOf(await start(app, columns))).toBe('export.confirm');
-    expect(codeOf(await start(app, columns, { ...matchReason, confirmRows: 49 }))).toBe('export.confirm');
+    expect(codeOf(await start(app, columns, { ...someGrounds, confirmRows: 49 }))).toBe('export.confirm');
     expect(app.service.calls).toEqual([]);
-    expect(codeOf(await start(app, columns, { ...matchReason, confirmRows: cards.length }))).toBe('ok');
+    expect(codeOf(await start(app, columns, { ...someGrounds, confirmRows: cards.length }))).toBe('ok');
     expect(app.disclosures.today()).toMatchObject({ matchAnswers: cards.length });
   });
 
@@ -258,6 +262,65 @@ describe('the oracle of hidden digits', () => {
     expect(app.service.calls).toEqual([]);
     expect(app.disclosures.today()).toMatchObject({ expressions: 0, matchAnswers: 0 });
   });
+});
+
+describe('values that are sent again', () => {
+  const pattern = bitOf(0, 0);
+
+  /** A job whose every token was refused, or that got no answer: it can be asked about other tokens. */
+  async function unansweredJob(app: TestApp, way: string): Promise<string> {
+    const { answer } = app.service;
+    app.service.answer = () => (way === 'resume' ? failed('service.unreachable') : null);
+    app.service.refuses = () => true;
+    const { jobId } = valueOf(await start(app, [matching(0, { pattern })]));
+    app.service.answer = answer;
+    return jobId;
+  }
+
+  const again: Record<
+    string,
+    (app: TestApp, jobId: string, grounds: Grounds | null) => Promise<Outcome<unknown>>
+  > = {
+    retry: (app, jobId, grounds) =>
+      app.batch['batch.retry']({ jobId, code: 'service.element-refused', grounds }),
+    resume: (app, jobId, grounds) => app.batch['batch.resume']({ jobId, grounds }),
+    'another policy': (app, jobId, grounds) =>
+      app.batch['batch.changePolicy']({
+        jobId,
+        changes: [{ column: 0, policy: connection.policies.at(-1) ?? '', targetPolicy: null }],
+        grounds,
+      }),
+    async mend(app, jobId, grounds) {
+      const list = valueOf(
+        await app.batch['batch.export']({ ...plainExport, jobId, rows: 'failed', safety: 'source' }),
+      );
+      const file = path.join(app.folder, list?.name ?? '');
+      const text = fs.readFileSync(file, 'utf8');
+      const sourceId = await app.open(await app.write('mended.csv', text.replaceAll(/tok/g, 'tik')));
+      return app.batch['batch.mend']({ jobId, sourceId, grounds });
+    },
+  };
+
+  test.each(Object.entries(again))(
+    '%s needs a reason, changes nothing without one, and counts',
+    async (way, act) => {
+      const { app } = await attacked();
+      const jobId = await unansweredJob(app, way);
+      const { matchAnswers } = app.disclosures.today();
+      const sent = app.service.sent.length;
+      const before = valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 3 })).rows;
+      expect(codeOf(await act(app, jobId, null))).toBe('reveal.reason-required');
+      expect(app.service.sent).toHaveLength(sent);
+      expect(
+        valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 3 })).rows,
+      ).toEqual(before);
+      const lines = app.audit.intents.filter(({ action }) => action === 'Match').length;
+      expect(codeOf(await act(app, jobId, someGrounds))).toBe('ok');
+      await app.until(jobId, 'finished', 'failed', 'paused');
+      expect(app.audit.intents.filter(({ action }) => action === 'Match')).toHaveLength(lines + 1);
+      expect(app.disclosures.today().matchAnswers).toBeGreaterThan(matchAnswers);
+    },
+  );
 });
 
 describe('what is free', () => {
@@ -285,7 +348,7 @@ describe('what is free', () => {
     const given = (parts: unknown) => ({
       sourceId: 's',
       plan: { ...planOf([]), columns: [{ ...matching(0, {}), parts }] },
-      revealReason: null,
+      grounds: null,
     });
     expect(input.safeParse(given(bin)).success).toBe(true);
     for (const smuggled of [

@@ -11,8 +11,9 @@ import { openLookup } from '../../electron/lookup/lookup.ts';
 import type { ServiceClient } from '../../electron/service/service-client.ts';
 import AuditNotice from '../../src/app/AuditNotice.svelte';
 import { everything, logFolder, value } from '../support/audit-folder.ts';
-import { detokenize, fakeService, matchReason, openApp, planOf } from '../support/batch-app.ts';
+import { detokenize, fakeService, someGrounds, openApp, planOf } from '../support/batch-app.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { gateWith } from '../support/cleartext-gate.ts';
 import { fakeKeyring, testEntry, testHomeId } from '../support/fake-keyring.ts';
 
 const masked = { action: 'GetMasked', caseReference: 'D-1' };
@@ -70,20 +71,17 @@ async function lookupsOn(audit: Audit, steps: string[] = []) {
           client: client as unknown as ServiceClient,
         }),
       ),
-    audit,
+    gate: gateWith({ audit }),
     reveals: {
-      allow: () => done(null),
       open: () => (steps.push('shown'), { revealId: 'r1', hideAfterMs: 1 }),
       hide: () => undefined,
       hidden: () => undefined,
     },
-    disclosures: { check: () => done(null), count: () => Promise.resolve(done(null)) },
     clipboard: {
       epoch: () => 0,
       write: () => (steps.push('copied'), Promise.resolve(done({ clearAfterMs: 1 }))),
       clear: () => Promise.resolve(),
     },
-    caseRequired: () => true,
     now: () => new Date(),
     newId: () => 'l1',
   });
@@ -117,8 +115,7 @@ const acts: Record<string, Act> = {
   'tried match': async (audit) => {
     const app = await openApp({ audit });
     const sourceId = await app.open(await app.write('cards.csv', 'card\r\n9\r\n'));
-    const revealReason = matchReason;
-    value(await app.batch['batch.try']({ sourceId, plan: planOf([typedMatch]), revealReason }));
+    value(await app.batch['batch.try']({ sourceId, plan: planOf([typedMatch]), grounds: someGrounds }));
     await app.close();
   },
   'export in clear': async (audit) => {
@@ -305,7 +302,7 @@ test('a typed match is asked of the service after its anchor', async () => {
   const app = await openApp({ audit, service });
   const sourceId = await app.open(await app.write('cards.csv', 'card\r\n9\r\n'));
   const before = anchored();
-  value(await app.batch['batch.try']({ sourceId, plan: planOf([typedMatch]), revealReason: matchReason }));
+  value(await app.batch['batch.try']({ sourceId, plan: planOf([typedMatch]), grounds: someGrounds }));
   const asked = order.filter((step) => step.startsWith('PatternMatch'));
   expect(asked).toHaveLength(1);
   expect(Number(asked[0]?.split(' ').at(-1))).toBeGreaterThan(before);

@@ -9,6 +9,7 @@ import { watchAway } from '../../electron/privacy/watch-away.ts';
 import type { Answer, ServiceClient } from '../../electron/service/service-client.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { gateWith } from '../support/cleartext-gate.ts';
 import { auditWith } from '../support/fake-audit.ts';
 
 const card = '4111111111111111';
@@ -76,11 +77,12 @@ async function app() {
       if (held.active) await new Promise<void>((resolve) => (answerActive = resolve));
       return done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn: false, client });
     },
-    audit: auditWith(() => Promise.resolve(done((end) => void ends.push(end)))),
+    gate: gateWith({
+      audit: auditWith(() => Promise.resolve(done((end) => void ends.push(end)))),
+      reveals,
+    }),
     reveals,
     clipboard,
-    disclosures: { check: () => done(null), count: () => Promise.resolve(done(null)) },
-    caseRequired: () => true,
     now: () => new Date(),
     newId: () => 'l1',
   });

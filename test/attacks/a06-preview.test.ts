@@ -40,9 +40,7 @@ describe('a preview', () => {
 
   it('nor do rows that were tried, or of a job, without the header', async () => {
     const plan = planOf([detokenize(0)], { header: false });
-    const tried = JSON.stringify(
-      valueOf(await app.batch['batch.try']({ sourceId, plan, revealReason: null })),
-    );
+    const tried = JSON.stringify(valueOf(await app.batch['batch.try']({ sourceId, plan, grounds: null })));
     const { jobId } = await app.run(sourceId, plan);
     const rows = await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 10 });
     const text = tried + JSON.stringify(valueOf(rows));

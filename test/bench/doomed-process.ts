@@ -31,9 +31,7 @@ const exported = await harness.batch['batch.export']({
   encoding: 'utf-8',
   byteOrderMark: false,
   newline: '\r\n',
-  reason: 'torture',
-  caseReference: '',
-  confirmRows: null,
+  grounds: { reason: 'torture', caseReference: '' },
   passphrase: null,
 });
 if (!exported.ok) throw new Error(exported.failure.code);

@@ -13,6 +13,7 @@ import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/client-side.ts';
 import { connectionsOf, memoryStore } from '../support/batch-app.ts';
 import { testParser } from '../support/parser.ts';
+import { gateWith } from '../support/cleartext-gate.ts';
 import { auditWith } from '../support/fake-audit.ts';
 
 export interface HarnessOptions {
@@ -87,12 +88,8 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     store: memoryStore(),
     clipboard: { epoch: () => 0, write: () => Promise.resolve(done({ clearAfterMs: 1 })) },
     managed: {},
-    reveals: { allow: () => done(null), open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
-    disclosures: {
-      count: () => Promise.resolve(done(null)),
-      countMatch: () => Promise.resolve(done(null)),
-      fingerprint: () => Promise.resolve(done('')),
-    },
+    gate: gateWith({ caseRequired: () => false }),
+    reveals: { open: () => ({ revealId: 'r', hideAfterMs: 1 }) },
     sampleFile: () => Promise.resolve(done('')),
     inFlight: options.inFlight,
   });
@@ -108,7 +105,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     async start(sourceId, column, operation = 'detokenize') {
       const started = await batch['batch.start']({
         sourceId,
-        revealReason: null,
+        grounds: null,
         plan: {
           reading: { encoding: 'utf-8', delimiter: ',', header: true },
           columns: [

@@ -54,9 +54,7 @@ const exported = await harness.batch['batch.export']({
   encoding: 'utf-8',
   byteOrderMark: false,
   newline: '\r\n',
-  reason: 'bench',
-  caseReference: '',
-  confirmRows: null,
+  grounds: { reason: 'bench', caseReference: '' },
   passphrase: null,
 });
 const ended = performance.now();

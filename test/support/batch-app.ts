@@ -6,17 +6,17 @@ import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import type { BatchOptions } from '../../electron/batch/options.ts';
 import type { EventPayload } from '../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
-import { defaultSettings, type ServiceStatus, type Settings } from '../../electron/contract/models/app.ts';
-import type {
-  ColumnPlan,
-  ExportChoice,
-  Job,
-  MatchReason,
-  Plan,
-  Preflight,
-} from '../../electron/contract/models/batch.ts';
+import {
+  defaultSettings,
+  type ManagedSettings,
+  type ServiceStatus,
+  type Settings,
+} from '../../electron/contract/models/app.ts';
+import type { ColumnPlan, ExportChoice, Job, Plan, Preflight } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
+import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import { openDisclosureFile } from '../../electron/privacy/disclosure-file.ts';
+import type { Reveals } from '../../electron/privacy/reveals.ts';
 import { createDisclosures, type Disclosures } from '../../electron/privacy/disclosures.ts';
 import type {
   BatchAnswer,
@@ -26,6 +26,8 @@ import type {
   ElementAnswer,
   ServiceClient,
 } from '../../electron/service/service-client.ts';
+import type { Audit } from '../../electron/audit/audit.ts';
+import { createCleartextGate } from '../../electron/privacy/cleartext-act.ts';
 import { testParser } from './parser.ts';
 import { auditWith } from './fake-audit.ts';
 
@@ -183,19 +185,26 @@ export interface TestApp {
   write(name: string, content: string | Buffer): Promise<string>;
   open(path: string): Promise<string>;
   /** Starts a job and waits until it stops by itself. */
-  run(sourceId: string, plan: Plan, revealReason?: MatchReason): Promise<Job>;
+  run(sourceId: string, plan: Plan, grounds?: Grounds): Promise<Job>;
   /** Waits until a job is in one of these states. */
   until(jobId: string, ...states: Job['state'][]): Promise<Job>;
   export(jobId: string, choice?: Partial<ExportChoice>): Promise<Outcome<string>>;
   /** A second app on the same folder, as after a restart. */
-  again(over?: Partial<BatchOptions>): Promise<TestApp>;
+  again(over?: TestOptions): Promise<TestApp>;
   close(): Promise<void>;
 }
 
-export async function openApp(
-  given: Partial<BatchOptions> & { service?: FakeService; home?: string } = {},
-): Promise<TestApp> {
-  const { service = fakeService(), home, ...over } = given;
+/** What a test hands in in place of the usual. */
+export interface TestOptions extends Partial<Omit<BatchOptions, 'audit' | 'managed' | 'reveals'>> {
+  readonly service?: FakeService;
+  readonly home?: string;
+  readonly audit?: Pick<Audit, 'record' | 'anchor'>;
+  readonly managed?: ManagedSettings;
+  readonly reveals?: Partial<Pick<Reveals, 'allow' | 'open'>>;
+}
+
+export async function openApp(given: TestOptions = {}): Promise<TestApp> {
+  const { service = fakeService(), home, managed = {}, reveals: revealed, gate, ...over } = given;
   const folder = home ?? (await mkdtemp(join(tmpdir(), 'tokendesk-batch-')));
   let chosen: string | null = null;
   const waiting: { jobId: string; states: Job['state'][]; wake: (job: Job) => void }[] = [];
@@ -205,6 +214,18 @@ export async function openApp(
     key: () => keychain.key(),
     clock: { now: () => Date.now() },
   });
+  const audit = given.audit ?? {
+    ...auditWith((intent) => {
+      if (app.audit.refuse !== null) return Promise.resolve({ ok: false, failure: app.audit.refuse });
+      app.audit.intents.push(intent);
+      return Promise.resolve(done((end) => void app.audit.ends.push(end)));
+    }),
+  };
+  const reveals = {
+    allow: () => done(null),
+    open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }),
+    ...revealed,
+  };
   const options: BatchOptions = {
     folder: join(folder, 'jobs'),
     clock: {
@@ -220,14 +241,18 @@ export async function openApp(
     },
     clients: { for: () => Promise.resolve(done(service.client)) },
     connections: connectionsOf(connection),
-    audit: auditWith((intent) => {
-      if (app.audit.refuse !== null) return Promise.resolve({ ok: false, failure: app.audit.refuse });
-      app.audit.intents.push(intent);
-      return Promise.resolve(done((end) => void app.audit.ends.push(end)));
-    }),
+    audit,
+    gate:
+      gate ??
+      createCleartextGate({
+        audit,
+        disclosures,
+        reveals,
+        managed,
+        caseRequired: () => store.read('settings').caseRequired,
+      }),
     keychain,
     parser: testParser,
-    disclosures,
     platform: {
       chooseFile: () => Promise.resolve(chosen),
       chooseTarget: ({ name }) => Promise.resolve(app.target === '' ? join(folder, name) : app.target),
@@ -251,8 +276,8 @@ export async function openApp(
       epoch: () => 0,
       write: (text) => (app.copied.push(text), Promise.resolve(done({ clearAfterMs: 30_000 }))),
     },
-    managed: {},
-    reveals: { allow: () => done(null), open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }) },
+    managed,
+    reveals,
     sampleFile: () =>
       Promise.resolve(done(join(import.meta.dirname, '../../resources/samples/disputes.csv'))),
     ...over,
@@ -289,8 +314,8 @@ export async function openApp(
       const now = all.ok ? all.value.find((job) => job.jobId === jobId) : undefined;
       return now !== undefined && states.includes(now.state) ? now : reached;
     },
-    async run(sourceId, plan, revealReason = matchReason) {
-      const started = await app.batch['batch.start']({ sourceId, plan, revealReason });
+    async run(sourceId, plan, grounds = someGrounds) {
+      const started = await app.batch['batch.start']({ sourceId, plan, grounds });
       if (!started.ok) throw new Error(started.failure.code);
       return app.until(started.value.jobId, 'finished', 'paused', 'failed', 'cancelled');
     },
@@ -353,10 +378,9 @@ export const noLog = {
 };
 
 /** Given with every run; only an expression that tells more than the mask needs it. */
-export const matchReason: MatchReason = {
+export const someGrounds: Grounds = {
   reason: 'Fraud review',
   caseReference: 'C-1',
-  confirmRows: null,
 };
 
 export const plainExport: Omit<ExportChoice, 'jobId'> = {
@@ -368,9 +392,7 @@ export const plainExport: Omit<ExportChoice, 'jobId'> = {
   encoding: 'utf-8',
   byteOrderMark: false,
   newline: '\r\n',
-  reason: 'Chargeback response',
-  caseReference: '',
-  confirmRows: null,
+  grounds: { reason: 'Chargeback response', caseReference: '' },
   passphrase: null,
 };
 

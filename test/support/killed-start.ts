@@ -32,6 +32,6 @@ countCalls(fs, 'writeFileSync', 'linkSync', 'renameSync', 'rmSync');
 syncBuiltinESMExports();
 
 const plan = planOf([detokenize(0)], { header: false });
-valueOf(await app.batch['batch.start']({ sourceId: source.sourceId, plan, revealReason: null }));
+valueOf(await app.batch['batch.start']({ sourceId: source.sourceId, plan, grounds: null }));
 process.stdout.write('started');
 process.exit(0);

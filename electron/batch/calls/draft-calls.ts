@@ -9,7 +9,7 @@ import type { StoredMapping } from '../../settings/settings.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../options.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
-import { recordDisclosingMatch } from '../planning/disclosing-match.ts';
+import { matchAct } from '../planning/disclosing-match.ts';
 import { checkPlan, type Counted, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns, noticedRows, preview } from '../reading/preview.ts';
@@ -218,7 +218,7 @@ export function createDrafts(options: BatchOptions): Drafts {
         own: own === null ? null : (matches.at(-1) ?? false),
       });
     },
-    async 'batch.try'({ sourceId, plan, revealReason }) {
+    async 'batch.try'({ sourceId, plan, grounds }) {
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
@@ -230,10 +230,10 @@ export function createDrafts(options: BatchOptions): Drafts {
       const view = { width: format.width, work, masked };
       const jobId = randomUUID();
       const rows = Math.min(draft.counted?.rows ?? maxTriedRows, maxTriedRows);
-      const match = { draft, revealReason, jobId, rows, confirmsRows: false };
-      return recordDisclosingMatch(options, match, () =>
-        tryRows({ source: opened.bytes, format, view, client, jobId }),
-      );
+      const { name: connection, environment } = draft.connection;
+      const act = matchAct({ work, jobId, connection, environment, grounds, rows, confirmsRows: false });
+      const give = () => tryRows({ source: opened.bytes, format, view, client, jobId });
+      return act === null ? give() : options.gate.open(act, { fetch: () => done(null), give });
     },
     async 'batch.mappings'() {
       const stored = store.read('mappings');

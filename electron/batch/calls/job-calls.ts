@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
 import type { MendResult } from '../../contract/models/batch.ts';
+import type { Grounds } from '../../contract/models/lookup.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
 import { exportJob } from '../output/export.ts';
@@ -11,7 +12,7 @@ import { createRowsViews, formatCells } from '../viewing/rows-view.ts';
 import { readLayout, saveLayout } from '../viewing/table-layouts.ts';
 import { readMendedList } from '../output/mended-list.ts';
 import { revealCell } from '../viewing/reveal-cell.ts';
-import { recordDisclosingMatch, hasDisclosingMatch } from '../planning/disclosing-match.ts';
+import { hasDisclosingMatch } from '../planning/disclosing-match.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { OpenSource } from '../reading/sources.ts';
@@ -57,6 +58,7 @@ export function createJobCalls(
   async function mend(
     job: BatchJob,
     { bytes: list }: Pick<OpenSource, 'bytes'>,
+    grounds: Grounds | null,
   ): Promise<Outcome<MendResult>> {
     if (job.busy || job.state !== 'finished') return failed('job.busy');
     const before = await job.readMended();
@@ -79,7 +81,7 @@ export function createJobCalls(
     const { jobId, connectionName, environment } = job.spec;
     const rows = mended.pending.size;
     const intent = { action: 'Mend', connection: connectionName, environment, job: jobId, rows };
-    const started = await options.audit.record(intent, () => job.mend(mended));
+    const started = await options.audit.record(intent, () => job.mend(mended, grounds));
     views.forget(jobId);
     return started.ok ? done(result) : started;
   }
@@ -94,32 +96,31 @@ export function createJobCalls(
   }
 
   return {
-    async 'batch.start'({ sourceId, plan, revealReason }) {
+    async 'batch.start'({ sourceId, plan, grounds }) {
       const checked = await drafts.check(sourceId, plan);
       if (!checked.ok) return checked;
       const draft = checked.value;
       // Without a reason nothing is counted or stored.
       const isDisclosing = hasDisclosingMatch(draft.work);
-      if (isDisclosing && revealReason === null) return failed('reveal.reason-required');
+      if (isDisclosing && grounds === null) return failed('reveal.reason-required');
       const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
       if (!counted.ok) return counted;
       const job = await jobs.create({ ...draft, counted: counted.value }, plan);
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
       const rows = counted.value?.rows ?? 0;
-      const match = { draft, revealReason, jobId, rows, confirmsRows: true };
-      const started = await recordDisclosingMatch(options, match, () => job.value.start(draft.starts));
+      const started = await job.value.start(draft.starts, grounds, rows);
       if (started.ok) return done({ jobId });
       jobs.remove(jobId);
       await job.value.discard();
       return started;
     },
     'batch.pause': ({ jobId }) => command(jobId, (job) => job.pause()),
-    'batch.resume': ({ jobId }) => command(jobId, (job) => job.resume()),
+    'batch.resume': ({ jobId, grounds = null }) => command(jobId, (job) => job.resume(grounds)),
     'batch.cancel': ({ jobId }) => command(jobId, (job) => job.cancel()),
-    'batch.retry': ({ jobId, code }) => command(jobId, (job) => job.retry(code)),
+    'batch.retry': ({ jobId, code, grounds = null }) => command(jobId, (job) => job.retry(code, grounds)),
     'batch.canary': ({ jobId }) => withJob(jobId, (job) => Promise.resolve(done(job.showCanary()))),
-    'batch.changePolicy': ({ jobId, changes }) =>
+    'batch.changePolicy': ({ jobId, changes, grounds = null }) =>
       command(jobId, async (job) => {
         const connection = options.connections.find(job.spec.connectionId);
         if (!connection.ok) return connection;
@@ -128,13 +129,13 @@ export function createJobCalls(
           .flatMap(({ policy, targetPolicy }) => [policy, targetPolicy ?? policy])
           .find((policy) => !policies.includes(policy));
         return unknown === undefined
-          ? job.changePolicy(changes)
+          ? job.changePolicy(changes, grounds)
           : failed('plan.policy-unknown', { policy: unknown });
       }),
-    'batch.mend': ({ jobId, sourceId }) =>
+    'batch.mend': ({ jobId, sourceId, grounds = null }) =>
       withJob(jobId, (job) => {
         const opened = drafts.sources.find(sourceId);
-        return opened.ok ? mend(job, opened.value) : Promise.resolve(opened);
+        return opened.ok ? mend(job, opened.value, grounds) : Promise.resolve(opened);
       }),
     'batch.reopen': ({ jobId }) =>
       withJob(jobId, async (job) => {
@@ -184,14 +185,14 @@ export function createJobCalls(
     'batch.layout': ({ jobId }) => withJob(jobId, (job) => readLayout(options, job.spec.columns)),
     'batch.saveLayout': ({ jobId, layout }) =>
       withJob(jobId, (job) => saveLayout(options, job.spec.columns, layout)),
-    'batch.reveal': ({ jobId, row, column, ...reason }) =>
+    'batch.reveal': ({ jobId, row, column, xorKey, ...grounds }) =>
       withJob(jobId, (job) =>
         withChunks(job, async (load, store) => {
           if (row > store.tally.rows) return failed('reveal.gone');
           const loaded = await load(indexOfRow(store, row), fewRows);
           if (!loaded.ok) return loaded;
           const cell = { ...loaded.value, index: row - loaded.value.chunk.start.row, column };
-          return revealCell({ ...options, spec: job.spec, view: viewOf(job), cell }, reason);
+          return revealCell({ ...options, spec: job.spec, view: viewOf(job), cell, grounds }, xorKey);
         }),
       ),
     'batch.export': async (choice) => {

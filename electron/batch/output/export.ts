@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { AuditIntent } from '../../audit/entries.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Exported, Job, Tally } from '../../contract/models/batch.ts';
 import { restoreText } from '../../contract/obscured.ts';
@@ -17,6 +16,7 @@ import type { JobSource } from '../running/job-source.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
+import type { CleartextAct } from '../../privacy/cleartext-act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
 import { createOutputRows, type ExportRequest, joinRows } from './output-rows.ts';
@@ -33,7 +33,7 @@ const minPassphraseLength = 8;
  * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
-  options: Pick<BatchOptions, 'audit' | 'disclosures' | 'managed' | 'platform' | 'store'>,
+  options: Pick<BatchOptions, 'audit' | 'gate' | 'platform'>,
   job: BatchJob,
   asked: ExportRequest,
 ): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
@@ -42,17 +42,11 @@ export async function exportJob(
   const opened = await job.openStore();
   if (!opened.ok) return opened;
   const store = opened.value;
-  const isCaseRequired = options.store.read('settings').caseRequired;
   const choice = { ...asked, content: contentOf(asked, job.work) };
   // The file's name and the audit line would say what it doesn't hold.
   if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
-  const refused = checkChoice({
-    choice,
-    isCaseRequired,
-    environment: spec.environment,
-    tally: store.tally,
-    managed: options.managed,
-  });
+  const act = holdsCleartext(choice) ? cleartextAct(spec, choice, store.tally) : null;
+  const refused = checkChoice(choice, store.tally) ?? (act === null ? null : options.gate.check(act));
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
     name: suggestName(spec.sourceName, choice, job.view()),
@@ -62,15 +56,18 @@ export async function exportJob(
   if (spec.sourcePath !== null && (await isSameFile(target, spec.sourcePath))) {
     return failed('file.exists', { subject: basename(target) });
   }
-  return options.audit.record(auditIntent(spec, choice, store.tally), async (add) => {
-    const rows = holdsCleartext(choice) ? maxRows(choice, store.tally) : 0;
-    const counted = await options.disclosures.count('exportedRows', rows);
-    const written = counted.ok ? await writeExport({ job, store, choice, target }) : counted;
+  const write = async (
+    add: (facts: { rows: number; note: string }) => void,
+  ): Promise<Outcome<Written & { bytes: number; name: string; tally: Tally; target: string }>> => {
+    const written = await writeExport({ job, store, choice, target });
     if (!written.ok) return written;
     const { tally } = store;
     add({ rows: written.value.rowsWritten, note: sumOf(tally) });
     return done({ ...written.value, name: basename(target), tally, target });
-  });
+  };
+  if (act !== null) return options.gate.open(act, { fetch: () => done(null), give: (_, add) => write(add) });
+  const line = { ...exportLine(spec, choice), rows: rowsOfLine(choice, store.tally), cleartext: false };
+  return options.audit.record({ ...line, action: 'Export' }, write);
 }
 
 /** Without what is 0. */
@@ -80,33 +77,12 @@ function sumOf({ rows, ok, failed: refused, unmatched, blank }: Tally): string {
   return `${rows} = ${shown.map(([name, count]) => `${count} ${name}`).join(' + ')}`;
 }
 
-function checkChoice({
-  choice,
-  isCaseRequired,
-  environment,
-  tally,
-  managed,
-}: {
-  choice: ExportRequest;
-  isCaseRequired: boolean;
-  environment: string;
-  tally: Tally;
-  managed: BatchOptions['managed'];
-}): ReturnType<typeof failed> | null {
+function checkChoice(choice: ExportRequest, tally: Tally): ReturnType<typeof failed> | null {
   // One row is the header's.
   if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
   if (choice.passphrase !== null && restoreText(choice.passphrase).length < minPassphraseLength)
     return failed('export.passphrase');
-  if (!holdsCleartext(choice)) return null;
-  if (managed.cleartextExport === 'forbidden') return failed('export.forbidden');
-  if (managed.cleartextExport === 'encrypted' && choice.passphrase === null)
-    return failed('export.unencrypted');
-  if (choice.reason === '') return failed('reveal.reason-required');
-  if (isCaseRequired && choice.caseReference === '') return failed('reveal.reason-required');
-  if (managed.reasons?.includes(choice.reason) === false) return failed('reveal.reason-refused');
-  if (environment === 'production' && choice.confirmRows !== maxRows(choice, tally))
-    return failed('export.confirm');
   return null;
 }
 
@@ -150,20 +126,15 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   }
 }
 
-function auditIntent(spec: JobSpec, choice: ExportRequest, tally: Tally): AuditIntent {
+function exportLine(spec: JobSpec, choice: ExportRequest) {
   const { columns } = spec.plan;
   const { content, rows, format, safety, passphrase } = choice;
   return {
-    action: 'Export',
     connection: spec.connectionName,
     environment: spec.environment,
     policy: [...new Set(columns.map(({ policy }) => policy))].join(', '),
     definition: [...new Set(columns.map(({ definition }) => definition))].join(', '),
-    ...(choice.reason !== '' && { reason: choice.reason }),
-    ...(choice.caseReference !== '' && { caseReference: choice.caseReference }),
-    rows: rows === 'all' || rows === 'matches' ? tally.rows : maxRows(choice, tally),
     job: spec.jobId,
-    cleartext: holdsCleartext(choice),
     export: {
       content,
       rows,
@@ -172,6 +143,17 @@ function auditIntent(spec: JobSpec, choice: ExportRequest, tally: Tally): AuditI
     },
   };
 }
+
+const rowsOfLine = (choice: ExportRequest, tally: Tally): number =>
+  choice.rows === 'all' || choice.rows === 'matches' ? tally.rows : maxRows(choice, tally);
+
+const cleartextAct = (spec: JobSpec, choice: ExportRequest, tally: Tally): CleartextAct => ({
+  ...exportLine(spec, choice),
+  action: 'Export',
+  grounds: choice.grounds,
+  rows: maxRows(choice, tally),
+  rowsOfLine: rowsOfLine(choice, tally),
+});
 
 interface Written {
   readonly rowsWritten: number;

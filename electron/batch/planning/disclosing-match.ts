@@ -1,12 +1,13 @@
-import { failed, type Outcome } from '../../contract/errors.ts';
-import type { MatchReason } from '../../contract/models/batch.ts';
-import type { BatchOptions } from '../options.ts';
-import type { ColumnWork, Draft } from './plan.ts';
+import type { Grounds } from '../../contract/models/lookup.ts';
+import type { CleartextAct } from '../../privacy/cleartext-act.ts';
+import type { ColumnWork } from './plan.ts';
 
 interface MatchOptions {
-  readonly draft: Pick<Draft, 'work' | 'connection'>;
-  readonly revealReason: MatchReason | null;
+  readonly work: readonly ColumnWork[];
+  readonly connection: string;
+  readonly environment: string;
   readonly jobId: string;
+  readonly grounds: Grounds | null;
   /** How many rows are matched, at most. */
   readonly rows: number;
   /** Whether the row count has to be typed in production. */
@@ -17,49 +18,18 @@ export const hasDisclosingMatch = (work: readonly ColumnWork[]): boolean =>
   work.some(({ isDisclosing }) => isDisclosing);
 
 /**
- * Around whatever sends a plan: `run` is called once that is allowed. An answer to an expression that tells more than the
- * mask is treated as cleartext: it needs a reason, one line in the audit log with the fingerprint of each expression, and
- * is counted. A plan without such an expression is run unrecorded.
- * Failures: those of `run`; reveal.reason-required, reveal.reason-refused, export.confirm, disclosure.limit, audit.unwritable, keychain.*, file.*.
+ * The act of whatever sends this work. An answer to an expression that tells more than the mask is treated as cleartext.
+ * Null where there is no such expression: it is sent unrecorded.
  */
-export async function recordDisclosingMatch<T>(
-  { audit, disclosures, managed, store }: Pick<BatchOptions, 'audit' | 'disclosures' | 'managed' | 'store'>,
-  { draft, revealReason, jobId, rows, confirmsRows }: MatchOptions,
-  run: () => Promise<Outcome<T>>,
-): Promise<Outcome<T>> {
-  const matches = draft.work.filter(({ isDisclosing }) => isDisclosing);
-  if (matches.length === 0) return run();
-  const { caseRequired } = store.read('settings');
-  if (revealReason === null || (caseRequired && revealReason.caseReference === '')) {
-    return failed('reveal.reason-required');
-  }
-  if (managed.reasons?.includes(revealReason.reason) === false) return failed('reveal.reason-refused');
-  const { name, environment } = draft.connection;
-  if (confirmsRows && environment === 'production' && revealReason.confirmRows !== rows) {
-    return failed('export.confirm');
-  }
-  const fingerprints: string[] = [];
-  for (const { call } of matches) {
-    if (!('pattern' in call)) continue;
-    const fingerprint = await disclosures.fingerprint(call.pattern);
-    if (!fingerprint.ok) return fingerprint;
-    fingerprints.push(fingerprint.value);
-  }
-  const intent = {
+export function matchAct({ work, jobId, ...act }: MatchOptions): CleartextAct | null {
+  const matches = work.filter(({ isDisclosing }) => isDisclosing);
+  if (matches.length === 0) return null;
+  return {
+    ...act,
     action: 'Match',
-    connection: name,
-    environment,
     policy: [...new Set(matches.map(({ plan }) => plan.policy))].join(', '),
     definition: matches.map(({ plan }) => plan.definition).join(', '),
-    reason: revealReason.reason,
-    caseReference: revealReason.caseReference,
-    rows,
     job: jobId,
-    cleartext: true,
-    note: `expression ${fingerprints.join(', ')}`,
+    patterns: matches.flatMap(({ call }) => ('pattern' in call ? [call.pattern] : [])),
   };
-  return audit.record(intent, async () => {
-    const counted = await disclosures.countMatch(fingerprints, rows * matches.length);
-    return counted.ok ? run() : counted;
-  });
 }

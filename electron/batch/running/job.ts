@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { done, failed, type Failure, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell, Job, JobState, PolicyChange } from '../../contract/models/batch.ts';
+import type { Grounds } from '../../contract/models/lookup.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
+import { matchAct } from '../planning/disclosing-match.ts';
 import { changePolicies, type ColumnWork } from '../planning/plan.ts';
 import { keyAccount, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
@@ -26,13 +28,24 @@ type StopRequest = 'pause' | 'cancel' | 'close';
 /** What a run works through: what is left of the source, or rows that failed before. */
 type RunMode = { readonly mode: 'remaining' } | { readonly mode: 'retry'; readonly code: RetriedCode };
 
+interface StartOptions {
+  /** What the person said; for expressions that tell more than the mask. */
+  readonly grounds: Grounds | null;
+  /** How many rows are sent, at most. */
+  readonly rows: number;
+  /** Whether the row count has to be typed in production. */
+  readonly confirmsRows?: boolean;
+  /** Done once it may start, and before it does. */
+  readonly prepare?: () => Promise<Outcome<null>>;
+}
+
 /** One batch job from start to discard, over any number of runs and processes. */
 export class BatchJob {
   readonly #folder: string;
   readonly #record: JobRecord;
   readonly #options: Pick<
     BatchOptions,
-    'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'
+    'clients' | 'clock' | 'gate' | 'keychain' | 'managed' | 'platform' | 'inFlight'
   >;
   #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
   #starting: Promise<null> | null = null;
@@ -47,7 +60,10 @@ export class BatchJob {
   #cancelTimer: (() => void) | null = null;
 
   constructor(
-    options: Pick<BatchOptions, 'clients' | 'clock' | 'keychain' | 'managed' | 'platform' | 'inFlight'>,
+    options: Pick<
+      BatchOptions,
+      'clients' | 'clock' | 'gate' | 'keychain' | 'managed' | 'platform' | 'inFlight'
+    >,
     folder: string,
     spec: JobSpec,
     stored: StoredState,
@@ -89,23 +105,31 @@ export class BatchJob {
 
   /**
    * Begins to run. Answers once it runs. `starts`: where rows begin, spread over the file, for the values that are sent
-   * first. Failures: job.busy, and those of the client, store and source.
+   * first. Failures: job.busy, and those of the client, store and source; of all that starts to send, with an expression
+   * that tells more than the mask, those of the gate.
    */
-  start(starts: readonly Position[] = []): Promise<Outcome<null>> {
+  start(starts: readonly Position[], grounds: Grounds | null, rows: number): Promise<Outcome<null>> {
     this.#starts = starts;
-    return this.#start({ mode: 'remaining' });
+    return this.#start({ mode: 'remaining' }, { grounds, rows, confirmsRows: true });
   }
 
   /**
    * Goes on with whatever it was doing when it stopped; where it paused by itself, without doing so again. One that
    * could not go on tries again: its file may be back.
    */
-  resume(): Promise<Outcome<null>> {
+  resume(grounds: Grounds | null): Promise<Outcome<null>> {
     if (!['paused', 'interrupted', 'cancelled', 'failed'].includes(this.state))
       return Promise.resolve(failed('job.busy'));
-    this.#attempt = 0;
-    if (this.#record.stored.braked !== null) this.#record.stored = { ...this.#record.stored, brakeOff: true };
-    return this.#goOn();
+    const { total, tally } = this.view();
+    const failedRows = this.#record.stored.retrying ? tally.failed : 0;
+    const rows = failedRows + Math.max(0, (total ?? tally.rows) - tally.rows);
+    const prepare = (): Promise<Outcome<null>> => {
+      this.#attempt = 0;
+      if (this.#record.stored.braked !== null)
+        this.#record.stored = { ...this.#record.stored, brakeOff: true };
+      return Promise.resolve(done(null));
+    };
+    return this.#start(this.#lastMode(), { grounds, rows, prepare });
   }
 
   /** The values that were sent first, as the window may see them. */
@@ -117,40 +141,45 @@ export class BatchJob {
    * Runs under other policies, first the values again that were refused, then the rest. What has a result stays: under
    * another policy it would be the same. Failures: plan.column-unknown; job.busy, and those of `start`.
    */
-  async changePolicy(changes: readonly PolicyChange[]): Promise<Outcome<null>> {
+  async changePolicy(changes: readonly PolicyChange[], grounds: Grounds | null): Promise<Outcome<null>> {
     if (this.busy || this.#record.isDiscarded || this.state === 'running') return failed('job.busy');
     const plan = changePolicies(this.#record.spec.plan, changes);
     if (!plan.ok) return plan;
     const spec = { ...this.#record.spec, plan: plan.value };
-    const key = await this.#options.keychain.key(keyAccount);
-    if (!key.ok) return key;
-    const written = await writeSpec(this.#folder, spec, key.value);
-    if (!written.ok) return written;
-    this.#record.spec = spec;
-    this.#attempt = 0;
-    // Its answers are of the policy from before.
-    this.#record.canary = null;
-    this.#record.stored = { ...this.#record.stored, braked: null, brakeOff: false, canary: null };
-    return this.#start({ mode: 'retry', code: 'refused' });
+    const prepare = async (): Promise<Outcome<null>> => {
+      const key = await this.#options.keychain.key(keyAccount);
+      if (!key.ok) return key;
+      const written = await writeSpec(this.#folder, spec, key.value);
+      if (!written.ok) return written;
+      this.#record.spec = spec;
+      this.#attempt = 0;
+      // Its answers are of the policy from before.
+      this.#record.canary = null;
+      this.#record.stored = { ...this.#record.stored, braked: null, brakeOff: false, canary: null };
+      return done(null);
+    };
+    const { total, tally } = this.view();
+    const rows = Math.max(0, (total ?? tally.rows) - tally.rows) + tally.failed;
+    return this.#start({ mode: 'retry', code: 'refused' }, { grounds, rows, prepare });
   }
 
   /** Tries failed rows again: those with one code, or with null all where a retry may help. */
-  async retry(code: FailureCode | null): Promise<Outcome<null>> {
+  async retry(code: FailureCode | null, grounds: Grounds | null): Promise<Outcome<null>> {
     if (this.state !== 'finished') return failed('job.busy');
     this.#attempt = 0;
-    return this.#start({ mode: 'retry', code });
+    return this.#start({ mode: 'retry', code }, { grounds, rows: this.view().tally.failed });
   }
 
   /**
    * Puts rows that a person corrected in place of the source's from now on, and sends those that are pending.
    * Failures: job.busy, those of `start`, file.disk-full, file.unwritable.
    */
-  async mend(mended: MendedRows): Promise<Outcome<null>> {
+  async mend(mended: MendedRows, grounds: Grounds | null): Promise<Outcome<null>> {
     if (this.busy || this.state !== 'finished') return failed('job.busy');
-    const written = await this.#record.files.writeMended(mended);
-    if (!written.ok) return written;
     this.#attempt = 0;
-    return this.#start({ mode: 'retry', code: 'mended' });
+    const prepare = (): Promise<Outcome<null>> => this.#record.files.writeMended(mended);
+    const rows = mended.pending.size;
+    return this.#start({ mode: 'retry', code: 'mended' }, { grounds, rows, prepare });
   }
 
   /** See `JobStore`. */
@@ -158,29 +187,43 @@ export class BatchJob {
     return this.#record.files.readMended();
   }
 
-  #goOn(): Promise<Outcome<null>> {
+  #lastMode(): RunMode {
     const { retrying, retryCode } = this.#record.stored;
-    return this.#start(retrying ? { mode: 'retry', code: retryCode } : { mode: 'remaining' });
+    return retrying ? { mode: 'retry', code: retryCode } : { mode: 'remaining' };
   }
 
-  async #start(mode: RunMode): Promise<Outcome<null>> {
+  /** All that sends begins here. `again`: it goes on after an outage, with what was allowed and counted before. */
+  async #start(mode: RunMode, asked: StartOptions | 'again'): Promise<Outcome<null>> {
     if (this.busy || this.#record.isDiscarded) return failed('job.busy');
+    // Also a batch of earlier, which may be resumed or retried.
+    const isForbidden = this.#options.managed.bulkMatch === false;
+    if (isForbidden && this.work.some(({ call }) => 'pattern' in call)) return failed('pattern.forbidden');
     const started = Promise.withResolvers<null>();
     this.#starting = started.promise;
     this.#clearTimer();
     try {
-      return await this.#startRun(mode);
+      return await (asked === 'again' ? this.#startRun(mode) : this.#startAllowed(mode, asked));
     } finally {
       this.#starting = null;
       started.resolve(null);
     }
   }
 
+  #startAllowed(
+    mode: RunMode,
+    { grounds, rows, confirmsRows = false, prepare }: StartOptions,
+  ): Promise<Outcome<null>> | Outcome<null> {
+    const { jobId, connectionName: connection, environment } = this.spec;
+    const start = async (): Promise<Outcome<null>> => {
+      const prepared = await (prepare?.() ?? done(null));
+      return prepared.ok ? this.#startRun(mode) : prepared;
+    };
+    const act = matchAct({ work: this.work, jobId, connection, environment, grounds, rows, confirmsRows });
+    return act === null ? start() : this.#options.gate.open(act, { fetch: () => done(null), give: start });
+  }
+
   async #startRun(mode: RunMode): Promise<Outcome<null>> {
     const { spec } = this;
-    // Also a batch of earlier, which may be resumed or retried.
-    const isForbidden = this.#options.managed.bulkMatch === false;
-    if (isForbidden && this.work.some(({ call }) => 'pattern' in call)) return failed('pattern.forbidden');
     const client = await this.#options.clients.for(spec.connectionId);
     if (!client.ok) {
       return client.failure.code === 'connection.unknown'
@@ -376,7 +419,7 @@ export class BatchJob {
 
   /** After a retry, with what is left of the source. */
   async #continue(): Promise<void> {
-    const started = await this.#start({ mode: 'remaining' });
+    const started = await this.#start({ mode: 'remaining' }, 'again');
     // No call is there to answer: the job shows why it did not go on.
     if (!started.ok && this.state === 'running')
       await this.#record.save({ state: 'paused', waiting: { failure: started.failure, until: null } });
@@ -413,7 +456,7 @@ export class BatchJob {
     if (delayMs === null) return;
     this.#cancelTimer = clock.after(delayMs, () => {
       if (this.state !== 'paused' || this.#record.stored.waiting === null || this.#record.isDiscarded) return;
-      void this.#goOn().then((outcome) => {
+      void this.#start(this.#lastMode(), 'again').then((outcome) => {
         // No call is there to answer: the job shows why it did not go on.
         if (!outcome.ok && this.state === 'paused')
           void this.#record.save({ waiting: { failure: outcome.failure, until: null } });

@@ -1,10 +1,9 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { obscureText } from '../../contract/obscured.ts';
-import type { Reveal, RevealInput } from '../../contract/models/lookup.ts';
+import type { Grounds, Reveal } from '../../contract/models/lookup.ts';
 import type { BatchOptions } from '../options.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import { requestIdOf, rowStates } from '../storing/results.ts';
-import { recordDisclosure } from '../../privacy/disclosures.ts';
 import type { LoadedChunk, View } from './result-rows.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 
@@ -15,51 +14,37 @@ interface CellPosition extends LoadedChunk {
   readonly column: number;
 }
 
-export interface RevealCellOptions extends Pick<
-  BatchOptions,
-  'audit' | 'disclosures' | 'managed' | 'reveals' | 'store'
-> {
+export interface RevealCellOptions extends Pick<BatchOptions, 'gate' | 'reveals'> {
   readonly spec: JobSpec;
   readonly view: View;
   readonly cell: CellPosition;
+  readonly grounds: Grounds;
 }
 
-/**
- * One cell's cleartext, obscured, for a limited time. The audit log has it before it is answered.
- * Failures: reveal.reason-required, reveal.reason-refused, reveal.throttled, reveal.gone where there is no cleartext,
- * disclosure.limit, audit.*.
- */
+/** One cell's cleartext, obscured, for a limited time. Failures: reveal.gone where there is none, those of the gate. */
 export async function revealCell(
-  { audit, disclosures, managed, reveals, store, spec, view, cell }: RevealCellOptions,
-  { reason, caseReference, xorKey }: RevealInput,
+  { gate, reveals, spec, view, cell, grounds }: RevealCellOptions,
+  xorKey: string,
 ): Promise<Outcome<Reveal>> {
-  if (store.read('settings').caseRequired && caseReference === '') return failed('reveal.reason-required');
-  if (managed.reasons?.includes(reason) === false) return failed('reveal.reason-refused');
   const found = cleartextOf(view, cell);
   if (found === null) return failed('reveal.gone');
-  const allowed = reveals.allow();
-  if (!allowed.ok) return allowed;
   const mapped = found.work?.plan;
-  const intent = {
+  const act = {
     action: 'Reveal',
     connection: spec.connectionName,
     environment: spec.environment,
     ...(mapped !== undefined && { policy: mapped.policy, definition: mapped.definition }),
-    reason,
-    caseReference,
-    rows: 1,
     job: spec.jobId,
     note: `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`,
-    cleartext: true,
-    anchorsItself: true,
-  };
-  return audit.record(intent, async (add) => {
-    const recorded = await recordDisclosure(audit, disclosures, 'reveals');
-    if (!recorded.ok) return recorded;
-    const { cleartext, requestId } = found;
-    add({ requestId });
-    const { revealId, hideAfterMs } = reveals.open();
-    return done({ revealId, obscured: obscureText(cleartext, xorKey), hideAfterMs, requestId });
+    grounds,
+  } as const;
+  return gate.open(act, {
+    fetch: () => done(found),
+    give: ({ cleartext, requestId }, add) => {
+      add({ requestId });
+      const { revealId, hideAfterMs } = reveals.open();
+      return done({ revealId, obscured: obscureText(cleartext, xorKey), hideAfterMs, requestId });
+    },
   });
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
 import { columnOperationNames } from '../operations.ts';
 import { count, id, obscuredPassphrase, instant, name, caseReference, value } from './fields.ts';
-import { revealReason } from './lookup.ts';
+import { grounds } from './lookup.ts';
 import { cellState, rowFilter, rowsView } from './rows.ts';
 
 /** A file (or pasted rows) opened for a batch. The window has this handle; only main knows the path. */
@@ -187,13 +187,6 @@ export const plan = z.strictObject({
 });
 export type Plan = z.infer<typeof plan>;
 
-/**
- * Asked for where a plan has an expression that tells more than the mask: its answers are as good as cleartext. The
- * row count as typed is asked for before a run in production.
- */
-export const matchReason = revealReason.extend({ confirmRows: count.nullable() });
-export type MatchReason = z.infer<typeof matchReason>;
-
 /** A plan stored under a name; columns are found again by their header. */
 export const mapping = z.strictObject({
   id,
@@ -366,10 +359,7 @@ export const exportChoice = z.strictObject({
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),
   /** Asked for with cleartext. */
-  reason: z.string().trim().max(200),
-  caseReference: z.string().trim().max(100),
-  /** The row count as typed, asked for with cleartext from production. */
-  confirmRows: count.nullable(),
+  grounds: grounds.nullable(),
   /** Encrypts the file (age, scrypt recipient) so that no cleartext touches the disk; eight units at least. */
   passphrase: obscuredPassphrase.nullable(),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { obscuredValue, xorKey, caseReference, id, instant, name, reason, value } from './fields.ts';
+import { count, obscuredValue, xorKey, caseReference, id, instant, name, reason, value } from './fields.ts';
 
 /** One lookup as it is listed: never cleartext. */
 export const lookup = z.strictObject({
@@ -38,13 +38,20 @@ export const translateInput = z.strictObject({
   targetDefinition: name,
 });
 
-/** Why cleartext is needed. Required before every reveal and copy of cleartext, and written to the audit log. */
-export const revealReason = z.strictObject({ reason, caseReference });
-export type RevealReason = z.infer<typeof revealReason>;
+/**
+ * Why cleartext is needed. Asked for before everything that gives cleartext out, or an answer that is as good, and written
+ * to the audit log. A new member is a field of `ReasonFields` in the window, and a rule of the gate in main.
+ */
+export const grounds = z.strictObject({
+  reason,
+  caseReference,
+  /** The row count as typed, asked for before many rows of production. */
+  confirmRows: count.nullable().optional(),
+});
+export type Grounds = z.infer<typeof grounds>;
 
 /** What a reveal takes beside the value it is about. */
-export const revealInput = revealReason.extend({ xorKey });
-export type RevealInput = z.infer<typeof revealInput>;
+export const revealInput = grounds.extend({ xorKey });
 
 export const reveal = z.strictObject({
   revealId: id,

@@ -1,5 +1,6 @@
+import type { Grounds } from '../../../electron/contract/models/lookup.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
-import type { DamagedJob, Job, MatchReason, Source } from '../../../electron/contract/models/batch.ts';
+import type { DamagedJob, Job, Source } from '../../../electron/contract/models/batch.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
 import { BatchDraft } from './draft/draft.svelte.ts';
@@ -81,8 +82,8 @@ export class BatchController {
     this.run?.open('export');
   }
 
-  async start(revealReason: MatchReason | null = null): Promise<void> {
-    const jobId = await this.draft?.start(revealReason);
+  async start(grounds: Grounds | null = null): Promise<void> {
+    const jobId = await this.draft?.start(grounds);
     if (jobId === null || jobId === undefined) return;
     this.preset = null;
     // The event that lists the new job may not have come yet.
@@ -98,8 +99,11 @@ export class BatchController {
 
   async resume(jobId: string): Promise<void> {
     const outcome = await this.#api.call('batch.resume', { jobId });
-    this.failure = outcome.ok ? null : outcome.failure;
-    if (outcome.ok) this.view(jobId);
+    // It is asked for where the job is shown.
+    const needsReason = !outcome.ok && outcome.failure.code === 'reveal.reason-required';
+    this.failure = outcome.ok || needsReason ? null : outcome.failure;
+    if (outcome.ok || needsReason) this.view(jobId);
+    if (needsReason) await this.run?.resume();
   }
 
   async discard(jobId: string): Promise<void> {

@@ -303,7 +303,7 @@ export class LookupController {
     const outcome = await this.#api.call('lookup.reveal', {
       lookupId: lookup.id,
       xorKey,
-      ...this.#reason(),
+      ...this.app.grounds(null, this.caseReference),
     });
     if (!outcome.ok) {
       this.panelFailure = outcome.failure;
@@ -334,7 +334,9 @@ export class LookupController {
     if (lookup === null) return;
     const outcome = await this.#api.call(
       'lookup.copy',
-      what === 'cleartext' ? { what, lookupId: lookup.id, ...this.#reason() } : { what, lookupId: lookup.id },
+      what === 'cleartext'
+        ? { what, lookupId: lookup.id, ...this.app.grounds(null, this.caseReference) }
+        : { what, lookupId: lookup.id },
     );
     if (!outcome.ok) {
       if (what === 'cleartext') this.panelFailure = outcome.failure;
@@ -393,10 +395,6 @@ export class LookupController {
   /** The case of the act that was just done is the one in hand. */
   async #openActCase(): Promise<void> {
     await this.cases.open(this.caseReference.trim() || this.cases.current);
-  }
-
-  #reason(): { reason: string; caseReference: string } {
-    return { reason: this.app.reason.trim(), caseReference: this.caseReference.trim() };
   }
 
   #targetsOf(lookup: Lookup | null): TokenDefinition[] {

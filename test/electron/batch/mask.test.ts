@@ -33,8 +33,7 @@ const mask = (column: number, over: Partial<ColumnPlan> = {}): ColumnPlan =>
 
 async function begin(content: string, columns: ColumnPlan[]): Promise<string> {
   const sourceId = await app.open(await app.write('in.csv', content));
-  return valueOf(await app.batch['batch.start']({ sourceId, plan: planOf(columns), revealReason: null }))
-    .jobId;
+  return valueOf(await app.batch['batch.start']({ sourceId, plan: planOf(columns), grounds: null })).jobId;
 }
 
 describe('a batch of masks', () => {

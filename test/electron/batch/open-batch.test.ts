@@ -15,6 +15,7 @@ import {
   planOf,
   valueOf,
   type TestApp,
+  someGrounds,
 } from '../../support/batch-app.ts';
 
 let app: TestApp;
@@ -142,7 +143,7 @@ describe('a batch from file to file', () => {
       }),
     ]);
     expect(app.audit.ends).toEqual([{ ok: true, rows: 2, note: '2 = 2 succeeded' }]);
-    expect(codeOf(await app.export(job.jobId, { reason: '' }))).toBe('reveal.reason-required');
+    expect(codeOf(await app.export(job.jobId, { grounds: null }))).toBe('reveal.reason-required');
   });
 
   it('writes down what the file holds, whatever was asked for', async () => {
@@ -156,7 +157,7 @@ describe('a batch from file to file', () => {
     expect(await held({ content: 'masked' })).toEqual([false, 'masked', 0]);
     expect(await held({ content: 'tokens' })).toEqual([false, 'tokens', 0]);
     // What was refused came in as a token.
-    expect(await held({ content: 'cleartext', rows: 'failed', reason: '' })).toEqual([false, 'tokens', 0]);
+    expect(await held({ content: 'cleartext', rows: 'failed', grounds: null })).toEqual([false, 'tokens', 0]);
     expect(await held({ content: 'cleartext' })).toEqual([true, 'cleartext', 2]);
   });
 
@@ -167,8 +168,10 @@ describe('a batch from file to file', () => {
     });
     const job = await finished('token\na\nb\n');
     expect(codeOf(await app.export(job.jobId))).toBe('export.confirm');
-    expect(codeOf(await app.export(job.jobId, { confirmRows: 1 }))).toBe('export.confirm');
-    expect(codeOf(await app.export(job.jobId, { confirmRows: 2 }))).toBe('ok');
+    expect(codeOf(await app.export(job.jobId, { grounds: { ...someGrounds, confirmRows: 1 } }))).toBe(
+      'export.confirm',
+    );
+    expect(codeOf(await app.export(job.jobId, { grounds: { ...someGrounds, confirmRows: 2 } }))).toBe('ok');
     expect(codeOf(await app.export(job.jobId, { content: 'masked' }))).toBe('ok');
     app.target = join(app.folder, 'in.csv');
     expect(codeOf(await app.export(job.jobId, { content: 'masked' }))).toBe('file.exists');
@@ -216,7 +219,7 @@ describe('a batch from file to file', () => {
     expect(codeOf(await app.batch['batch.reveal']({ ...ask, caseReference: 'C-1' }))).toBe('ok');
     expect(codeOf(await app.export(jobId))).toBe('reveal.reason-required');
     expect(codeOf(await app.export(jobId, { content: 'masked' }))).toBe('ok');
-    expect(codeOf(await app.export(jobId, { caseReference: 'C-1' }))).toBe('ok');
+    expect(codeOf(await app.export(jobId, { grounds: someGrounds }))).toBe('ok');
   });
 
   it('keeps exactly the rows whose cleartext matches', async () => {

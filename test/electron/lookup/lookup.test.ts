@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openLookup, type LookupOptions } from '../../../electron/lookup/lookup.ts';
 import type { ServiceClient } from '../../../electron/service/service-client.ts';
+import type { CleartextGateOptions } from '../../../electron/privacy/cleartext-act.ts';
+import { counts, gateWith } from '../../support/cleartext-gate.ts';
 import { auditWith } from '../../support/fake-audit.ts';
 
 const cleartext = '4111111111111111';
@@ -13,7 +15,11 @@ const token = '4111117309211111';
 type Step = readonly [string, ...unknown[]];
 
 /** Lookups over a service that knows one token, with everything that happens listed in order. */
-function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceClient> = {}, builtIn = false) {
+function open(
+  overrides: Partial<CleartextGateOptions & Pick<LookupOptions, 'active' | 'activeId'>> = {},
+  answers: Partial<ServiceClient> = {},
+  builtIn = false,
+) {
   const steps: Step[] = [];
   let next = 0;
   const answer = (value: string) => Promise.resolve(done({ value, requestId: 'req-1' }));
@@ -28,12 +34,14 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
     activeId: () => 'c1',
     active: () =>
       Promise.resolve(done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn, client })),
-    audit: auditWith((intent) => {
-      steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
-      return Promise.resolve(done((end) => steps.push(['end', intent.action, end.ok, end.code])));
+    gate: gateWith({
+      audit: auditWith((intent) => {
+        steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
+        return Promise.resolve(done((end) => steps.push(['end', intent.action, end.ok, end.code])));
+      }),
+      ...overrides,
     }),
     reveals: {
-      allow: () => done(null),
       open: () => (steps.push(['open']), { revealId: 'r1', hideAfterMs: 20_000 }),
       hide: (id) => steps.push(['hide', id]),
       hidden: (id) => steps.push(['hidden', id]),
@@ -43,11 +51,10 @@ function open(overrides: Partial<LookupOptions> = {}, answers: Partial<ServiceCl
       clear: () => (steps.push(['clear']), Promise.resolve()),
       write: (text) => (steps.push(['clipboard', text]), Promise.resolve(done({ clearAfterMs: 30_000 }))),
     },
-    disclosures: { check: () => done(null), count: () => Promise.resolve(done(null)) },
-    caseRequired: () => true,
     now: () => new Date('2026-01-02T03:04:05.678Z'),
     newId: () => `l${++next}`,
-    ...overrides,
+    ...('active' in overrides && { active: overrides.active }),
+    ...('activeId' in overrides && { activeId: overrides.activeId }),
   };
   return { app: openLookup(options), steps };
 }
@@ -91,7 +98,7 @@ test('a reveal is recorded, then fetched, then shown, and its answer carries the
 
 test('a limit of the day that is reached asks the service for nothing in clear', async () => {
   const { app, steps } = open({
-    disclosures: { check: () => failed('disclosure.limit'), count: () => Promise.resolve(done(null)) },
+    disclosures: { ...counts, check: () => failed('disclosure.limit') },
   });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).toMatchObject({
@@ -106,7 +113,7 @@ test('a limit of the day that is reached asks the service for nothing in clear',
 
 test('a value that can not be counted is not given out, though the service was asked meanwhile', async () => {
   const { app, steps } = open({
-    disclosures: { check: () => done(null), count: () => Promise.resolve(failed('file.disk-full')) },
+    disclosures: { ...counts, count: () => Promise.resolve(failed('file.disk-full')) },
   });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   const revealed = await app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
@@ -121,7 +128,7 @@ test('a value that can not be counted is not given out, though the service was a
 test('the request is under way while a reveal is counted, and its value waits for that', async () => {
   let counted: (outcome: Outcome<null>) => void = () => undefined;
   const counting = new Promise<Outcome<null>>((resolve) => (counted = resolve));
-  const { app, steps } = open({ disclosures: { check: () => done(null), count: () => counting } });
+  const { app, steps } = open({ disclosures: { ...counts, count: () => counting } });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   const revealed = app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
   const names = () => steps.slice(1).map(([name]) => name);
@@ -136,7 +143,7 @@ test('a reveal that the service refuses does not count', async () => {
   const { app } = open(
     {
       disclosures: {
-        check: () => done(null),
+        ...counts,
         count: (_kind, amount) => (amounts.push(amount), Promise.resolve(done(null))),
       },
     },
@@ -153,18 +160,7 @@ test.each([
     { audit: auditWith(() => Promise.resolve(failed('audit.unwritable'))) },
     'audit.unwritable',
   ],
-  [
-    'reveals are throttled',
-    {
-      reveals: {
-        allow: () => failed('reveal.throttled'),
-        open: () => ({ revealId: '', hideAfterMs: 1 }),
-        hide: () => undefined,
-        hidden: () => undefined,
-      },
-    },
-    'reveal.throttled',
-  ],
+  ['reveals are throttled', { reveals: { allow: () => failed('reveal.throttled') } }, 'reveal.throttled'],
 ] as const)('nothing is fetched while %s', async (_when, overrides, code) => {
   for (const act of ['reveal', 'copy'] as const) {
     const { app, steps } = open(overrides);

@@ -9,6 +9,7 @@ import { openLookup } from '../../../electron/lookup/lookup.ts';
 import { connectTo, type ClientSide } from '../../faults/client-side.ts';
 import { send, startFaultServer, type FaultServer, type Script } from '../../faults/fault-server.ts';
 import { tokenOf } from '../../faults/model-service.ts';
+import { gateWith } from '../../support/cleartext-gate.ts';
 import { everything, logFolder, value } from '../../support/audit-folder.ts';
 
 const connection = { name: 'Acme', environment: 'test' };
@@ -30,9 +31,8 @@ async function open() {
   const lookups = openLookup({
     activeId: () => 'c1',
     active: () => Promise.resolve(done({ connectionId: 'c1', builtIn: false, ...connection, client })),
-    audit,
+    gate: gateWith({ audit }),
     reveals: {
-      allow: () => done(null),
       open: () => ({ revealId: 'r1', hideAfterMs: 1 }),
       hide: () => undefined,
       hidden: () => undefined,
@@ -42,8 +42,6 @@ async function open() {
       write: () => Promise.resolve(done({ clearAfterMs: 1 })),
       clear: () => Promise.resolve(),
     },
-    disclosures: { check: () => done(null), count: () => Promise.resolve(done(null)) },
-    caseRequired: () => true,
     now: () => new Date(),
     newId: () => `l${++next}`,
   });

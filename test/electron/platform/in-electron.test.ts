@@ -215,7 +215,7 @@ async function startWaitingBatch({ page }: Pick<LaunchedApp, 'page'>): Promise<s
   await answerOf(page, 'connections.choose', { id, policy: 'analyst' });
   const { sourceId } = await answerOf(page, 'batch.paste', { text: 'card\n4111117309211111\n' });
   const plan = planOf([detokenize(0, { policy: 'analyst', definition: 'card' })]);
-  const { jobId } = await answerOf(page, 'batch.start', { sourceId, plan, revealReason: null });
+  const { jobId } = await answerOf(page, 'batch.start', { sourceId, plan, grounds: null });
   return jobId;
 }
 

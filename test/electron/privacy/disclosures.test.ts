@@ -1,14 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import { openDisclosureFile } from '../../../electron/privacy/disclosure-file.ts';
-import {
-  createDisclosures,
-  defaultLimits,
-  type Disclosures,
-  recordDisclosure,
-} from '../../../electron/privacy/disclosures.ts';
+import { createDisclosures, defaultLimits, type Disclosures } from '../../../electron/privacy/disclosures.ts';
 import { codeOf, noLog, valueOf } from '../../support/batch-app.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -127,35 +122,5 @@ describe('disclosures', () => {
     expect(await print('^4')).toMatch(/^[0-9a-f]{16}$/);
     expect(await print('^4')).toBe(await print('^4'));
     expect(await print('^4')).not.toBe(await print('^5'));
-  });
-});
-
-describe('an act in clear is recorded', () => {
-  it('once it is counted and the log is anchored, neither of which waits for the other', async () => {
-    const disclosures = await setUp().open();
-    let isRecorded = false;
-    let finish: (anchored: Outcome<null>) => void = () => undefined;
-    const anchoring = new Promise<Outcome<null>>((resolve) => (finish = resolve));
-    const recording = recordDisclosure({ anchor: () => anchoring }, disclosures, 'reveals');
-    void recording.then(() => (isRecorded = true));
-    await expect.poll(() => disclosures.today().reveals).toBe(1);
-    expect(isRecorded).toBe(false);
-    finish(done(null));
-    expect(codeOf(await recording)).toBe('ok');
-  });
-
-  it('not where the log is not anchored: then it is not counted either', async () => {
-    const person = setUp();
-    const audit = { anchor: () => Promise.resolve(failed('audit.unwritable')) };
-    const refused = await recordDisclosure(audit, await person.open(), 'copies');
-    expect(refused).toEqual(failed('audit.unwritable'));
-    expect((await person.open()).today().copies).toBe(0);
-  });
-
-  it('not where it can not be counted', async () => {
-    const person = setUp();
-    fs.mkdirSync(`${person.file}.partial/x`, { recursive: true });
-    const audit = { anchor: () => Promise.resolve(done(null)) };
-    expect(codeOf(await recordDisclosure(audit, await person.open(), 'copies'))).toBe('file.unwritable');
   });
 });

@@ -52,7 +52,7 @@ async function runBatch(app: WholeApp): Promise<string> {
   const { definition, token } = valueOf(await app.ask('lookup.sample', {}));
   const { sourceId } = valueOf(await app.ask('batch.paste', { text: `card\n${token}\n` }));
   const plan = planOf([detokenize(0, { policy: 'analyst', definition })]);
-  const { jobId } = valueOf(await app.ask('batch.start', { sourceId, plan, revealReason: null }));
+  const { jobId } = valueOf(await app.ask('batch.start', { sourceId, plan, grounds: null }));
   await expect.poll(async () => (await jobOf(app, jobId))?.state, { timeout: 20_000 }).toBe('finished');
   // It is finished a moment before it can be exported.
   const tooShort = { ...plainExport, jobId, passphrase: obscured('short') };
@@ -141,10 +141,10 @@ test('a case is asked for in batches too: by cells, exports and matches', async 
   const jobId = await runBatch(app);
   const without = { reason: 'Refund', caseReference: '' };
   const { sourceId } = valueOf(await app.ask('batch.paste', { text: 'card\n4111111111111111\n' }));
-  const match = { sourceId, plan: matchPlan(), revealReason: { ...without, confirmRows: null } };
+  const match = { sourceId, plan: matchPlan(), grounds: without };
   for (const refused of [
     app.ask('batch.reveal', { ...without, xorKey, jobId, row: 1, column: 0 }),
-    app.ask('batch.export', { ...plainExport, ...without, jobId }),
+    app.ask('batch.export', { ...plainExport, grounds: without, jobId }),
     app.ask('batch.try', match),
     app.ask('batch.start', match),
   ])
@@ -160,7 +160,7 @@ test('a reason that is not the administrator’s is refused for reveals, copies,
     app.ask('lookup.reveal', { ...given, xorKey, lookupId }),
     app.ask('lookup.copy', { ...given, what: 'cleartext', lookupId }),
     app.ask('batch.reveal', { ...given, xorKey, jobId, row: 1, column: 0 }),
-    app.ask('batch.export', { ...plainExport, ...given, jobId }),
+    app.ask('batch.export', { ...plainExport, grounds: given, jobId }),
   ];
   for (const refused of await Promise.all(asks(other))) expect(codeOf(refused)).toBe('reveal.reason-refused');
   for (const accepted of await Promise.all(asks(reason))) expect(codeOf(accepted)).toBe('ok');
@@ -168,10 +168,10 @@ test('a reason that is not the administrator’s is refused for reveals, copies,
   const { sourceId } = valueOf(await app.ask('batch.paste', { text: 'card\n4111111111111111\n' }));
   const match = { ...other, confirmRows: null };
   const plan = matchPlan();
-  expect(codeOf(await app.ask('batch.try', { sourceId, plan, revealReason: match }))).toBe(
+  expect(codeOf(await app.ask('batch.try', { sourceId, plan, grounds: match }))).toBe(
     'reveal.reason-refused',
   );
-  expect(codeOf(await app.ask('batch.start', { sourceId, plan, revealReason: match }))).toBe(
+  expect(codeOf(await app.ask('batch.start', { sourceId, plan, grounds: match }))).toBe(
     'reveal.reason-refused',
   );
 });
@@ -186,7 +186,7 @@ describe('exports in clear', () => {
     const app = await withService({ cleartextExport: 'forbidden' });
     const jobId = await runBatch(app);
     const before = fs.readdirSync(app.home);
-    const inClear = { ...plainExport, ...reason, jobId };
+    const inClear = { ...plainExport, grounds: reason, jobId };
     const passphrase = obscured('correct horse');
     expect(codeOf(await app.ask('batch.export', inClear))).toBe('export.forbidden');
     expect(codeOf(await app.ask('batch.export', { ...inClear, passphrase }))).toBe('export.forbidden');
@@ -197,7 +197,7 @@ describe('exports in clear', () => {
   test('encrypted only, a plain file is refused', async () => {
     const app = await withService({ cleartextExport: 'encrypted' });
     const jobId = await runBatch(app);
-    const inClear = { ...plainExport, ...reason, jobId };
+    const inClear = { ...plainExport, grounds: reason, jobId };
     expect(codeOf(await app.ask('batch.export', inClear))).toBe('export.unencrypted');
     const passphrase = obscured('correct horse');
     expect(codeOf(await app.ask('batch.export', { ...inClear, passphrase }))).toBe('ok');
@@ -208,11 +208,9 @@ describe('matching in batches', () => {
   test('forbidden, neither a trial nor a batch is run', async () => {
     const app = await withService({ bulkMatch: false });
     const { sourceId } = valueOf(await app.ask('batch.paste', { text: 'card\n4111111111111111\n' }));
-    const revealReason = { ...reason, confirmRows: null };
+    const grounds = reason;
     for (const call of ['batch.try', 'batch.start'] as const)
-      expect(codeOf(await app.ask(call, { sourceId, plan: matchPlan(), revealReason }))).toBe(
-        'pattern.forbidden',
-      );
+      expect(codeOf(await app.ask(call, { sourceId, plan: matchPlan(), grounds }))).toBe('pattern.forbidden');
     expect(codeOf(await app.ask('batch.preflight', { sourceId, plan: matchPlan() }))).toBe(
       'pattern.forbidden',
     );
@@ -221,8 +219,8 @@ describe('matching in batches', () => {
   test('a batch of earlier is not gone on with', async () => {
     const first = await withService({});
     const { sourceId } = valueOf(await first.ask('batch.paste', { text: 'card\n4111111111111111\n' }));
-    const revealReason = { ...reason, confirmRows: null };
-    const { jobId } = valueOf(await first.ask('batch.start', { sourceId, plan: matchPlan(), revealReason }));
+    const grounds = reason;
+    const { jobId } = valueOf(await first.ask('batch.start', { sourceId, plan: matchPlan(), grounds }));
     await expect.poll(async () => (await jobOf(first, jobId))?.state, { timeout: 20_000 }).toBe('finished');
     const home = path.join(first.home, 'again');
     fs.mkdirSync(home);
@@ -247,7 +245,7 @@ describe('limits of a day', () => {
           ? app.ask(call, { ...reason, xorKey, lookupId })
           : call === 'lookup.copy'
             ? app.ask(call, { ...reason, what: 'cleartext', lookupId })
-            : app.ask(call, { ...plainExport, ...reason, jobId });
+            : app.ask(call, { ...plainExport, grounds: reason, jobId });
       expect(codeOf(await ask())).toBe('ok');
       expect(codeOf(await ask())).toBe('disclosure.limit');
       expect(valueOf(await app.ask('app.disclosures', {})).limits).toMatchObject({
@@ -281,8 +279,8 @@ describe('limits of a day', () => {
     const app = await withService({ maxMatchAnswersPerDay: 1 });
     const text = 'card\n4111111111111111\n5555555555554444\n';
     const { sourceId } = valueOf(await app.ask('batch.paste', { text }));
-    const revealReason = { ...reason, confirmRows: null };
-    const tried = await app.ask('batch.try', { sourceId, plan: matchPlan(), revealReason });
+    const grounds = reason;
+    const tried = await app.ask('batch.try', { sourceId, plan: matchPlan(), grounds });
     expect(tried).toMatchObject({
       ok: false,
       failure: { code: 'disclosure.limit', subject: 'matchAnswers' },
@@ -292,8 +290,8 @@ describe('limits of a day', () => {
   test('no expression of their own is sent where none is allowed', async () => {
     const app = await withService({ maxExpressionsPerDay: 0 });
     const { sourceId } = valueOf(await app.ask('batch.paste', { text: 'card\n4111111111111111\n' }));
-    const revealReason = { ...reason, confirmRows: null };
-    const tried = await app.ask('batch.try', { sourceId, plan: matchPlan(), revealReason });
+    const grounds = reason;
+    const tried = await app.ask('batch.try', { sourceId, plan: matchPlan(), grounds });
     expect(tried).toMatchObject({ ok: false, failure: { code: 'disclosure.limit', subject: 'expressions' } });
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ColumnPlan } from '../../../electron/contract/models/batch.ts';
 import type { ServiceProfile } from '../../../electron/service/profile.ts';
-import { codeOf, fakeService, matchReason, openApp, planOf, valueOf } from '../../support/batch-app.ts';
+import { codeOf, fakeService, someGrounds, openApp, planOf, valueOf } from '../../support/batch-app.ts';
 
 const lookahead = '^4(?=1)';
 const rows = ['tok', ...Array.from({ length: 3 }, (_, row) => `4${row}`)].join('\n');
@@ -28,7 +28,7 @@ async function openWith(expressions: ServiceProfile['expressions']) {
 test('4.15 an expression that RE2 has not is refused before anything is sent, as the shipped profile wants it', async () => {
   const { app, service, sourceId } = await openWith('RE2');
   const plan = planOf([match(lookahead)]);
-  const started = await app.batch['batch.start']({ sourceId, plan, revealReason: matchReason });
+  const started = await app.batch['batch.start']({ sourceId, plan, grounds: someGrounds });
   expect(codeOf(started)).toBe('pattern.unsupported');
   const tried = await app.batch['batch.testPattern']({ pattern: lookahead, samples: ['41'], own: null });
   expect(codeOf(tried)).toBe('pattern.unsupported');
@@ -39,7 +39,7 @@ test('4.15 an expression that RE2 has not is refused before anything is sent, as
 test('4.15 one that is left to the service is sent as it was typed, with a reason, and is not tried here', async () => {
   const { app, service, sourceId } = await openWith('service');
   const plan = planOf([match(lookahead)]);
-  const without = await app.batch['batch.start']({ sourceId, plan, revealReason: null });
+  const without = await app.batch['batch.start']({ sourceId, plan, grounds: null });
   expect(codeOf(without)).toBe('reveal.reason-required');
   service.answer = (_, elements) => ({
     ok: true,

@@ -108,7 +108,7 @@ async function workWithMany(app: WholeApp, policy: string): Promise<string[]> {
   const { jobId } = value(
     await app.ask('batch.start', {
       sourceId: source.sourceId,
-      revealReason: null,
+      grounds: null,
       plan: {
         reading: { encoding: 'utf-8', delimiter: ',', header: true },
         columns: [
@@ -142,9 +142,7 @@ async function workWithMany(app: WholeApp, policy: string): Promise<string[]> {
       delimiter: ',',
       byteOrderMark: false,
       newline: '\n',
-      reason: 'Refund',
-      caseReference: 'C-1',
-      confirmRows: null,
+      grounds: { reason: 'Refund', caseReference: 'C-1' },
       passphrase: null,
     }),
   );

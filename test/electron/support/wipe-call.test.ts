@@ -54,7 +54,7 @@ test('a locked app does not answer, and one with a batch that runs refuses', asy
   valueOf(await app.ask('connections.choose', { id, policy: 'analyst' }));
   const { sourceId } = valueOf(await app.ask('batch.paste', { text: 'card\n4111117309211111\n' }));
   const plan = planOf([detokenize(0, { policy: 'analyst', definition: 'card' })]);
-  const { jobId } = valueOf(await app.ask('batch.start', { sourceId, plan, revealReason: null }));
+  const { jobId } = valueOf(await app.ask('batch.start', { sourceId, plan, grounds: null }));
   await expect
     .poll(() => app.events.some(({ name, payload }) => name === 'batch.job' && isRunning(payload, jobId)))
     .toBe(true);

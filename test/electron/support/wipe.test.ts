@@ -256,7 +256,7 @@ test('knows every entry that the app makes, also without its index', async () =>
   const { definition, token } = valueOf(await app.ask('lookup.sample', {}));
   const { sourceId } = valueOf(await app.ask('batch.paste', { text: `card\n${token}\n` }));
   const plan = planOf([detokenize(0, { policy: 'analyst', definition })]);
-  valueOf(await app.ask('batch.start', { sourceId, plan, revealReason: null }));
+  valueOf(await app.ask('batch.start', { sourceId, plan, grounds: null }));
   await app.close();
   const document = JSON.parse(fs.readFileSync(path.join(home, 'desk.json'), 'utf8')) as {
     keychainIndex: string[];

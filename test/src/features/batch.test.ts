@@ -765,7 +765,7 @@ describe('a pattern', () => {
     expect(draft.plan?.columns).toMatchObject([{ parts, pattern: null }]);
     expect(draft.isDisclosing).toBe(false);
     await draft.tryRows();
-    expect(fake.seen.find(({ name }) => name === 'batch.try')?.input).toMatchObject({ revealReason: null });
+    expect(fake.seen.find(({ name }) => name === 'batch.try')?.input).toMatchObject({ grounds: null });
   });
 
   it('that tells more than the mask goes out with its reason', async () => {
@@ -776,9 +776,9 @@ describe('a pattern', () => {
     expect(draft.isDisclosing).toBe(true);
     draft.match(1, { ...emptyPattern, bin: '41111111' });
     expect(draft.isDisclosing).toBe(true);
-    const revealReason = { reason: 'Fraud review', caseReference: 'C-1', confirmRows: null };
-    await draft.start(revealReason);
-    expect(fake.seen.find(({ name }) => name === 'batch.start')?.input).toMatchObject({ revealReason });
+    const grounds = { reason: 'Fraud review', caseReference: 'C-1', confirmRows: null };
+    await draft.start(grounds);
+    expect(fake.seen.find(({ name }) => name === 'batch.start')?.input).toMatchObject({ grounds });
     // Another definition has another mask.
     draft.match(1, { ...emptyPattern, lastFour: '1234' });
     expect(draft.isDisclosing).toBe(false);
@@ -1002,14 +1002,34 @@ describe('a failed request that is tried again', () => {
 });
 
 describe('an ended job', () => {
+  it('asks for a reason where main does before values are sent again, then sends them with it', async () => {
+    const refused = { ok: false, failure: { code: 'reveal.reason-required' } } as const;
+    const { fake, controller } = await open({
+      jobs: [data.job({ state: 'finished' })],
+      answers: { 'batch.retry': ({ grounds }) => (grounds === null ? refused : done({})) },
+    });
+    controller.view('job-1');
+    const { run } = controller;
+    if (run === null) throw new Error('no run');
+    await run.retry(null);
+    expect([run.panel, run.failure]).toEqual(['again', null]);
+    Object.assign(run.app, { reason: 'Fraud review', caseReference: ' D-1 ' });
+    await run.sendAgain();
+    expect(fake.seen.findLast(({ name }) => name === 'batch.retry')?.input).toMatchObject({
+      code: null,
+      grounds: { reason: 'Fraud review', caseReference: 'D-1' },
+    });
+    expect([run.panel, run.failure]).toEqual([null, null]);
+  });
+
   it('is retried for all failures or for one code', async () => {
     const { fake, controller } = await open({ jobs: [data.job({ state: 'finished' })] });
     controller.view('job-1');
     await controller.run?.retry('service.failing');
     await controller.run?.retry(null);
     expect(fake.seen.filter(({ name }) => name === 'batch.retry').map(({ input }) => input)).toEqual([
-      { jobId: 'job-1', code: 'service.failing' },
-      { jobId: 'job-1', code: null },
+      { jobId: 'job-1', code: 'service.failing', grounds: null },
+      { jobId: 'job-1', code: null, grounds: null },
     ]);
   });
 

@@ -1,10 +1,10 @@
+import type { Grounds } from '../../../../electron/contract/models/lookup.ts';
 import type { Failure } from '../../../../electron/contract/errors.ts';
 import type {
   Column,
   ColumnPlan,
   Job,
   Mapping,
-  MatchReason,
   Notice,
   Plan,
   Preflight,
@@ -213,11 +213,11 @@ export class BatchDraft {
     );
   }
 
-  async tryRows(revealReason: MatchReason | null = null): Promise<void> {
+  async tryRows(grounds: Grounds | null = null): Promise<void> {
     const plan = this.plan;
     if (plan === null) return;
     const turn = this.#turn;
-    const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan, revealReason });
+    const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan, grounds });
     if (turn !== this.#turn) return;
     this.failure = outcome.ok ? null : outcome.failure;
     this.trial = outcome.ok ? outcome.value.rows : null;
@@ -226,13 +226,13 @@ export class BatchDraft {
   }
 
   /** The id of the new job, or null when it could not start. */
-  async start(revealReason: MatchReason | null = null): Promise<string | null> {
+  async start(grounds: Grounds | null = null): Promise<string | null> {
     const plan = this.plan;
     if (plan === null) return null;
     const outcome = await this.#api.call('batch.start', {
       sourceId: this.source.sourceId,
       plan,
-      revealReason,
+      grounds,
     });
     this.failure = outcome.ok ? null : outcome.failure;
     return outcome.ok ? outcome.value.jobId : null;

@@ -1,5 +1,6 @@
 import { newXorKey } from '../../../../electron/contract/obscured.ts';
-import type { Failure, FailureCode } from '../../../../electron/contract/errors.ts';
+import type { Grounds } from '../../../../electron/contract/models/lookup.ts';
+import type { Failure, FailureCode, Outcome } from '../../../../electron/contract/errors.ts';
 import type {
   CanaryCell,
   ExportChoice,
@@ -51,9 +52,7 @@ export function defaultExport(job: Job): ExportChoice {
     delimiter: isWorkbook(job) ? ',' : job.plan.reading.delimiter,
     byteOrderMark: true,
     newline: '\r\n',
-    reason: '',
-    caseReference: '',
-    confirmRows: null,
+    grounds: null,
     passphrase: null,
   };
 }
@@ -98,8 +97,6 @@ export function retriesOf({
 /** What stands beside the table. */
 export type SidePanel = 'columns' | 'detail' | 'profile';
 
-type JobCommand = 'batch.pause' | 'batch.resume' | 'batch.cancel';
-
 /** The job that is shown, running or ended. Its rows are masked; cleartext of the one revealed cell is in the app store. */
 export class BatchRun {
   readonly app: AppStore;
@@ -108,7 +105,10 @@ export class BatchRun {
   readonly table: ResultsTable;
   /** `column`: as the window counts them, `rowHead` for the row's own. */
   active = $state.raw<Cell>({ row: 0, column: rowHead });
-  panel = $state<'reveal' | 'export' | 'change' | null>(null);
+  /** `again`: values are to be sent again, and their expression needs a reason. */
+  panel = $state<'reveal' | 'export' | 'change' | 'again' | null>(null);
+  /** What is sent once a reason is given. */
+  #asked: ((grounds: Grounds) => Promise<unknown>) | null = null;
   /** What the run sent first; empty before, and after the app was started again. */
   firstValues = $state.raw<CanaryCell[]>([]);
   exported = $state.raw<Exported | null>(null);
@@ -163,24 +163,45 @@ export class BatchRun {
     this.active = cell;
   }
 
-  async command(command: JobCommand): Promise<void> {
+  async command(command: 'batch.pause' | 'batch.cancel'): Promise<void> {
     const outcome = await this.#api.call(command, { jobId: this.jobId });
     this.failure = outcome.ok ? null : outcome.failure;
   }
 
+  async resume(grounds: Grounds | null = null): Promise<void> {
+    const outcome = await this.#api.call('batch.resume', { jobId: this.jobId, grounds });
+    this.#sent(outcome, (given) => this.resume(given));
+  }
+
+  /** What was asked before a reason was given. */
+  async sendAgain(): Promise<void> {
+    await this.#asked?.(this.app.grounds());
+  }
+
+  /** Main asks for a reason where an expression of the job tells more than the mask: then it is `again` with one. */
+  #sent(outcome: Outcome<unknown>, again: (grounds: Grounds) => Promise<unknown>): void {
+    const needsReason = !outcome.ok && outcome.failure.code === 'reveal.reason-required';
+    this.failure = outcome.ok || needsReason ? null : outcome.failure;
+    if (needsReason) {
+      this.open('again');
+      this.#asked = again;
+    } else if (this.panel === 'again') this.close();
+  }
+
   /** Retries the values that failed with this code; null retries every value that can be retried. */
-  async retry(code: FailureCode | null): Promise<void> {
-    const outcome = await this.#api.call('batch.retry', { jobId: this.jobId, code });
-    this.failure = outcome.ok ? null : outcome.failure;
+  async retry(code: FailureCode | null, grounds: Grounds | null = null): Promise<void> {
+    const outcome = await this.#api.call('batch.retry', { jobId: this.jobId, code, grounds });
+    this.#sent(outcome, (given) => this.retry(code, given));
   }
 
   /**
    * Takes in a list of failed rows that a person corrected. False where the source is no such list: then nothing was done.
    */
-  async mend({ sourceId }: Pick<Source, 'sourceId'>): Promise<boolean> {
-    const outcome = await this.#api.call('batch.mend', { jobId: this.jobId, sourceId });
+  async mend(source: Pick<Source, 'sourceId'>, grounds: Grounds | null = null): Promise<boolean> {
+    const { sourceId } = source;
+    const outcome = await this.#api.call('batch.mend', { jobId: this.jobId, sourceId, grounds });
     this.mended = outcome.ok ? outcome.value : null;
-    this.failure = outcome.ok ? null : outcome.failure;
+    this.#sent(outcome, (given) => this.mend(source, given));
     return outcome.ok || outcome.failure.code !== 'mend.other-list';
   }
 
@@ -192,9 +213,11 @@ export class BatchRun {
   }
 
   /** Runs again under other policies what was refused. */
-  async changePolicy(changes: PolicyChange[]): Promise<void> {
-    const outcome = await this.#api.call('batch.changePolicy', { jobId: this.jobId, changes });
-    this.panelFailure = outcome.ok ? null : outcome.failure;
+  async changePolicy(changes: PolicyChange[], grounds: Grounds | null = null): Promise<void> {
+    const outcome = await this.#api.call('batch.changePolicy', { jobId: this.jobId, changes, grounds });
+    this.#sent(outcome, (given) => this.changePolicy(changes, given));
+    this.panelFailure = this.failure;
+    this.failure = null;
     if (!outcome.ok) return;
     this.firstValues = [];
     this.close();
@@ -212,7 +235,7 @@ export class BatchRun {
     return { label: this.app.definition(planned.definition).label, policy: planned.policy };
   }
 
-  open(panel: 'reveal' | 'export' | 'change'): void {
+  open(panel: 'reveal' | 'export' | 'change' | 'again'): void {
     if (panel === 'reveal' && !this.revealable) return;
     this.panelFailure = null;
     this.exported = null;
@@ -222,6 +245,7 @@ export class BatchRun {
   close(): void {
     this.panel = null;
     this.panelFailure = null;
+    this.#asked = null;
   }
 
   async reveal(): Promise<void> {
@@ -235,8 +259,7 @@ export class BatchRun {
       row: row.row,
       column: this.active.column,
       xorKey,
-      reason: this.app.reason.trim(),
-      caseReference: this.app.caseReference.trim(),
+      ...this.app.grounds(),
     });
     if (!outcome.ok) {
       this.panelFailure = outcome.failure;

@@ -250,7 +250,7 @@ describe('the list of failed rows', () => {
       planOf([detokenize(1, { operation: 'tokenize' })]),
     );
     const choice = { rows: 'failed' } as const;
-    const hidden = (await bytesOf(job, { ...choice, content: 'masked', reason: '' })).toString();
+    const hidden = (await bytesOf(job, { ...choice, content: 'masked', grounds: null })).toString();
     expect(hidden).toBe(
       'source_row,column,reason,code,name,card\n' +
         '1,card,Refused by the service: 411111••••••1111 is not known,service.element-refused,a,411111••••••1111\n',
@@ -260,7 +260,7 @@ describe('the list of failed rows', () => {
       ...choice,
       safety: 'source',
       jobId: job.jobId,
-      reason: '',
+      grounds: null,
     });
     expect(codeOf(refused)).toBe('reveal.reason-required');
     expect(await exportOf(job, choice)).toContain(',a,4111111111111111\n');

@@ -95,9 +95,9 @@ describe('preflight', () => {
     ['pattern.unsupported', planOf([detokenize(0, { operation: 'match', pattern: '(4)\\1' })])],
   ])('refuses with %s', async (code, plan) => {
     const sourceId = await app.open(await app.write('in.csv', 'a,b\n1,2\n'));
-    const revealReason = null;
+    const grounds = null;
     for (const call of ['batch.preflight', 'batch.try', 'batch.start'] as const) {
-      expect(codeOf(await app.batch[call]({ sourceId, plan, revealReason })), call).toBe(code);
+      expect(codeOf(await app.batch[call]({ sourceId, plan, grounds })), call).toBe(code);
     }
   });
 });
@@ -107,7 +107,7 @@ describe('the trial', () => {
     const content = 'token\n' + Array.from({ length: 500 }, (_, i) => `tok${i}`).join('\n');
     const sourceId = await app.open(await app.write('in.csv', content));
     const page = valueOf(
-      await app.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null }),
+      await app.batch['batch.try']({ sourceId, plan: planOf([detokenize(0)]), grounds: null }),
     );
     expect(calls['batch.try'].output.parse(page).rows).toHaveLength(20);
     expect(page.rows[19]?.cells).toEqual([{ text: '•••••••', state: 'ok' }]);
@@ -127,7 +127,7 @@ describe('the trial', () => {
       });
     const sourceId = await app.open(await app.write('in.csv', 'card_token,ssn_token\nc1,s1\n'));
     const plan = planOf([detokenize(0, { into: 'beside' }), detokenize(1, { definition: 'ssn' })]);
-    const page = valueOf(await app.batch['batch.try']({ sourceId, plan, revealReason: null }));
+    const page = valueOf(await app.batch['batch.try']({ sourceId, plan, grounds: null }));
     expect(page.rows[0]?.cells).toEqual([
       { text: 'c1', state: 'kept' },
       { text: '•••-••-0001', state: 'ok' },
@@ -141,7 +141,7 @@ describe('the trial', () => {
     const outcome = await app.batch['batch.try']({
       sourceId,
       plan: planOf([detokenize(0)]),
-      revealReason: null,
+      grounds: null,
     });
     expect(outcome).toEqual({ ok: false, failure: { code: 'service.credentials', requestId: 'r-1' } });
   });

@@ -23,7 +23,7 @@ it('finds out once how a source is read, for preview, preflight, try and start',
   valueOf(await app.batch['batch.preview']({ sourceId, reading, masked: null }));
   const plan = { reading, columns: [detokenize(0)] };
   valueOf(await app.batch['batch.preflight']({ sourceId, plan }));
-  valueOf(await app.batch['batch.try']({ sourceId, plan, revealReason: null }));
+  valueOf(await app.batch['batch.try']({ sourceId, plan, grounds: null }));
   expect(await app.run(sourceId, plan)).toMatchObject({ state: 'finished', tally: { ok: 2 } });
   expect(detectFormat).toHaveBeenCalledTimes(1);
 });
@@ -48,6 +48,6 @@ it('refuses a file that has changed since, though its format is remembered', asy
   const plan = { reading, columns: [detokenize(0)] };
   expect(codeOf(await app.batch['batch.preview']({ sourceId, reading, masked: null }))).toBe('file.changed');
   expect(codeOf(await app.batch['batch.preflight']({ sourceId, plan }))).toBe('file.changed');
-  expect(codeOf(await app.batch['batch.start']({ sourceId, plan, revealReason: null }))).toBe('file.changed');
+  expect(codeOf(await app.batch['batch.start']({ sourceId, plan, grounds: null }))).toBe('file.changed');
   expect(app.service.sent).toEqual([]);
 });

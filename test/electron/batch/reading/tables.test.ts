@@ -256,9 +256,7 @@ describe('from table to table', () => {
             encoding: 'utf-8',
             byteOrderMark: false,
             newline: '\r\n',
-            reason: 'Refund',
-            caseReference: '',
-            confirmRows: null,
+            grounds: { reason: 'Refund', caseReference: '' },
             passphrase: null,
           });
           const path = join(app.folder, valueOf(outcome)?.name ?? '');

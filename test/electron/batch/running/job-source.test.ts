@@ -34,7 +34,7 @@ async function cancelled(total: boolean): Promise<Job> {
     if (app.service.sent.length >= 2_000) void app.batch['batch.cancel']({ jobId });
     return null;
   };
-  jobId = valueOf(await app.batch['batch.start']({ sourceId, plan, revealReason: null })).jobId;
+  jobId = valueOf(await app.batch['batch.start']({ sourceId, plan, grounds: null })).jobId;
   return app.until(jobId, 'cancelled', 'finished');
 }
 

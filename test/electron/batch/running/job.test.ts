@@ -47,9 +47,8 @@ const expected = table.replace(/^tok\d+/gm, cleartextOf).replaceAll('\n', '\r\n'
 
 async function begin(content = table): Promise<string> {
   const sourceId = await app.open(await app.write('in.csv', content));
-  return valueOf(
-    await app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null }),
-  ).jobId;
+  return valueOf(await app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), grounds: null }))
+    .jobId;
 }
 
 /** As the job itself reports them. */
@@ -535,9 +534,7 @@ describe('exports', () => {
       content: 'cleartext',
       rows: 'all',
       ...choice,
-      reason: 'Refund',
-      caseReference: '',
-      confirmRows: null,
+      grounds: { reason: 'Refund', caseReference: '' },
       passphrase: null,
     });
     expect(valueOf(outcome)).toMatchObject({ escaped: 4, rowsWritten: 5 });
@@ -606,7 +603,7 @@ describe('an app that closes', () => {
       },
     });
     const sourceId = await app.open(await app.write('in.csv', table));
-    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null });
+    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), grounds: null });
     await asked.promise;
     const closed = app.batch.close();
     gate.resolve(null);
@@ -635,7 +632,7 @@ describe('an app that closes', () => {
 
   it('begins no job any more', async () => {
     const sourceId = await app.open(await app.write('in.csv', table));
-    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), revealReason: null });
+    const started = app.batch['batch.start']({ sourceId, plan: planOf([detokenize(0)]), grounds: null });
     await app.batch.close();
     expect(codeOf(await started)).not.toBe('ok');
     expect(app.service.sent).toEqual([]);

@@ -135,7 +135,7 @@ describe('a filter', () => {
     app.service.answer = () => (++requests > 10 ? held : null);
     const sourceId = await app.open(await app.write('in.csv', table));
     const { jobId } = valueOf(
-      await app.batch['batch.start']({ sourceId, plan: planOf([detokenize(1)]), revealReason: null }),
+      await app.batch['batch.start']({ sourceId, plan: planOf([detokenize(1)]), grounds: null }),
     );
     const view = where(3, 'contains', 'second');
     await expect.poll(async () => (await page(jobId, view)).total).toBeGreaterThan(50);
@@ -430,7 +430,7 @@ describe('an export of the rows shown', () => {
     const view = { ...shown, sort: { column: 2, descending: true } };
     const before = await page(jobId, view, 0, { count: 3, filter: 'ok' });
     const written = valueOf(
-      await app.export(jobId, { rows: 'shown', shown: { ...shown }, content: 'masked', reason: '' }),
+      await app.export(jobId, { rows: 'shown', shown: { ...shown }, content: 'masked', grounds: null }),
     );
     const lines = written.trimEnd().split('\r\n');
     expect(lines[0]).toBe('id,card,amount,note');
@@ -447,7 +447,7 @@ describe('an export of the rows shown', () => {
     app.service.refuses = (value) => value === 'tok9';
     const { jobId } = await finish();
     const shown = { filter: 'all' as const, where: where(3, 'contains', 'chargeback').where };
-    const masked = { rows: 'shown', shown, content: 'masked', reason: '' } as const;
+    const masked = { rows: 'shown', shown, content: 'masked', grounds: null } as const;
     const lines = valueOf(await app.export(jobId, masked)).split('\r\n');
     expect(lines[0]).toBe('id,card,amount,note,error');
     expect(lines[2]).toMatch(/,service.element-refused$/);

@@ -1,0 +1,26 @@
+import { done } from '../../electron/contract/errors.ts';
+import {
+  createCleartextGate,
+  type CleartextGate,
+  type CleartextGateOptions,
+} from '../../electron/privacy/cleartext-act.ts';
+import { auditWith } from './fake-audit.ts';
+
+/** Counts without a limit. */
+export const counts: CleartextGateOptions['disclosures'] = {
+  check: () => done(null),
+  count: () => Promise.resolve(done(null)),
+  countMatch: () => Promise.resolve(done(null)),
+  fingerprint: () => Promise.resolve(done('0123456789abcdef')),
+};
+
+/** The product's own gate; what a test does not hand in allows everything and counts nothing. */
+export const gateWith = (options: Partial<CleartextGateOptions> = {}): CleartextGate =>
+  createCleartextGate({
+    audit: auditWith(() => Promise.resolve(done(() => undefined))),
+    disclosures: counts,
+    reveals: { allow: () => done(null) },
+    caseRequired: () => true,
+    managed: {},
+    ...options,
+  });
