@@ -41,7 +41,7 @@ import type { Platform } from './platform/platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
 import { nameForWindows, removeRegistrations } from './platform/windows-registrations.ts';
-import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/managed-settings.ts';
+import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/read-managed-settings.ts';
 import { wipe } from './support/wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */

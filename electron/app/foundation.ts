@@ -19,7 +19,8 @@ import { readHomeId, settleHome, storeHomeId } from '../settings/home-id.ts';
 import { isAllowedHost, withManagedSettings } from '../settings/managed-settings.ts';
 import { settingsDocument, documentMigrations, documentVersion } from '../settings/settings.ts';
 import { createStore } from '../settings/store.ts';
-import { accountsOf, accountsOfHome, createKeychain, type Keychain } from '../storage/keychain.ts';
+import { accountsOf, accountsOfHome } from '../storage/keychain-accounts.ts';
+import { createKeychain, type Keychain } from '../storage/keychain.ts';
 import { systemClock } from '../util/clock.ts';
 import type { AppOptions } from './options.ts';
 

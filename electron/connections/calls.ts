@@ -1,5 +1,3 @@
-import { constants } from 'node:fs';
-import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditIntent } from '../audit/entries.ts';
@@ -17,7 +15,10 @@ import type { KeyRotation } from './rotation.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ConnectionProfiles } from './profiles.ts';
 import { testPolicy } from '../service/test-policy.ts';
-import { nonBlocking } from '../storage/byte-source.ts';
+import { readChosenFile } from '../storage/read-small-file.ts';
+
+/** A PKCS #12 file has a few kilobytes. */
+const maxCertificateBytes = 1024 * 1024;
 
 interface ConnectionHandlerOptions {
   readonly platform: Pick<Platform, 'chooseFile'>;
@@ -141,7 +142,10 @@ export function createConnectionHandlers({
       const file = await platform.chooseFile('certificate');
       if (file === null) return done(null);
       return change('StoreCertificate', id, async () => {
-        const pfx = await readCertificateFile(file);
+        const pfx = await readChosenFile(file, {
+          maxBytes: maxCertificateBytes,
+          unfit: 'certificate.invalid',
+        });
         return pfx.ok ? connections.storeCertificate(id, pfx.value, restoreText(passphrase)) : pfx;
       });
     },
@@ -212,29 +216,4 @@ export function createConnectionHandlers({
       return chosen.ok ? done({ id }) : chosen;
     },
   };
-}
-
-/** A PKCS #12 file has a few kilobytes. */
-const maxCertificateBytes = 1024 * 1024;
-
-/** The bytes of a file a person chose. Failures: file.unreadable, certificate.invalid (over 1 MiB, or no file). */
-async function readCertificateFile(file: string): Promise<Outcome<Buffer>> {
-  const subject = path.basename(file).slice(0, 300);
-  try {
-    // A named pipe would never answer; what is checked is what was opened.
-    const handle = await fs.open(file, constants.O_RDONLY | nonBlocking);
-    try {
-      const stat = await handle.stat();
-      if (!stat.isFile() || stat.size > maxCertificateBytes)
-        return failed('certificate.invalid', { subject });
-      const bytes = Buffer.alloc(maxCertificateBytes + 1);
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-      if (bytesRead > maxCertificateBytes) return failed('certificate.invalid', { subject });
-      return done(bytes.subarray(0, bytesRead));
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return failed('file.unreadable', { subject });
-  }
 }

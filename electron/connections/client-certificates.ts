@@ -7,7 +7,8 @@ import type { ClientCertificate } from '../contract/models/connection.ts';
 import { partialOf, writeFileAtomically } from '../storage/atomic-file.ts';
 import { createRecordCipher } from '../storage/encryption.ts';
 import { errorCode, writeFailure } from '../storage/file-failures.ts';
-import { certificateAccount, type ConnectionOrigin, type Keychain } from '../storage/keychain.ts';
+import { certificateAccount, type ConnectionOrigin } from '../storage/keychain-accounts.ts';
+import type { Keychain } from '../storage/keychain.ts';
 import type { CertificateWithKey } from '../parsing/pkcs12.ts';
 
 /**

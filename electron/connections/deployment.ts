@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import fs from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -16,6 +15,7 @@ import { maskNumbers } from '../privacy/masking.ts';
 import { parseDeployment } from '../settings/parse-deployment.ts';
 import { isAllowedHost } from '../settings/managed-settings.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
+import { readChosenFile } from '../storage/read-small-file.ts';
 
 export interface DeploymentOptions {
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget'>;
@@ -176,7 +176,8 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       shown = null;
       const file = await platform.chooseFile('connections');
       if (file === null) return done(null);
-      const given = await readFile(file);
+      const bytes = await readChosenFile(file, { maxBytes, unfit: 'import.invalid' });
+      const given = bytes.ok ? parseDeployment(bytes.value) : bytes;
       if (!given.ok) return given;
       const items = await plan(given.value);
       if (!items.ok) return items;
@@ -217,18 +218,4 @@ function changedMembers(
   return (Object.keys(next) as (keyof typeof next)[]).filter(
     (member) => !isDeepStrictEqual(before[member], next[member]),
   );
-}
-
-/** Failures: file.unreadable, import.invalid (`subject` is the first member that does not fit, never its value). */
-async function readFile(file: string): Promise<Outcome<Deployment>> {
-  const subject = path.basename(file).slice(0, 300);
-  let bytes: Buffer;
-  try {
-    const stat = await fs.stat(file);
-    if (!stat.isFile() || stat.size > maxBytes) return failed('import.invalid', { subject });
-    bytes = await fs.readFile(file);
-  } catch {
-    return failed('file.unreadable', { subject });
-  }
-  return parseDeployment(bytes);
 }

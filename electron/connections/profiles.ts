@@ -1,4 +1,3 @@
-import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { done, failed, type Outcome } from '../contract/errors.ts';
@@ -8,7 +7,7 @@ import { isOperation, operationInfo } from '../contract/operations.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';
-import { nonBlocking } from '../storage/byte-source.ts';
+import { readChosenFile } from '../storage/read-small-file.ts';
 import { answerMembers } from '../service/answers.ts';
 import type { OperationName } from '../service/operations.ts';
 import {
@@ -127,13 +126,14 @@ export function createConnectionProfiles({
       return { name: imported?.name ?? null, fitted: Object.keys(fitted['operations'] ?? {}) };
     },
     async import(id, file) {
-      const text = await readProfileFile(file);
-      if (!text.ok) return text;
-      const profile = readProfile(text.value);
+      const bytes = await readChosenFile(file, { maxBytes: maxProfileBytes, unfit: 'connection.invalid' });
+      if (!bytes.ok) return bytes;
+      const text = bytes.value.toString('utf8').replace(/^\uFEFF/, '');
+      const profile = readProfile(text);
       if (!profile.ok) return profile;
       // What was fitted belonged to the profile before.
       return write(id, {
-        imported: { name: path.basename(file).slice(0, 300), text: text.value },
+        imported: { name: path.basename(file).slice(0, 300), text },
         fitted: {},
       });
     },
@@ -212,24 +212,4 @@ function changesFor(
     lists: withFirst(listPath.slice(-1), profile.lists),
     ...(listPath.length === 0 && { bareLists: true }),
   });
-}
-
-async function readProfileFile(file: string): Promise<Outcome<string>> {
-  const subject = path.basename(file).slice(0, 300);
-  try {
-    // A named pipe would never answer; what is checked is what was opened.
-    const handle = await fs.open(file, constants.O_RDONLY | nonBlocking);
-    try {
-      const stat = await handle.stat();
-      if (!stat.isFile() || stat.size > maxProfileBytes) return failed('connection.invalid', { subject });
-      const bytes = Buffer.alloc(maxProfileBytes + 1);
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-      if (bytesRead > maxProfileBytes) return failed('connection.invalid', { subject });
-      return done(bytes.toString('utf8', 0, bytesRead).replace(/^\uFEFF/, ''));
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return failed('file.unreadable', { subject });
-  }
 }

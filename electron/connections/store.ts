@@ -16,7 +16,8 @@ import {
 import type { Parser } from '../parsing/parser.ts';
 import { readCertificates } from '../service/http/certificates.ts';
 import { type ClientCertificates, describeCertificate } from './client-certificates.ts';
-import { accountsOf, certificateAccount, secretAccount, type Keychain } from '../storage/keychain.ts';
+import { accountsOf, certificateAccount, secretAccount } from '../storage/keychain-accounts.ts';
+import type { Keychain } from '../storage/keychain.ts';
 import type { CertificateWithKey } from '../parsing/pkcs12.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';

@@ -7,7 +7,7 @@ import { calls, type CallName } from '../contract/calls.ts';
 import type { AppCommand } from '../contract/models/app.ts';
 import type { Sender } from '../ipc/router.ts';
 import { hasSettings } from '../settings/file-names.ts';
-import { administratorFolder } from '../settings/managed-settings.ts';
+import { administratorFolder } from '../settings/read-managed-settings.ts';
 import { makePrivate } from '../storage/durable.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { ElectronModules } from './electron-modules.ts';

@@ -8,6 +8,7 @@ import { callBatch, callEach, explainRefusal } from './call-batch.ts';
 import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import { createHealth } from './limits/health.ts';
+import { patience } from './limits/limits.ts';
 import { createPacer } from './limits/pacing.ts';
 import { RetryBudget } from './limits/retries.ts';
 import { createTransfers, type QuotaStore } from './limits/transfers.ts';
@@ -33,10 +34,6 @@ import {
   createRefusedCredentials,
   createSessions,
 } from './session/sessions.ts';
-
-/** How long a call waits for pauses to end: a person's less than a job's. */
-const interactivePauseMs = 15_000;
-const batchPauseMs = 120_000;
 
 export interface ServiceClientOptions {
   readonly connection: ClientConnection;
@@ -149,7 +146,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       policies: target ? [policy, target.policy] : [policy],
       definition,
       priority,
-      pauseLimit: { ms: priority === 'batch' ? batchPauseMs : interactivePauseMs, since: null },
+      pauseLimit: { ms: priority === 'batch' ? patience.batchMs : patience.interactiveMs, since: null },
       transfers: 1,
       context,
       signal: signalOf(context),
@@ -194,7 +191,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     const names: Record<string, string> = profile.operations[operation].request;
     const { ref: refName, value: valueName } = profile.element.request;
     // One for all requests of the call.
-    const pauseLimit = { ms: batchPauseMs, since: null };
+    const pauseLimit = { ms: patience.batchMs, since: null };
     const outcome = await callBatch(
       {
         profile,

@@ -4,15 +4,12 @@ import type { AuditRequest, CallContext, RequestOutcome } from './service-client
 import { detailsOf, readExchange, type ExchangeResult, type RequestDetails } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
 import type { Health } from './limits/health.ts';
+import { retryBudget } from './limits/limits.ts';
 import type { Pacer, PauseLimit, Permit, Priority, Refusal } from './limits/pacing.ts';
 import { backoffMs, sleep, type RetryBudget } from './limits/retries.ts';
 import type { Transfers } from './limits/transfers.ts';
 import type { OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
-
-const maxRetries = 3;
-/** Repeats of a request whose answers came back damaged. */
-const maxDamagedRepeats = 2;
 
 export interface SenderOptions {
   readonly connectionId: string;
@@ -68,11 +65,12 @@ export function createSender(options: SenderOptions): (request: OutgoingRequest)
         case 'interrupted':
           continue;
         case 'damaged':
-          if (damagedRepeats >= maxDamagedRepeats || !budget.spend(clock.monotonic())) return result;
+          if (damagedRepeats >= retryBudget.maxDamagedRepeats || !budget.spend(clock.monotonic()))
+            return result;
           damagedRepeats++;
           continue;
         case 'failing':
-          if (retries >= maxRetries || !budget.spend(clock.monotonic())) {
+          if (retries >= retryBudget.maxRetries || !budget.spend(clock.monotonic())) {
             return final({ ...result.failure, retryAfterMs: health.retryAfterMs() });
           }
           if (!(await sleep(clock, backoffMs(retries, random), signal))) {

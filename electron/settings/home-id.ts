@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { done, type Outcome } from '../contract/errors.ts';
 import { hasSettings } from './file-names.ts';
-import { entryName, isHomeId, type HomeSettlement } from '../storage/keychain.ts';
+import { entryName, isHomeId } from '../storage/keychain-accounts.ts';
+import type { HomeSettlement } from '../storage/keychain.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { errorCode } from '../storage/file-failures.ts';
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../storage/file-failures.ts';
+import { readSmallFile, type SmallFile } from '../storage/read-small-file.ts';
 
 /** Who may have written a file of the administrator's. */
 export interface Administrator {
@@ -9,13 +10,8 @@ export interface Administrator {
   readonly os: NodeJS.Platform;
 }
 
-export type TrustedFile =
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'read'; readonly bytes: Buffer }
-  /** Why it can't be used, to follow the file's name in a sentence. */
-  | { readonly kind: 'refused'; readonly reason: string };
-
-const maxBytes = 4 * 1024 * 1024;
+/** Of each of the administrator's files. */
+export const maxProvidedBytes = 4 * 1024 * 1024;
 /** macOS: whoever is in group admin may become root. */
 const adminGroup = 80;
 
@@ -24,60 +20,28 @@ const adminGroup = 80;
  * to the administrator, nobody else may write there, and none of them is a link. What is checked of the file is what was
  * opened. A folder that others may write to is accepted where its sticky bit keeps them from what is not theirs.
  */
-export function readTrustedFile(file: string, administrator: Administrator): TrustedFile {
-  const folders = ancestorsOf(file);
-  for (const folder of folders) {
+export async function readTrustedFile(file: string, administrator: Administrator): Promise<SmallFile> {
+  for (const folder of ancestorsOf(file)) {
     const found = lstat(folder);
     if (found === null) return { kind: 'missing' };
-    if (typeof found === 'string') return refused(`${folder} can’t be read (${found})`);
+    if (typeof found === 'string')
+      return { kind: 'unreadable', reason: `${folder} can’t be read (${found})` };
     const wrong = found.isSymbolicLink()
       ? 'is a link'
       : !found.isDirectory()
         ? 'is no folder'
         : whoElse(found, administrator);
-    if (wrong !== null) return refused(`its folder ${folder} ${wrong}`);
+    if (wrong !== null) return { kind: 'unfit', reason: `its folder ${folder} ${wrong}` };
   }
-  let descriptor: number;
-  try {
-    // A named pipe would never answer.
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
-    descriptor = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === 'ENOENT') return { kind: 'missing' };
-    return refused(code === 'ELOOP' ? 'it is a link' : `it can’t be read (${code || 'unknown'})`);
-  }
-  try {
-    const found = fs.fstatSync(descriptor);
-    if (!found.isFile()) return refused('it is no file');
-    const wrong = whoElse(found, administrator);
-    if (wrong !== null) return refused(`it ${wrong}`);
-    if (found.size > maxBytes) return refused('it is too large');
-    return { kind: 'read', bytes: fs.readFileSync(descriptor) };
-  } catch (error) {
-    return refused(`it can’t be read (${errorCode(error) || 'unknown'})`);
-  } finally {
-    fs.closeSync(descriptor);
-  }
+  return readSmallFile(file, {
+    maxBytes: maxProvidedBytes,
+    links: 'refused',
+    refuse(found) {
+      const wrong = whoElse(found, administrator);
+      return wrong === null ? null : `it ${wrong}`;
+    },
+  });
 }
-
-/** Reads a file that is protected as the program itself is, since it lies beside it. For Windows, whose rights Node can't read. */
-export function readProgramsFile(file: string): TrustedFile {
-  try {
-    const found = fs.statSync(file);
-    if (!found.isFile()) return refused('it is no file');
-    return found.size > maxBytes
-      ? refused('it is too large')
-      : { kind: 'read', bytes: fs.readFileSync(file) };
-  } catch (error) {
-    const code = errorCode(error);
-    return code === 'ENOENT' || code === 'ENOTDIR'
-      ? { kind: 'missing' }
-      : refused(`it can’t be read (${code || 'unknown'})`);
-  }
-}
-
-const refused = (reason: string): TrustedFile => ({ kind: 'refused', reason });
 
 /** From the root down to the folder it is in. */
 function ancestorsOf(file: string): string[] {

@@ -1,81 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Outcome, done, failed } from '../contract/errors.ts';
 import type { KeychainState } from '../contract/models/app.ts';
-import type { Connection, SecretName, SecretState } from '../contract/models/connection.ts';
+import type { SecretState } from '../contract/models/connection.ts';
 import type { Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-
+import { entryName, isHomeId } from './keychain-accounts.ts';
 import { createNativeCalls, type KeyringBackend, type NativeAnswer } from './keytar.ts';
-
-/** The name that an account has in the operating system's keychain. */
-export const entryName = (id: string, account: string): string => `${id}:${account}`;
-
-export const isHomeId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
-
-export type ConnectionOrigin = Pick<Connection, 'id' | 'baseUrl'>;
-
-/**
- * The account of a connection's secret in the keychain: CONNECTION:ORIGIN:KIND or CONNECTION:ORIGIN:policy-NAME.
- * Origin and policy are shortened SHA-256, since accounts allow few characters. The origin is part of the account so
- * that a secret typed for one host is not found for another: editing the address in the settings file does not send the
- * key there.
- */
-export function secretAccount(connection: ConnectionOrigin, secret: SecretName): string {
-  const prefix = accountPrefix(connection);
-  return secret.kind === 'policyPassword'
-    ? `${prefix}:policy-${shortHash(secret.policy)}`
-    : `${prefix}:${secret.kind}`;
-}
-
-/** The account of the key that encrypts the client certificate and its passphrase: CONNECTION:ORIGIN:certificate. */
-export function certificateAccount(connection: ConnectionOrigin): string {
-  return `${accountPrefix(connection)}:certificate`;
-}
-
-/** The account of a connection's portal JWT: CONNECTION:ORIGIN:portal. */
-export function portalAccount(connection: ConnectionOrigin): string {
-  return `${accountPrefix(connection)}:portal`;
-}
-
-/** All accounts a connection can have in the keychain. */
-export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'policies'>): string[] {
-  const secrets: SecretName[] = [
-    { kind: 'apiKey' },
-    { kind: 'nextApiKey' },
-    { kind: 'proxyPassword' },
-    ...connection.policies.map((policy) => ({ kind: 'policyPassword' as const, policy })),
-  ];
-  return [
-    ...secrets.map((secret) => secretAccount(connection, secret)),
-    portalAccount(connection),
-    certificateAccount(connection),
-  ];
-}
-
-/** Accounts that are no connection's: known where the index was lost, too. */
-const fixedAccounts = [
-  'audit:key',
-  'audit:anchor',
-  'evidence:signing',
-  'lock:verifier',
-  'disclosures',
-  'batch-results',
-  'built-in.service',
-  'probe',
-];
-
-/** All accounts that a folder can have in the keychain, as its index and its connections tell. */
-export function accountsOfHome(
-  index: readonly string[],
-  connections: readonly Parameters<typeof accountsOf>[0][],
-): string[] {
-  return [...new Set([...index, ...connections.flatMap(accountsOf), ...fixedAccounts])];
-}
-
-const accountPrefix = ({ id, baseUrl }: ConnectionOrigin) => `${id}:${shortHash(new URL(baseUrl).origin)}`;
-
-const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 24);
 
 /**
  * Secrets in the operating system's keychain, under one service name. Each entry's name begins with the identity of the

@@ -19,7 +19,7 @@ export interface DiagnosticsOptions {
   readonly connections: Pick<Connections, 'active' | 'find' | 'list'>;
   readonly clients: () => Pick<Clients, 'for'>;
   readonly keychain: Pick<Keychain, 'state'>;
-  readonly audit: Pick<Audit, 'state' | 'begin'>;
+  readonly audit: Pick<Audit, 'state' | 'record'>;
   readonly settingsDamage: AppState['settingsDamage'];
   readonly log: Pick<Log, 'tail'>;
   /** Names of the settings that an administrator has fixed. */
@@ -45,10 +45,9 @@ export function createDiagnosticsHandlers(
       beside: null,
     });
     if (target === null) return done(null);
-    const begun = await options.audit.begin({ action: 'SaveDiagnostics' });
-    if (!begun.ok) return begun;
-    const saved = await writeFileAtomically(target, text);
-    begun.value(saved.ok ? { ok: true } : { ok: false, code: saved.failure.code });
+    const saved = await options.audit.record({ action: 'SaveDiagnostics' }, () =>
+      writeFileAtomically(target, text),
+    );
     return saved.ok ? done({ name: path.basename(target).slice(0, 300) }) : saved;
   }
 

@@ -6,7 +6,8 @@ import { createNativeCalls, type KeyringBackend } from '../storage/keytar.ts';
 import type { Clock } from '../util/clock.ts';
 import { wrongFuses, wrongFiles, filesWithoutHash } from '../platform/package-integrity.ts';
 import { loadProfile } from '../connections/profiles.ts';
-import { describeManaged, readManagedSettings, type ManagedOptions } from '../settings/managed-settings.ts';
+import { describeManaged } from '../settings/managed-settings.ts';
+import { readManagedSettings, type ManagedOptions } from '../settings/read-managed-settings.ts';
 
 export interface SelfCheckOptions {
   /** The program's own file, with the fuses in it. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type AppState, defaultSettings } from '../../electron/contract/models/app.ts';
 import { folderEntry, keychainEntry } from '../../electron/settings/home-id.ts';
-import { entryName } from '../../electron/storage/keychain.ts';
+import { entryName } from '../../electron/storage/keychain-accounts.ts';
 import { loadKeytar } from '../../electron/storage/keytar.ts';
 import { systemClock } from '../../electron/util/clock.ts';
 import { wipe } from '../../electron/support/wipe.ts';

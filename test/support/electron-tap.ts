@@ -50,37 +50,24 @@ export function tapMain(electron: TappedModules, { home, downloads, administrato
   if (administrator !== null) {
     const system =
       process.platform === 'darwin' ? '/Library/Application Support/Tokendesk' : '/etc/tokendesk';
-    const asRoots = (result: unknown): unknown =>
-      typeof result === 'object' && result !== null && 'uid' in result
-        ? Object.assign(result, { uid: 0 })
-        : result;
-    const redirected = new Set<number>();
-    for (const name of [
-      'openSync',
-      'lstatSync',
-      'statSync',
-      'realpathSync',
-      'existsSync',
-      'readFileSync',
-    ] as const) {
-      const real = fs[name] as (file: unknown, ...rest: unknown[]) => unknown;
-      const replaced = (file: unknown, ...rest: unknown[]): unknown => {
-        if (typeof file !== 'string' || !`${file}/`.startsWith(`${system}/`)) return real(file, ...rest);
-        const result = real(administrator + file.slice(system.length), ...rest);
-        if (typeof result === 'number') redirected.add(result);
-        return name === 'realpathSync' ? file : asRoots(result);
-      };
-      Object.assign(fs, { [name]: Object.assign(replaced, real) });
-    }
-    const { fstatSync, closeSync } = fs;
-    Object.assign(fs, {
-      fstatSync: (handle: number, ...rest: []) =>
-        redirected.has(handle) ? asRoots(fstatSync(handle, ...rest)) : fstatSync(handle, ...rest),
-      closeSync(handle: number) {
-        redirected.delete(handle);
-        closeSync(handle);
-      },
-    });
+    const asRoots = <T>(stats: T): T => Object.assign(stats as object, { uid: 0 }) as T;
+    const isRedirected = (file: unknown): file is string =>
+      typeof file === 'string' && `${file}/`.startsWith(`${system}/`);
+    const { lstatSync } = fs;
+    const replaced = (file: unknown, ...rest: unknown[]): unknown => {
+      const real = lstatSync as (file: unknown, ...rest: unknown[]) => unknown;
+      return isRedirected(file)
+        ? asRoots(real(administrator + file.slice(system.length), ...rest))
+        : real(file, ...rest);
+    };
+    Object.assign(fs, { lstatSync: Object.assign(replaced, lstatSync) });
+    const { open } = fs.promises;
+    fs.promises.open = async (file, ...rest) => {
+      if (!isRedirected(file)) return open(file, ...rest);
+      const handle = await open(administrator + file.slice(system.length), ...rest);
+      const stat = handle.stat.bind(handle) as () => Promise<unknown>;
+      return Object.assign(handle, { stat: async () => asRoots(await stat()) });
+    };
     process.getBuiltinModule('node:module').syncBuiltinESMExports();
   }
 

@@ -1,4 +1,4 @@
-import { entryName } from '../../electron/storage/keychain.ts';
+import { entryName } from '../../electron/storage/keychain-accounts.ts';
 import type { KeyringBackend } from '../../electron/storage/keytar.ts';
 
 /** The identity of the folder whose keychain a test opens by itself. */

@@ -4,9 +4,10 @@ import type { ServiceClient } from '../../service/service-client.ts';
 import type { BatchOptions } from '../options.ts';
 import { workFor, type ColumnWork } from '../planning/plan.ts';
 import { saveState, type JobSpec, type StoredState } from '../storing/job-files.ts';
+import { createJobStore, type JobStore } from '../storing/job-store.ts';
 import { isRefused, type Canary } from './brake.ts';
 import { createFiguresReader, type FiguresReader, type JobFigures } from './job-figures.ts';
-import { createJobStore, type JobStore } from './job-store.ts';
+import { createSourceOpener, type JobSource } from './job-source.ts';
 import { pauseCodes } from './outages.ts';
 import { createProgress, viewJob } from './progress.ts';
 
@@ -26,6 +27,7 @@ export class JobRecord {
   isDiscarded = false;
   readonly #options: Pick<BatchOptions, 'clock' | 'keychain' | 'platform'>;
   readonly #folder: string;
+  readonly #openSource: (spec: JobSpec) => Promise<Outcome<JobSource>>;
   #spec: JobSpec;
   #work: readonly ColumnWork[];
   #progress = createProgress();
@@ -48,9 +50,10 @@ export class JobRecord {
     this.files = createJobStore({
       keychain: options.keychain,
       folder,
-      spec: () => this.#spec,
+      jobId: spec.jobId,
       stored: () => this.stored,
     });
+    this.#openSource = createSourceOpener(options.keychain, folder, this.files);
   }
 
   get spec(): JobSpec {
@@ -65,6 +68,11 @@ export class JobRecord {
 
   get work(): readonly ColumnWork[] {
     return this.#work;
+  }
+
+  /** See `createSourceOpener`. */
+  openSource(): Promise<Outcome<JobSource>> {
+    return this.#openSource(this.#spec);
   }
 
   view(): Job {

@@ -1,25 +1,59 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { failed, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Keychain } from '../../storage/keychain.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
-import { openFile, readAhead, sameIdentity, type ByteSource } from '../../storage/byte-source.ts';
+import {
+  openFile,
+  readAhead,
+  sameIdentity,
+  type ByteSource,
+  type Identity,
+} from '../../storage/byte-source.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { openEncryptedSource } from '../reading/encrypted-copies.ts';
 import { beginning, readChunk, readRows, type Chunk, type RowSource } from '../reading/read-rows.ts';
 import { keyAccount, type JobSpec } from '../storing/job-files.ts';
+import type { JobStore } from '../storing/job-store.ts';
 import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
 import { asCode, isTriedAgain, type RetriedCode } from '../storing/results.ts';
 
 /** In a job's folder: the encrypted copy of rows that are not in a text file of their own. */
 export const copyName = 'source';
 
+/** A source with what a person corrected in it. */
+export type JobSource = ByteSource & RowSource;
+
 /**
- * The source as it was when the job began. `isSame` is asked about a file of the same size that was written since.
- * Failures: job.source-gone, file.changed, file.unreadable, job.damaged, keychain.*.
+ * Opens the source as it was when the job began. A file of the same size that was written since counts as that source
+ * where its bytes are the same. Failures: job.source-gone, file.changed, file.unreadable, job.damaged, keychain.*.
  */
-export async function openJobSource(
+export function createSourceOpener(
+  keychain: Pick<Keychain, 'key'>,
+  folder: string,
+  files: Pick<JobStore, 'openStore' | 'readMended'>,
+): (spec: JobSpec) => Promise<Outcome<JobSource>> {
+  /** The file that was last found to have the source's bytes, though it was written since. */
+  let sameSource: Identity | null = null;
+
+  async function isSame(source: ByteSource, spec: JobSpec): Promise<boolean> {
+    if (sameSource !== null && sameIdentity(source.identity, sameSource)) return true;
+    const opened = await files.openStore();
+    if (!opened.ok || !(await hasBytesOf(source, spec, opened.value))) return false;
+    sameSource = source.identity;
+    return true;
+  }
+
+  return async (spec) => {
+    const corrected = await files.readMended();
+    if (!corrected.ok) return corrected;
+    const opened = await openBytes(keychain, folder, spec, (source) => isSame(source, spec));
+    return opened.ok ? done({ ...opened.value, mended: corrected.value.rows }) : opened;
+  };
+}
+
+async function openBytes(
   keychain: Pick<Keychain, 'key'>,
   folder: string,
   { sourcePath, sourceName, identity, spool }: JobSpec,
@@ -44,7 +78,7 @@ export async function openJobSource(
  * Whether a source has the very bytes that the job is for: every chunk that has results has its checksum. What is behind
  * them is known by the checksum of the whole, where it was counted before the job began.
  */
-export async function hasBytesOf(
+async function hasBytesOf(
   source: Pick<ByteSource, 'identity' | 'read'>,
   { format, crc: crcOfAll }: Pick<JobSpec, 'format' | 'crc'>,
   { entries }: Pick<ResultStore, 'entries'>,
@@ -83,9 +117,6 @@ const minRowsPerChunk = 50;
 /** Where each value is a request of its own: what is sent again after a kill stays a few seconds' worth. */
 const maskedValuesPerChunk = 100;
 const checkSourceEvery = 16;
-
-/** A source with what a person corrected in it. */
-export type JobSource = ByteSource & RowSource;
 
 type Source = Pick<JobSource, 'identity' | 'read' | 'check' | 'mended'>;
 

@@ -98,8 +98,9 @@ export class BatchJob {
     return this.#record.files.openStore();
   }
 
+  /** See `createSourceOpener`. */
   openSource(): Promise<Outcome<JobSource>> {
-    return this.#record.files.openSource();
+    return this.#record.openSource();
   }
 
   /**

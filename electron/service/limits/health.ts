@@ -1,13 +1,10 @@
 import type { Clock } from '../../util/clock.ts';
 import type { ExchangeResult } from '../http/failures.ts';
 import type { Exchange, Headers } from '../http/exchange.ts';
+import { pauses, rate, timeOfDay } from './limits.ts';
 import type { Pacer } from './pacing.ts';
 import { jittered, waitByHeader } from './retries.ts';
 import type { Transfers } from './transfers.ts';
-
-const failuresToOpen = 5;
-const firstOpenMs = 1_000;
-const maxOpenMs = 30_000;
 
 /**
  * Circuit breaker: counts failures with no success in between. From the fifth on it says how long the service is to be
@@ -25,15 +22,12 @@ class Breaker {
   /** Milliseconds to send nothing; 0 while there were few failures. Requests that fail together open it once. */
   failed(random: () => number, alreadyOpen: boolean): number {
     this.#failures++;
-    if (this.#failures < failuresToOpen || alreadyOpen) return 0;
-    const bound = Math.min(maxOpenMs, firstOpenMs * 2 ** this.#opened);
+    if (this.#failures < pauses.failuresToOpen || alreadyOpen) return 0;
+    const bound = Math.min(pauses.maxOpenMs, pauses.firstOpenMs * 2 ** this.#opened);
     this.#opened++;
     return jittered(bound, random);
   }
 }
-
-/** A step back of the service's clock beyond a second's rounding: it is learned again. */
-const clockStepMs = 2_000;
 
 /**
  * The service's time of day, learned from the Date header of its answers against our monotonic clock, so that a wrong
@@ -49,7 +43,7 @@ export class ServerClock {
     const serverTime = Date.parse(date);
     if (Number.isNaN(serverTime)) return;
     const offset = serverTime - monotonic;
-    if (this.#offset === null || offset > this.#offset || offset < this.#offset - clockStepMs) {
+    if (this.#offset === null || offset > this.#offset || offset < this.#offset - timeOfDay.stepMs) {
       this.#offset = offset;
     }
   }
@@ -64,17 +58,6 @@ export class ServerClock {
     return this.#offset === null ? null : now - (this.#offset + monotonic);
   }
 }
-
-/** A 429 that lasts longer than this is about the day's transfers, not about the second. */
-const quotaFromMs = 60_000;
-const firstBusyMs = 250;
-const maxBusyMs = 30_000;
-/** When all that was admitted before a refusal has left the service's second, wherever that starts. */
-const secondOverMs = 1_010;
-/** A reset this near means that the reported limit is one of the second. */
-const maxSecondResetMs = 2_500;
-/** A smaller difference of the clocks explains nothing. */
-const minSkewMs = 60_000;
 
 export interface HealthOptions {
   readonly clock: Clock;
@@ -129,15 +112,15 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
       pacer.learn(seenLimit);
     }
     const reset = waitByHeader(headers['x-rate-limit-reset'], serverNow());
-    if (limit !== null && limit > 0 && reset !== null && reset <= maxSecondResetMs) pacer.learn(limit);
+    if (limit !== null && limit > 0 && reset !== null && reset <= pauses.maxSecondResetMs) pacer.learn(limit);
   };
 
   const busy = (headers: Headers, result: ExchangeResult & { kind: 'busy' }, sentAt: number): void => {
     const wait =
       waitByHeader(headers['retry-after'], serverNow()) ??
       waitByHeader(headers['x-rate-limit-reset'], serverNow());
-    if (result.meaning === 'quota' || (wait !== null && wait > quotaFromMs)) {
-      const ms = wait ?? quotaFromMs;
+    if (result.meaning === 'quota' || (wait !== null && wait > pauses.quotaFromMs)) {
+      const ms = wait ?? pauses.quotaFromMs;
       transfers.spent(ms);
       pacer.pause(ms, 'quota');
       return;
@@ -146,21 +129,28 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
     const isNew = pacer.congested(sentAt) || sentAt >= pausedAt;
     if (!isNew) return;
     if (busyInARow === 0) busySince = sentAt;
-    const bound = Math.min(maxBusyMs, firstBusyMs * 2 ** busyInARow++);
+    const bound = Math.min(pauses.maxBusyMs, pauses.firstBusyMs * 2 ** busyInARow++);
     pausedAt = clock.monotonic();
-    pacer.pause(wait === null ? busyPause(bound) : wait + random() * Math.min(250, wait / 10), 'busy');
+    pacer.pause(
+      wait === null ? busyPause(bound) : wait + random() * Math.min(pauses.maxBusyJitterMs, wait / 10),
+      'busy',
+    );
   };
 
   /** Without a header: longer each time, but not past the end of the second in which there was too much. */
   const busyPause = (bound: number): number => {
-    const over = busySince + secondOverMs - clock.monotonic();
+    // By then all that was admitted before the refusal has left the service's second, wherever that starts.
+    const over = busySince + rate.secondMs - clock.monotonic();
     return over > 0 ? Math.min(jittered(bound, random), over) : jittered(bound, random);
   };
 
   const failed = (exchange: Exchange): void => {
     const wait = exchange.ok ? waitByHeader(exchange.reply.headers['retry-after'], serverNow()) : null;
     const open = breaker.failed(random, pacer.pausedFor > 0);
-    const ms = Math.max(open, wait === null ? 0 : wait + random() * Math.min(1000, wait / 10));
+    const ms = Math.max(
+      open,
+      wait === null ? 0 : wait + random() * Math.min(pauses.maxFailingJitterMs, wait / 10),
+    );
     if (ms > 0) pacer.pause(ms, exchange.ok ? 'failing' : 'offline');
   };
 
@@ -178,7 +168,7 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
       }
     },
     isAlive: (exchange) => exchange.ok && exchange.reply.status < 500 && exchange.reply.status !== 408,
-    retryAfterMs: () => Math.ceil(pacer.pausedFor) || Math.ceil(jittered(2_000, random)),
+    retryAfterMs: () => Math.ceil(pacer.pausedFor) || Math.ceil(jittered(pauses.retryAfterMs, random)),
     get remaining() {
       return remaining;
     },
@@ -190,7 +180,7 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
     },
     get clockSkewMs() {
       const skew = serverClock.skew(clock.now(), clock.monotonic());
-      return skew !== null && Math.abs(skew) > minSkewMs ? Math.round(skew) : null;
+      return skew !== null && Math.abs(skew) > timeOfDay.minSkewMs ? Math.round(skew) : null;
     },
   };
 }

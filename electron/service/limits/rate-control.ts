@@ -1,19 +1,4 @@
-/** Before the first refusal: requests in flight at the start, one more for each answer (TCP slow start). */
-const firstFlight = 4;
-/** Of the rate the service takes: requests that leave evenly arrive less evenly. */
-const comfortShare = 0.95;
-const halfRateMs = 300;
-const rampMs = 250;
-const firstPlateauMs = 30_000;
-const maxPlateauMs = 300_000;
-/** Departures this close to the refused one may have arrived before it; further apart where answers take long. */
-const minJitterMs = 10;
-const maxJitterMs = 100;
-/** The first answers take longer: connections and handshakes are part of their time. */
-const coldAnswers = 32;
-/** An answer is slow when it takes this many times the usual time and this much longer. */
-const slowFactor = 4;
-const slowMs = 250;
+import { rate as limits } from './limits.ts';
 
 /**
  * How fast requests may leave: additive increase, multiplicative decrease. A 429 shows what the service
@@ -25,10 +10,10 @@ export class RateControl {
   /** Per second, as the service's headers report; the configured limit until then. */
   #reported: number;
   #ceiling: number;
-  #flight: number | null = firstFlight;
+  #flight: number | null = limits.firstFlight;
   /** When the present climb began; null while nothing was ever refused. */
   #climbSince: number | null = null;
-  #plateauMs = firstPlateauMs;
+  #plateauMs = limits.firstPlateauMs;
   #tokens = 1;
   #refilled: number | null = null;
   #congestedAt: number | null = null;
@@ -51,18 +36,18 @@ export class RateControl {
 
   /** Departures a second, now. */
   rate(now: number): number {
-    const maxRate = Math.min(this.#limit, this.#reported) * comfortShare;
+    const maxRate = Math.min(this.#limit, this.#reported) * limits.comfortShare;
     if (this.#climbSince === null) return maxRate;
     const since = now - this.#climbSince;
-    const comfort = this.#ceiling * comfortShare;
-    if (since < halfRateMs) return Math.min(maxRate, this.#ceiling / 2);
-    const ramped = since - halfRateMs;
-    if (ramped < rampMs) {
-      return Math.min(maxRate, this.#ceiling / 2 + (comfort - this.#ceiling / 2) * (ramped / rampMs));
+    const comfort = this.#ceiling * limits.comfortShare;
+    if (since < limits.halfRateMs) return Math.min(maxRate, this.#ceiling / 2);
+    const ramped = since - limits.halfRateMs;
+    if (ramped < limits.rampMs) {
+      return Math.min(maxRate, this.#ceiling / 2 + (comfort - this.#ceiling / 2) * (ramped / limits.rampMs));
     }
-    const beyond = ramped - rampMs - this.#plateauMs;
+    const beyond = ramped - limits.rampMs - this.#plateauMs;
     if (beyond <= 0) return Math.min(maxRate, comfort);
-    const grown = comfort + (Math.max(0.2, 0.02 * this.#ceiling) * beyond) / 1000;
+    const grown = comfort + (Math.max(limits.minGrowth, limits.growthShare * this.#ceiling) * beyond) / 1000;
     if (grown > this.#ceiling) this.#ceiling = Math.min(grown, maxRate);
     return Math.min(maxRate, grown);
   }
@@ -81,8 +66,8 @@ export class RateControl {
 
   #refill(now: number): void {
     const rate = this.rate(now);
-    // Up to a quarter of a second's requests may catch up after late timers; the cap holds all the same.
-    const maxTokens = Math.max(1, rate / 4);
+    // The cap holds all the same.
+    const maxTokens = Math.max(1, rate * limits.catchUpSeconds);
     this.#tokens = Math.min(maxTokens, this.#tokens + ((now - (this.#refilled ?? now)) * rate) / 1000);
     this.#refilled = now;
   }
@@ -101,7 +86,7 @@ export class RateControl {
     if (this.#flight !== null) this.#flight = Math.min(this.#flight + 1, this.#limit);
     this.#latencyMs += (latencyMs - this.#latencyMs) / 8;
     const latency = this.#usual.get(operation);
-    const isCold = this.#answers++ < coldAnswers;
+    const isCold = this.#answers++ < limits.coldAnswers;
     if (!latency) {
       this.#usual.set(operation, { usual: latencyMs, recent: latencyMs });
       return latencyMs;
@@ -112,12 +97,13 @@ export class RateControl {
     // Falls at once, rises slowly: the usual time is that of a healthy service.
     latency.usual =
       latencyMs < latency.usual ? latencyMs : latency.usual + Math.max(0, latencyMs - latency.usual) / 1000;
-    const isSlow = latency.recent > latency.usual * slowFactor && latency.recent > latency.usual + slowMs;
-    if (isSlow && inFlight > 1 && now - this.#lastDecrease > 2000) {
-      this.#ceiling = Math.max(1, this.rate(now) * 0.8);
+    const isSlow =
+      latency.recent > latency.usual * limits.slowFactor && latency.recent > latency.usual + limits.slowMs;
+    if (isSlow && inFlight > 1 && now - this.#lastDecrease > limits.slowEveryMs) {
+      this.#ceiling = Math.max(1, this.rate(now) * limits.slowShare);
       // Skips the half rate and the climb: slow answers ask for a lower rate, not for a stop.
-      this.#climbSince = now - halfRateMs - rampMs;
-      this.#plateauMs = 5_000;
+      this.#climbSince = now - limits.halfRateMs - limits.rampMs;
+      this.#plateauMs = limits.slowPlateauMs;
       this.#lastDecrease = now;
     }
     return late;
@@ -139,7 +125,7 @@ export class RateControl {
   resume(now: number, departures: SlidingWindow, answers: SlidingWindow): void {
     this.#lastDecrease = now;
     if (this.#congestedAt === null) return;
-    const jitter = Math.min(maxJitterMs, Math.max(minJitterMs, this.#latencyMs / 2));
+    const jitter = Math.min(limits.maxJitterMs, Math.max(limits.minJitterMs, this.#latencyMs / 2));
     const [from, to] = [this.#congestedAt - 1000 - jitter, this.#congestedAt + jitter];
     const [tried, answered] = [departures.count(from, to), answers.count(from, to)];
     // An outage may refuse everything at any rate: assume no less than half of what was tried. Nor more than the rate
@@ -147,7 +133,7 @@ export class RateControl {
     const found = Math.max(0.5, Math.min(this.#refusedRate, Math.max(1, answered, tried / 2)));
     const steady =
       this.#climbSince !== null && Math.abs(found - this.#ceiling) <= Math.max(1, this.#ceiling / 5);
-    this.#plateauMs = steady ? Math.min(this.#plateauMs * 2, maxPlateauMs) : firstPlateauMs;
+    this.#plateauMs = steady ? Math.min(this.#plateauMs * 2, limits.maxPlateauMs) : limits.firstPlateauMs;
     this.#ceiling = Math.min(found, this.#limit);
     this.#climbSince = now;
     this.#flight = null;
@@ -155,9 +141,6 @@ export class RateControl {
     this.#tokens = Math.min(this.#tokens, 1);
   }
 }
-
-/** A second and a margin: requests that leave evenly may arrive bunched, and the service counts arrivals. */
-const windowMs = 1_010;
 
 /**
  * When requests left, and those granted but not gone yet. Keeps the last `size` departures, so that any cap up to
@@ -177,7 +160,7 @@ export class SlidingWindow {
     const free = Math.min(cap, this.#stamps.length) - this.#pending;
     if (free <= 0) return Infinity;
     if (this.#total < free) return 0;
-    return Math.max(0, this.#at(free) + windowMs - now);
+    return Math.max(0, this.#at(free) + limits.secondMs - now);
   }
 
   grant(): void {

@@ -1,20 +1,13 @@
 import type { Clock } from '../../util/clock.ts';
-
-/** Retries available before any were earned: a lone lookup may be tried again. */
-const loan = 5;
-const share = 0.1;
-/** Budget does not carry over beyond this, so an outage can't spend an hour's saved retries. */
-const maxBalance = 100;
-/** The loan is renewed by one retry in this time, for people, who send little. */
-const loanRepaidMs = 60_000;
+import { pauses, retryBudget } from './limits.ts';
 
 /**
  * Bounds retries: one for each ten requests, once the loan is paid back. So the requests that arrive stay within 1.1
  * times those meant, whatever fails.
  */
 export class RetryBudget {
-  #balance = loan;
-  #debt = loan;
+  #balance = retryBudget.loan;
+  #debt = retryBudget.loan;
   #paidAt: number;
 
   constructor(now: number) {
@@ -23,16 +16,17 @@ export class RetryBudget {
 
   /** A request that is no retry. */
   earn(): void {
-    if (this.#debt > 0) this.#debt -= share;
-    else this.#balance = Math.min(maxBalance, this.#balance + share);
+    if (this.#debt > 0) this.#debt -= retryBudget.share;
+    else this.#balance = Math.min(retryBudget.maxBalance, this.#balance + retryBudget.share);
   }
 
   /** Whether one more retry may be sent; takes it from the budget if so. */
   spend(now: number): boolean {
-    const minutes = Math.floor((now - this.#paidAt) / loanRepaidMs);
+    const minutes = Math.floor((now - this.#paidAt) / retryBudget.loanRepaidMs);
     if (minutes > 0) {
-      this.#paidAt += minutes * loanRepaidMs;
-      if (this.#balance < loan) this.#balance = Math.min(loan, this.#balance + minutes);
+      this.#paidAt += minutes * retryBudget.loanRepaidMs;
+      if (this.#balance < retryBudget.loan)
+        this.#balance = Math.min(retryBudget.loan, this.#balance + minutes);
     }
     if (this.#balance < 1) return false;
     this.#balance -= 1;
@@ -45,10 +39,12 @@ export const jittered = (ms: number, random: () => number): number => ms / 2 + (
 
 /** Full jitter over an exponential bound, with a floor. */
 export function backoffMs(attempt: number, random: () => number): number {
-  return Math.max(50, random() * Math.min(10_000, 250 * 2 ** attempt));
+  return Math.max(
+    retryBudget.minBackoffMs,
+    random() * Math.min(retryBudget.maxBackoffMs, retryBudget.firstBackoffMs * 2 ** attempt),
+  );
 }
 
-const maxWaitMs = 86_400_000;
 /** Numbers from here on are milliseconds since 1970 (2001 in milliseconds); from the next on, seconds. */
 const epochMs = 1e12;
 const epochSeconds = 1e9;
@@ -67,7 +63,7 @@ export function waitByHeader(header: string | string[] | undefined, serverNow: n
   if (typeof header !== 'string') return null;
   const text = header.trim();
   const wait = waitOf(text, serverNow);
-  return wait !== null && wait > 0 ? Math.min(Math.ceil(wait), maxWaitMs) : null;
+  return wait !== null && wait > 0 ? Math.min(Math.ceil(wait), pauses.maxByHeaderMs) : null;
 }
 
 function waitOf(text: string, serverNow: number): number | null {

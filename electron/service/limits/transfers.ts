@@ -1,8 +1,5 @@
 import type { Clock } from '../../util/clock.ts';
-
-const hourMs = 3_600_000;
-const dayHours = 24;
-const saveAfterMs = 1_000;
+import { day } from './limits.ts';
 
 /** What outlives a restart: transfers by the hour (hours since 1970), and a pause the service asked for. */
 export interface TransfersRecord {
@@ -42,9 +39,9 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
   let forgetTimer: (() => void) | null = null;
   let saving = Promise.resolve();
 
-  const thisHour = (): number => Math.floor(clock.now() / hourMs);
+  const thisHour = (): number => Math.floor(clock.now() / day.hourMs);
   const dropOld = (): void => {
-    const oldest = thisHour() - dayHours;
+    const oldest = thisHour() - day.hours;
     for (const [hour, count] of hours) {
       if (hour >= oldest) continue;
       hours.delete(hour);
@@ -56,7 +53,7 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
     const hour = thisHour();
     hours.set(hour, (hours.get(hour) ?? 0) + count);
     total += count;
-    forgetTimer ??= clock.after(saveAfterMs, () => void save());
+    forgetTimer ??= clock.after(day.saveAfterMs, () => void save());
   };
   const save = (): Promise<void> => {
     forgetTimer?.();
@@ -76,7 +73,7 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
       hours.set(counted, (hours.get(counted) ?? 0) + count);
       total += count;
     }
-    const maxUntil = clock.now() + dayHours * hourMs;
+    const maxUntil = clock.now() + day.hours * day.hourMs;
     pausedUntil = record.pausedUntil === null ? null : Math.min(record.pausedUntil, maxUntil);
     dropOld();
   };
@@ -93,10 +90,10 @@ export function createTransfers(limit: number, store: QuotaStore, clock: Clock):
       let free = limit - total;
       for (const [hour, spent] of [...hours].sort(([a], [b]) => a - b)) {
         free += spent;
-        const leaves = (hour + dayHours + 1) * hourMs;
+        const leaves = (hour + day.hours + 1) * day.hourMs;
         if (free >= count) return { ok: false, retryAfterMs: Math.ceil(leaves - clock.now()) };
       }
-      return { ok: false, retryAfterMs: dayHours * hourMs };
+      return { ok: false, retryAfterMs: day.hours * day.hourMs };
     },
     giveBack: (count) => add(-count),
     spent(waitMs) {

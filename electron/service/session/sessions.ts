@@ -3,6 +3,7 @@ import { type Outcome, type Failure, type FailureCode, done, failed } from '../.
 import { keyExpiry } from '../../contract/key-expiry.ts';
 import type { Clock } from '../../util/clock.ts';
 import { readSingle } from '../answers.ts';
+import { patience } from '../limits/limits.ts';
 import type { CallContext } from '../service-client.ts';
 import type { ErrorMeaning, ServiceProfile } from '../profile.ts';
 import type { OutgoingRequest, SendResult } from '../send-request.ts';
@@ -93,9 +94,6 @@ const refusals: Partial<Record<ErrorMeaning, FailureCode>> = {
   policyRevoked: 'service.policy-revoked',
 };
 
-/** How long a session waits for pauses to end. */
-const pauseLimitMs = 60_000;
-
 export interface Secrets {
   apiKey(): Promise<Outcome<string>>;
   policyPassword(policy: string): Promise<Outcome<string>>;
@@ -143,7 +141,7 @@ export function createSessionOpener(
       policy,
       definition: null,
       priority: 'interactive',
-      pauseLimit: { ms: pauseLimitMs, since: null },
+      pauseLimit: { ms: patience.sessionMs, since: null },
       transfers: 0,
       context,
       signal: options.signal,

@@ -5,7 +5,7 @@ import type { DefinitionDraft } from '../../../electron/contract/models/administ
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { newXorKey, obscureText, type ObscuredText } from '../../../electron/contract/obscured.ts';
 import { createConnections } from '../../../electron/connections/store.ts';
-import { secretAccount } from '../../../electron/storage/keychain.ts';
+import { secretAccount } from '../../../electron/storage/keychain-accounts.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
 import type { ServiceProfile } from '../../../electron/service/profile.ts';
 import { shippedProfile } from '../../faults/client-side.ts';

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CallInput } from '../../../electron/contract/calls.ts';
 import type { Outcome } from '../../../electron/contract/errors.ts';
 import type { Deployment } from '../../../electron/contract/models/deployment.ts';
-import { readManagedSettings } from '../../../electron/settings/managed-settings.ts';
+import { readManagedSettings } from '../../../electron/settings/read-managed-settings.ts';
 import { detokenize, planOf as planOfColumns, valueOf } from '../../support/batch-app.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';
 import { openWholeApp, type WholeApp, type WholeAppOptions } from '../../support/whole-app.ts';

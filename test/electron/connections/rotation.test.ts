@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
 import { createConnections } from '../../../electron/connections/store.ts';
-import { secretAccount } from '../../../electron/storage/keychain.ts';
+import { secretAccount } from '../../../electron/storage/keychain-accounts.ts';
 import { createKeyRotation } from '../../../electron/connections/rotation.ts';
 import { systemClock } from '../../../electron/util/clock.ts';
 import { createServiceClient } from '../../../electron/service/client.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createConnections } from '../../../electron/connections/store.ts';
-import { portalAccount } from '../../../electron/storage/keychain.ts';
+import { portalAccount } from '../../../electron/storage/keychain-accounts.ts';
 import { createPortalTokens } from '../../../electron/portal/sign-in.ts';
 import type { Connection, ConnectionDraft } from '../../../electron/contract/models/connection.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';

@@ -10,7 +10,8 @@ import {
   settleHome,
   storeHomeId,
 } from '../../../electron/settings/home-id.ts';
-import { createKeychain, entryName } from '../../../electron/storage/keychain.ts';
+import { entryName } from '../../../electron/storage/keychain-accounts.ts';
+import { createKeychain } from '../../../electron/storage/keychain.ts';
 import type { KeyringBackend } from '../../../electron/storage/keytar.ts';
 import { systemClock } from '../../../electron/util/clock.ts';
 import { valueOf } from '../../support/batch-app.ts';

@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { isAllowedHost } from '../../../electron/settings/managed-settings.ts';
 import {
-  isAllowedHost,
   parseRegistry,
   readManagedSettings,
   type ManagedOptions,
-} from '../../../electron/settings/managed-settings.ts';
+} from '../../../electron/settings/read-managed-settings.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const me = process.getuid?.() ?? 0;

@@ -6,6 +6,7 @@ import { createDiagnosticsHandlers, type DiagnosticsOptions } from '../../../ele
 import { done, failed, type Failure } from '../../../electron/contract/errors.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
 import { createLog } from '../../../electron/log/log.ts';
+import { auditWith } from '../../support/fake-audit.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const connection = {
@@ -50,10 +51,10 @@ function diagnostics(session: Failure | null, over: Partial<DiagnosticsOptions> 
     keychain: { state: () => 'locked' },
     audit: {
       state: () => 'ready',
-      begin: ({ action }: { action: string }) => {
+      ...auditWith(({ action }) => {
         acts.push(action);
         return Promise.resolve(done(() => acts.push('done')));
-      },
+      }),
     },
     settingsDamage: null,
     log,
@@ -126,7 +127,8 @@ test('what is saved is what was shown, after the audit line', async () => {
 });
 
 test('without an audit line nothing is saved', async () => {
-  const audit = { state: () => 'unwritable', begin: () => Promise.resolve(failed('audit.unwritable')) };
+  const begin = () => Promise.resolve(failed('audit.unwritable'));
+  const audit = { state: () => 'unwritable', ...auditWith(begin) };
   const handlers = diagnostics(null, { audit: audit as unknown as DiagnosticsOptions['audit'] });
   await text(handlers);
   expect(await handlers['app.saveDiagnostics']({})).toEqual(failed('audit.unwritable'));

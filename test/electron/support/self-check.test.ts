@@ -8,7 +8,7 @@ import { report, selfCheck, type SelfCheckOptions } from '../../../electron/supp
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { standInDistribution } from '../../../scripts/stand-in-distribution.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { systemOptions } from '../../../electron/settings/managed-settings.ts';
+import { systemOptions } from '../../../electron/settings/read-managed-settings.ts';
 
 const shippedProfile = path.resolve('resources/service-profile.json');
 

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readHomeId } from '../../../electron/settings/home-id.ts';
-import { accountsOfHome, entryName } from '../../../electron/storage/keychain.ts';
+import { accountsOfHome, entryName } from '../../../electron/storage/keychain-accounts.ts';
 import { systemClock } from '../../../electron/util/clock.ts';
 import { wipe } from '../../../electron/support/wipe.ts';
 import { fakeKeyring, type FakeKeyring } from '../../support/fake-keyring.ts';

@@ -446,8 +446,8 @@ describe('the table of a run', () => {
 
   it('saves widths and hidden columns, also when it is left at once', async () => {
     const { fake, controller, table } = await opened();
-    table.setWidth(3, 200);
-    table.setHidden(6, true);
+    table.layout.setWidth(3, 200);
+    table.layout.setHidden(6, true);
     expect(table.columns.find(({ id }) => id === 3)?.width).toBe(200);
     expect(table.columns.some(({ id }) => id === 6)).toBe(false);
     controller.leave();
@@ -730,7 +730,7 @@ describe('a pattern', () => {
   it('is tried on samples of the kind and on the person’s own value, which crosses obscured', async () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'match');
-    const test = draft.tests.get(1);
+    const test = draft.plans.tests.get(1);
     if (test === undefined) throw new Error('no test');
     expect(test.samples.length).toBeGreaterThan(2);
     expect(test.matches).toBeNull();
@@ -748,7 +748,7 @@ describe('a pattern', () => {
     const { fake, draft } = await drafted();
     draft.choose(1, 'match');
     draft.match(1, { ...emptyPattern, by: 'raw', raw: '(?=4)' });
-    await expect.poll(() => draft.tests.get(1)?.failure?.code).toBe('pattern.unsupported');
+    await expect.poll(() => draft.plans.tests.get(1)?.failure?.code).toBe('pattern.unsupported');
     expect(draft.plan).toBeNull();
     expect(draft.failure).toBeNull();
     expect(fake.seen.filter(({ name }) => name === 'batch.preflight')).toEqual([]);
@@ -822,18 +822,18 @@ describe('a pattern', () => {
     await expect.poll(() => draft.plan).toBeNull();
     draft.choose(1, 'detokenize');
     expect(draft.plan?.columns).toMatchObject([{ operation: 'detokenize', pattern: null, into: 'replace' }]);
-    expect(draft.tests.size).toBe(0);
+    expect(draft.plans.tests.size).toBe(0);
   });
 
   it('changes its form with the kind until something is typed', async () => {
     const { draft } = await drafted();
     draft.choose(1, 'match');
-    expect(draft.patterns.get(1)?.by).toBe('digits');
+    expect(draft.plans.patterns.get(1)?.by).toBe('digits');
     draft.change(1, { definition: 'email' });
-    expect(draft.patterns.get(1)?.by).toBe('domain');
+    expect(draft.plans.patterns.get(1)?.by).toBe('domain');
     draft.match(1, { ...emptyPattern, by: 'domain', domain: 'example.org' });
     draft.change(1, { definition: 'ssn' });
-    expect(draft.patterns.get(1)).toMatchObject({ by: 'domain', domain: 'example.org' });
+    expect(draft.plans.patterns.get(1)).toMatchObject({ by: 'domain', domain: 'example.org' });
   });
 
   it.each([

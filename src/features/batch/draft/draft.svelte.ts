@@ -1,5 +1,4 @@
 import type { Grounds } from '../../../../electron/contract/models/lookup.ts';
-import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../../../../electron/contract/errors.ts';
 import type {
   Column,
@@ -15,32 +14,19 @@ import type {
   SourceRows,
 } from '../../../../electron/contract/models/batch.ts';
 import type { ResultRow } from '../../../../electron/contract/models/rows.ts';
-import type { DefinitionKind } from '../../../../electron/contract/models/connection.ts';
 import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
-import {
-  buildPattern,
-  emptyPatternFor,
-  isDisclosing,
-  isEmptyPattern,
-  patternPartsOf,
-  type PatternParts,
-  PatternTest,
-  planOf,
-  samplesFor,
-} from './pattern.svelte.ts';
+import { ColumnPlans, type ColumnAction } from './column-plans.svelte.ts';
+import { isDisclosing, type PatternParts } from './pattern.svelte.ts';
 import { SavedMappings } from './saved-mappings.svelte.ts';
 import {
   allowedSuggestionFor,
   formatPreset,
   mayOnlyMask,
-  planFor,
   type Note,
   type Preset,
   type Suggestion,
 } from './suggestions.ts';
-
-export type ColumnAction = 'keep' | ColumnPlan['operation'];
 
 interface DraftOptions {
   app: AppStore;
@@ -67,9 +53,7 @@ export class BatchDraft {
   readonly source: Source;
   preview = $state.raw<Preview | null>(null);
   overrides = $state.raw<Partial<Reading>>({});
-  readonly columns = new SvelteMap<number, ColumnPlan>();
-  readonly patterns = new SvelteMap<number, PatternParts>();
-  readonly tests = new SvelteMap<number, PatternTest>();
+  readonly plans: ColumnPlans;
   readonly saved: SavedMappings;
   /** Id of the saved mapping that filled in the plan; '' when none did. */
   appliedMapping = $state('');
@@ -89,14 +73,8 @@ export class BatchDraft {
   readonly #stops: (() => void)[];
 
   plan = $derived.by((): Plan | null => {
-    if (this.preview === null || this.columns.size === 0) return null;
-    const columns = [...this.columns.values()].sort((a, b) => a.column - b.column);
-    const complete = columns.every(
-      ({ column, operation, parts, pattern, target }) =>
-        (operation !== 'match' || ((parts ?? pattern) !== null && !this.tests.get(column)?.failure)) &&
-        (operation !== 'translate' || target !== null),
-    );
-    return complete ? { reading: this.preview.reading, columns } : null;
+    const columns = this.plans.complete;
+    return this.preview === null || columns === null ? null : { reading: this.preview.reading, columns };
   });
 
   isDisclosing = $derived.by(
@@ -110,6 +88,7 @@ export class BatchDraft {
     this.app = app;
     this.#api = api;
     this.saved = new SavedMappings(app, api);
+    this.plans = new ColumnPlans(app, api);
     this.#preset = preset;
     this.#areTokens = areTokens;
     this.source = source;
@@ -153,9 +132,13 @@ export class BatchDraft {
     this.preview = outcome.value;
     // Another delimiter can leave fewer columns: the plans of the missing ones are dropped.
     for (const column of this.columns.keys()) {
-      if (column >= outcome.value.columns.length) this.#drop(column);
+      if (column >= outcome.value.columns.length) this.plans.drop(column);
     }
     await this.check();
+  }
+
+  get columns(): ColumnPlans['columns'] {
+    return this.plans.columns;
   }
 
   actionOf(column: number): ColumnAction {
@@ -171,65 +154,20 @@ export class BatchDraft {
   }
 
   #set(column: number, action: ColumnAction): void {
-    const before = this.columns.get(column);
-    this.#drop(column);
-    if (action === 'keep') return;
     const looksLike = this.preview?.columns[column]?.looksLike ?? null;
-    const plan = planFor(action, {
-      app: this.app,
-      column: { index: column, looksLike },
-      before,
-      preset: this.#preset,
-    });
-    this.columns.set(column, plan);
-    if (action === 'match')
-      this.#startMatch(column, emptyPatternFor(this.app.definition(plan.definition).kind));
+    this.plans.set({ index: column, looksLike }, action, this.#preset);
   }
 
   change(column: number, over: Partial<ColumnPlan>): void {
-    const before = this.columns.get(column);
-    if (before === undefined) return;
-    this.columns.set(column, { ...before, ...over });
-    const parts = this.patterns.get(column);
-    if (over.definition !== undefined && parts !== undefined) {
-      const { kind } = this.app.definition(over.definition);
-      if (isEmptyPattern(parts)) this.patterns.set(column, emptyPatternFor(kind));
-      else this.columns.set(column, { ...before, ...over, ...planOf(kind, parts) });
-    }
-    void this.#testPattern(column).then((isLast) => (isLast ? this.check() : undefined));
+    void this.#checkAfter(this.plans.change(column, over));
   }
 
   match(column: number, parts: PatternParts): void {
-    this.patterns.set(column, parts);
-    const kind = this.#kindOf(column);
-    if (kind !== null) this.change(column, planOf(kind, parts));
+    void this.#checkAfter(this.plans.match(column, parts));
   }
 
-  #kindOf(column: number): DefinitionKind | null {
-    const plan = this.columns.get(column);
-    return plan === undefined ? null : this.app.definition(plan.definition).kind;
-  }
-
-  /** False when the expression changed again before the answer came. */
-  async #testPattern(column: number): Promise<boolean> {
-    const plan = this.columns.get(column);
-    const parts = this.patterns.get(column);
-    const test = this.tests.get(column);
-    if (plan === undefined || parts === undefined || test === undefined) return true;
-    const { kind } = this.app.definition(plan.definition);
-    return await test.run(buildPattern(kind, parts)?.pattern ?? null, samplesFor(kind, parts));
-  }
-
-  #startMatch(column: number, parts: PatternParts): void {
-    this.patterns.set(column, parts);
-    this.tests.set(column, new PatternTest(this.#api));
-    void this.#testPattern(column);
-  }
-
-  #drop(column: number): void {
-    this.columns.delete(column);
-    this.patterns.delete(column);
-    this.tests.delete(column);
+  async #checkAfter(change: Promise<boolean>): Promise<void> {
+    if (await change) await this.check();
   }
 
   /** Starts the preflight of the whole file; its figures arrive as events while they are counted. */
@@ -306,8 +244,7 @@ export class BatchDraft {
     for (const { header, ...rest } of mapping.columns) {
       const column = this.preview?.columns.find(({ name }) => name === header)?.index;
       if (column === undefined) continue;
-      this.columns.set(column, { ...rest, column });
-      if (rest.operation === 'match') this.#startMatch(column, patternPartsOf(rest));
+      this.plans.use({ ...rest, column });
     }
     void this.read({});
   }
@@ -324,8 +261,7 @@ export class BatchDraft {
     for (const column of plan.columns) {
       if (this.preview?.columns[column.column]?.name !== columns[column.column]) continue;
       const policy = policies.includes(column.policy) ? column.policy : this.app.policy;
-      this.columns.set(column.column, { ...column, policy });
-      if (column.operation === 'match') this.#startMatch(column.column, patternPartsOf(column));
+      this.plans.use({ ...column, policy });
     }
     await this.read({});
   }
@@ -377,7 +313,7 @@ export class BatchDraft {
   }
 
   #clear(): void {
-    for (const column of [...this.columns.keys()]) this.#drop(column);
+    this.plans.clear();
     this.appliedMapping = '';
   }
 

@@ -3,7 +3,6 @@ import type { Copied } from '../../../../electron/contract/models/lookup.ts';
 import type {
   ColumnProfile,
   FoundCell,
-  ResultRow,
   RowCondition,
   RowFilter,
   RowsView,
@@ -13,6 +12,8 @@ import { areAmounts, fitWidth, rowHead, type GridColumn } from '../../../ui/grid
 import { RowPages } from '../../../ui/row-pages.svelte.ts';
 import type { Api } from '../../../lib/api.ts';
 import { formatReason } from '../labels.ts';
+import { ColumnLayout } from './column-layout.svelte.ts';
+import { allCells, cellsAt, joinCells, type ResultCell, type TableRow } from './table-row.ts';
 
 /** What a person typed or chose over one column; empty text is no condition. */
 export interface ColumnFilter {
@@ -31,13 +32,7 @@ const measuredCells = 10_000;
 /** In a table of more, the last rows are measured too: their numbers have more digits. */
 const measuredTable = 2_000;
 
-type Cell = ResultRow['cells'][number];
 type Labelled = (column: number | null) => Parameters<typeof formatReason>[1];
-
-/** A row as far as it is here: a cell is null where the row has no such field, and undefined until it was fetched. */
-export interface TableRow extends Pick<ResultRow, 'row' | 'state' | 'code'> {
-  readonly cells: readonly (Cell | null | undefined)[];
-}
 
 /**
  * The table of a job's rows: which of them are shown, in which order, and how wide its columns are. Main filters, sorts
@@ -49,6 +44,7 @@ export class ResultsTable {
   readonly #columnNames: readonly string[];
   readonly #plan: Job['plan'];
   readonly #labelled: Labelled;
+  readonly layout: ColumnLayout;
   filter = $state<RowFilter>('all');
   /** By column. */
   conditions = $state.raw<ReadonlyMap<number, ColumnFilter>>(new Map());
@@ -62,11 +58,7 @@ export class ResultsTable {
   failure = $state.raw<Failure | null>(null);
   /** Of the column asked for last. */
   profile = $state.raw<ColumnProfile | null>(null);
-  /** Set by a person, by column. */
-  widths = $state.raw<ReadonlyMap<number, number>>(new Map());
-  hidden = $state.raw<ReadonlySet<number>>(new Set());
   #fitted = $state.raw<ReadonlyMap<number, Pick<GridColumn, 'width' | 'end'>>>(new Map());
-  #saveTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #stopListening: () => void;
   /** The rows asked for last; shown once they are here. */
   #latest: RowPages<TableRow> | null = null;
@@ -75,11 +67,12 @@ export class ResultsTable {
 
   /** Columns in the order they are shown: the row's head, the mapped ones with what was added to them, all others. */
   columns = $derived.by((): GridColumn[] => {
-    const known = this.#order.filter((column) => column === rowHead || !this.hidden.has(column));
+    const known = this.#order.filter((column) => column === rowHead || !this.layout.hidden.has(column));
     return known.map((column) => ({
       id: column,
       name: this.nameOf(column),
-      width: this.widths.get(column) ?? this.#fitted.get(column)?.width ?? (column === rowHead ? 88 : 136),
+      width:
+        this.layout.widths.get(column) ?? this.#fitted.get(column)?.width ?? (column === rowHead ? 88 : 136),
       frozen: column === rowHead || this.#planned.has(column),
       end: column === rowHead || this.#fitted.get(column)?.end === true,
       tint: this.isResult(column),
@@ -94,6 +87,7 @@ export class ResultsTable {
   constructor(api: Api, job: Pick<Job, 'jobId' | 'columns' | 'plan'>, labelled: Labelled) {
     this.#api = api;
     this.#labelled = labelled;
+    this.layout = new ColumnLayout(api, job.jobId);
     this.#jobId = job.jobId;
     this.#columnNames = job.columns;
     this.#plan = job.plan;
@@ -109,11 +103,11 @@ export class ResultsTable {
       if (jobId === this.#jobId) this.share = share < 1 ? share : null;
     });
     this.#reopen();
-    void this.#loadLayout();
+    void this.layout.load(job.columns.length);
   }
 
   close(): void {
-    if (this.#saveTimer !== undefined) this.#saveNow();
+    this.layout.close();
     this.#stopListening();
   }
 
@@ -249,28 +243,10 @@ export class ResultsTable {
     return outcome.ok ? outcome.value : null;
   }
 
-  setWidth(column: number, width: number): void {
-    this.widths = new Map(this.widths).set(column, width);
-    this.#saveLayout();
-  }
-
   /** As wide as the widest text that is at hand. */
   fit(column: number): void {
     const rows = this.#firstRows(Math.min(this.pages.total, 4_000));
-    this.setWidth(column, fitWidth(this.nameOf(column), this.#textsOf(column, rows), 1));
-  }
-
-  setHidden(column: number, isHidden: boolean): void {
-    const hidden = new Set(this.hidden);
-    if (isHidden) hidden.add(column);
-    else hidden.delete(column);
-    this.hidden = hidden;
-    this.#saveLayout();
-  }
-
-  showAllColumns(): void {
-    this.hidden = new Set();
-    this.#saveLayout();
+    this.layout.setWidth(column, fitWidth(this.nameOf(column), this.#textsOf(column, rows), 1));
   }
 
   /** Main counts it anew at each call: a job that runs on has other figures a moment later. */
@@ -393,7 +369,7 @@ export class ResultsTable {
     return Array.from({ length: count }, (_, position) => this.pages.row(position));
   }
 
-  #textsOf(column: number, rows: readonly (TableRow | undefined)[], state?: Cell['state']): string[] {
+  #textsOf(column: number, rows: readonly (TableRow | undefined)[], state?: ResultCell['state']): string[] {
     const planned = this.plannedOf(column);
     return rows.flatMap((row) => {
       const cell = row && this.cellOf(row, column);
@@ -404,48 +380,4 @@ export class ResultsTable {
       return [planned === null ? cell.text : `${cell.text}  `];
     });
   }
-
-  async #loadLayout(): Promise<void> {
-    const outcome = await this.#api.call('batch.layout', { jobId: this.#jobId });
-    if (!outcome.ok) return;
-    const isKnown = (column: number): boolean => column < this.#columnNames.length;
-    this.widths = new Map(
-      outcome.value.widths.flatMap(({ column, width }) => (isKnown(column) ? [[column, width]] : [])),
-    );
-    this.hidden = new Set(outcome.value.hidden.filter(isKnown));
-  }
-
-  /** Not with every pixel that an edge is dragged. */
-  #saveLayout(): void {
-    clearTimeout(this.#saveTimer);
-    this.#saveTimer = setTimeout(() => {
-      this.#saveNow();
-    }, 400);
-  }
-
-  #saveNow(): void {
-    clearTimeout(this.#saveTimer);
-    this.#saveTimer = undefined;
-    const widths = [...this.widths].flatMap(([column, width]) => (column < 0 ? [] : [{ column, width }]));
-    const layout = { widths, hidden: [...this.hidden] };
-    void this.#api.call('batch.saveLayout', { jobId: this.#jobId, layout });
-  }
-}
-
-/** A row that could not be sent may have fewer fields than there are columns, or more. */
-const allCells = ({ cells }: ResultRow, width: number): TableRow['cells'] =>
-  cells.length >= width ? cells : Array.from({ length: width }, (_, column) => cells[column] ?? null);
-
-function cellsAt({ cells }: ResultRow, columns: readonly number[]): TableRow['cells'] {
-  const placed: (Cell | null | undefined)[] = [];
-  columns.forEach((column, at) => (placed[column] = cells[at] ?? null));
-  return placed;
-}
-
-function joinCells(row: TableRow, more: TableRow): TableRow {
-  const cells = [...row.cells];
-  more.cells.forEach((cell, column) => {
-    if (cell !== undefined) cells[column] = cell;
-  });
-  return { ...more, cells };
 }

@@ -1,0 +1,254 @@
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { z } from 'zod';
+import { done, type Outcome } from '../contract/errors.ts';
+import { readProfile } from '../service/profile.ts';
+import type { Deployment } from '../contract/models/deployment.ts';
+import { managedSettings, type ManagedName, type ManagedSettings } from '../contract/models/app.ts';
+import { readSmallFile } from '../storage/read-small-file.ts';
+import { parseDeployment } from './parse-deployment.ts';
+import { maxProvidedBytes, readTrustedFile, type Administrator } from './trusted-file.ts';
+
+/** A sentence to stop with: what an administrator fixed is never left out because it can't be read. */
+export type ManagedResult =
+  | {
+      readonly ok: true;
+      readonly managed: ManagedSettings;
+      readonly sources: readonly string[];
+      /** What a person's first start begins with; null where the administrator provides nothing. */
+      readonly deployment: Deployment | null;
+      /** Text of the service profile for all connections, valid; null where the administrator has none. */
+      readonly profile: string | null;
+    }
+  | { readonly ok: false; readonly sentence: string };
+
+export interface ManagedOptions extends Administrator {
+  /** Folder of the administrator's files. */
+  readonly folder: string;
+  /** Windows: folder beside the program, where only whoever may change the program can write. */
+  readonly site?: string;
+  /** Runs one of the system's programs. Rejects where it is missing or fails. */
+  readonly run: (file: string, args: readonly string[]) => Promise<string>;
+  /** The account's name, by which macOS keeps what is managed for one person. */
+  readonly user: string;
+  /** Where macOS keeps managed preferences. */
+  readonly managedPreferences?: string;
+}
+
+const policyFile = 'policy.json';
+const connectionsFile = 'connections.json';
+const profileFile = 'service-profile.json';
+const bundleId = 'app.tokendesk';
+const registryParent = 'HKLM\\Software\\Policies';
+
+/** Where the administrator's files are. Empty on Windows, where anybody may make folders in %ProgramData%. */
+export function administratorFolder(system: NodeJS.Platform): string {
+  switch (system) {
+    case 'win32':
+      return '';
+    case 'darwin':
+      return '/Library/Application Support/Tokendesk';
+    default:
+      return '/etc/tokendesk';
+  }
+}
+
+/** As this machine has them. */
+export function systemOptions(system: NodeJS.Platform): ManagedOptions {
+  return {
+    os: system,
+    uid: 0,
+    folder: administratorFolder(system),
+    run: async (file, args) => {
+      const { stdout } = await promisify(execFile)(file, [...args], { timeout: 20_000, windowsHide: true });
+      return stdout;
+    },
+    user: os.userInfo().username,
+  };
+}
+
+/**
+ * Reads what the administrator has fixed. Linux: policy.json. macOS: policy.json, then the managed preferences, whose
+ * members go before. Windows: the registry under HKLM, which only administrators can write; its files need no check of
+ * ours. A source that is there and can't be read, belongs to somebody else or has an unknown member is a failure.
+ */
+export async function readManagedSettings(options: ManagedOptions): Promise<ManagedResult> {
+  const sources =
+    options.os === 'win32'
+      ? [await readRegistry(options)]
+      : options.os === 'darwin'
+        ? [await readPolicyFile(options), ...(await readPreferences(options))]
+        : [await readPolicyFile(options)];
+  let managed: ManagedSettings = {};
+  const names: string[] = [];
+  for (const source of sources) {
+    if (source === null) continue;
+    if ('reason' in source) return stop(source.name, source.reason);
+    const checked = managedSettings.safeParse(source.value);
+    if (!checked.success) return stop(source.name, firstFlaw(checked.error));
+    managed = { ...managed, ...checked.data };
+    names.push(source.name);
+  }
+  const provided = await readProvided(options, connectionsFile, parseDeployment);
+  if (provided !== null && 'reason' in provided) return stop(provided.name, provided.reason);
+  const profile = await readProvided(options, profileFile, parseProfile);
+  if (profile !== null && 'reason' in profile) return stop(profile.name, profile.reason);
+  return {
+    ok: true,
+    managed,
+    sources: names,
+    deployment: provided?.value ?? null,
+    profile: profile?.value ?? null,
+  };
+}
+
+type Source = { readonly name: string; readonly value: unknown } | { name: string; reason: string } | null;
+
+const stop = (name: string, reason: string): ManagedResult => ({
+  ok: false,
+  sentence: `The settings of your administrator can’t be used: ${name}: ${reason}. Tell the administrator.`,
+});
+
+/** The first thing that is wrong, by its member's name. Of an enum and a number the message says what may be. */
+function firstFlaw(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue?.code === 'unrecognized_keys') return `unknown member ${issue.keys[0] ?? ''}`;
+  const place = issue?.path.join('.') ?? '';
+  return place === '' ? 'not an object' : `${place}: ${issue?.message ?? 'wrong'}`;
+}
+
+/** A file of the administrator's beside the policy; on Windows, which has no such folder, beside the program. */
+async function readProvided<T>(
+  options: ManagedOptions,
+  fileName: string,
+  parse: (bytes: Uint8Array) => Outcome<T>,
+): Promise<{ name: string; value: T } | { name: string; reason: string } | null> {
+  const isWindows = options.os === 'win32';
+  const folder = isWindows ? options.site : options.folder;
+  if (folder === undefined) return null;
+  const name = path.join(folder, fileName);
+  // On Windows, whose rights Node can't read, it is protected as the program beside it is.
+  const file = isWindows
+    ? await readSmallFile(name, { maxBytes: maxProvidedBytes })
+    : await readTrustedFile(name, options);
+  if (file.kind === 'missing') return null;
+  if (file.kind !== 'read') return { name, reason: file.reason };
+  const parsed = parse(file.bytes);
+  return parsed.ok ? { name, value: parsed.value } : { name, reason: parsed.failure.subject ?? 'wrong' };
+}
+
+function parseProfile(bytes: Uint8Array): Outcome<string> {
+  const text = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
+  const profile = readProfile(text);
+  return profile.ok ? done(text) : profile;
+}
+
+async function readPolicyFile(options: ManagedOptions): Promise<Source> {
+  const name = path.join(options.folder, policyFile);
+  const file = await readTrustedFile(name, options);
+  if (file.kind === 'missing') return null;
+  if (file.kind !== 'read') return { name, reason: file.reason };
+  try {
+    return {
+      name,
+      value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file.bytes)) as unknown,
+    };
+  } catch {
+    return { name, reason: 'it is not JSON' };
+  }
+}
+
+/**
+ * The files that a device management system writes. `getUserDefault` would give what a person wrote with `defaults`
+ * just the same, so the files are read, which only root can write.
+ */
+async function readPreferences(options: ManagedOptions): Promise<Source[]> {
+  const { managedPreferences = '/Library/Managed Preferences', user, run } = options;
+  const folders = [managedPreferences, path.join(managedPreferences, user)];
+  return Promise.all(
+    folders.map(async (folder): Promise<Source> => {
+      const name = path.join(folder, `${bundleId}.plist`);
+      const file = await readTrustedFile(name, options);
+      if (file.kind === 'missing') return null;
+      if (file.kind !== 'read') return { name, reason: file.reason };
+      try {
+        const json = await run('/usr/bin/plutil', ['-convert', 'json', '-o', '-', name]);
+        return { name, value: withoutSystemKeys(JSON.parse(json)) };
+      } catch {
+        return { name, reason: 'it is no property list' };
+      }
+    }),
+  );
+}
+
+/** The system adds members of its own, such as PayloadUUID. */
+function withoutSystemKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('Payload')));
+}
+
+/**
+ * The values below HKLM\Software\Policies\Tokendesk. Exported into a file, since what `reg query` prints has lost every
+ * letter that the console's code page lacks. A machine without the key has no policy; one whose registry can't be asked
+ * is a failure.
+ */
+async function readRegistry({ run }: ManagedOptions): Promise<Source> {
+  const name = `${registryParent}\\Tokendesk`;
+  const program = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'reg.exe');
+  let scratch: string | null = null;
+  try {
+    const keys = await run(program, ['query', registryParent, '/reg:64']);
+    if (!/\\Tokendesk\r?$/im.test(keys)) return null;
+    scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-policy-'));
+    const file = path.join(scratch, 'policy.reg');
+    await run(program, ['export', name, file, '/y', '/reg:64']);
+    return { name, value: parseRegistry(fs.readFileSync(file, 'utf16le')) };
+  } catch {
+    return { name, reason: 'the registry can’t be read' };
+  } finally {
+    if (scratch !== null) fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Numbers that are yes or no here; the registry has no type for that. */
+const isFlag = (name: string): boolean =>
+  Object.hasOwn(managedSettings.shape, name) &&
+  managedSettings.shape[name as ManagedName].safeParse(true).success;
+
+/**
+ * The values of an exported key: texts, numbers (REG_DWORD) and lists of texts (REG_MULTI_SZ). Throws at any line it
+ * does not understand, or a value would be left out.
+ */
+export function parseRegistry(text: string): Record<string, unknown> {
+  // A long list goes on in the next line after a backslash.
+  const joined = text.replace(/^\ufeff/, '').replaceAll(/\\\r?\n\s*/g, '');
+  const [head, key, ...lines] = joined.split(/\r?\n/).filter((line) => line !== '');
+  if (head !== 'Windows Registry Editor Version 5.00' || !/^\[.*\\Tokendesk\]$/i.test(key ?? ''))
+    throw new TypeError('Not an exported key');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, raw] = /^"((?:[^"\\]|\\.)*)"=(.*)$/.exec(line) ?? [];
+      if (name === undefined || raw === undefined) throw new TypeError('Not a value');
+      return [name, registryValue(name, raw)];
+    }),
+  );
+}
+
+function registryValue(name: string, raw: string): unknown {
+  const number = /^dword:([0-9a-f]{1,8})$/i.exec(raw)?.[1];
+  if (number !== undefined) {
+    const value = Number.parseInt(number, 16);
+    return isFlag(name) && value <= 1 ? value === 1 : value;
+  }
+  const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(raw)?.[1];
+  if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1');
+  const bytes = /^hex\(7\):([0-9a-f,]*)$/i.exec(raw)?.[1];
+  if (bytes === undefined) return null;
+  const text = Buffer.from(bytes.replaceAll(',', ''), 'hex').toString('utf16le');
+  return text.split('\0').filter((part) => part !== '');
+}

@@ -1,0 +1,109 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { Column, ColumnPlan } from '../../../../electron/contract/models/batch.ts';
+import type { Api } from '../../../lib/api.ts';
+import type { AppStore } from '../../../lib/app-store.svelte.ts';
+import {
+  buildPattern,
+  emptyPatternFor,
+  isEmptyPattern,
+  patternPartsOf,
+  type PatternParts,
+  PatternTest,
+  planOf,
+  samplesFor,
+} from './pattern.svelte.ts';
+import { planFor, type Preset } from './suggestions.ts';
+
+export type ColumnAction = 'keep' | ColumnPlan['operation'];
+
+/** What is done with which column of a file, and with which expressions values are matched. */
+export class ColumnPlans {
+  readonly columns = new SvelteMap<number, ColumnPlan>();
+  readonly patterns = new SvelteMap<number, PatternParts>();
+  readonly tests = new SvelteMap<number, PatternTest>();
+  readonly #app: AppStore;
+  readonly #api: Api;
+
+  /** In the order of the file; null where there is none, or one of them is not complete. */
+  complete = $derived.by((): ColumnPlan[] | null => {
+    const columns = [...this.columns.values()].sort((a, b) => a.column - b.column);
+    const isComplete = columns.every(
+      ({ column, operation, parts, pattern, target }) =>
+        (operation !== 'match' || ((parts ?? pattern) !== null && !this.tests.get(column)?.failure)) &&
+        (operation !== 'translate' || target !== null),
+    );
+    return columns.length > 0 && isComplete ? columns : null;
+  });
+
+  constructor(app: AppStore, api: Api) {
+    this.#app = app;
+    this.#api = api;
+  }
+
+  set(
+    { index, looksLike }: Pick<Column, 'index' | 'looksLike'>,
+    action: ColumnAction,
+    preset: Preset | null,
+  ) {
+    const before = this.columns.get(index);
+    this.drop(index);
+    if (action === 'keep') return;
+    const plan = planFor(action, { app: this.#app, column: { index, looksLike }, before, preset });
+    this.columns.set(index, plan);
+    if (action === 'match')
+      this.#startMatch(index, emptyPatternFor(this.#app.definition(plan.definition).kind));
+  }
+
+  /** A plan that was made before, with its expression. */
+  use(plan: ColumnPlan): void {
+    this.columns.set(plan.column, plan);
+    if (plan.operation === 'match') this.#startMatch(plan.column, patternPartsOf(plan));
+  }
+
+  /** False when the expression changed again before it was tested, or where nothing is done with the column. */
+  change(column: number, over: Partial<ColumnPlan>): Promise<boolean> {
+    const before = this.columns.get(column);
+    if (before === undefined) return Promise.resolve(false);
+    this.columns.set(column, { ...before, ...over });
+    const parts = this.patterns.get(column);
+    if (over.definition !== undefined && parts !== undefined) {
+      const { kind } = this.#app.definition(over.definition);
+      if (isEmptyPattern(parts)) this.patterns.set(column, emptyPatternFor(kind));
+      else this.columns.set(column, { ...before, ...over, ...planOf(kind, parts) });
+    }
+    return this.#testPattern(column);
+  }
+
+  /** With another expression; answers as `change`. */
+  match(column: number, parts: PatternParts): Promise<boolean> {
+    this.patterns.set(column, parts);
+    const plan = this.columns.get(column);
+    if (plan === undefined) return Promise.resolve(false);
+    return this.change(column, planOf(this.#app.definition(plan.definition).kind, parts));
+  }
+
+  drop(column: number): void {
+    this.columns.delete(column);
+    this.patterns.delete(column);
+    this.tests.delete(column);
+  }
+
+  clear(): void {
+    for (const column of [...this.columns.keys()]) this.drop(column);
+  }
+
+  async #testPattern(column: number): Promise<boolean> {
+    const plan = this.columns.get(column);
+    const parts = this.patterns.get(column);
+    const test = this.tests.get(column);
+    if (plan === undefined || parts === undefined || test === undefined) return true;
+    const { kind } = this.#app.definition(plan.definition);
+    return await test.run(buildPattern(kind, parts)?.pattern ?? null, samplesFor(kind, parts));
+  }
+
+  #startMatch(column: number, parts: PatternParts): void {
+    this.patterns.set(column, parts);
+    this.tests.set(column, new PatternTest(this.#api));
+    void this.#testPattern(column);
+  }
+}
