@@ -76,14 +76,13 @@ export interface CleartextGate {
 /** The log, as the gate needs it. */
 interface GateAudit {
   record<T>(
-    intent: CleartextLine & {
-      readonly action: string;
-      readonly reason: string;
-      readonly caseReference: string;
-      readonly rows: number;
-      readonly cleartext: true;
-      readonly anchorsItself: true;
-    },
+    intent: CleartextLine &
+      Omit<Grounds, 'confirmRows'> & {
+        readonly action: string;
+        readonly rows: number;
+        readonly cleartext: true;
+        readonly anchorsItself: true;
+      },
     run: (add: Add) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>>;
   anchor(): Promise<Outcome<null>>;

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../contract/models/activity.ts';
-import type { Access } from '../contract/models/report.ts';
+import { type Access, accessColumns } from '../contract/models/report.ts';
 
 type AccessRow = Access['rows'][number];
 
@@ -43,16 +43,9 @@ export async function readAccess(
     const at = new Date(entry.at);
     if (at < from || at >= to) continue;
     found.set(entry.sequence, {
-      at: entry.at,
+      ...accessColumns.parse(entry),
       actor: entry.actor.slice(0, 200),
       act: entry.action as AccessRow['act'],
-      connection: entry.connection,
-      environment: entry.environment,
-      definition: entry.definition,
-      policy: entry.policy,
-      caseReference: entry.caseReference ?? '',
-      reason: entry.reason ?? '',
-      rows: entry.rows,
       isEnded: false,
       isUnusual: isUnusual(at),
     });

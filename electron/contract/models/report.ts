@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { failureSchema } from '../errors.ts';
+import { auditEntry } from './activity.ts';
 import { count, id, instant } from './fields.ts';
 
 /** Text from the service about itself: names, codes, identifiers. Cut to this length before it is sent. */
@@ -98,6 +99,21 @@ export const workstation = figures.extend({
 });
 export type Workstation = z.infer<typeof workstation>;
 
+/** What the report on access has of a line of the audit log. */
+export const accessColumns = z.object(
+  auditEntry.pick({
+    at: true,
+    connection: true,
+    environment: true,
+    definition: true,
+    policy: true,
+    caseReference: true,
+    reason: true,
+    /** Values that may have been seen. */
+    rows: true,
+  }).shape,
+);
+
 /** Who saw what in clear in one month of this workstation, for an auditor. It holds no value. */
 export const access = z.strictObject({
   reportId: id,
@@ -107,17 +123,9 @@ export const access = z.strictObject({
   rows: z
     .array(
       z.strictObject({
-        at: instant,
+        ...accessColumns.shape,
         actor: shortText,
         act: z.enum(['Reveal', 'Copy', 'Match', 'Export']),
-        connection: z.string().nullable(),
-        environment: z.string().nullable(),
-        definition: z.string().nullable(),
-        policy: z.string().nullable(),
-        caseReference: z.string(),
-        reason: z.string(),
-        /** Values that may have been seen. */
-        rows: count.nullable(),
         /** Without an end the app was stopped in between: the value may have been seen. */
         isEnded: z.boolean(),
         /** Outside Monday to Friday, 7:00 to 19:00 of the computer's own time. */
