@@ -73,11 +73,11 @@ export const encoding = z.enum([
 ]);
 export type Encoding = z.infer<typeof encoding>;
 
-export const delimiter = z.enum([',', ';', '\t', '|']);
+const delimiter = z.enum([',', ';', '\t', '|']);
 export type Delimiter = z.infer<typeof delimiter>;
 
 /** How rows are taken apart into columns. Only who takes them apart or writes them looks into it. */
-export const layout = z.strictObject({ delimiter });
+const layout = z.strictObject({ delimiter });
 export type Layout = z.infer<typeof layout>;
 
 /** How the bytes are read. Detected; a person may override each. */
