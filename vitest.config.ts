@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
@@ -28,8 +29,8 @@ export default defineConfig({
       'test/support/locale.ts',
       'test/support/warnings-setup.ts',
     ],
-    // By default one worker fewer than processors: on a machine of two, half of it.
-    maxWorkers: '100%',
+    // One more than processors: many of these tests wait, for a process, a disk or a clock.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 60_000,
     // On a busy machine a state can come later than the second of the default.
     expect: { poll: { timeout: 30_000 } },

@@ -206,6 +206,7 @@ test('the passphrase of the lock and that of an export are gone once they are se
     await page.getByText('Passphrase set.').waitFor();
   });
   await page.keyboard.press('Control+l');
+  await page.getByRole('button', { name: 'Unlock' }).waitFor();
   await page.getByLabel('Passphrase').click();
   await typedAndGone(page, ofLock, async () => {
     await page.keyboard.press('Enter');
