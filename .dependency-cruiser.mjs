@@ -36,7 +36,7 @@ const mayUse = {
   ],
   portal: ['audit', 'connections', 'contract', 'platform/platform.ts', 'privacy', 'service', 'storage'],
   // What the pages do.
-  lookup: ['audit', 'contract', 'privacy', 'service'],
+  lookup: ['audit', 'contract', 'privacy', 'service', 'util'],
   batch: [
     'audit',
     'connections',

@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import Papa from 'papaparse';
 import { createBatch, type Batch } from './batch.ts';
+import { openCleartext } from '../util/cleartext.ts';
 import type { BatchOptions } from './options.ts';
 import { failed, type Outcome, done } from '../contract/errors.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -69,7 +70,7 @@ async function createSample({ source, folder, client, policy }: SampleOptions): 
     if (!answer.ok) return answer;
     for (const element of answer.value.elements) {
       const row = rows[Number(element.ref)];
-      if (element.ok && row !== undefined) row[column] = element.value;
+      if (element.ok && row !== undefined) row[column] = openCleartext(element.value);
     }
     header[column] = renamed;
   }

@@ -2,6 +2,7 @@ import type { CallInput, Handlers } from '../contract/calls.ts';
 import { type Outcome, failed, done } from '../contract/errors.ts';
 import type { Lookup, Grounds } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
+import { openCleartext, type Cleartext } from '../util/cleartext.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Reveals } from '../privacy/reveals.ts';
@@ -119,7 +120,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     action: 'Reveal' | 'Copy',
     { lookup, active }: KnownLookup,
     grounds: Grounds,
-    use: (answer: Answer) => Outcome<T> | Promise<Outcome<T>>,
+    use: (answer: Answer<Cleartext>) => Outcome<T> | Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     const { policy, definition, token } = lookup;
     const { name: connection, environment } = active;
@@ -188,7 +189,12 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
         const lookup = fileUnderCase(lookupId, { revealedAt: timestamp() }, { requestId, caseReference });
         // Forgotten meanwhile, with its case: nobody waits for it any more.
         if (lookup === null) return failed('lookup.unknown');
-        return done({ ...reveals.open(), obscured: obscureText(value, xorKey), requestId, lookup });
+        return done({
+          ...reveals.open(),
+          obscured: obscureText(openCleartext(value), xorKey),
+          requestId,
+          lookup,
+        });
       });
     },
     'lookup.hidden'({ revealId }) {
@@ -209,7 +215,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       if (input.what === 'token') return clipboard.write(token, epoch);
       const { lookupId, what: _, ...grounds } = input;
       return disclose('Copy', known.value, grounds, async ({ value, requestId }) => {
-        const written = await clipboard.write(value, epoch);
+        const written = await clipboard.write(openCleartext(value), epoch);
         const { caseReference } = grounds;
         if (written.ok) fileUnderCase(lookupId, { copiedAt: timestamp() }, { requestId, caseReference });
         return written;

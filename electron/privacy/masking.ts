@@ -1,4 +1,5 @@
 import type { DefinitionKind } from '../contract/models/connection.ts';
+import { openCleartext, type Cleartext } from '../util/cleartext.ts';
 
 const dot = '•';
 
@@ -8,7 +9,8 @@ const dot = '•';
  * SSN, the first letter and the domain of an e-mail address, and nothing of text. A value that is too short to hide
  * enough of it, or not of its kind, is hidden whole.
  */
-export function mask(kind: DefinitionKind, cleartext: string): string {
+export function mask(kind: DefinitionKind, value: Cleartext | string): string {
+  const cleartext = openCleartext(value);
   switch (kind) {
     case 'card':
       return maskCard(cleartext);
@@ -87,7 +89,7 @@ export function maskCaseReference(text: string): string {
   return text
     .normalize('NFKC')
     .replaceAll(emailLike, (address) => mask('email', address))
-    .replaceAll(digitRun, maskCards)
+    .replaceAll(digitRun, (run) => maskCards(run))
     .replaceAll(ssnLike, (number, separator: string) => (separator === '' ? number : maskSsn(number)));
 }
 
@@ -101,8 +103,98 @@ export function maskReason(reason: string, value: string, kind: DefinitionKind):
 
 const maskSsn = (number: string): string => mask('ssn', number.replaceAll(/[^0-9]/g, '-'));
 
-/** Every window of a card's length that passes Luhn's check shows its first six and last four digits at most. */
-function maskCards(run: string): string {
+/**
+ * What the window may see of a cell whose column says nothing about it: a card number (with its check digit), an SSN, an
+ * IBAN (with its check digits) and an e-mail address are masked where they stand, whatever separates their digits, in
+ * digits of any script, and in the bytes of a text that was read as UTF-16 and is none. All else stays as it is, also nine
+ * digits that are the whole cell: nearly all of those are numbers of something else, and the column's name tells an SSN.
+ */
+export function maskCell(cell: Cleartext | string): string {
+  const text = openCleartext(cell);
+  if (!mayHoldNumber(text)) return text;
+  const plain = plainDigits(text.normalize('NFKC'));
+  const masked = maskNumbersOfCell(plain.replaceAll(emailLike, (address) => mask('email', address)));
+  if (masked !== plain) return masked;
+  return holdsNumbersAsUtf16(text) ? hide(text) : text;
+}
+
+function maskNumbersOfCell(text: string): string {
+  return text
+    .replaceAll(ibanLike, maskIban)
+    .replaceAll(digitRun, (run) => maskCards(run, { splitsGroups: false }))
+    .replaceAll(ssnLike, (number, separator: string) => {
+      const isLoose = separator === '' && (number === text.trim() || !isPossibleSsn(number));
+      return isLoose ? number : maskSsn(number);
+    });
+}
+
+/** Most cells are told by this alone. The shortest of what is looked for has nine digits, or an @. */
+function mayHoldNumber(text: string): boolean {
+  let digits = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0x80 || unit === 0x40) return true;
+    if (unit >= 0x30 && unit <= 0x39) digits++;
+  }
+  return digits >= 9;
+}
+
+/** In some encodings the letters of a wrongly read file are two letters of it each. */
+function holdsNumbersAsUtf16(text: string): boolean {
+  // eslint-disable-next-line no-control-regex -- all that is no byte
+  if (!/[^\x00-\xff]/.test(text)) return false;
+  const bytes = Buffer.from(text, 'utf16le');
+  const orders = [bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
+  return orders.some((bare) => asciiEmail.test(bare) || maskNumbersOfCell(bare) !== bare);
+}
+
+const asciiEmail = /[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;
+
+/** The digits of every script as those of ASCII. In Unicode each script has its ten in a row. */
+function plainDigits(text: string): string {
+  return text.replaceAll(/(?![0-9])\p{Nd}/gu, (digit) => {
+    const point = digit.codePointAt(0) ?? 0;
+    let value = 0;
+    while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(point - value - 1))) value++;
+    return String(value);
+  });
+}
+
+/** Country, check digits, and what may be an account: a word, or groups with a space between them. */
+const ibanLike = /(?<![\p{L}0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,40}(?![\p{L}0-9])/giu;
+
+/** Words may follow it: it ends where a group ends and the check digits fit. The country and the last four stay. */
+function maskIban(found: string): string {
+  for (let end = found.length; end > 0; end = found.lastIndexOf(' ', end - 1)) {
+    const iban = found.slice(0, end);
+    if (!isIban(iban)) continue;
+    return iban.slice(0, 2) + iban.slice(2).replaceAll(/[^ ](?=(?: ?[^ ]){4})/g, dot) + found.slice(end);
+  }
+  return found;
+}
+
+/** By its check digits (ISO 13616). */
+export function isIban(text: string): boolean {
+  const iban = text.replaceAll(' ', '').toUpperCase();
+  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban)) return false;
+  const moved = `${iban.slice(4)}${iban.slice(0, 4)}`;
+  let rest = 0;
+  for (const character of moved) {
+    const value = parseInt(character, 36);
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
+  }
+  return rest === 1;
+}
+
+/** Areas 000, 666 and 900 to 999, group 00 and serial 0000 were never issued; one token in ten has one of them. */
+export const isPossibleSsn = (digits: string): boolean => !/^(000|666|9)|^...00|0000$/.test(digits);
+
+/**
+ * Every window of a card's length that passes Luhn's check shows its first six and last four digits at most. With
+ * `splitsGroups: false` it begins and ends where digits stand together, unless these are more than a card has: in any run
+ * of digits some part passes by chance.
+ */
+function maskCards(run: string, { splitsGroups } = { splitsGroups: true }): string {
   const at: number[] = [];
   const digits: number[] = [];
   for (let index = 0; index < run.length; index++) {
@@ -112,17 +204,30 @@ function maskCards(run: string): string {
     digits.push(digit);
   }
   if (digits.length < Math.min(...cardLengths)) return run;
+  const isCut = splitsGroups ? () => true : cutsBetween(at);
   const characters = Array.from({ length: run.length }, (_, index) => run.charAt(index));
   for (let from = 0; from < digits.length; from++) {
     const first = digits[from] ?? 0;
-    if (first < 2 || first > 6) continue;
-    const length = cardLengths.find((size) => passesLuhn(digits, from, size));
+    if (first < 2 || first > 6 || !isCut(from)) continue;
+    const length = cardLengths.find((size) => isCut(from + size) && passesLuhn(digits, from, size));
     if (length === undefined) continue;
     const shown = length >= 15 ? 6 : 0;
     for (let index = from + shown; index < from + length - 4; index++) characters[at[index] ?? 0] = dot;
     from += length - 1;
   }
   return characters.join('');
+}
+
+/** Whether a number may begin or end before a digit: where a group does, or within one that is longer than any card. */
+function cutsBetween(at: readonly number[]): (digit: number) => boolean {
+  const cuts = new Uint8Array(at.length + 1);
+  for (let begin = 0, end = 1; end <= at.length; end++) {
+    if (end < at.length && at[end] === (at[end - 1] ?? 0) + 1) continue;
+    cuts[begin] = cuts[end] = 1;
+    if (end - begin > Math.max(...cardLengths)) cuts.fill(1, begin, end);
+    begin = end;
+  }
+  return (digit) => cuts[digit] === 1;
 }
 
 function passesLuhn(digits: readonly number[], from: number, length: number): boolean {

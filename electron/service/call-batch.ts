@@ -1,5 +1,6 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { BatchOperation } from '../contract/operations.ts';
+import { cleartext } from '../util/cleartext.ts';
 import { isEcho, readList, isObject, memberNames } from './answers.ts';
 import type { Answer, BatchAnswer, Element, ElementAnswer } from './service-client.ts';
 import { operations } from './operations.ts';
@@ -266,7 +267,9 @@ function answerOf(ref: string, value: string | null, emptyValues: boolean): Elem
   if (value === null) return { ref, ok: false, code: 'service.mismatched-answer' };
   if (value === '' && !emptyValues) return { ref, ok: false, code: 'service.empty-value' };
   // JSON can escape half a surrogate pair, which a file would get as another character.
-  return value.isWellFormed() ? { ref, ok: true, value } : { ref, ok: false, code: 'service.broken-value' };
+  return value.isWellFormed()
+    ? { ref, ok: true, value: cleartext(value) }
+    : { ref, ok: false, code: 'service.broken-value' };
 }
 
 function positionsOf(sent: readonly Element[]): Map<string, number> {

@@ -34,6 +34,7 @@ import {
   createRefusedCredentials,
   createSessions,
 } from './session/sessions.ts';
+import { cleartext, type Cleartext } from '../util/cleartext.ts';
 
 export interface ServiceClientOptions {
   readonly connection: ClientConnection;
@@ -245,7 +246,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     tokenize: (policy, definition, value, context) =>
       single({ operation: 'Tokenize', policy, definition, value, context }),
     detokenize: (policy, definition, value, context) =>
-      single({ operation: 'Detokenize', policy, definition, value, context }),
+      inClear(single({ operation: 'Detokenize', policy, definition, value, context })),
     getMasked: (policy, definition, value, context) =>
       single({ operation: 'GetMasked', policy, definition, value, context }),
     translate: (policy, definition, { token, target }, context) =>
@@ -345,4 +346,10 @@ function createStatusEvents(clock: Clock) {
       listeners.clear();
     },
   };
+}
+
+/** From here on the answer is a value in clear. */
+async function inClear(answering: Promise<Outcome<Answer>>): Promise<Outcome<Answer<Cleartext>>> {
+  const answer = await answering;
+  return answer.ok ? done({ ...answer.value, value: cleartext(answer.value.value) }) : answer;
 }

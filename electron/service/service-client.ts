@@ -2,6 +2,7 @@ import type { Outcome } from '../contract/errors.ts';
 import type { ServiceStatus } from '../contract/models/app.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import { operationInfo, type Operation, type OperationWith } from '../contract/operations.ts';
+import type { Cleartext } from '../util/cleartext.ts';
 import type { ServiceProfile } from './profile.ts';
 
 /** Goes with every call to the audit log; never holds a value. */
@@ -61,8 +62,8 @@ export interface RequestOutcome {
  */
 export type AuditRequest = (intent: Intent) => Promise<Outcome<(outcome: RequestOutcome) => void>>;
 
-export interface Answer {
-  readonly value: string;
+export interface Answer<V = string> {
+  readonly value: V;
   readonly requestId: string;
 }
 
@@ -74,7 +75,7 @@ export interface Element {
 
 /** What became of one element, correlated by RefId, in the order the elements were given. */
 export type ElementAnswer =
-  | { readonly ref: string; readonly ok: true; readonly value: string }
+  | { readonly ref: string; readonly ok: true; readonly value: Cleartext }
   | {
       readonly ref: string;
       readonly ok: false;
@@ -164,7 +165,7 @@ export interface ServiceClient {
     definition: string,
     token: string,
     context: CallContext,
-  ): Promise<Outcome<Answer>>;
+  ): Promise<Outcome<Answer<Cleartext>>>;
   getMasked(
     policy: string,
     definition: string,

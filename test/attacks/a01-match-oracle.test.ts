@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { RE2JS } from 're2js';
+import { cleartext } from '../../electron/util/cleartext.ts';
 import { calls } from '../../electron/contract/calls.ts';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import { matchExpression } from '../../electron/contract/match-expression.ts';
@@ -54,7 +55,7 @@ function cardService() {
       elements: elements.flatMap(({ ref, value }) => {
         const card = cards[Number(value.slice(3))] ?? '';
         const matches = pattern === null || pattern.matcher(card).find();
-        return matches ? [{ ref, ok: true as const, value: card }] : [];
+        return matches ? [{ ref, ok: true as const, value: cleartext(card) }] : [];
       }),
     });
   };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Reading } from '../../electron/contract/models/batch.ts';
+import { encoding, type ColumnPlan, type Reading } from '../../electron/contract/models/batch.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../support/batch-app.ts';
 
 const cards = ['4111111111111111', '5555555555554444', '4012888888881881', '6011111111111117'];
@@ -45,5 +45,134 @@ describe('a preview', () => {
     const rows = await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 10 });
     const text = tried + JSON.stringify(valueOf(rows));
     for (const value of [...cards, ...ssns]) expect(text).not.toContain(value);
+  });
+});
+
+/** Whether a text holds a value: as it is, or in its bytes as UTF-16, in both orders and alignments. */
+function tells(text: string, value: string): boolean {
+  const bytes = Buffer.from(text, 'utf16le');
+  const views = [bytes, Buffer.from(bytes).swap16()].map((view) => view.toString('latin1'));
+  return [text, ...views].some((view) => view.includes(value));
+}
+
+/** Every text of an answer: JSON would hide the bytes of one behind its escapes. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+function expectNothingIn(answer: unknown, values: readonly string[], what: string): void {
+  const texts = textsOf(answer);
+  expect(
+    values.filter((value) => texts.some((text) => tells(text, value))),
+    what,
+  ).toEqual([]);
+}
+
+describe('whatever the window asks for', () => {
+  const secrets = [...cards, ...ssns, 'X1234567', '1980-02-29', 'jane@bank.example'];
+  const rows = cards.map(
+    (card, i) => `n${i},${card},${ssns[i] ?? ''},X1234567,1980-02-29,jane@bank.example,paid ${card} by phone`,
+  );
+  const people = ['name,card_number,ssn,passport,date_of_birth,mail,note', ...rows, ''].join('\n');
+
+  it('no reading shows what main would hide', async () => {
+    const opened = await app.open(await app.write('all.csv', people));
+    for (const encodingName of encoding.options)
+      for (const delimiter of [',', ';', '\t', '|'] as const)
+        for (const header of [true, false]) {
+          const reading = { encoding: encodingName, delimiter, header };
+          const outcome = await app.batch['batch.preview']({ sourceId: opened, reading, masked: [] });
+          if (outcome.ok) expectNothingIn(outcome.value, secrets, JSON.stringify(reading));
+        }
+  });
+
+  it('nor where only the name of a column says what to hide', async () => {
+    const content = `passport,name\n${Array.from({ length: 9 }, (_, i) => `X123456${i},n\n`).join('')}`;
+    const opened = await app.open(await app.write('passports.csv', content));
+    for (const encodingName of ['utf-8', 'utf-16le', 'utf-16be'] as const) {
+      const reading = { encoding: encodingName, delimiter: ';', header: false } as const;
+      const preview = valueOf(await app.batch['batch.preview']({ sourceId: opened, reading, masked: [] }));
+      expectNothingIn(preview, ['X1234561', 'X1234568'], encodingName);
+    }
+  });
+
+  it.each(['utf-8', 'utf-16le', 'utf-16be'] as const)('no job read as %s shows it', async (read) => {
+    const opened = await app.open(await app.write('all.csv', people));
+    const tokenize: Partial<ColumnPlan> = { operation: 'tokenize' };
+    const plan = planOf([detokenize(0, tokenize)], { encoding: read, header: false });
+    expectNothingIn(
+      await app.batch['batch.try']({ sourceId: opened, plan, grounds: null }),
+      secrets,
+      'a try',
+    );
+    const { jobId } = await app.run(opened, plan);
+    const page = await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 10 });
+    expectNothingIn([page, await app.batch['batch.jobs']({})], secrets, 'rows and jobs');
+  });
+
+  const target = { policy: 'Disputes', definition: 'text' };
+  it.each<[ColumnPlan['operation'], Partial<ColumnPlan>]>([
+    ['tokenize', {}],
+    ['detokenize', {}],
+    ['mask', {}],
+    ['translate', { target }],
+    ['match', { parts: { by: 'digits', bin: '9', lastFour: '', length: null } }],
+  ])('no plan takes a mask off: %s', async (operation, over) => {
+    app.service.refuses = () => operation !== 'match';
+    const opened = await app.open(await app.write('all.csv', people));
+    for (const into of ['replace', 'beside'] as const) {
+      const plan = planOf(
+        [1, 2, 3, 4, 5, 6].map((column) => detokenize(column, { operation, into, ...over })),
+      );
+      const tried = await app.batch['batch.try']({ sourceId: opened, plan, grounds: null });
+      expect(tried.ok).toBe(true);
+      expectNothingIn(tried, secrets, into);
+      const { jobId } = await app.run(opened, plan);
+      const page = valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 10 }));
+      expect(page.rows).toHaveLength(4);
+      expectNothingIn(page, secrets, into);
+    }
+  });
+});
+
+describe('a cell says itself what to hide', () => {
+  it.each([
+    ['late in a column of words', 'note', (i: number) => `ok ${i}`],
+    ['late in a column of order numbers', 'reference', (i: number) => String(700_000_000_000 + i)],
+  ])('%s', async (_, name, ordinary) => {
+    const late = [...cards, ...cards.map((card) => `paid with ${card} by phone`)];
+    const lines = [...Array.from({ length: 260 }, (_, i) => ordinary(i)), ...late];
+    const content = `token,${name}\n${lines.map((line, i) => `t${i},${line}\n`).join('')}`;
+    const opened = await app.open(await app.write('late.csv', content));
+    const { jobId } = await app.run(opened, planOf([detokenize(0)]));
+    const pages = [];
+    for (let from = 0; from < lines.length; from += 100)
+      pages.push(valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from, count: 100 })));
+    expectNothingIn(pages, cards, name);
+    const all = pages.flatMap(({ rows }) => rows);
+    expect(all[0]?.cells[1]?.text).toBe(ordinary(0));
+    expect(all[264]?.cells[1]?.text).toBe('paid with 411111••••••1111 by phone');
+  });
+
+  it('in a preview whose column is mixed', async () => {
+    const lines = Array.from({ length: 20 }, (_, i) =>
+      i % 5 < 2 ? `memo ${cards[i % 4] ?? ''}` : `memo ${i}`,
+    );
+    const opened = await app.open(await app.write('mixed.csv', `memo\n${lines.join('\n')}\n`));
+    const preview = valueOf(
+      await app.batch['batch.preview']({ sourceId: opened, reading: {}, masked: null }),
+    );
+    expectNothingIn(preview, cards, 'memo');
+    expect(preview.rows[3]).toEqual(['memo 3']);
+  });
+
+  it('and can be revealed', async () => {
+    const opened = await app.open(await app.write('one.csv', `token,note\nt1,paid with ${cards[0] ?? ''}\n`));
+    const { jobId } = await app.run(opened, planOf([detokenize(0)]));
+    const xorKey = Buffer.alloc(1_024, 7).toString('base64');
+    const grounds = { reason: 'Refund', caseReference: 'D-1' };
+    const revealed = await app.batch['batch.reveal']({ jobId, row: 1, column: 1, xorKey, ...grounds });
+    expect(revealed.ok).toBe(true);
   });
 });

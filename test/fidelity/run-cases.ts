@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cleartext, openCleartext } from '../../electron/util/cleartext.ts';
 import { codecOf } from '../../electron/batch/reading/encodings.ts';
 import { detectFormat } from '../../electron/batch/reading/detect.ts';
 import { beginning, readRows, type Format } from '../../electron/batch/reading/read-rows.ts';
@@ -79,7 +80,11 @@ async function runJob(
   app.service.answer = (_, elements) =>
     done({
       requestId: 'r',
-      elements: elements.map(({ ref, value }) => ({ ref, ok: true as const, value: answer(value) })),
+      elements: elements.map(({ ref, value }) => ({
+        ref,
+        ok: true as const,
+        value: cleartext(answer(value)),
+      })),
     });
   const job = await app.run(sourceId, plan);
   if (job.state !== 'finished') return `the job is ${job.state}: ${job.failure?.code ?? ''}`;
@@ -108,10 +113,10 @@ async function findChange(
     if (other?.table.width(other.index) !== table.width(index)) return `the width of row ${row + 1}`;
     const isHeader = format.header && row === 0;
     for (let column = 0; column < table.width(index); column++) {
-      const value = table.value(index, column);
+      const value = openCleartext(table.value(index, column));
       const isSent = mapped.includes(column) && !isHeader && value.trim() !== '';
       const isSame = isSent
-        ? other.table.value(other.index, column) === mark + value &&
+        ? openCleartext(other.table.value(other.index, column)) === mark + value &&
           (!table.isQuoted(index, column) || other.table.isQuoted(other.index, column))
         : rawField(other, column) === rawField({ table, index }, column);
       if (!isSame) return `row ${row + 1}, column ${column + 1}: ${JSON.stringify(rawField(other, column))}`;

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cleartext } from '../../electron/util/cleartext.ts';
 import type { AuditEnd, AuditIntent } from '../../electron/audit/entries.ts';
 import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import type { BatchOptions } from '../../electron/batch/options.ts';
@@ -129,9 +130,11 @@ function answerAll(fake: FakeService, call: BatchCall, elements: readonly Elemen
   return elements.flatMap(({ ref, value }): ElementAnswer[] => {
     if (fake.refuses(value)) return [{ ref, ok: false, code: 'service.element-refused' }];
     if (pattern !== null) {
-      return pattern.test(cleartextOf(value)) ? [{ ref, ok: true, value: cleartextOf(value) }] : [];
+      return pattern.test(cleartextOf(value))
+        ? [{ ref, ok: true, value: cleartext(cleartextOf(value)) }]
+        : [];
     }
-    return [{ ref, ok: true, value: resultOf(call.operation, value) }];
+    return [{ ref, ok: true, value: cleartext(resultOf(call.operation, value)) }];
   });
 }
 

@@ -1,4 +1,5 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import { openCleartext } from '../../util/cleartext.ts';
 import { mask } from '../../privacy/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { ColumnWork } from '../planning/plan.ts';
@@ -79,7 +80,7 @@ export async function readMendedList(options: ReadMendedListOptions): Promise<Ou
     const { table } = chunk;
     const index = row - chunk.start.row;
     if (results.states[index] !== rowStates.failed) return before.pending.has(row) ? null : 'mend.not-failed';
-    const now = table.fields(index);
+    const now = table.fields(index).map(openCleartext);
     const isChanged = (cell: string, column: number): boolean =>
       !saidOf(now[column] ?? '', column).includes(cell);
     const changed = cells.flatMap((cell, column) => (isChanged(cell, column) ? [column] : []));
@@ -120,7 +121,7 @@ async function readList({
   const header = await readHeader(list, detected.value);
   if (!header.ok) return header;
   const expected = [...errorColumns, ...columnNames(format)];
-  const found = header.value?.fields(0) ?? [];
+  const found = header.value?.fields(0).map(openCleartext) ?? [];
   if (found.length !== expected.length || found.some((name, i) => name.trim() !== expected[i]?.trim()))
     return failed('mend.other-list');
   const rows = new Map<number, string[] | null>();
@@ -129,7 +130,7 @@ async function readList({
     const { table } = chunk.value;
     for (let index = 0; index < table.count; index++) {
       if (table.isEmptyLine(index)) continue;
-      const [number = '', , , , ...fields] = table.fields(index);
+      const [number = '', , , , ...fields] = table.fields(index).map(openCleartext);
       if (!/^[0-9]{1,10}$/.test(number)) return failed('mend.other-list');
       rows.set(Number(number), rows.has(Number(number)) ? null : fields);
       if (rows.size > maxMendedRows) return failed('mend.too-many', { subject: String(maxMendedRows) });

@@ -1,6 +1,7 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
+import { openCleartext } from '../../util/cleartext.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
 import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
 import { hideAnywhere } from '../reading/fit.ts';
@@ -124,7 +125,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       const code = asCode(cells.values[index] ?? '');
       const said = cells.reasons[index];
       // The service may repeat the value.
-      const value = hidesInput ? table.value(index, column) : '';
+      const value = hidesInput ? openCleartext(table.value(index, column)) : '';
       const safe = said === undefined || !hideInputs ? said : maskReason(said, value, one.kind);
       const reason = safe === undefined ? reasonOf(code) : `${reasonOf(code)}: ${safe}`;
       return [{ name: names[column] ?? '', reason, code }];
@@ -159,7 +160,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       output.begin(header, 0);
       if (failedOnly) output.prepend(errorColumns);
       for (const { one, column, hasResult, hasMatch } of mapped) {
-        const name = header.value(0, column);
+        const name = openCleartext(header.value(0, column));
         if (hasResult) output.insertAfter(column, `${name}_${suffixOf(one, choice)}`);
         if (hasMatch) output.insertAfter(column, `${name}_match`);
       }
@@ -194,7 +195,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       for (const { one, i, column, hidesInput, replaces, hasResult, hasMatch } of mapped) {
         const cells = results.columns[i];
         const cellState = cells?.states[index];
-        const answer = cells?.values[index] ?? '';
+        const answer = openCleartext(cells?.values[index] ?? '');
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
           if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
@@ -203,7 +204,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         if (replaces && result !== null) output.replace(column, result);
         else if (hidesInput) {
           const input = table.value(index, column);
-          if (input !== '') output.replace(column, mask(one.kind, input));
+          if (openCleartext(input) !== '') output.replace(column, mask(one.kind, input));
         }
         if (hasResult) output.insertAfter(column, result ?? '');
         if (hasMatch) output.insertAfter(column, matchText(cellState));

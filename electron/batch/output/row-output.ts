@@ -1,5 +1,6 @@
 import type { Failure } from '../../contract/errors.ts';
 import type { Encoding } from '../../contract/models/batch.ts';
+import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf, restoreBytes } from '../reading/encodings.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
@@ -119,7 +120,7 @@ export function createSourceOutput({
       const isQuoted = current().isQuoted(row, column);
       const isPlain = !isQuoted && value !== '' && plain.test(value);
       // Not written anew: it might get quotes that it did not have.
-      if (!isPlain && current().value(row, column) === value) return;
+      if (!isPlain && openCleartext(current().value(row, column)) === value) return;
       copyTo(current().fieldStart(row, column));
       // An empty line would be no row to some readers.
       const isOnly = value === '' && current().width(row) === 1;
@@ -179,7 +180,7 @@ export function createConvertedOutput(
   let lost = new Set<number>();
   return {
     begin(table, row) {
-      fields = table.fields(row);
+      fields = table.fields(row).map(openCleartext);
       inserted = 0;
       lost = new Set();
       if (isUnicode(encoding)) return;

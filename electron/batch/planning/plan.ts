@@ -3,6 +3,8 @@ import { matchExpression, type MatchExpression } from '../../contract/match-expr
 import type { ColumnPlan, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { mask, maskCell } from '../../privacy/masking.ts';
 import { batchCall, type BatchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Position } from '../storing/journal.ts';
@@ -83,6 +85,24 @@ export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
 
 /** Whether the result of a column is a mask: one made here of cleartext, or the service's own, behind which there is nothing. */
 export const yieldsMasks = (operation: ColumnPlan['operation']): boolean => givenBy(operation) !== 'token';
+
+/**
+ * What the window sees of a result: a token as it is, the service's own mask, which is masked again where it shows a whole
+ * number, and the mask made here of a value in clear.
+ */
+export function showResult(
+  result: Cleartext,
+  { kind, operation }: { readonly kind: DefinitionKind; readonly operation: ColumnPlan['operation'] },
+): string {
+  switch (givenBy(operation)) {
+    case 'token':
+      return openCleartext(result);
+    case 'mask':
+      return maskCell(result);
+    case 'cleartext':
+      return mask(kind, result);
+  }
+}
 
 /**
  * A plan against the source's width and the connection's lists. Its expressions are not checked here: see `Parser`.

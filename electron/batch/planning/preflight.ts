@@ -3,19 +3,14 @@ import { crc32 } from 'node:zlib';
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
-import { fits, hideAnywhere, looksTokenized } from '../reading/fit.ts';
-import {
-  describeColumns,
-  formulaNotices,
-  headerNotices,
-  roundedNotices,
-  rowNotices,
-} from '../reading/preview.ts';
+import { openCleartext } from '../../util/cleartext.ts';
+import { describeColumns } from '../reading/columns.ts';
+import { fits, hideAnywhere, isBlankCell, looksTokenized } from '../reading/fit.ts';
+import { formulaNotices, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { Position } from '../storing/journal.ts';
 import type { ColumnWork } from './plan.ts';
-import { isBlank } from '../../util/blank.ts';
 
 /** Counts distinct strings in bounded memory, by 53-bit hashes: exact until it is full, then a lower bound. */
 interface DistinctCounter {
@@ -214,7 +209,7 @@ export async function runPreflight(
       let empty = 0;
       for (const [w, { plan, kind, key }] of work.entries()) {
         const value = table.value(r, plan.column);
-        if (isBlank(value)) {
+        if (isBlankCell(value)) {
           empty += 1;
           continue;
         }
@@ -232,7 +227,7 @@ export async function runPreflight(
             if (seen.like === 1) seen.firstRow = chunk.start.row + r;
           }
         }
-        if (!distinct.add(value, seeds.get(key) ?? 0) && distinct.exact) continue;
+        if (!distinct.add(openCleartext(value), seeds.get(key) ?? 0) && distinct.exact) continue;
         sendable += 1;
         if (plan.operation === 'mask') singles += 1;
       }

@@ -1,4 +1,5 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import { openCleartext } from '../../util/cleartext.ts';
 import type { Encoding, Guesses } from '../../contract/models/batch.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
@@ -52,7 +53,7 @@ export async function detectFormat(
   let firstFlaw: FailureCode | undefined;
   for await (const chunk of readRows(source, draft, beginning(draft))) {
     if (!chunk.ok) return chunk;
-    rows.push(...chunk.value.table.firstRows(headerRows));
+    rows.push(...chunk.value.table.firstRows(headerRows).map((row) => row.map(openCleartext)));
     firstFlaw = chunk.value.flaws.get(0);
     break;
   }

@@ -1,11 +1,16 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
-import { mask } from '../../privacy/masking.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { isIban, isPossibleSsn, mask } from '../../privacy/masking.ts';
 import { isBlank } from '../../util/blank.ts';
 
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */
-export const isScientific = (text: string): boolean => /^[+-]?\d(?:[.,]\d+)?E\+\d{1,3}$/i.test(text.trim());
+export const isScientific = (value: Cleartext | string): boolean =>
+  /^[+-]?\d(?:[.,]\d+)?E\+\d{1,3}$/i.test(openCleartext(value).trim());
+
+/** Whether a cell holds nothing to act on. */
+export const isBlankCell = (value: Cleartext): boolean => isBlank(openCleartext(value));
 
 const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
 const digits = (text: string): string => text.replace(/[ -]/g, '');
@@ -18,10 +23,11 @@ const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text.trim())
  * definition and unknown here, so only what can't be a token is refused.
  */
 export function fits(
-  value: string,
+  cell: Cleartext | string,
   kind: DefinitionKind,
   { operation, maxLength }: { readonly operation: ColumnPlan['operation']; readonly maxLength: number },
 ): boolean {
+  const value = openCleartext(cell);
   if (value.length > maxLength) return false;
   if (kind === 'card' || kind === 'ssn') {
     const first = value.charCodeAt(0);
@@ -56,8 +62,8 @@ export function explainInvalid(value: string, kind: DefinitionKind): FailureCode
 }
 
 /** What most of a column's values look like, or null when there are none. */
-export function looksLike(values: readonly string[]): DefinitionKind | null {
-  const filled = values.filter((value) => !isBlank(value));
+export function looksLike(values: readonly (Cleartext | string)[]): DefinitionKind | null {
+  const filled = values.map(openCleartext).filter((value) => !isBlank(value));
   if (filled.length === 0) return null;
   const mostAre = (test: (text: string) => boolean): boolean =>
     filled.filter(test).length >= filled.length * 0.6;
@@ -72,10 +78,14 @@ const namesTokens = (header: string): boolean => /tok(en)?|mask|hash/i.test(head
 /** Whether a header says that its column holds cleartext worth hiding, and not tokens. */
 export function namesCleartext(header: string): boolean {
   if (namesTokens(header)) return false;
-  return /\bpan\b|card.?(no|num)|cc.?(no|num)|ssn|social|iban|e-?mail|passport|tax.?id|date.?of.?birth|\bdob\b/i.test(
-    header,
-  );
+  return /\bpan\b|card.?(no|num)|cc.?(no|num)|ssn|social|e-?mail/i.test(header) || namesPersonal(header);
 }
+
+/** What a text of any form is hidden by: a document's or a tax number, an account, a date of birth. */
+const personal =
+  /passport|reisepass|passeport|iban|bank.?account|kontonummer|tax.?(id|no|num)|\btin\b|steuer.?(id|nummer)|date.?of.?birth|birth.?(date|day)|\bdob\b|geburts|naissance|driv(er|ing).?s?.?licen[cs]e|national.?(id|insurance)|\bnino\b/i;
+export const namesPersonal = (header: string): boolean =>
+  !namesTokens(header) && personal.test(header.replaceAll('_', ' '));
 
 /** Fewer card numbers than this are no basis for saying that they are none. */
 const enoughCards = 8;
@@ -87,9 +97,10 @@ const enoughCards = 8;
  */
 export function contentOf(
   like: DefinitionKind | null,
-  values: readonly string[],
+  cells: readonly (Cleartext | string)[],
   { header, words }: { header: string; words: readonly string[] },
 ): 'cleartext' | 'tokens' | null {
+  const values = cells.map(openCleartext);
   const saysCleartext = words.some(namesCleartext);
   const saysTokens = namesTokens(header);
   const byName = saysCleartext ? 'cleartext' : saysTokens ? 'tokens' : null;
@@ -110,7 +121,7 @@ export function contentOf(
       return impossible.length >= ssns.length * 0.05 ? 'tokens' : 'cleartext';
     }
     case 'text':
-      return holdsIbans(values) ? 'cleartext' : null;
+      return words.some(namesPersonal) || holdsIbans(values) ? 'cleartext' : null;
   }
 }
 
@@ -125,25 +136,9 @@ function holdsCards(values: readonly string[]): boolean {
   return share >= 0.9 || share > 0.1 + 3 * Math.sqrt(0.09 / cards.length);
 }
 
-/** Areas 000, 666 and 900 to 999, group 00 and serial 0000 were never issued; one token in ten has one of them. */
-const isPossibleSsn = (ssn: string): boolean => !/^(000|666|9)|^...00|0000$/.test(ssn);
-
 function holdsIbans(values: readonly string[]): boolean {
   const filled = values.filter((value) => !isBlank(value));
   return filled.length > 0 && filled.filter(isIban).length * 2 > filled.length;
-}
-
-/** By its check digits (ISO 13616). */
-function isIban(text: string): boolean {
-  const iban = text.replace(/ /g, '').toUpperCase();
-  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban)) return false;
-  const moved = `${iban.slice(4)}${iban.slice(0, 4)}`;
-  let rest = 0;
-  for (const character of moved) {
-    const value = parseInt(character, 36);
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
-  }
-  return rest === 1;
 }
 
 export function passesLuhn(card: string): boolean {
@@ -164,11 +159,14 @@ export function passesLuhn(card: string): boolean {
  * Whether a value that is to be tokenized may be a token already: a card's last digit checks the others, and nine in ten
  * tokens of digits fail that check. Tokens of other kinds can't be told from values.
  */
-export const looksTokenized = (value: string, kind: DefinitionKind): boolean =>
-  kind === 'card' && isCard(value) && !passesLuhn(value);
+export function looksTokenized(cell: Cleartext | string, kind: DefinitionKind): boolean {
+  const value = openCleartext(cell);
+  return kind === 'card' && isCard(value) && !passesLuhn(value);
+}
 
 /** The columns of a malformed row are not known, so each field is masked by what it looks like. */
-export function hideAnywhere(field: string): string {
+export function hideAnywhere(cell: Cleartext | string): string {
+  const field = openCleartext(cell);
   const like = looksLike([field]);
   if (like !== null && like !== 'text') return mask(like, field);
   return /\d{9}|\d[\d -]{10,}\d|@/.test(field) ? mask('text', field) : field;

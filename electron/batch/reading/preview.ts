@@ -1,57 +1,17 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Column, ColumnPlan, Notice, Preview, SourceRows } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
-import { mask, maskNumbers } from '../../privacy/masking.ts';
-import type { ByteSource } from '../../storage/byte-source.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { DetectedFormat } from './detect.ts';
-import { contentOf, fits, hideAnywhere, isScientific, looksLike, passesLuhn } from './fit.ts';
+import { maskCell } from '../../privacy/masking.ts';
+import { createRowMask, describeColumns } from './columns.ts';
+import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
 import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
 import type { OpenSource } from './sources.ts';
 import { openGuesses, readingOf, type ReadingOverrides } from './layout.ts';
 import { isBlank } from '../../util/blank.ts';
 
 const maxRows = 50;
-const maxCharacters = 500;
-
-/** Columns as they are shown: every name there, and each only once. */
-export function describeColumns(format: Format, rows: readonly (readonly string[])[]): Column[] {
-  const seen = new Map<string, number>();
-  return Array.from({ length: format.width }, (_, index) => {
-    const given = format.names?.[index] ?? '';
-    // A name may be the first row of a file without a header.
-    const base = isBlank(given) ? `Column ${index + 1}` : hideAnywhere(given.slice(0, 900)).toWellFormed();
-    const times = (seen.get(base) ?? 0) + 1;
-    seen.set(base, times);
-    const values = rows.slice(0, 200).map((row) => row[index] ?? '');
-    const like = looksLike(values);
-    const words = [given, format.firstRow?.[index] ?? ''];
-    const content =
-      like === 'text' && containsNumbers(values)
-        ? 'cleartext'
-        : contentOf(like, values, { header: given, words });
-    return {
-      index,
-      name: times === 1 ? base : `${base} (${times})`,
-      looksLike: like,
-      content,
-      masked: content === 'cleartext',
-    };
-  });
-}
-
-/** Whether most values have a card number or an SSN somewhere in them, as all do when the delimiter is wrong. */
-function containsNumbers(values: readonly string[]): boolean {
-  const filled = values.filter((value) => !isBlank(value)).map((value) => value.slice(0, 10_000));
-  return filled.filter((value) => maskNumbers(value) !== value).length * 2 > filled.length;
-}
-
-/** Columns by what the first rows hold. */
-export async function firstColumns(source: ByteSource, format: Format): Promise<Column[]> {
-  for await (const read of readRows(source, format, beginning(format))) {
-    return describeColumns(format, read.ok ? read.value.table.firstRows() : []);
-  }
-  return describeColumns(format, []);
-}
 
 /**
  * The first rows of a source, as a person sees them before anything is sent. `masked` adds to the columns that are
@@ -95,19 +55,6 @@ const maskedAlso = (column: Column, masked: readonly number[] | null): Column =>
   masked: column.masked || masked?.includes(column.index) === true,
 });
 
-/** One row of a source for the window. The columns of a flawed row are not known. */
-function createRowMask(columns: readonly Column[]): (row: readonly string[], isFlawed: boolean) => string[] {
-  const hidesColumns = columns.some((column) => column.masked);
-  return (row, isFlawed) =>
-    row.map((field, i) => {
-      const column = columns[i];
-      let text = field;
-      if (hidesColumns && isFlawed) text = hideAnywhere(field);
-      else if (column?.masked === true && field !== '') text = mask(column.looksLike ?? 'text', field);
-      return (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text).toWellFormed();
-    });
-}
-
 /**
  * The first rows that a notice is about, wherever they are in the source. `mapped`: what the values of the planned columns
  * should fit. Failures: file.*, row.field-too-long.
@@ -146,8 +93,9 @@ export async function noticedRows(
       if (column === null) return false;
       const value = table.value(index, column);
       if (notice.kind === 'excel-rounded') return isRounded(value, converted !== null);
-      if (notice.kind === 'formula-unevaluated') return value === '' && start.row + index >= notice.row;
-      if (notice.kind !== 'value-unfit' || planned === undefined || isBlank(value)) return false;
+      if (notice.kind === 'formula-unevaluated')
+        return openCleartext(value) === '' && start.row + index >= notice.row;
+      if (notice.kind !== 'value-unfit' || planned === undefined || isBlankCell(value)) return false;
       return !fits(value, planned.kind, planned);
     };
     for (let index = 0; index < table.count; index++) {
@@ -160,8 +108,10 @@ export async function noticedRows(
 }
 
 /** A number whose digits a spreadsheet lost. A card may end in zeros by itself, but passes its check. */
-const isRounded = (value: string, isFromWorkbook: boolean): boolean =>
-  isScientific(value) || (/^\d{15}0+$/.test(value) && (isFromWorkbook || !passesLuhn(value)));
+function isRounded(cell: Cleartext, isFromWorkbook: boolean): boolean {
+  const value = openCleartext(cell);
+  return isScientific(value) || (/^\d{15}0+$/.test(value) && (isFromWorkbook || !passesLuhn(value)));
+}
 
 export function headerNotices({ names, firstFlaw }: Format): Notice[] {
   if (names === null) return [];
@@ -172,7 +122,7 @@ export function headerNotices({ names, firstFlaw }: Format): Notice[] {
     notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
-    const column = hideAnywhere(twice[0] ?? '')
+    const column = hideAnywhere(maskCell(twice[0] ?? ''))
       .slice(0, 200)
       .toWellFormed();
     notices.push({ kind: 'header-duplicate', row: 0, column, count: twice.length });
@@ -190,7 +140,8 @@ const kinds: Partial<Record<FailureCode, Notice['kind']>> = {
 
 function flawNotice(chunk: Chunk, index: number, { names }: Format): Notice['kind'] | undefined {
   const row = chunk.table.fields(index);
-  const repeats = names !== null && row.length === names.length && row.every((cell, i) => cell === names[i]);
+  const repeats =
+    names !== null && row.length === names.length && row.every((cell, i) => openCleartext(cell) === names[i]);
   const code = chunk.flaws.get(index);
   return repeats ? 'header-repeated' : code === undefined ? undefined : kinds[code];
 }
@@ -217,7 +168,7 @@ export function rowNotices(chunk: Chunk | null, format: Format): Notice[] {
  * workbook's sheet it is known for every row, and exactly; of text the first rows are looked at.
  */
 export function roundedNotices(
-  rows: readonly (readonly string[])[],
+  rows: readonly (readonly Cleartext[])[],
   columns: readonly Column[],
   converted: OpenSource['converted'],
   header: boolean,
@@ -231,9 +182,10 @@ export function roundedNotices(
     const long: number[] = [];
     const rounded: number[] = [];
     rows.forEach((row, i) => {
-      const field = row[column.index] ?? '';
+      const field = row[column.index];
+      if (field === undefined) return;
       if (isRounded(field, false)) rounded.push(i);
-      if (/^\d{16,19}$/.test(field)) long.push(i);
+      if (/^\d{16,19}$/.test(openCleartext(field))) long.push(i);
     });
     const scientific = rounded.length > 0 && rows.some((row) => isScientific(row[column.index] ?? ''));
     // A token may end in a zero; a column of them does not.

@@ -19,6 +19,8 @@ export interface Format extends Reading {
   readonly width: number;
   /** The first row, header or not: its words say what to hide even where a person takes it for data. Not stored. */
   readonly firstRow?: readonly string[];
+  /** Nothing of it may be shown: see `sources.ts`. Not stored. */
+  readonly hidesAll?: true;
   /** What is wrong with that row. Not stored. */
   readonly firstFlaw?: FailureCode | undefined;
 }

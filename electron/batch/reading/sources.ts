@@ -6,7 +6,9 @@ import type { Reading, Source, Layout } from '../../contract/models/batch.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { type ByteSource, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
+import { hidesAnything } from './columns.ts';
 import { detectFormat, type DetectedFormat } from './detect.ts';
+import { codecOf } from './encodings.ts';
 import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts';
 import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';
 import { layoutOf, type ReadingOverrides } from './layout.ts';
@@ -256,7 +258,8 @@ export function createSources(
       const detected = await detectFormat(bytes, reading);
       if (!detected.ok) return detected;
       // Also under what was found: a plan has the reading that the preview showed.
-      const format = formats.get(keyOf(detected.value)) ?? detected.value;
+      const format =
+        formats.get(keyOf(detected.value)) ?? (await hideForeign(bytes, reading, detected.value));
       formats.set(keyOf(reading), format);
       formats.set(keyOf(format), format);
       return done(format);
@@ -269,6 +272,21 @@ export function createSources(
       await copies.close();
     },
   };
+}
+
+/**
+ * Bytes that are read in units of another size have other letters, of which the file can be made again: where main's own
+ * reading of them hides anything, all of it is hidden.
+ */
+async function hideForeign(
+  bytes: ByteSource,
+  { encoding }: ReadingOverrides,
+  format: DetectedFormat,
+): Promise<DetectedFormat> {
+  if (encoding === undefined) return format;
+  const own = await detectFormat(bytes, {});
+  if (!own.ok || codecOf(own.value.encoding).viewUnit === codecOf(format.encoding).viewUnit) return format;
+  return (await hidesAnything(bytes, own.value)) ? { ...format, hidesAll: true } : format;
 }
 
 const keyOf = ({ encoding, header, ...layout }: ReadingOverrides): string =>

@@ -1,6 +1,7 @@
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../../contract/errors.ts';
+import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Encoding, Layout } from '../../contract/models/batch.ts';
 import { codecOf } from './encodings.ts';
 import { findRows, type FindRowsOptions, type RowSpans } from './row-spans.ts';
@@ -88,9 +89,13 @@ export class Table {
   }
 
   /** What a field says, without its quotes; '' where the row has no such field. */
-  value(row: number, column: number): string {
+  value(row: number, column: number): Cleartext {
+    return cleartext(this.#value(row, column));
+  }
+
+  #value(row: number, column: number): string {
     if (column >= this.#found(row))
-      return this.#dialect === null ? '' : this.#wholeRow(row, this.#dialect).value(0, column);
+      return this.#dialect === null ? '' : this.#wholeRow(row, this.#dialect).#value(0, column);
     const start = this.fieldStart(row, column);
     const end = this.fieldEnd(row, column);
     if (this.#view.charCodeAt(start) === 0x22 && start < end && !this.hasBadQuotes(row)) {
@@ -103,14 +108,14 @@ export class Table {
   }
 
   /** The values of a row. */
-  fields(row: number): string[] {
-    const fields: string[] = [];
+  fields(row: number): Cleartext[] {
+    const fields: Cleartext[] = [];
     for (let column = 0; column < this.width(row); column++) fields.push(this.value(row, column));
     return fields;
   }
 
   /** The values of the first rows; of all of them without a count. */
-  firstRows(count = this.count): string[][] {
+  firstRows(count = this.count): Cleartext[][] {
     return Array.from({ length: Math.min(count, this.count) }, (_, row) => this.fields(row));
   }
 
@@ -198,7 +203,7 @@ export class Table {
       else if (hasNul && this.#view.slice(start, end).includes('\0')) flaw = 'row.nul';
       else if (
         end - start > tableLimits.field &&
-        this.fields(row).some((field) => field.length > tableLimits.field)
+        this.fields(row).some((field) => openCleartext(field).length > tableLimits.field)
       )
         flaw = 'row.field-too-long';
       else if (this.width(row) !== width && !this.isEmptyLine(row)) flaw = 'row.malformed';
@@ -229,7 +234,7 @@ export class Table {
     return (
       this.width(row) === names.length &&
       names.join('') !== '' &&
-      names.every((name, column) => this.value(row, column) === name)
+      names.every((name, column) => this.#value(row, column) === name)
     );
   }
 }

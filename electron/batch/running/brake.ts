@@ -1,15 +1,15 @@
-import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import { done, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
-import { mask, maskReason } from '../../privacy/masking.ts';
-import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
-import { fits } from '../reading/fit.ts';
+import { openCleartext } from '../../util/cleartext.ts';
+import { mask, maskCell, maskReason } from '../../privacy/masking.ts';
+import { showResult, type ColumnWork } from '../planning/plan.ts';
+import { fits, isBlankCell } from '../reading/fit.ts';
 import { beginning, readRows, type Format } from '../reading/read-rows.ts';
 import { asCode, rowStates, stateOf } from '../storing/results.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { Position } from '../storing/journal.ts';
 import { explain } from './chunk.ts';
 import type { Slot } from './coalescing.ts';
-import { isBlank } from '../../util/blank.ts';
 
 /** So many values of a file are sent before all others. */
 export const canarySize = 200;
@@ -105,11 +105,13 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
         work.forEach(({ plan, kind, key }, index) => {
           const value = table.value(r, plan.column);
           const known = values.get(key);
-          if (known === undefined || known.has(value) || known.size >= perStart * (place + 1)) return;
+          if (known === undefined || known.has(openCleartext(value)) || known.size >= perStart * (place + 1))
+            return;
           const { operation } = plan;
-          if (known.size >= perCall || isBlank(value) || !fits(value, kind, { operation, maxLength })) return;
-          known.add(value);
-          cells.push({ row: start.row + r, index, value });
+          if (known.size >= perCall || isBlankCell(value) || !fits(value, kind, { operation, maxLength }))
+            return;
+          known.add(openCleartext(value));
+          cells.push({ row: start.row + r, index, value: openCleartext(value) });
         });
       }
       if (starts.length > 1 || [...values.values()].every(({ size }) => size >= perCall)) break;
@@ -132,7 +134,7 @@ export function judgeCanary(
 
 /** Whether the answer was that this value can't be had. Trouble of the service says nothing about the values. */
 export const isRefused = ({ state, text }: Pick<Slot, 'state' | 'text'>): boolean =>
-  state === rowStates.failed && (text as FailureCode) !== 'service.failing';
+  state === rowStates.failed && asCode(text) !== 'service.failing';
 
 /** The last values of one call that were answered. */
 export function createRefusalWindow(): { add(slots: readonly Slot[]): number | null } {
@@ -168,8 +170,8 @@ export function showCanary(canary: Canary | null, work: readonly ColumnWork[]): 
       {
         row,
         column: plan.column,
-        before: clip(plan.operation === 'tokenize' ? mask(kind, value) : value),
-        after: isOk ? clip(yieldsCleartext(plan.operation) ? mask(kind, slot.text) : slot.text) : '',
+        before: clip(plan.operation === 'tokenize' ? mask(kind, value) : isOk ? value : maskCell(value)),
+        after: isOk ? clip(showResult(slot.text, { kind, operation: plan.operation })) : '',
         state,
         code,
         reason,

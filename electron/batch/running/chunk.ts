@@ -1,6 +1,7 @@
 import type { FailureCode } from '../../contract/errors.ts';
 import type { ColumnWork } from '../planning/plan.ts';
-import { explainInvalid, fits } from '../reading/fit.ts';
+import { cleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { explainInvalid, fits, isBlankCell } from '../reading/fit.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import type { ChunkRange } from '../storing/journal.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type StateLetter,
 } from '../storing/results.ts';
 import type { BatchRequest, Slot, ValueCoalescer } from './coalescing.ts';
-import { isBlank } from '../../util/blank.ts';
 
 /** A chunk whose results are under way. Its rows are released: the source has them. */
 export interface PendingChunk {
@@ -29,7 +29,7 @@ export interface PendingChunk {
 }
 
 const fixedSlot = (state: StateLetter, text = ''): Slot =>
-  Object.freeze({ ref: '', value: '', state, text, request: null });
+  Object.freeze({ ref: '', value: '', state, text: cleartext(text), request: null });
 const blank = fixedSlot(rowStates.blank);
 const kept = fixedSlot(rowStates.kept);
 const unfit = fixedSlot(rowStates.failed, 'value.unfit');
@@ -70,7 +70,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       const value = table.value(r, plan.column);
       const before = earlier?.mended.has(chunk.start.row + r) === true ? undefined : beforeAll;
       if (hasFlaws && flaws.has(r)) slots.push(kept);
-      else if (isBlank(value)) slots.push(blank);
+      else if (isBlankCell(value)) slots.push(blank);
       else if (before !== undefined && before.states[r] !== rowStates.failed)
         slots.push(earlierSlot(before, r));
       else if (!fits(value, kind, rule)) slots.push(unfit);
@@ -81,7 +81,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       )
         slots.push(earlierSlot(before, r));
       else {
-        const slot = coalescer?.slotFor(value, batchSize) ?? unfit;
+        const slot = coalescer?.slotFor(openCleartext(value), batchSize) ?? unfit;
         if (slot.state === 'pending' && slot.request !== null && slot.request !== last) {
           last = slot.request;
           requests.add(last);
@@ -106,17 +106,18 @@ function earlierSlot(column: ColumnResults, row: number): Slot {
     ref: '',
     value: '',
     state,
-    text: column.values[row] ?? '',
+    text: column.values[row] ?? cleartext(''),
     request,
     ...(reason !== undefined && { reason }),
   };
 }
 
 /** The text of an answered slot; a cleartext that the service does not take has the reason that is known here. */
-export function explain({ state, text, value }: Slot, { plan, kind }: ColumnWork): string {
-  if (state !== rowStates.failed || (text as FailureCode) !== 'service.value-invalid') return text;
+export function explain({ state, text, value }: Slot, { plan, kind }: ColumnWork): Cleartext {
+  if (state !== rowStates.failed || asCode(text) !== 'service.value-invalid') return text;
   // A slot of an earlier run has no value.
-  return plan.operation === 'tokenize' && value !== '' ? (explainInvalid(value, kind) ?? text) : text;
+  const reason = plan.operation === 'tokenize' && value !== '' ? explainInvalid(value, kind) : null;
+  return reason === null ? text : cleartext(reason);
 }
 
 /** The results of a chunk, once all its requests are settled. */

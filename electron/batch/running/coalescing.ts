@@ -1,3 +1,4 @@
+import { cleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Failure } from '../../contract/errors.ts';
 import { isBatchOperation } from '../../contract/operations.ts';
 import type { Announced, BatchAnswer, BatchCall, Element } from '../../service/service-client.ts';
@@ -7,7 +8,7 @@ import { rowStates, type StateLetter } from '../storing/results.ts';
 export interface Slot extends Element {
   state: StateLetter | 'pending';
   /** The result, or the failure code. */
-  text: string;
+  text: Cleartext;
   /** Why it failed, in the service's own words. */
   reason?: string;
   request: BatchRequest | null;
@@ -114,7 +115,7 @@ export class ValueCoalescer {
     }
     this.#open ??= createRequest(this.#call);
     const ref = refOf(this.#open.slots.length);
-    const slot: Slot = { ref, value, state: 'pending', text: '', request: this.#open };
+    const slot: Slot = { ref, value, state: 'pending', text: cleartext(''), request: this.#open };
     if (isRemembered) this.#young.set(value, slot);
     this.#requested += 1;
     this.#open.slots.push(slot);
@@ -216,14 +217,14 @@ export function applyAnswer(call: BatchCall, slots: readonly Slot[], answer: Bat
     const slot = slots[Number(element.ref) - first];
     if (slot?.state !== 'pending') continue;
     slot.state = element.ok ? rowStates.ok : rowStates.failed;
-    slot.text = element.ok ? element.value : element.code;
+    slot.text = element.ok ? element.value : cleartext(element.code);
     if (!element.ok && element.reason !== undefined) slot.reason = element.reason;
   }
   const isMatch = 'pattern' in call;
   for (const slot of slots) {
     if (slot.state !== 'pending') continue;
     slot.state = isMatch ? rowStates.unmatched : rowStates.failed;
-    slot.text = isMatch ? '' : 'service.mismatched-answer';
+    slot.text = cleartext(isMatch ? '' : 'service.mismatched-answer');
   }
 }
 
@@ -231,7 +232,7 @@ export function failSlots(slots: readonly Slot[], { code, codes = [], fields = [
   const reason = [...fields.map(({ message }) => message), ...codes].join('; ');
   for (const slot of slots) {
     slot.state = rowStates.failed;
-    slot.text = code;
+    slot.text = cleartext(code);
     if (reason !== '') slot.reason = reason;
   }
 }

@@ -7,7 +7,7 @@ import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { BatchOptions } from '../options.ts';
 import { writeFailure } from '../../storage/file-failures.ts';
 import { yieldsMasks, type Draft } from '../planning/plan.ts';
-import { firstColumns } from '../reading/preview.ts';
+import { firstColumns } from '../reading/columns.ts';
 import {
   createJobFolder,
   initialState,

@@ -1,3 +1,4 @@
+import type { Cleartext } from '../../util/cleartext.ts';
 import { failureCodes, type FailureCode } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
 import type { CellState } from '../../contract/models/rows.ts';
@@ -27,7 +28,7 @@ export interface ColumnResults {
   /** One letter a row. */
   readonly states: string;
   /** The result where the state is `ok`, the failure code where it is `failed`, otherwise ''. */
-  readonly values: readonly string[];
+  readonly values: readonly Cleartext[];
   /** From which row on which request ID answered, for the cells that were sent. */
   readonly requests: readonly (readonly [row: number, requestId: string])[];
   /** Why a cell failed in the service's own words, by row, where it gave any. They may repeat the value. */
@@ -87,7 +88,7 @@ export function codeOfRow(results: ChunkResults, row: number): FailureCode | nul
   const flaw = results.flaws[row];
   if (flaw !== undefined) return flaw;
   for (const column of results.columns) {
-    if (column.states[row] === rowStates.failed) return asCode(column.values[row] ?? '');
+    if (column.states[row] === rowStates.failed) return asCode(column.values[row]);
   }
   return null;
 }
@@ -151,7 +152,7 @@ function countColumn({ states, values }: ColumnResults): ColumnCounts {
     if (state === rowStates.kept) failed += 1;
     if (state !== rowStates.failed) continue;
     failed += 1;
-    const code = asCode(values[row] ?? '');
+    const code = asCode(values[row]);
     const known = codes[code];
     if (known === undefined) codes[code] = [1, row];
     else known[0] += 1;
@@ -198,8 +199,8 @@ export function isTriedAgain(failed: FailureCode, code: RetriedCode): boolean {
   return isRetriable(failed) && (code === null || failed === code);
 }
 
-export function asCode(text: string): FailureCode {
-  return failureCodes.find((code) => code === text) ?? 'call.failed';
+export function asCode(value: Cleartext | string | undefined): FailureCode {
+  return failureCodes.find((code) => code === value) ?? 'call.failed';
 }
 
 export function encodeResults(results: ChunkResults): Buffer {
@@ -215,7 +216,7 @@ export function encodeResults(results: ChunkResults): Buffer {
 type StoredResults = [
   string,
   Record<number, FailureCode>,
-  [string, string[], [number, string][], Record<number, string>?][],
+  [string, Cleartext[], [number, string][], Record<number, string>?][],
 ];
 
 export function decodeResults(bytes: Buffer): ChunkResults {

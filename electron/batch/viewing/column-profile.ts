@@ -1,5 +1,6 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { ColumnProfile } from '../../contract/models/rows.ts';
+import { openCleartext } from '../../util/cleartext.ts';
 import { createDistinctCounter } from '../planning/preflight.ts';
 import { cardBrand, lengthOf } from './row-conditions.ts';
 import { showCell, sourceOf } from './result-rows.ts';
@@ -31,7 +32,7 @@ export async function profileColumn(
     (loaded, index) => {
       counts.rows += 1;
       const { text, state } = showCell(loaded, index, rows.view, column);
-      const input = loaded.chunk.table.value(index, source);
+      const input = openCleartext(loaded.chunk.table.value(index, source));
       if (input !== '') distinct.add(input, 0);
       // The fields of a row that could not be sent are shown, and counted, where they stand.
       if (loaded.results.flaws[index] !== undefined) counts.failed += 1;

@@ -1,12 +1,14 @@
 import { done, type Outcome } from '../../contract/errors.ts';
+import type { ColumnPlan } from '../../contract/models/batch.ts';
 import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/rows.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
-import { mask, maskReason } from '../../privacy/masking.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { mask, maskCell, maskReason } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
-import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
+import { showResult, type ColumnWork } from '../planning/plan.ts';
 
 export interface View {
   /** Columns of the source. */
@@ -32,13 +34,15 @@ type Cell = ResultRow['cells'][number];
 /** One column as the window shows it: the source's, then the results that go beside theirs. */
 interface ShownColumn {
   readonly source: number;
-  /** Of what the source has; null where it is shown as it is. */
+  /** Of what the source has, all of it; null where a cell says itself what to hide. */
   readonly maskedAs: DefinitionKind | null;
+  /** The result that tells that the source has a token: the service took it for one. */
+  readonly tokenOf: number | null;
   /** The result that stands here; null where none does. */
   readonly work: {
     readonly index: number;
     readonly kind: DefinitionKind;
-    readonly isCleartext: boolean;
+    readonly operation: ColumnPlan['operation'];
   } | null;
   /** Whether the source's value stands where there is no result. */
   readonly fallsBack: boolean;
@@ -51,14 +55,19 @@ function columnsOf(view: View): readonly ShownColumn[] {
   if (known !== undefined) return known;
   const columns = Array.from({ length: view.width }, (_, source): ShownColumn => {
     const maskedAs = view.masked.get(source) ?? null;
-    return { source, maskedAs, work: null, fallsBack: true };
+    return { source, maskedAs, tokenOf: null, work: null, fallsBack: true };
   });
   view.work.forEach(({ plan, kind }, index) => {
     const { column: source, operation, into } = plan;
-    const maskedAs = operation === 'tokenize' ? kind : null;
-    const work = { index, kind, isCleartext: yieldsCleartext(operation) };
-    columns[source] = { source, maskedAs, work: into === 'replace' ? work : null, fallsBack: true };
-    if (into === 'beside') columns.push({ source, maskedAs, work, fallsBack: false });
+    const isTokenized = operation === 'tokenize';
+    const shown = {
+      source,
+      maskedAs: isTokenized ? kind : (view.masked.get(source) ?? null),
+      tokenOf: isTokenized ? null : index,
+    };
+    const work = { index, kind, operation };
+    columns[source] = { ...shown, work: into === 'replace' ? work : null, fallsBack: true };
+    if (into === 'beside') columns.push({ ...shown, work, fallsBack: false });
   });
   shownColumns.set(view, columns);
   return columns;
@@ -82,19 +91,25 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   const { table } = chunk;
   if (results.flaws[index] !== undefined) {
     const field = table.value(index, column);
-    return { text: clip(hasHidden(view) ? hideAnywhere(field) : field), state: 'kept' };
+    return { text: clip(showFlawed(field, view)), state: 'kept' };
   }
   const shown = columnsOf(view)[column];
   if (shown === undefined) return { text: '', state: 'kept' };
-  const { maskedAs, work, fallsBack } = shown;
+  const { maskedAs, tokenOf, work, fallsBack } = shown;
   const answers = work === null ? undefined : results.columns[work.index];
   const letter = answers?.states[index];
   if (work !== null && letter === rowStates.ok) {
-    const result = answers?.values[index] ?? '';
-    return { text: clip(work.isCleartext && result !== '' ? mask(work.kind, result) : result), state: 'ok' };
+    const result = answers?.values[index];
+    return { text: result === undefined ? '' : clip(showResult(result, work)), state: 'ok' };
   }
-  const field = fallsBack ? table.value(index, shown.source) : '';
-  const text = clip(maskedAs === null || field === '' ? field : mask(maskedAs, field));
+  const field = table.value(index, shown.source);
+  const isToken = tokenOf !== null && results.columns[tokenOf]?.states[index] === rowStates.ok;
+  const shownField = isToken
+    ? openCleartext(field)
+    : maskedAs === null
+      ? maskCell(field)
+      : mask(maskedAs, field);
+  const text = fallsBack ? clip(shownField) : '';
   if (work === null) return { text, state: 'kept' };
   if (letter !== rowStates.failed) return { text, state: stateOf(letter) };
   const reason = answers?.reasons[index];
@@ -104,9 +119,15 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
     code: asCode(answers?.values[index] ?? ''),
     // The service may repeat the value.
     ...(reason !== undefined && {
-      reason: clip(maskReason(reason, maskedAs === null ? '' : table.value(index, shown.source), work.kind)),
+      reason: clip(maskReason(reason, maskedAs === null ? '' : openCleartext(field), work.kind)),
     }),
   };
+}
+
+/** The columns of such a row are not known: where all are hidden, so is it. */
+function showFlawed(field: Cleartext, view: View): string {
+  if (view.width > 0 && view.masked.size >= view.width) return mask('text', field);
+  return hasHidden(view) ? hideAnywhere(maskCell(field)) : maskCell(field);
 }
 
 /** One row for the window, all of it or some columns. A row that could not be sent has the fields it has. */

@@ -1,10 +1,11 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { obscureText } from '../../contract/obscured.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Grounds, Reveal } from '../../contract/models/lookup.ts';
 import type { BatchOptions } from '../options.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import { requestIdOf, rowStates } from '../storing/results.ts';
-import type { LoadedChunk, View } from './result-rows.ts';
+import { showCell, type LoadedChunk, type View } from './result-rows.ts';
 import { yieldsCleartext, type ColumnWork } from '../planning/plan.ts';
 
 interface CellPosition extends LoadedChunk {
@@ -43,29 +44,33 @@ export async function revealCell(
     give: ({ cleartext, requestId }, add) => {
       add({ requestId });
       const { revealId, hideAfterMs } = reveals.open();
-      return done({ revealId, obscured: obscureText(cleartext, xorKey), hideAfterMs, requestId });
+      return done({
+        revealId,
+        obscured: obscureText(openCleartext(cleartext), xorKey),
+        hideAfterMs,
+        requestId,
+      });
     },
   });
 }
 
+/** What is behind a cell's mask: the result that gave cleartext, or else what the source has there. */
 function cleartextOf(
-  { work, masked, width }: View,
+  view: View,
   { chunk, results, index, column }: CellPosition,
-): { cleartext: string; requestId: string; work: ColumnWork | null } | null {
+): { cleartext: Cleartext; requestId: string; work: ColumnWork | null } | null {
   if (results.flaws[index] !== undefined) return null;
+  const { work, width } = view;
   const beside = work.filter(({ plan }) => plan.into === 'beside');
   const one = column < width ? work.find(({ plan }) => plan.column === column) : beside[column - width];
-  const input = chunk.table.value(index, one?.plan.column ?? column);
-  if (one === undefined)
-    return masked.has(column) && input !== '' ? { cleartext: input, requestId: '', work: null } : null;
-  const answer = results.columns[work.indexOf(one)];
+  const answer = one === undefined ? undefined : results.columns[work.indexOf(one)];
   const requestId = requestIdOf(answer, index);
-  if (!yieldsCleartext(one.plan.operation)) {
-    return one.plan.operation === 'tokenize' && input !== ''
-      ? { cleartext: input, requestId, work: one }
-      : null;
-  }
-  return answer?.states[index] === rowStates.ok
-    ? { cleartext: answer.values[index] ?? '', requestId, work: one }
-    : null;
+  const result = answer?.states[index] === rowStates.ok ? answer.values[index] : undefined;
+  const isTokenized = one?.plan.operation === 'tokenize';
+  if (one !== undefined && result !== undefined && !isTokenized)
+    return yieldsCleartext(one.plan.operation) ? { cleartext: result, requestId, work: one } : null;
+  const input = chunk.table.value(index, one?.plan.column ?? column);
+  const isHidden =
+    isTokenized || (column < width && showCell({ chunk, results }, index, view, column).text.includes('•'));
+  return isHidden && openCleartext(input) !== '' ? { cleartext: input, requestId, work: one ?? null } : null;
 }

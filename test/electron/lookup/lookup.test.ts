@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openLookup, type LookupOptions } from '../../../electron/lookup/lookup.ts';
 import type { ServiceClient } from '../../../electron/service/service-client.ts';
+import { cleartext as inClear, type Cleartext } from '../../../electron/util/cleartext.ts';
 import type { CleartextGateOptions } from '../../../electron/privacy/cleartext-act.ts';
 import { counts, gateWith } from '../../support/cleartext-gate.ts';
 import { auditWith } from '../../support/fake-audit.ts';
@@ -260,7 +261,7 @@ test('the list of lookups needs no connection that answers', async () => {
 test.each(['reveal', 'copy'] as const)('a %s files the lookup under its case', async (act) => {
   const { app } = open(
     {},
-    { detokenize: () => Promise.resolve(done({ value: cleartext, requestId: 'req-2' })) },
+    { detokenize: () => Promise.resolve(done({ value: inClear(cleartext), requestId: 'req-2' })) },
   );
   const { id } = value(await app['lookup.mask']({ ...subject, caseReference: '', token }));
   const disputed = { reason: 'Refund', caseReference: 'D-20931' };
@@ -296,7 +297,7 @@ test('a case is forgotten by itself, or all of them', async () => {
 });
 
 test('a reveal whose case was closed meanwhile is not shown', async () => {
-  const fetched = Promise.withResolvers<Outcome<{ value: string; requestId: string }>>();
+  const fetched = Promise.withResolvers<Outcome<{ value: Cleartext; requestId: string }>>();
   const asked = Promise.withResolvers<null>();
   const detokenize = () => (asked.resolve(null), fetched.promise);
   const { app, steps } = open({}, { detokenize });
@@ -304,7 +305,7 @@ test('a reveal whose case was closed meanwhile is not shown', async () => {
   const revealing = app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
   await asked.promise;
   value(await app['lookup.forget']({ caseReference: 'D-1' }));
-  fetched.resolve(done({ value: cleartext, requestId: 'req-2' }));
+  fetched.resolve(done({ value: inClear(cleartext), requestId: 'req-2' }));
   expect(await revealing).toEqual(failed('lookup.unknown'));
   expect(steps.map(([step]) => step)).not.toContain('open');
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openCleartext } from '../../../electron/util/cleartext.ts';
 import { createSheetWriter, workbookFile } from '../../../electron/batch/output/write-workbook.ts';
 import { detectFormat } from '../../../electron/batch/reading/detect.ts';
 import { openEncryptedSource } from '../../../electron/batch/reading/encrypted-copies.ts';
@@ -43,7 +44,7 @@ async function convert(
   let flawed = 0;
   for await (const chunk of readRows(source.value, format.value, beginning(format.value))) {
     if (!chunk.ok) throw new Error(chunk.failure.code);
-    rows.push(...chunk.value.table.firstRows());
+    rows.push(...chunk.value.table.firstRows().map((row) => row.map(openCleartext)));
     flawed += chunk.value.flaws.size;
   }
   await source.value.close();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openCleartext } from '../../../electron/util/cleartext.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import {
   runService,
@@ -77,7 +78,7 @@ describe('the client against the embedded service', () => {
     if (!tokens.ok) throw new Error(tokens.failure.code);
     const sent = tokens.value.elements.map((element) => ({
       ref: element.ref,
-      value: element.ok ? element.value : '',
+      value: element.ok ? openCleartext(element.value) : '',
     }));
     const clearAgain = await client.batch({ operation: 'BatchDetokenize', ...card }, sent, {});
     expect(clearAgain).toMatchObject({ value: { elements: clears.map((one) => ({ ...one, ok: true })) } });

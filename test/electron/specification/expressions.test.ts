@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cleartext } from '../../../electron/util/cleartext.ts';
 import type { ColumnPlan } from '../../../electron/contract/models/batch.ts';
 import type { ServiceProfile } from '../../../electron/service/profile.ts';
 import { codeOf, fakeService, someGrounds, openApp, planOf, valueOf } from '../../support/batch-app.ts';
@@ -45,7 +46,7 @@ test('4.15 one that is left to the service is sent as it was typed, with a reaso
     ok: true,
     value: {
       requestId: 'r',
-      elements: elements.slice(1, 2).map(({ ref }) => ({ ref, ok: true, value: '41' })),
+      elements: elements.slice(1, 2).map(({ ref }) => ({ ref, ok: true, value: cleartext('41') })),
     },
   });
   const job = await app.run(sourceId, plan);

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { failed } from '../../../../electron/contract/errors.ts';
 import type { ExportChoice, Job, MendResult } from '../../../../electron/contract/models/batch.ts';
 import {
@@ -29,7 +30,7 @@ function answer(): void {
       elements: elements.map(({ ref, value }) =>
         value.startsWith('bad')
           ? { ref, ok: false, code: 'service.element-refused' as const, reason: 'Not a token' }
-          : { ref, ok: true, value: value.toUpperCase() },
+          : { ref, ok: true, value: cleartext(value.toUpperCase()) },
       ),
     },
   });
@@ -121,7 +122,7 @@ describe('a list of failed rows that a person corrected', () => {
         requestId: 'r',
         elements: elements.map(({ ref, value }) =>
           value.startsWith('41')
-            ? { ref, ok: true, value: 'token' }
+            ? { ref, ok: true, value: cleartext('token') }
             : { ref, ok: false, code: 'service.element-refused' as const },
         ),
       },

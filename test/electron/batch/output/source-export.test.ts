@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { codecOf } from '../../../../electron/batch/reading/encodings.ts';
 import type { Encoding, ExportChoice, Job, Plan } from '../../../../electron/contract/models/batch.ts';
 import { failed } from '../../../../electron/contract/errors.ts';
@@ -29,7 +30,7 @@ const answerWith = (answer: (value: string) => string): void => {
       elements: elements.map(({ ref, value }) =>
         value.startsWith('bad')
           ? { ref, ok: false, code: 'service.element-refused' as const, reason: `No such token: ${value}` }
-          : { ref, ok: true, value: answer(value) },
+          : { ref, ok: true, value: cleartext(answer(value)) },
       ),
     },
   });

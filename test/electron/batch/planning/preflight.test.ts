@@ -1,3 +1,4 @@
+import { cleartext as inClear } from '../../../../electron/util/cleartext.ts';
 import { obscureText, newXorKey } from '../../../../electron/contract/obscured.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -122,7 +123,7 @@ describe('the trial', () => {
         elements: elements.map(({ ref, value }) => ({
           ref,
           ok: true,
-          value: value === 'c1' ? '4111111111111111' : '917-22-0001',
+          value: inClear(value === 'c1' ? '4111111111111111' : '917-22-0001'),
         })),
       });
     const sourceId = await app.open(await app.write('in.csv', 'card_token,ssn_token\nc1,s1\n'));

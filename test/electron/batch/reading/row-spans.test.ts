@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
+import { openCleartext } from '../../../../electron/util/cleartext.ts';
 import type { Delimiter } from '../../../../electron/contract/models/batch.ts';
 import { findRows, type Newline } from '../../../../electron/batch/reading/row-spans.ts';
 import { Table } from '../../../../electron/batch/reading/table.ts';
@@ -69,7 +70,7 @@ function papa(text: string, { delimiter = ',', newline = '\n' }: Options): strin
 /** Ours are PapaParse's, but for what it does to a CRLF and to white space behind a closing quote. */
 function expectSame({ table, rows }: ReturnType<typeof read>, expected: string[][], newline: Newline): void {
   const likeTheirs = rows.map((row, r) =>
-    row.map((value, c) => {
+    row.map(openCleartext).map((value, c) => {
       const theirs = expected[r]?.[c] ?? '';
       if (table.isQuoted(r, c))
         return value.startsWith(theirs) && value.slice(theirs.length).trim() === '' ? theirs : value;

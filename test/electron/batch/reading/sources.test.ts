@@ -158,7 +158,7 @@ describe('a workbook', () => {
     );
     expect(shown.rows).toEqual([
       ['token', 'name'],
-      [cleartextOf('4111111111111111'), 'Ann'],
+      ['<411111••••••1111>', 'Ann'],
       [cleartextOf('0000000000000001'), 'Ben, "B"'],
       ['', ''],
       [cleartextOf('t4'), ''],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openCleartext } from '../../../../electron/util/cleartext.ts';
 import type { ByteSource } from '../../../../electron/storage/byte-source.ts';
 import { done } from '../../../../electron/contract/errors.ts';
 import { detectFormat } from '../../../../electron/batch/reading/detect.ts';
@@ -70,7 +71,7 @@ async function readAll(bytes: Buffer, format: Format): Promise<Chunk[]> {
   return chunks;
 }
 
-const rowsOf = ({ table }: Chunk): string[][] => table.firstRows();
+const rowsOf = ({ table }: Chunk): string[][] => table.firstRows().map((row) => row.map(openCleartext));
 
 const formatOf = (width: number, over: Partial<Format> = {}): Format => ({
   encoding: 'utf-8',

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { failed } from '../../../../electron/contract/errors.ts';
 import type { ColumnPlan, Job } from '../../../../electron/contract/models/batch.ts';
 import { calls } from '../../../../electron/contract/calls.ts';
@@ -248,7 +249,7 @@ describe('another policy', () => {
               requestId: 'req',
               elements: elements.map(({ ref, value }) =>
                 indexOf(value) < 3_000
-                  ? { ref, ok: true, value: cleartextOf(value) }
+                  ? { ref, ok: true, value: cleartext(cleartextOf(value)) }
                   : { ref, ok: false, code: 'service.element-refused' },
               ),
             },

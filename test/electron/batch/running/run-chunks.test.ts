@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { workFor, type ColumnWork } from '../../../../electron/batch/planning/plan.ts';
 import type { Chunk } from '../../../../electron/batch/reading/read-rows.ts';
 import { runChunks, type RunOptions } from '../../../../electron/batch/running/run-chunks.ts';
@@ -75,7 +76,7 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
   const batch = (_: BatchCall, elements: readonly Element[]): Promise<Outcome<BatchAnswer>> => {
     sent.push(...elements.map(({ value }) => value));
     mostUnwritten = Math.max(mostUnwritten, sent.length - valuesIn(rows.slice(0, written)));
-    const answered = elements.map(({ ref, value }) => ({ ref, ok: true, value }) as const);
+    const answered = elements.map(({ ref, value }) => ({ ref, ok: true, value: cleartext(value) }) as const);
     return new Promise((resolve) =>
       waiting.push(() => resolve(done({ elements: answered, requestId: 'r' }))),
     );

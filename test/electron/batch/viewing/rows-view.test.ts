@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { createRowSorter } from '../../../../electron/batch/viewing/row-order.ts';
 import type { JobRows } from '../../../../electron/batch/viewing/look-at-rows.ts';
 import { createRowsViews } from '../../../../electron/batch/viewing/rows-view.ts';
@@ -51,7 +52,7 @@ async function finish(content = table, columns = [detokenize(1)]): Promise<Job> 
             elements: elements.map(({ ref, value }) =>
               app.service.refuses(value)
                 ? { ref, ok: false, code: 'service.element-refused' }
-                : { ref, ok: true, value: cards[Number(value.slice(3))] ?? value },
+                : { ref, ok: true, value: cleartext(cards[Number(value.slice(3))] ?? value) },
             ),
           },
         };

@@ -1,0 +1,91 @@
+import type { Column } from '../../contract/models/batch.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { mask, maskCell, maskNumbers } from '../../privacy/masking.ts';
+import type { ByteSource } from '../../storage/byte-source.ts';
+import { isBlank } from '../../util/blank.ts';
+import { contentOf, hideAnywhere, looksLike, namesPersonal } from './fit.ts';
+import { beginning, readRows, type Format } from './read-rows.ts';
+
+/** Columns as they are shown: every name there, and each only once. */
+export function describeColumns(format: Format, rows: readonly (readonly Cleartext[])[]): Column[] {
+  const seen = new Map<string, number>();
+  return Array.from({ length: format.width }, (_, index) => {
+    const given = format.names?.[index] ?? '';
+    // A name may be the first row of a file without a header.
+    const shown = format.hidesAll === true ? '' : hideAnywhere(maskCell(given.slice(0, 900))).toWellFormed();
+    const base = isBlank(shown) ? `Column ${index + 1}` : shown;
+    const times = (seen.get(base) ?? 0) + 1;
+    seen.set(base, times);
+    const values = rows.slice(0, 200).flatMap((row) => row[index] ?? []);
+    const words = [given, format.firstRow?.[index] ?? ''];
+    // A passport's number may look like any other number: it is hidden as text, which shows none of it.
+    const isText = format.hidesAll === true || words.some(namesPersonal);
+    const found = looksLike(values);
+    const like = found !== null && isText ? 'text' : found;
+    const content =
+      format.hidesAll === true || (like === 'text' && containsNumbers(values))
+        ? 'cleartext'
+        : contentOf(like, values, { header: given, words });
+    return {
+      index,
+      name: times === 1 ? base : `${base} (${times})`,
+      looksLike: like,
+      content,
+      masked: content === 'cleartext',
+    };
+  });
+}
+
+/** Whether most values have a card number or an SSN somewhere in them, as all do when the delimiter is wrong. */
+function containsNumbers(values: readonly Cleartext[]): boolean {
+  const filled = values
+    .map((value) => openCleartext(value).slice(0, 10_000))
+    .filter((text) => !isBlank(text));
+  return filled.filter((text) => maskNumbers(text) !== text).length * 2 > filled.length;
+}
+
+/** Columns by what the first rows hold. */
+export async function firstColumns(source: ByteSource, format: Format): Promise<Column[]> {
+  return describeColumns(format, await firstRows(source, format));
+}
+
+/** Whether anything of the first rows is hidden. */
+export async function hidesAnything(source: ByteSource, format: Format): Promise<boolean> {
+  const rows = await firstRows(source, format);
+  const columns = describeColumns(format, rows);
+  return (
+    columns.some(({ masked }) => masked) ||
+    rows.some((row) => row.some((cell) => maskCell(cell) !== openCleartext(cell)))
+  );
+}
+
+async function firstRows(source: ByteSource, format: Format): Promise<Cleartext[][]> {
+  for await (const read of readRows(source, format, beginning(format)))
+    return read.ok ? read.value.table.firstRows() : [];
+  return [];
+}
+
+/**
+ * One row of a source for the window, a cell at a time. The columns of a flawed row are not known. A column of tokens is
+ * shown as it is, but for what passes a card's check.
+ */
+export function createRowMask(
+  columns: readonly Column[],
+): (row: readonly Cleartext[], isFlawed: boolean) => string[] {
+  const hidesColumns = columns.some((column) => column.masked);
+  const hidesAll = columns.every((column) => column.masked);
+  return (row, isFlawed) =>
+    row.map((field, i) => {
+      const column = columns[i];
+      if (isFlawed && hidesAll) return clip(mask('text', field));
+      if (isFlawed) return clip(hidesColumns ? hideAnywhere(maskCell(field)) : maskCell(field));
+      if (column?.masked === true) return clip(mask(column.looksLike ?? 'text', field));
+      return clip(
+        column?.content === 'tokens' && column.looksLike !== 'card' ? openCleartext(field) : maskCell(field),
+      );
+    });
+}
+
+const maxCharacters = 500;
+const clip = (text: string): string =>
+  (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text).toWellFormed();
