@@ -10,6 +10,7 @@ import {
   connect,
   go,
   map,
+  paste,
   readSum,
   run,
   startBuiltIn,
@@ -157,10 +158,7 @@ test('a policy that was refused is changed in place, and is known as refused aft
   await storeSecret(page, 'Password for mask-only', passwordOf('mask-only'));
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Paste lines' }).click();
-  await page
-    .getByLabel('One value per line')
-    .fill(['card', ...Array.from({ length: 1_000 }, (_, i) => card(i))].join('\n'));
-  await page.getByRole('button', { name: 'Continue' }).click();
+  await paste(page, ['card', ...Array.from({ length: 1_000 }, (_, i) => card(i))].join('\n'));
   await map(page, 'card', 'Tokenize', 'Card number');
   const line = page.getByRole('group', { name: 'card: Tokenize' });
   await line.getByRole('combobox', { name: /^Policy/ }).click();

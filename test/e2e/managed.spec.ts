@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { ManagedSettings } from '../../electron/contract/models/app.ts';
 import { expect, openApp, test as base, type OpenApp } from '../support/app-fixture.ts';
-import { go, startBuiltIn } from '../support/page-actions.ts';
+import { go, paste, startBuiltIn } from '../support/page-actions.ts';
 
 /** Opens the app where an administrator has fixed some settings. */
 const test = base.extend<{ managed: (settings: ManagedSettings) => Promise<OpenApp> }>({
@@ -84,8 +84,7 @@ test('nothing but a passphrase can be set where one is asked for', async ({ mana
   await startBuiltIn(page);
   await go(page, 'Batch');
   await page.getByRole('button', { name: 'Paste lines' }).click();
-  await page.getByLabel('One value per line').fill('card\n4111111111111111\n4012888888881881');
-  await page.getByRole('button', { name: 'Continue' }).click();
+  await paste(page, 'card\n4111111111111111\n4012888888881881');
   await page.getByRole('combobox', { name: /^card(:|$)/ }).click();
   await expect(page.getByRole('option', { name: /^Translate/ })).toBeVisible();
   await expect(page.getByRole('option', { name: /^Match pattern/ })).toHaveCount(0);
