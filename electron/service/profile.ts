@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import shippedProfile from '../../resources/service-profile.json' with { type: 'json' };
 import { type Outcome, done, failed } from '../contract/errors.ts';
-import { operationInfo, operationNames as withSession } from '../contract/operations.ts';
+import { operationInfo, operationNames as withSession, type Operation } from '../contract/operations.ts';
 import { administrationProfile } from './administration-profile.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
 import { member, members, path } from './profile-fields.ts';
@@ -109,6 +109,29 @@ const codes = z.array(z.string().min(1).max(200)).max(100);
 export const namesCleartext = (name: string): boolean =>
   ['value', 'cleartext', 'plaintext', 'detokenizedvalue'].includes(name.toLowerCase().replace(/[-_]/g, ''));
 
+/**
+ * Whether an operation that gives cleartext lives at a path, by this profile or by the shipped one. Another operation
+ * there would ask for cleartext under the name of one that needs no reason, and no count.
+ */
+function givesCleartext(profile: { operations: Paths }, path: string): boolean {
+  return withSession
+    .filter((name) => operationInfo[name].gives === 'cleartext')
+    .flatMap((name) =>
+      [profile.operations, shippedProfile.operations].map((paths: Paths) => plainPath(paths[name].path)),
+    )
+    .includes(plainPath(path));
+}
+type Paths = Readonly<Record<Operation, { readonly path: string }>>;
+
+/** As a careless server reads it. */
+const plainPath = (path: string): string =>
+  path
+    .replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+    .replace(/[?;#].*$/, '')
+    .replaceAll(/\/+/g, '/')
+    .replace(/\/$/, '')
+    .toLowerCase();
+
 const serviceProfile = z
   .strictObject({
     version: z.literal(1),
@@ -175,6 +198,10 @@ const serviceProfile = z
     for (const operation of withSession) {
       const { form, gives } = operationInfo[operation];
       if (gives === 'cleartext') continue;
+      if (givesCleartext(profile, profile.operations[operation].path)) {
+        const message = 'an operation that gives cleartext lives there';
+        context.addIssue({ code: 'custom', path: ['operations', operation, 'path'], message });
+      }
       // In an element the specification's Value is "the value, or the token, depending on the operation" (spec §2).
       const allowed = form === 'batch' ? profile.element.request.value : null;
       if (profile.operations[operation].answer.some((name) => namesCleartext(name) && name !== allowed))

@@ -59,6 +59,25 @@ describe('the service profile', () => {
     expect(!outcome.ok && outcome.failure.subject).toContain(place);
   });
 
+  // Else Tokenize would detokenize whole files, with no reason and no count.
+  it.each([
+    ['BatchTokenize', '/api/services/evtservice/batchdetokenize'],
+    ['BatchTokenize', '/API/services/evtservice/BatchDetokenize'],
+    ['BatchTokenize', '/api/services/evtservice/patternmatch'],
+    ['BatchTranslate', '/api/services/evtservice/batchdetokenize/'],
+    ['GetMasked', '/api/services/evtservice/detokenize'],
+    ['GetMasked', '/api/services/evtservice//detokenize'],
+    ['GetMasked', '/api/services/evtservice/%64etokenize'],
+    ['Translate', '/moved/detokenize'],
+  ])('gives %s no path of an operation that gives cleartext: %s', (name, path) => {
+    const operations = { [name]: { path }, ...(path.startsWith('/moved') && { Detokenize: { path } }) };
+    const outcome = readProfile(JSON.stringify({ version: 1, operations }));
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
+    expect(!outcome.ok && outcome.failure.subject).toContain(`operations.${name}.path`);
+    // What fits a connection is held to the same.
+    expect(readProfile('{"version":1}', { operations })).toMatchObject({ ok: false });
+  });
+
   it.each(['{', '[]', 'null', '"x"', '7', '{"version":1,"__proto__":{"version":1}}'])(
     'is refused when it is no profile: %s',
     (json) => {
