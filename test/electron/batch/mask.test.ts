@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
+import { openCleartext } from '../../../electron/util/cleartext.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { ColumnPlan } from '../../../electron/contract/models/batch.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
@@ -164,7 +165,7 @@ it('who may only mask gets the masks of a list from the built-in service, and no
         clears.map((value, i) => ({ ref: String(i), value })),
         {},
       ),
-    ).elements.map((one) => (one.ok ? one.value : ''));
+    ).elements.map((one) => (one.ok ? openCleartext(one.value) : ''));
     side.audited.length = 0;
     const sourceId = await own.open(await own.write('in.csv', `token\n${tokens.join('\n')}\nno token\n`));
     const plan = planOf([mask(0, { policy: 'mask-only', definition: 'free-text' })]);
