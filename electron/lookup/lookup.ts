@@ -3,6 +3,7 @@ import { type Outcome, failed, done } from '../contract/errors.ts';
 import type { Lookup, Grounds } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
+import { maskCell } from '../privacy/masking.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Reveals } from '../privacy/reveals.ts';
@@ -67,6 +68,8 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   ): Outcome<Lookup> {
     const lookup = {
       ...made,
+      // A service may be set up to mask nothing.
+      masked: maskCell(made.masked),
       id: options.newId(),
       at: timestamp(),
       connectionId,

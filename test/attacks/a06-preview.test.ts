@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { done } from '../../electron/contract/errors.ts';
 import { encoding, type ColumnPlan, type Reading } from '../../electron/contract/models/batch.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../support/batch-app.ts';
 
@@ -133,6 +134,27 @@ describe('whatever the window asks for', () => {
       expect(page.rows).toHaveLength(4);
       expectNothingIn(page, secrets, into);
     }
+  });
+});
+
+describe('the values that were sent first', () => {
+  it('are as hidden as in the table, whatever the plan', async () => {
+    const values = Array.from({ length: 400 }, (_, i) => `X${1_000_000 + i}`);
+    app.service.answer = (_, elements) =>
+      done({
+        requestId: 'r-1',
+        elements: elements.map(({ ref, value }) => ({
+          ref,
+          ok: false,
+          code: 'service.element-refused',
+          reason: `${value} is no token`,
+        })),
+      });
+    const opened = await app.open(await app.write('passports.csv', `passport\n${values.join('\n')}\n`));
+    const { jobId } = await app.run(opened, planOf([detokenize(0, { definition: 'text' })]));
+    const shown = valueOf(await app.batch['batch.canary']({ jobId }));
+    expect(shown).toHaveLength(200);
+    expectNothingIn(shown, values, 'values and reasons');
   });
 });
 

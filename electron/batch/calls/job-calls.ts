@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { maskedColumnsOf } from '../storing/job-files.ts';
 import type { Handlers } from '../../contract/calls.ts';
 import type { MendResult } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
@@ -216,7 +217,7 @@ export function createJobCalls(
 const viewOf = ({ spec, work }: BatchJob): View => ({
   width: spec.format.width,
   work,
-  masked: new Map(spec.maskedColumns.map(({ column, kind }) => [column, kind])),
+  masked: maskedColumnsOf(spec),
 });
 
 const noResults: ChunkResults = { states: '', flaws: {}, columns: [] };

@@ -86,6 +86,22 @@ export const yieldsCleartext = (operation: ColumnPlan['operation']): boolean =>
 /** Whether the result of a column is a mask: one made here of cleartext, or the service's own, behind which there is nothing. */
 export const yieldsMasks = (operation: ColumnPlan['operation']): boolean => givenBy(operation) !== 'token';
 
+/** Columns of a source that are hidden whole, with what they hold. */
+export type MaskedColumns = ReadonlyMap<number, DefinitionKind>;
+
+/** How a mapped column of the source is hidden; null where a cell says itself what to hide. No plan takes a mask off. */
+export const inputMask = ({ plan, kind }: ColumnWork, masked: MaskedColumns): DefinitionKind | null =>
+  plan.operation === 'tokenize' ? kind : (masked.get(plan.column) ?? null);
+
+/** What the window sees of a source's cell. `isToken`: the service took it for one. */
+export function showInput(
+  cell: Cleartext,
+  { maskedAs, isToken }: { readonly maskedAs: DefinitionKind | null; readonly isToken: boolean },
+): string {
+  if (isToken) return openCleartext(cell);
+  return maskedAs === null ? maskCell(cell) : mask(maskedAs, cell);
+}
+
 /**
  * What the window sees of a result: a token as it is, the service's own mask, which is masked again where it shows a whole
  * number, and the mask made here of a value in clear.

@@ -1,8 +1,8 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
-import { openCleartext } from '../../util/cleartext.ts';
-import { mask, maskCell, maskReason } from '../../privacy/masking.ts';
-import { showResult, type ColumnWork } from '../planning/plan.ts';
+import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { maskReason } from '../../privacy/masking.ts';
+import { inputMask, showInput, showResult, type ColumnWork, type MaskedColumns } from '../planning/plan.ts';
 import { fits, isBlankCell } from '../reading/fit.ts';
 import { beginning, readRows, type Format } from '../reading/read-rows.ts';
 import { asCode, rowStates, stateOf } from '../storing/results.ts';
@@ -32,7 +32,7 @@ interface CanaryCell {
   readonly row: number;
   /** Position in the plan. */
   readonly index: number;
-  readonly value: string;
+  readonly value: Cleartext;
 }
 
 /**
@@ -111,7 +111,7 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
           if (known.size >= perCall || isBlankCell(value) || !fits(value, kind, { operation, maxLength }))
             return;
           known.add(openCleartext(value));
-          cells.push({ row: start.row + r, index, value: openCleartext(value) });
+          cells.push({ row: start.row + r, index, value });
         });
       }
       if (starts.length > 1 || [...values.values()].every(({ size }) => size >= perCall)) break;
@@ -156,7 +156,10 @@ export function createRefusalWindow(): { add(slots: readonly Slot[]): number | n
 }
 
 /** The first values as the window may see them: before and after, each behind the mask it has in the table. */
-export function showCanary(canary: Canary | null, work: readonly ColumnWork[]): ShownCell[] {
+export function showCanary(
+  canary: Canary | null,
+  { work, masked }: { readonly work: readonly ColumnWork[]; readonly masked: MaskedColumns },
+): ShownCell[] {
   return (canary?.answered ?? []).flatMap(({ row, index, value, slot }) => {
     const one = work[index];
     if (one === undefined) return [];
@@ -164,13 +167,15 @@ export function showCanary(canary: Canary | null, work: readonly ColumnWork[]): 
     const state = stateOf(slot.state);
     const isOk = state === 'ok';
     const code = state === 'failed' ? asCode(explain(slot, one)) : null;
-    const hidden = plan.operation === 'tokenize' ? value : '';
+    const maskedAs = inputMask(one, masked);
+    const hidden = maskedAs === null ? '' : openCleartext(value);
     const reason = slot.reason === undefined ? null : maskReason(slot.reason, hidden, kind);
+    const isToken = isOk && plan.operation !== 'tokenize';
     return [
       {
         row,
         column: plan.column,
-        before: clip(plan.operation === 'tokenize' ? mask(kind, value) : isOk ? value : maskCell(value)),
+        before: clip(showInput(value, { maskedAs, isToken })),
         after: isOk ? clip(showResult(slot.text, { kind, operation: plan.operation })) : '',
         state,
         code,

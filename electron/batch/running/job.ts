@@ -6,7 +6,13 @@ import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { matchAct } from '../planning/disclosing-match.ts';
 import { changePolicies, type ColumnWork } from '../planning/plan.ts';
-import { keyAccount, writeSpec, type JobSpec, type StoredState } from '../storing/job-files.ts';
+import {
+  keyAccount,
+  maskedColumnsOf,
+  writeSpec,
+  type JobSpec,
+  type StoredState,
+} from '../storing/job-files.ts';
 import type { ChunkRange, Position } from '../storing/journal.ts';
 import type { MendedRows } from '../storing/mended-rows.ts';
 import { indexOfRow, type Commit, type ResultStore } from '../storing/result-store.ts';
@@ -134,7 +140,8 @@ export class BatchJob {
 
   /** The values that were sent first, as the window may see them. */
   showCanary(): CanaryCell[] {
-    return showCanary(this.#record.canary, this.#record.work);
+    const { canary, work, spec } = this.#record;
+    return showCanary(canary, { work, masked: maskedColumnsOf(spec) });
   }
 
   /**

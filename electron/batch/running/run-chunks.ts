@@ -1,4 +1,5 @@
 import type { Failure, Outcome } from '../../contract/errors.ts';
+import { openCleartext } from '../../util/cleartext.ts';
 import { isBatchOperation } from '../../contract/operations.ts';
 import type { BatchCall, ServiceClient } from '../../service/service-client.ts';
 import type { ColumnWork } from '../planning/plan.ts';
@@ -142,7 +143,7 @@ export function runChunks(run: RunOptions): RunControl {
       if (!chosen.ok) return chosen.failure;
       if (mustStop()) return null;
       const answered = chosen.value.flatMap((cell) => {
-        const slot = coalescers[cell.index]?.slotFor(cell.value, batchSize);
+        const slot = coalescers[cell.index]?.slotFor(openCleartext(cell.value), batchSize);
         return slot === undefined ? [] : [{ ...cell, slot }];
       });
       flushAll();
@@ -156,7 +157,7 @@ export function runChunks(run: RunOptions): RunControl {
       const braked = judgeCanary(answered, columns);
       if (braked !== null && run.brake !== undefined) pull(braked);
     }
-    for (const { index, value, slot } of canary.answered) coalescers[index]?.pin(value, slot);
+    for (const { index, value, slot } of canary.answered) coalescers[index]?.pin(openCleartext(value), slot);
     return null;
   }
 

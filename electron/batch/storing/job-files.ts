@@ -10,7 +10,7 @@ import {
   type Outcome,
 } from '../../contract/errors.ts';
 import { braked, job, jobState, plan, reading, tally } from '../../contract/models/batch.ts';
-import { definitionKind } from '../../contract/models/connection.ts';
+import { definitionKind, type DefinitionKind } from '../../contract/models/connection.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { syncFolder } from '../../storage/durable.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
@@ -52,12 +52,15 @@ const jobSpec = z.object({
   plan,
   /** Kind of each planned column's definition, for masks. */
   kinds: z.array(definitionKind),
-  /** Columns not mapped whose header says that they hold cleartext: shown with masks. */
+  /** Columns that hold cleartext: shown with masks, mapped or not. */
   maskedColumns: z.array(z.object({ column: z.number(), kind: definitionKind })),
   columns: z.array(z.string()),
   startedAt: z.string(),
 });
 export type JobSpec = z.infer<typeof jobSpec>;
+
+export const maskedColumnsOf = ({ maskedColumns }: JobSpec): ReadonlyMap<number, DefinitionKind> =>
+  new Map(maskedColumns.map(({ column, kind }) => [column, kind]));
 
 /** `job.json`: the spec under the key of the job's results. Version 1 had it in clear: it is read, and encrypted then. */
 const encryptedSpec = z.object({ version: z.literal(2), jobId: z.string(), spec: z.base64() });

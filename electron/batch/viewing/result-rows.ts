@@ -8,14 +8,14 @@ import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
 import { asCode, codeOfRow, rowStates, stateOf, type ChunkResults } from '../storing/results.ts';
-import { showResult, type ColumnWork } from '../planning/plan.ts';
+import { inputMask, showInput, showResult, type ColumnWork, type MaskedColumns } from '../planning/plan.ts';
 
 export interface View {
   /** Columns of the source. */
   readonly width: number;
   readonly work: readonly ColumnWork[];
-  /** Unmapped columns that hold cleartext. */
-  readonly masked: ReadonlyMap<number, DefinitionKind>;
+  /** Columns that hold cleartext. */
+  readonly masked: MaskedColumns;
 }
 
 /** What a look needs of each chunk; the less, the faster. */
@@ -57,14 +57,11 @@ function columnsOf(view: View): readonly ShownColumn[] {
     const maskedAs = view.masked.get(source) ?? null;
     return { source, maskedAs, tokenOf: null, work: null, fallsBack: true };
   });
-  view.work.forEach(({ plan, kind }, index) => {
+  view.work.forEach((one, index) => {
+    const { plan, kind } = one;
     const { column: source, operation, into } = plan;
-    const isTokenized = operation === 'tokenize';
-    const shown = {
-      source,
-      maskedAs: isTokenized ? kind : (view.masked.get(source) ?? null),
-      tokenOf: isTokenized ? null : index,
-    };
+    const tokenOf = operation === 'tokenize' ? null : index;
+    const shown = { source, maskedAs: inputMask(one, view.masked), tokenOf };
     const work = { index, kind, operation };
     columns[source] = { ...shown, work: into === 'replace' ? work : null, fallsBack: true };
     if (into === 'beside') columns.push({ ...shown, work, fallsBack: false });
@@ -104,11 +101,7 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   }
   const field = table.value(index, shown.source);
   const isToken = tokenOf !== null && results.columns[tokenOf]?.states[index] === rowStates.ok;
-  const shownField = isToken
-    ? openCleartext(field)
-    : maskedAs === null
-      ? maskCell(field)
-      : mask(maskedAs, field);
+  const shownField = showInput(field, { maskedAs, isToken });
   const text = fallsBack ? clip(shownField) : '';
   if (work === null) return { text, state: 'kept' };
   if (letter !== rowStates.failed) return { text, state: stateOf(letter) };

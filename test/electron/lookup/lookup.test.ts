@@ -76,6 +76,15 @@ test('a lookup asks for the mask alone: no cleartext leaves the service', async 
   expect(value(await app['lookup.recent']({}))).toEqual([found]);
 });
 
+test('a mask of the service that shows a whole number is masked again', async () => {
+  const unmasked = () => Promise.resolve(done({ value: cleartext, requestId: 'req-1' }));
+  const { app, steps } = open({}, { getMasked: unmasked });
+  const found = value(await app['lookup.mask']({ ...subject, token }));
+  expect(found.masked).toBe('411111••••••1111');
+  value(await app['lookup.copy']({ what: 'masked', lookupId: found.id, ...reason }));
+  expect(steps).toContainEqual(['clipboard', '411111••••••1111']);
+});
+
 test('a reveal is recorded, then fetched, then shown, and its answer carries the changed lookup', async () => {
   const { app, steps } = open();
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
