@@ -77,6 +77,23 @@ describe('whatever the window asks for', () => {
   );
   const people = ['name,card_number,ssn,passport,date_of_birth,mail,note', ...rows, ''].join('\n');
 
+  it('nor a row that is malformed, nor a definition of another kind', async () => {
+    const content = `bank_account,name\n${Array.from({ length: 9 }, (_, i) => `123456789012345${i},n\n`).join('')}1234567890123459,n,x\n`;
+    const opened = await app.open(await app.write('accounts.csv', content));
+    const reading = { reading: {}, masked: null, sourceId: opened };
+    app.service.refuses = () => true;
+    const malformed = { kind: 'row-malformed' as const, row: 1, column: '' };
+    const plan = planOf([detokenize(0, { operation: 'tokenize' })]);
+    const { jobId } = await app.run(opened, plan);
+    const shown = [
+      valueOf(await app.batch['batch.preview'](reading)),
+      valueOf(await app.batch['batch.noticedRows']({ ...reading, plan: null, notice: malformed })),
+      valueOf(await app.batch['batch.rows']({ jobId, filter: 'failed', from: 0, count: 20 })),
+      valueOf(await app.batch['batch.try']({ sourceId: opened, plan, grounds: null })),
+    ];
+    expectNothingIn(shown, ['123456', '2345'], 'accounts');
+  });
+
   it('no reading shows what main would hide', async () => {
     const opened = await app.open(await app.write('all.csv', people));
     for (const encodingName of encoding.options)

@@ -90,8 +90,11 @@ export const yieldsMasks = (operation: ColumnPlan['operation']): boolean => give
 export type MaskedColumns = ReadonlyMap<number, DefinitionKind>;
 
 /** How a mapped column of the source is hidden; null where a cell says itself what to hide. No plan takes a mask off. */
-export const inputMask = ({ plan, kind }: ColumnWork, masked: MaskedColumns): DefinitionKind | null =>
-  plan.operation === 'tokenize' ? kind : (masked.get(plan.column) ?? null);
+export function inputMask({ plan, kind }: ColumnWork, masked: MaskedColumns): DefinitionKind | null {
+  const own = masked.get(plan.column) ?? null;
+  // A text is hidden whole: as a card, ten digits of a bank account would show.
+  return plan.operation === 'tokenize' && own !== 'text' ? kind : own;
+}
 
 /** What the window sees of a source's cell. `isToken`: the service took it for one. */
 export function showInput(

@@ -5,7 +5,7 @@ import type { Preflight, Notice } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { describeColumns } from '../reading/columns.ts';
-import { fits, hideAnywhere, isBlankCell, looksTokenized } from '../reading/fit.ts';
+import { fits, isBlankCell, looksTokenized } from '../reading/fit.ts';
 import { formulaNotices, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
@@ -162,7 +162,7 @@ export async function runPreflight(
     work.forEach(({ plan }, index) => {
       const { all = 0, like = 0, firstRow = 0 } = tokenized[index] ?? {};
       if (like === 0 || like < all * 0.8) return;
-      const column = hideAnywhere(format.names?.[plan.column] ?? `Column ${plan.column + 1}`);
+      const column = names[plan.column] ?? `Column ${plan.column + 1}`;
       addNotice({ kind: 'looks-tokenized', row: firstRow, column, count: like });
     });
   }

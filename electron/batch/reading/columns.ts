@@ -73,11 +73,12 @@ export function createRowMask(
   columns: readonly Column[],
 ): (row: readonly Cleartext[], isFlawed: boolean) => string[] {
   const hidesColumns = columns.some((column) => column.masked);
-  const hidesAll = columns.every((column) => column.masked);
+  const hidesTexts = columns.some(({ masked, looksLike: like }) => masked && (like ?? 'text') === 'text');
   return (row, isFlawed) =>
     row.map((field, i) => {
       const column = columns[i];
-      if (isFlawed && hidesAll) return clip(mask('text', field));
+      // One of its fields may be of a column that is hidden by its name.
+      if (isFlawed && hidesTexts) return clip(mask('text', field));
       if (isFlawed) return clip(hidesColumns ? hideAnywhere(maskCell(field)) : maskCell(field));
       if (column?.masked === true) return clip(mask(column.looksLike ?? 'text', field));
       return clip(

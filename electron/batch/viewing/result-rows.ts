@@ -117,9 +117,9 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   };
 }
 
-/** The columns of such a row are not known: where all are hidden, so is it. */
+/** The columns of such a row are not known: where one is hidden by its name, any field may be of it. */
 function showFlawed(field: Cleartext, view: View): string {
-  if (view.width > 0 && view.masked.size >= view.width) return mask('text', field);
+  if (view.masked.values().some((kind) => kind === 'text')) return mask('text', field);
   return hasHidden(view) ? hideAnywhere(maskCell(field)) : maskCell(field);
 }
 
