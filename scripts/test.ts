@@ -159,12 +159,20 @@ async function main(): Promise<void> {
   const display = electron !== null && noDisplay ? ['xvfb-run', '--auto-servernum'] : [];
   await suite('end-to-end', [...display, bin('playwright'), 'test', '--reporter=dot,json'], (report) => {
     const sum = playwrightSum(report);
+    if (sum.failed > 0) printPages();
     return { ...sum, skipped: [...skippedProjects(electron), ...sum.skipped] };
   });
 
   console.log(`\n${lastLines(sums, readClaims()).join('\n')}`);
   const [passed, failed] = [total(sums, 'passed'), total(sums, 'failed')];
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+}
+
+/** What the window showed where an end-to-end test failed: the folder is gone where the tests ran on another machine. */
+function printPages(): void {
+  const folder = path.resolve('out/e2e');
+  for (const file of fs.globSync('**/error-context.md', { cwd: folder }).slice(0, 5))
+    console.log(`\n${file}\n${fs.readFileSync(path.join(folder, file), 'utf8').slice(0, 12_000)}`);
 }
 
 /** Null when a signal ended it or it did not start. */

@@ -3,7 +3,7 @@ import { type Outcome, failed, done } from '../contract/errors.ts';
 import type { Lookup, Grounds } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
-import { maskCell } from '../privacy/masking.ts';
+import { maskCell, maskNumbers } from '../privacy/masking.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Reveals } from '../privacy/reveals.ts';
@@ -75,7 +75,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       connectionId,
       revealedAt: null,
       copiedAt: null,
-      requestIds,
+      requestIds: requestIds.map(maskNumbers),
     };
     recent = [lookup, ...recent].slice(0, maxRecent);
     return done(lookup);
@@ -93,7 +93,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       ...known,
       ...change,
       caseReference: caseReference === '' ? known.caseReference : caseReference,
-      requestIds: [...known.requestIds, requestId].slice(-maxRequestIds),
+      requestIds: [...known.requestIds, maskNumbers(requestId)].slice(-maxRequestIds),
     };
     recent = recent.map((candidate) => (candidate.id === id ? filed : candidate));
     return filed;

@@ -76,8 +76,22 @@ const cardLengths = [19, 18, 17, 16, 15, 14, 13];
  * become plain ones. A card is found inside a longer run of digits too, and whatever separates its digits.
  */
 export function maskNumbers(text: string): string {
-  return plainWords.test(text) ? text : maskCaseReference(text).replaceAll(ssnLike, maskSsn);
+  if (plainWords.test(text)) return text;
+  return outsideIds(text, (part) => maskTyped(part).replaceAll(ssnLike, maskSsn));
 }
+
+/**
+ * A UUID with a letter in it is nobody's card, and one in two hundred passes for one: a request's ID would not be found
+ * again by those who run the service.
+ */
+const uuid =
+  /(?<![\p{L}\d-])((?=[\d-]*[a-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})(?![\p{L}\d-])/giu;
+
+const outsideIds = (text: string, masked: (part: string) => string): string =>
+  text
+    .split(uuid)
+    .map((part, index) => (index % 2 === 1 ? part : masked(part)))
+    .join('');
 
 /**
  * The same for a case reference, in which nine digits in one piece stay: many cases are numbered so, and two masked
@@ -86,6 +100,10 @@ export function maskNumbers(text: string): string {
 export function maskCaseReference(text: string): string {
   // Most of what an audit line holds: plain words, in which nothing could be found.
   if (plainWords.test(text)) return text;
+  return outsideIds(text, maskTyped);
+}
+
+function maskTyped(text: string): string {
   return text
     .normalize('NFKC')
     .replaceAll(emailLike, (address) => mask('email', address))
@@ -118,7 +136,9 @@ export function maskCell(cell: Cleartext | string): string {
   return holdsNumbersAsUtf16(text) ? hide(text) : text;
 }
 
-function maskNumbersOfCell(text: string): string {
+const maskNumbersOfCell = (text: string): string => outsideIds(text, maskNumbersOfPart);
+
+function maskNumbersOfPart(text: string): string {
   return text
     .replaceAll(ibanLike, maskIban)
     .replaceAll(digitRun, (run) => maskCards(run, { splitsGroups: false }))

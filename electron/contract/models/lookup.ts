@@ -20,7 +20,7 @@ export const lookup = z.strictObject({
   /** The last time its cleartext was copied in this run. */
   copiedAt: instant.nullable(),
   requestId: z.string(),
-  /** Every answered request about it in this run, the first included: the audit log names them too. */
+  /** Every answered request about it in this run, the first included, as the audit log names them. */
   requestIds: z.array(z.string()).max(50),
 });
 export type Lookup = z.infer<typeof lookup>;

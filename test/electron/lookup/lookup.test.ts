@@ -283,6 +283,15 @@ test.each(['reveal', 'copy'] as const)('a %s files the lookup under its case', a
   expect(listed?.[act === 'reveal' ? 'revealedAt' : 'copiedAt']).toBe('2026-01-02T03:04:05.678Z');
 });
 
+test('a lookup names its requests as the audit log does, which masks what looks like a card', async () => {
+  const { app } = open(
+    {},
+    { getMasked: () => Promise.resolve(done({ value: '•', requestId: '4111111111111111' })) },
+  );
+  const made = value(await app['lookup.mask']({ ...subject, token }));
+  expect(made.requestIds).toEqual(['411111••••••1111']);
+});
+
 test('a refused reveal leaves the lookup under the case it had, and so does one without a case', async () => {
   const { app } = open({ caseRequired: () => false });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mask } from '../../../electron/privacy/masking.ts';
+import { mask, maskCaseReference, maskCell, maskNumbers } from '../../../electron/privacy/masking.ts';
 
 test.each([
   ['card', '4111111111111111', '411111••••••1111'],
@@ -59,4 +59,21 @@ test('of digits never more than six and four show, and at least five of a card�
       if (shown > 0) expect(value.length - shown).toBeGreaterThanOrEqual(5);
     }),
   );
+});
+
+test('a UUID stays as it is, since it names a request; a number beside one does not, nor one that only looks like one', () => {
+  const passing = ['fd3a6058-7485-4047-9584-c4a9b13fc7f1', '4f891456-e974-4260-8816-08713bc63218'];
+  for (const id of passing) {
+    expect(maskNumbers(id)).toBe(id);
+    expect(maskCell(id)).toBe(id);
+    expect(maskCaseReference(`${id}.`)).toBe(`${id}.`);
+  }
+  expect(maskNumbers(`4111111111111111 ${passing[0]}, 078-05-1120`)).toBe(
+    `411111••••••1111 ${passing[0]}, •••-••-1120`,
+  );
+  for (const text of [
+    '41111111-1111-1111-1111-111111111111',
+    '4111111111111111-4f891456-e974-4260-8816-08713bc63218',
+  ])
+    expect(maskNumbers(text)).toMatch(/^411111••/);
 });
