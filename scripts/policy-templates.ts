@@ -46,6 +46,7 @@ const examples: Record<ManagedName, unknown> = {
   maxExportedRowsPerDay: 10_000,
   maxMatchAnswersPerDay: 100_000,
   maxExpressionsPerDay: 3,
+  maxGuessesPerDay: 10_000,
   allowedHosts: ['tokens.example.com', '*.eu.example.com'],
   builtInService: false,
   updateNotice: 'New versions are in the software catalogue.',

@@ -9,11 +9,12 @@ import { done, type Outcome } from '../contract/errors.ts';
 import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createAutoClearClipboard } from '../privacy/clipboard.ts';
-import { openDisclosureFile } from '../privacy/disclosure-file.ts';
 import { createCleartextGate } from '../privacy/cleartext-act.ts';
 import { createDisclosures, disclosureLimitsOf } from '../privacy/disclosures.ts';
+import { createGuesses } from '../privacy/guesses.ts';
 import { openLock } from '../privacy/lock.ts';
 import { createReveals } from '../privacy/reveals.ts';
+import { createSharedCounts } from '../privacy/shared-counts.ts';
 import { earlierSettings, settingsName } from '../settings/file-names.ts';
 import { readHomeId, settleHome, storeHomeId } from '../settings/home-id.ts';
 import { isAllowedHost, withManagedSettings } from '../settings/managed-settings.ts';
@@ -114,13 +115,21 @@ export async function openFoundation(
     endRenderer: () => platform.endRenderer(),
   });
   const disclosures = createDisclosures({
-    record: await openDisclosureFile(path.join(platform.home, 'disclosures.json'), {
-      earlier: store.read('disclosures'),
-      log,
-    }),
+    logged: async (since) => {
+      const read = await audit.dayCounts(since);
+      return read.ok ? done(read.value.counted) : read;
+    },
+    shared: createSharedCounts(keychain, keychain.homeId),
     key: () => keychain.key('disclosures'),
     clock,
     limits: disclosureLimitsOf(managed),
+  });
+  const guesses = createGuesses({
+    logged: async (since) => {
+      const read = await audit.dayCounts(since);
+      return read.ok ? done(read.value.alike) : read;
+    },
+    now,
   });
   const clipboard = createAutoClearClipboard({
     clipboard: platform.clipboard,
@@ -142,6 +151,7 @@ export async function openFoundation(
     connections,
     disclosures,
     gate,
+    guesses,
     keychain,
     lock,
     log,
@@ -157,7 +167,7 @@ export async function openFoundation(
 
 /**
  * Removes every secret from the keychain: keys and passwords of all connections, and the keys of stored results. The keys
- * of the audit log and of its evidence stay, or the log could no longer be verified.
+ * of the audit log and of its evidence stay, or the log could no longer be verified, and so do the counts of the day.
  */
 async function forgetSecrets(
   connections: Pick<Connections, 'list' | 'forgetCertificate'>,
@@ -174,7 +184,7 @@ async function forgetSecrets(
   // Not only what the index names: it stands in a file that anybody of this user can change.
   const accounts = new Set([...keychain.accounts(), ...connections.list().flatMap(accountsOf)]);
   for (const account of accounts) {
-    if (account.startsWith('audit:') || account.startsWith('evidence:')) continue;
+    if (/^(audit|evidence|machine):/.test(account)) continue;
     const removed = await keychain.remove(account);
     if (!removed.ok) return removed;
   }

@@ -68,7 +68,7 @@ export function composeHandlers({
   const handlers: Handlers = {
     'app.state': async () => done(await state.read()),
     'app.about': async () => done(await readAbout(platform, options.licences)),
-    'app.disclosures': () => Promise.resolve(done(disclosures.today())),
+    'app.disclosures': () => disclosures.today(),
     'app.openLogFolder': async () =>
       done({ place: (await platform.openFolder(log.folder)) ? null : log.folder }),
     'app.wipe': () =>

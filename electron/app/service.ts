@@ -18,7 +18,7 @@ export type Service = ReturnType<typeof composeService>;
 export function composeService(
   platform: Platform,
   options: Pick<AppOptions, 'builtInServiceWorker' | 'profile'>,
-  { audit, connections, keychain, managed, now, store }: Foundation,
+  { audit, connections, guesses, keychain, managed, now, store }: Foundation,
   changed: () => void,
 ) {
   const builtIn = createBuiltInConnection({
@@ -42,6 +42,7 @@ export function composeService(
   const clients = createClients({
     audit,
     create: createClientFor({ platform, profiles, connections, managed, store }),
+    guesses,
     ready,
     onStatus: changed,
   });
@@ -53,7 +54,8 @@ export function composeService(
     openClient: (connection, apiKey) =>
       createClientFor({ platform, profiles, connections: withApiKey(connections, apiKey), managed, store })(
         connection,
-        createRequestAudit(audit, connection),
+        // It signs in and asks for a mask; it tokenizes nothing.
+        { auditRequest: createRequestAudit(audit, connection), admit: () => Promise.resolve(done(null)) },
       ),
   });
 

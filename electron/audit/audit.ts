@@ -10,6 +10,7 @@ import {
   listCases,
   listEntries,
 } from './entries.ts';
+import { type DayCounts, readDayCounts } from './day-counts.ts';
 import type { AuditKey } from './lines.ts';
 import { openLogWriter, type LogWriter, type LogWriterOptions } from './log-writer.ts';
 import { type AuditClose, type BeginAct, createRecord, type RecordAct } from './record.ts';
@@ -47,6 +48,8 @@ export interface Audit {
    * `list` it does not verify the chain again.
    */
   cases(limit: number): Promise<AuditEntry[]>;
+  /** See `readDayCounts`. Failure: audit.unwritable, where the log can't be read. */
+  dayCounts(since: Date): Promise<Outcome<DayCounts>>;
   /**
    * `unwritable`: nothing can be begun now (disk, folder or key not available). `broken`: the files are not what was
    * written. The log then continues in a new file that says so, and stays `broken`. `ready` until `opened`.
@@ -226,6 +229,16 @@ export function createAudit(options: AuditOptions): Audit {
       await opened;
       await flush();
       return writer === null ? [] : listCases({ folder, key: writer.key, limit });
+    },
+    async dayCounts(since) {
+      await opened;
+      await flush();
+      if (writer === null) return failed('audit.unwritable');
+      try {
+        return done(await readDayCounts({ folder, key: writer.key, since, now: now() }));
+      } catch {
+        return failed('audit.unwritable');
+      }
     },
     state,
     onState: (listener) => changes.on(listener),

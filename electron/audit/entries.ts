@@ -31,6 +31,8 @@ export interface AuditIntent {
   readonly anchorsItself?: boolean;
   readonly operation?: string;
   readonly export?: AuditEntry['export'];
+  readonly counted?: AuditEntry['counted'];
+  readonly alike?: number;
   /** The act comes later: its line may wait a little for others, until it is asked for by `hurry`. */
   readonly later?: boolean;
 }
@@ -43,6 +45,7 @@ export interface AuditEnd {
   readonly note?: string;
   readonly sent?: false;
   readonly refused?: AuditEntry['refused'];
+  readonly counted?: AuditEntry['counted'];
 }
 
 /** An entry before it has its position in the chain. */
@@ -75,6 +78,8 @@ export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryC
     ...(intent.cleartext !== undefined && { cleartext: intent.cleartext }),
     ...(intent.operation !== undefined && { operation: intent.operation }),
     ...(intent.export !== undefined && { export: intent.export }),
+    ...(intent.counted !== undefined && { counted: intent.counted }),
+    ...(intent.alike !== undefined && { alike: intent.alike }),
   };
 }
 
@@ -101,6 +106,7 @@ export function endEntry({
     note: text(end.note) ?? begun.note,
     ...(end.sent !== undefined && { sent: end.sent }),
     ...(end.refused !== undefined && { refused: end.refused }),
+    ...(end.counted !== undefined && { counted: end.counted }),
   };
 }
 
@@ -133,7 +139,7 @@ const maxLinesRead = 100_000;
 /** Entries are in the order of time, unless the computer's clock was moved. */
 const clockTolerance = 86_400_000;
 
-const cleartextActs = ['Reveal', 'Copy', 'Match', 'Export', 'ExportReport', 'Evidence'];
+const cleartextActs = ['Reveal', 'Copy', 'Match', 'Guess', 'Export', 'ExportReport', 'Evidence'];
 const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],

@@ -7,6 +7,7 @@ import type { Parser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
+import type { Guesses } from '../privacy/guesses.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Reveals } from '../privacy/reveals.ts';
 import type { ServiceClient } from '../service/service-client.ts';
@@ -29,6 +30,7 @@ export interface BatchOptions {
   /** What an administrator has fixed. */
   readonly managed: Pick<ManagedSettings, 'bulkMatch'>;
   readonly gate: CleartextGate;
+  readonly guesses: Pick<Guesses, 'allow' | 'foresee'>;
   readonly reveals: Pick<Reveals, 'open'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   /** Absolute path of the sample, created if need be. */

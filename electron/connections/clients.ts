@@ -2,12 +2,14 @@ import type { Audit } from '../audit/audit.ts';
 import { type Outcome, done, failed } from '../contract/errors.ts';
 import type { ManagedSettings } from '../contract/models/app.ts';
 import type { Connection } from '../contract/models/connection.ts';
+import { operationInfo } from '../contract/operations.ts';
 import type { Connections } from './store.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { Guesses } from '../privacy/guesses.ts';
 import { systemClock } from '../util/clock.ts';
 import type { ConnectionProfiles } from './profiles.ts';
 import { createServiceClient } from '../service/client.ts';
-import type { AuditRequest, ServiceClient } from '../service/service-client.ts';
+import type { AuditRequest, ClientHooks, ServiceClient } from '../service/service-client.ts';
 import { trustedCertificates } from '../service/http/certificates.ts';
 import type { Transport, TransportOptions } from '../service/http/transport.ts';
 import type { ServiceProfile } from '../service/profile.ts';
@@ -18,6 +20,7 @@ import type { Store } from '../settings/store.ts';
 export interface ClientsOptions {
   readonly audit: Pick<Audit, 'begin' | 'hurry'>;
   readonly create: CreateClient;
+  readonly guesses: Pick<Guesses, 'admit' | 'alike'>;
   /** The connection, ready to be used: the built-in service is started first, which may change its address. */
   readonly ready: (connectionId: string) => Promise<Outcome<Connection>>;
   readonly onStatus: () => void;
@@ -37,7 +40,7 @@ export interface Clients {
   close(): Promise<void>;
 }
 
-export function createClients({ audit, create, ready, onStatus }: ClientsOptions): Clients {
+export function createClients({ audit, create, guesses, ready, onStatus }: ClientsOptions): Clients {
   const clients = new Map<string, Promise<Outcome<ServiceClient>>>();
 
   async function open(connectionId: string): Promise<ServiceClient | null> {
@@ -55,7 +58,11 @@ export function createClients({ audit, create, ready, onStatus }: ClientsOptions
   async function make(connection: Connection): Promise<Outcome<ServiceClient>> {
     let made = false;
     try {
-      const client = await create(connection, createRequestAudit(audit, connection));
+      const client = await create(connection, {
+        auditRequest: createRequestAudit(audit, connection, guesses),
+        admit: (definition, values, job) =>
+          guesses.admit({ connectionId: connection.id, definition }, values, job),
+      });
       made = client.ok;
       if (client.ok) client.value.onStatus(onStatus);
       return client;
@@ -96,7 +103,7 @@ interface CreateClientOptions {
   readonly store: Store<SettingsDocument>;
 }
 
-type CreateClient = (connection: Connection, auditRequest: AuditRequest) => Promise<Outcome<ServiceClient>>;
+type CreateClient = (connection: Connection, hooks: ClientHooks) => Promise<Outcome<ServiceClient>>;
 
 /**
  * A transport to a connection's address, where the administrator allows its host, with the platform's proxy and certificates, the sign-in to that proxy, the
@@ -185,7 +192,7 @@ export function createClientFor({
   managed,
   store,
 }: CreateClientOptions): CreateClient {
-  return async (connection, auditRequest) => {
+  return async (connection, hooks) => {
     const { id } = connection;
     const profile = await profiles.read(connection);
     if (!profile.ok) return profile;
@@ -201,7 +208,7 @@ export function createClientFor({
       connection,
       profile: profile.value,
       transport,
-      auditRequest,
+      ...hooks,
       secrets: {
         apiKey: () => connections.secret(id, { kind: 'apiKey' }),
         policyPassword: (policy) => connections.secret(id, { kind: 'policyPassword', policy }),
@@ -227,6 +234,7 @@ export function createClientFor({
 export function createRequestAudit(
   audit: Pick<Audit, 'begin' | 'hurry'>,
   connection: { name: string; environment: string },
+  guesses?: Pick<Guesses, 'alike'>,
 ): AuditRequest {
   return async ({ operation, policy, definition, context, later }) => {
     const { act } = context;
@@ -236,6 +244,8 @@ export function createRequestAudit(
       if (act.isWritten !== true) audit.hurry();
       return act.line;
     }
+    const tokenizes = operation !== 'CreateSession' && operationInfo[operation].takes === 'cleartext';
+    const alike = tokenizes && definition !== null ? guesses?.alike(definition) : undefined;
     const begun = await audit.begin({
       action: operation,
       connection: connection.name,
@@ -247,6 +257,7 @@ export function createRequestAudit(
       ...(context.rows !== undefined && { rows: context.rows }),
       ...(context.job !== undefined && { job: context.job }),
       ...(later === true && { later }),
+      ...(alike !== undefined && alike > 0 && { alike }),
     });
     if (!begun.ok) return begun;
     return done(({ ok, code, requestId, refused, sent }) => {

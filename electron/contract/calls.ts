@@ -7,16 +7,9 @@ import {
   policyGrant,
   portalConfiguration,
 } from './models/administration.ts';
+import { disclosureFigures } from './models/disclosures.ts';
 import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
-import {
-  about,
-  appCommand,
-  appState,
-  disclosureFigures,
-  lockState,
-  lockedAppState,
-  settings,
-} from './models/app.ts';
+import { about, appCommand, appState, lockState, lockedAppState, settings } from './models/app.ts';
 import {
   canaryCell,
   damagedJob,

@@ -72,6 +72,7 @@ export const failureCodes = [
   'wipe.batch-running', // it would be interrupted
   'wipe.unavailable', // the app can't start itself again here
   'settings.managed', // the administrator has fixed it; `subject` is its name
+  'guess.reason-required', // many values of one mask would be tokenized, which tells a masked one
   'disclosure.limit', // as much was disclosed today as may be; `subject` is the count that is full
   'lookup.unknown',
   'clipboard.unavailable',

@@ -1,5 +1,6 @@
-import { done, failed, type Outcome } from '../contract/errors.ts';
+import { failed, type Outcome } from '../contract/errors.ts';
 import type { ManagedSettings } from '../contract/models/app.ts';
+import type { Counted } from '../contract/models/disclosures.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import type { Disclosures } from './disclosures.ts';
 import type { Reveals } from './reveals.ts';
@@ -38,6 +39,14 @@ export type CleartextAct =
       readonly patterns: readonly string[];
       /** Whether the row count has to be typed in production. */
       readonly confirmsRows: boolean;
+    })
+  | (Act & {
+      /** Many values of one mask are tokenized: a number that is seen masked is found by its token. */
+      readonly action: 'Guess';
+      readonly rows: number;
+      /** How many of them are beyond what is free. */
+      readonly guesses: number;
+      readonly confirmsRows: boolean;
     });
 
 /** What is known of an act once it was done, for the end of its line. */
@@ -46,6 +55,7 @@ export interface CleartextEnd {
   readonly rows?: number;
   readonly note?: string;
   readonly sent?: false;
+  readonly counted?: Counted;
 }
 
 type Add = (facts: CleartextEnd) => void;
@@ -58,17 +68,17 @@ export interface CleartextSteps<V, T> {
 }
 
 /**
- * The one way to a value in clear: reveal, copy, export, and a match that tells more than the mask. One order for all:
+ * The one way to a value in clear: reveal, copy, export, a match that tells more than the mask, and guessing at one. One order for all:
  * the rules (a reason of the list, a case, the row count typed in production, how a file may be written) → the day's limit
- * → a line in the audit log, on the disk → the act, which gives nothing before the count is on the disk and the log's
- * end is in the keychain → its end in the log, and a reveal or copy that gave nothing is not counted.
+ * → a line in the audit log with what it counts, on the disk → the act, which gives nothing before the log's end and the
+ * day's counts are in the keychain → its end in the log, and a reveal or copy that gave nothing is not counted.
  */
 export interface CleartextGate {
   /** The rules alone, before a person is asked for more. Null where they allow the act. Failures: see `open`. */
   check(act: CleartextAct): ReturnType<typeof failed> | null;
   /**
    * Failures: reveal.reason-required, reveal.reason-refused, export.confirm, export.forbidden, export.unencrypted,
-   * reveal.throttled, disclosure.limit, audit.*, keychain.*, file.unwritable, file.disk-full, and those of the steps.
+   * reveal.throttled, disclosure.limit, audit.*, keychain.*, and those of the steps.
    */
   open<V, T>(act: CleartextAct, steps: CleartextSteps<V, T>): Promise<Outcome<T>>;
 }
@@ -81,6 +91,7 @@ interface GateAudit {
         readonly action: string;
         readonly rows: number;
         readonly cleartext: true;
+        readonly counted?: Counted;
         readonly anchorsItself: true;
       },
     run: (add: Add) => Promise<Outcome<T>>,
@@ -90,13 +101,11 @@ interface GateAudit {
 
 export interface CleartextGateOptions {
   readonly audit: GateAudit;
-  readonly disclosures: Pick<Disclosures, 'check' | 'count' | 'countMatch' | 'fingerprint'>;
+  readonly disclosures: Pick<Disclosures, 'take' | 'giveBack' | 'store' | 'fingerprint'>;
   readonly reveals: Pick<Reveals, 'allow'>;
   readonly caseRequired: () => boolean;
   readonly managed: Pick<ManagedSettings, 'reasons' | 'cleartextExport'>;
 }
-
-const countedAs = { Reveal: 'reveals', Copy: 'copies', Export: 'exportedRows' } as const;
 
 export function createCleartextGate(options: CleartextGateOptions): CleartextGate {
   const { audit, disclosures, reveals, managed } = options;
@@ -111,7 +120,7 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     if (grounds === null || grounds.reason === '') return failed('reveal.reason-required');
     if (options.caseRequired() && grounds.caseReference === '') return failed('reveal.reason-required');
     if (managed.reasons?.includes(grounds.reason) === false) return failed('reveal.reason-refused');
-    const confirms = act.action === 'Export' || (act.action === 'Match' && act.confirmsRows);
+    const confirms = act.action === 'Export' || ('confirmsRows' in act && act.confirmsRows);
     if (confirms && environment === 'production' && grounds.confirmRows !== act.rows)
       return failed('export.confirm');
     return null;
@@ -132,49 +141,64 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
       fingerprints.push(fingerprint.value);
     }
     const { confirmRows: _, ...said } = grounds;
-    const line = { ...lineOf(act, fingerprints), ...said, cleartext: true, anchorsItself: true } as const;
-    return audit.record(line, async (add) => {
-      const within = checkLimit(act);
-      if (!within.ok) {
+    const taken = await disclosures.take(countedOf(act, fingerprints));
+    // What a limit refused is in the log too, without a count.
+    if (!taken.ok && taken.failure.code !== 'disclosure.limit') return taken;
+    const line = {
+      ...lineOf(act, fingerprints),
+      ...said,
+      ...(taken.ok && { counted: taken.value }),
+      cleartext: true,
+      anchorsItself: true,
+    } as const;
+    let hasBegun = false as boolean;
+    const outcome = await audit.record(line, async (add) => {
+      hasBegun = true;
+      if (!taken.ok) {
         // Nothing in clear leaves the service.
         if (act.operation !== undefined) add({ sent: false });
-        return within;
+        return taken;
       }
-      const [recorded, fetched] = await Promise.all([anchorAndCount(act, fingerprints), fetch(add)]);
+      const [recorded, fetched] = await Promise.all([anchorAndStore(), fetch(add)]);
       const usable = recorded.ok ? fetched : recorded;
-      const outcome = usable.ok ? await give(usable.value, add) : usable;
-      if (recorded.ok && !outcome.ok) await giveBack(act);
-      return outcome;
+      const given = usable.ok ? await give(usable.value, add) : usable;
+      if (!given.ok && (!recorded.ok || isOneValue(act))) {
+        await disclosures.giveBack(taken.value);
+        add({ counted: {} });
+      }
+      return given;
     });
+    // The log could not be written: nothing was done.
+    if (taken.ok && !hasBegun) await disclosures.giveBack(taken.value);
+    return outcome;
   }
 
-  function checkLimit(act: CleartextAct): Outcome<null> {
-    // An expression counts by what it was sent before: only counting tells.
-    return act.action === 'Match' ? done(null) : disclosures.check(countedAs[act.action], amountOf(act));
-  }
-
-  async function anchorAndCount(act: CleartextAct, fingerprints: readonly string[]): Promise<Outcome<null>> {
-    if (act.action === 'Match') {
-      // It can't be taken back.
-      const anchored = await audit.anchor();
-      return anchored.ok ? disclosures.countMatch(fingerprints, act.rows * act.patterns.length) : anchored;
-    }
-    const kind = countedAs[act.action];
-    const [anchored, counted] = await Promise.all([audit.anchor(), disclosures.count(kind, amountOf(act))]);
-    if (anchored.ok) return counted;
-    if (counted.ok) await disclosures.count(kind, -amountOf(act));
-    return anchored;
-  }
-
-  /** Of a file that could not be finished rows may be on the disk, and what was sent was sent. */
-  async function giveBack(act: CleartextAct): Promise<void> {
-    if (act.action === 'Reveal' || act.action === 'Copy') await disclosures.count(countedAs[act.action], -1);
+  /** Both are waited for by what is given, and by nothing else. */
+  async function anchorAndStore(): Promise<Outcome<null>> {
+    const [anchored, stored] = await Promise.all([audit.anchor(), disclosures.store()]);
+    return anchored.ok ? stored : anchored;
   }
 
   return { check, open };
 }
 
-const amountOf = (act: CleartextAct): number => ('rows' in act ? act.rows : 1);
+/** Of a file that could not be finished rows may be on the disk, and what was sent was sent. */
+const isOneValue = ({ action }: CleartextAct): boolean => action === 'Reveal' || action === 'Copy';
+
+function countedOf(act: CleartextAct, expressions: readonly string[]): Counted {
+  switch (act.action) {
+    case 'Reveal':
+      return { reveals: 1 };
+    case 'Copy':
+      return { copies: 1 };
+    case 'Export':
+      return { exportedRows: act.rows };
+    case 'Match':
+      return { matchAnswers: act.rows * act.patterns.length, expressions: [...expressions] };
+    case 'Guess':
+      return { guesses: act.guesses };
+  }
+}
 
 function lineOf(act: CleartextAct, fingerprints: readonly string[]) {
   const { grounds: _, ...line } = act;
@@ -186,5 +210,7 @@ function lineOf(act: CleartextAct, fingerprints: readonly string[]) {
       return { ...line, rows: act.rowsOfLine };
     case 'Match':
       return { ...line, rows: act.rows, note: `expression ${fingerprints.join(', ')}` };
+    case 'Guess':
+      return { ...line, rows: act.rows, note: `${act.guesses} values of masks that many others have` };
   }
 }

@@ -17,11 +17,11 @@ import type { ServiceProfile } from './profile.ts';
 import type {
   Announced,
   Answer,
-  AuditRequest,
   BatchAnswer,
   BatchCall,
   CallContext,
   ClientConnection,
+  ClientHooks,
   Element,
   ServiceClient,
   Target,
@@ -36,11 +36,10 @@ import {
 } from './session/sessions.ts';
 import { cleartext, type Cleartext } from '../util/cleartext.ts';
 
-export interface ServiceClientOptions {
+export interface ServiceClientOptions extends ClientHooks {
   readonly connection: ClientConnection;
   readonly profile: ServiceProfile;
   readonly secrets: Secrets;
-  readonly auditRequest: AuditRequest;
   readonly transport: Pick<Transport, 'send' | 'reset' | 'close'>;
   readonly quota: QuotaStore;
   readonly clock?: Clock;
@@ -141,7 +140,10 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     const names: Record<string, string> = profile.operations[operation].request;
     if (value.length > profile.limits.valueLength)
       return failed('value.unfit', detailsOf({ operation, policy, definition }));
-    const parameter = operationInfo[operation].takes === 'cleartext' ? 'value' : 'tokenValue';
+    const takesCleartext = operationInfo[operation].takes === 'cleartext';
+    const parameter = takesCleartext ? 'value' : 'tokenValue';
+    const admitted = takesCleartext ? await options.admit(definition, [value], context.job) : done(null);
+    if (!admitted.ok) return admitted;
     const answer = await callWithSession({
       operation,
       policies: target ? [policy, target.policy] : [policy],
@@ -186,6 +188,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       const send = (value: string) =>
         single({ operation, policy, definition, value, priority, context: { ...context, rows: 1 } });
       return callEach(elements, profile, send);
+    }
+    if (operationInfo[operation].takes === 'cleartext') {
+      const values = elements.map(({ value }) => value);
+      const admitted = await options.admit(definition, values, context.job);
+      if (!admitted.ok) return admitted;
     }
     const target = 'target' in batchCall ? batchCall.target : null;
     const pattern = 'pattern' in batchCall ? batchCall.pattern : null;

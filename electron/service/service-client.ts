@@ -62,6 +62,22 @@ export interface RequestOutcome {
  */
 export type AuditRequest = (intent: Intent) => Promise<Outcome<(outcome: RequestOutcome) => void>>;
 
+/**
+ * Called before values in clear are sent to be tokenized. When it refuses, nothing of the call is sent and its failure
+ * is the call's.
+ */
+export type AdmitValues = (
+  definition: string,
+  values: readonly string[],
+  job: string | undefined,
+) => Promise<Outcome<null>>;
+
+/** What is asked before a request leaves. */
+export interface ClientHooks {
+  readonly auditRequest: AuditRequest;
+  readonly admit: AdmitValues;
+}
+
 export interface Answer<V = string> {
   readonly value: V;
   readonly requestId: string;

@@ -5,7 +5,7 @@ import type { SecretState } from '../contract/models/connection.ts';
 import type { Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-import { entryName, isHomeId } from './keychain-accounts.ts';
+import { entryName, isHomeId, isMachineAccount } from './keychain-accounts.ts';
 import { createNativeCalls, type KeyringBackend, type NativeAnswer } from './keytar.ts';
 
 /**
@@ -89,7 +89,8 @@ const probe = 'probe';
 const placeAccount = 'folder';
 
 /**
- * `settled` has what is settled before anything is answered be settled now: only then `peek` is right in a copied folder.
+ * `settled` has what is settled before anything is answered be settled now: only then `peek` and `homeId` are right in a
+ * copied folder.
  * `forgetFolder` removes the entries that know the folder, after all others. Failures of both as those of `remove`.
  */
 export function createKeychain({
@@ -103,6 +104,7 @@ export function createKeychain({
 }: KeychainOptions): Keychain & {
   settled(): Promise<Outcome<null>>;
   forgetFolder(): Promise<Outcome<null>>;
+  homeId(): string;
 } {
   const memory = new Map<string, string>();
   const indexed = new Set(index.read());
@@ -111,7 +113,8 @@ export function createKeychain({
   let state: KeychainState = 'ready';
   let homeId = homeIdOfFolder;
   let isSettled = settle === undefined;
-  const nameOf = (account: string): string => entryName(homeId, account);
+  const nameOf = (account: string): string =>
+    isMachineAccount(account) ? account : entryName(homeId, account);
 
   function setState(next: KeychainState) {
     if (state === next) return;
@@ -324,6 +327,7 @@ export function createKeychain({
     },
 
     settled: () => queue(settleOnce),
+    homeId: () => homeId,
 
     async forgetFolder() {
       if (settle === undefined) return done(null);

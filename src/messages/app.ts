@@ -58,6 +58,12 @@ export const appMessages = {
     message('This setting is managed by your administrator.', 'Ask your administrator to change it.'),
   'reveal.throttled': (f) =>
     message('You’ve revealed too many values in a short time.', formatWait(f), 'later'),
+  'guess.reason-required': () =>
+    message(
+      'Very many of these values have the same mask. Their tokens would tell which number stands behind a masked one.',
+      'Run them as a batch and give a reason, or continue tomorrow.',
+      'later',
+    ),
   'reveal.gone': () =>
     message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
   'disclosure.limit': (f) =>

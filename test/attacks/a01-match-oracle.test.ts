@@ -9,8 +9,6 @@ import { matchExpression } from '../../electron/contract/match-expression.ts';
 import type { ColumnPlan, MatchParts } from '../../electron/contract/models/batch.ts';
 import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import type { DefinitionKind } from '../../electron/contract/models/connection.ts';
-import { openDisclosureFile } from '../../electron/privacy/disclosure-file.ts';
-import { createDisclosures } from '../../electron/privacy/disclosures.ts';
 import { mask } from '../../electron/privacy/masking.ts';
 import {
   codeOf,
@@ -22,12 +20,10 @@ import {
   memoryStore,
   openApp,
   planOf,
-  noLog,
   plainExport,
   type TestApp,
   valueOf,
 } from '../support/batch-app.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 /*
  * A mask hides six digits of a card. A match answers yes or no about them: with an expression for each bit of each
@@ -210,27 +206,6 @@ describe('the oracle of hidden digits', () => {
     expect(bitsLearnt(again)).toBeLessThanOrEqual(bitsOfDay);
   });
 
-  test('a clock that is set back brings no day back; the next day begins anew', async () => {
-    const file = path.join(tempFolder(), 'disclosures.json');
-    let now = new Date(2026, 10, 22, 12).getTime();
-    const key = () => Promise.resolve(done(new Uint8Array(32)));
-    const open = async () => {
-      const record = await openDisclosureFile(file, { earlier: null, log: noLog });
-      return createDisclosures({ record, key, clock: { now: () => now } });
-    };
-    for (let n = 0; n < bitsOfDay; n++)
-      expect(codeOf(await (await open()).countMatch([`000000000000000${n}`], 1))).toBe('ok');
-    const another = 'ffffffffffffffff';
-    for (const day of [22, 21, 1]) {
-      now = new Date(2026, 10, day, 12).getTime();
-      expect(codeOf(await (await open()).countMatch([another], 1)), `on day ${day}`).toBe('disclosure.limit');
-      expect((await open()).today()).toMatchObject({ day: '2026-11-22', expressions: bitsOfDay });
-    }
-    now = new Date(2026, 10, 23, 0, 1).getTime();
-    expect(codeOf(await (await open()).countMatch([another], 1))).toBe('ok');
-    expect((await open()).today()).toMatchObject({ day: '2026-11-23', expressions: 1, matchAnswers: 1 });
-  });
-
   test.each(['run', 'try'] as const)('without a reason, or without a case, %s is refused', async (how) => {
     const { app } = await attacked();
     const act = how === 'run' ? start : tryOnce;
@@ -253,7 +228,7 @@ describe('the oracle of hidden digits', () => {
     expect(codeOf(await start(app, columns, { ...someGrounds, confirmRows: 49 }))).toBe('export.confirm');
     expect(app.service.calls).toEqual([]);
     expect(codeOf(await start(app, columns, { ...someGrounds, confirmRows: cards.length }))).toBe('ok');
-    expect(app.disclosures.today()).toMatchObject({ matchAnswers: cards.length });
+    expect(valueOf(await app.disclosures.today())).toMatchObject({ matchAnswers: cards.length });
   });
 
   test('when the log can not be written, nothing is sent and nothing used up', async () => {
@@ -261,7 +236,7 @@ describe('the oracle of hidden digits', () => {
     app.audit.refuse = { code: 'audit.unwritable' };
     expect(codeOf(await start(app, [matching(0, { pattern: bitOf(0, 0) })]))).toBe('audit.unwritable');
     expect(app.service.calls).toEqual([]);
-    expect(app.disclosures.today()).toMatchObject({ expressions: 0, matchAnswers: 0 });
+    expect(valueOf(await app.disclosures.today())).toMatchObject({ expressions: 0, matchAnswers: 0 });
   });
 });
 
@@ -307,7 +282,7 @@ describe('values that are sent again', () => {
     async (way, act) => {
       const { app } = await attacked();
       const jobId = await unansweredJob(app, way);
-      const { matchAnswers } = app.disclosures.today();
+      const { matchAnswers } = valueOf(await app.disclosures.today());
       const sent = app.service.sent.length;
       const before = valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 3 })).rows;
       expect(codeOf(await act(app, jobId, null))).toBe('reveal.reason-required');
@@ -319,7 +294,9 @@ describe('values that are sent again', () => {
       expect(codeOf(await act(app, jobId, someGrounds))).toBe('ok');
       await app.until(jobId, 'finished', 'failed', 'paused');
       expect(app.audit.intents.filter(({ action }) => action === 'Match')).toHaveLength(lines + 1);
-      expect(app.disclosures.today().matchAnswers).toBeGreaterThan(matchAnswers);
+      expect(valueOf(await app.disclosures.today()).matchAnswers).toBeGreaterThan(
+        matchAnswers,
+      );
     },
   );
 });
@@ -332,7 +309,7 @@ describe('what is free', () => {
     for (const lastFour of ['5251', '1', '22', '333', '4444', '5555']) {
       expect(codeOf(await start(app, [matching(0, { parts: { ...bin, lastFour } })], null))).toBe('ok');
     }
-    expect(app.disclosures.today()).toMatchObject({ expressions: 0, matchAnswers: 0 });
+    expect(valueOf(await app.disclosures.today())).toMatchObject({ expressions: 0, matchAnswers: 0 });
     expect(app.audit.intents.filter(({ action }) => action === 'Match')).toEqual([]);
   });
 

@@ -269,7 +269,7 @@ test("a cell's reveal whose anchor fails gives nothing out", async () => {
   await expect
     .poll(async () => (await real.list(everything)).entries[0])
     .toMatchObject({ action: 'Reveal', phase: 'failed', code: 'audit.unwritable' });
-  expect(app.disclosures.today().reveals).toBe(0);
+  expect(value(await app.disclosures.today()).reveals).toBe(0);
   await app.close();
 });
 

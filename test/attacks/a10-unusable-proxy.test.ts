@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createState } from '../../electron/app/state.ts';
 import { closeInOrder } from '../../electron/app/lifecycle.ts';
 import { createClients, openTransport } from '../../electron/connections/clients.ts';
+import { noGuesses } from '../support/disclosures.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { proxyAddress } from '../../electron/platform/electron-platform.ts';
@@ -90,6 +91,7 @@ describe('a client that could not be made', () => {
         made += 1;
         return Promise.reject(new TypeError('canary'));
       },
+      guesses: noGuesses,
       ready: () => Promise.resolve(done(connection)),
       onStatus: () => undefined,
     });

@@ -8,6 +8,7 @@ import type { Job } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { createRequestAudit } from '../../electron/connections/clients.ts';
 import { systemClock } from '../../electron/util/clock.ts';
+import { createGuesses } from '../../electron/privacy/guesses.ts';
 import { createServiceClient } from '../../electron/service/client.ts';
 import { createTransport } from '../../electron/service/http/transport.ts';
 import { memoryQuota, shippedProfile } from '../faults/client-side.ts';
@@ -54,6 +55,10 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     transfersPerDay: 1_000_000_000,
   };
   const audit = options.audited === true ? await openLog(options.home) : noLog;
+  const guesses = createGuesses({
+    logged: () => Promise.resolve(done(new Map())),
+    now: () => new Date(),
+  });
   const client = createServiceClient({
     connection,
     profile: shippedProfile(),
@@ -61,7 +66,9 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
       apiKey: () => Promise.resolve(done('key')),
       policyPassword: () => Promise.resolve(done('password')),
     },
-    auditRequest: createRequestAudit(audit, connection),
+    auditRequest: createRequestAudit(audit, connection, guesses),
+    admit: (definition, values, job) =>
+      guesses.admit({ connectionId: connection.id, definition }, values, job),
     transport: createTransport({ baseUrl: options.url, ca: [options.ca], clock: systemClock }),
     quota: memoryQuota(),
   });
@@ -73,6 +80,7 @@ export async function openHarness(options: HarnessOptions): Promise<Harness> {
     clock: systemClock,
     clients: { for: () => Promise.resolve(done(client)) },
     connections: connectionsOf(connection),
+    guesses,
     audit,
     keychain: { key: () => Promise.resolve(done(new Uint8Array(32).fill(9))) },
     parser: testParser,

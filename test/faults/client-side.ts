@@ -1,3 +1,4 @@
+import { admitsAll } from '../support/disclosures.ts';
 import { readFileSync } from 'node:fs';
 import { createServiceClient, type ServiceClientOptions } from '../../electron/service/client.ts';
 import type { RequestOutcome, ServiceClient, Intent } from '../../electron/service/service-client.ts';
@@ -58,6 +59,7 @@ export function createClientSide({
       ...connection,
     },
     profile: shippedProfile(),
+    admit: admitsAll,
     secrets: {
       apiKey: () => Promise.resolve(done(modelApiKey)),
       policyPassword: () => Promise.resolve(done(modelPassword)),

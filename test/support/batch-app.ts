@@ -16,7 +16,7 @@ import {
 import type { ColumnPlan, ExportChoice, Job, Plan, Preflight } from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import type { Grounds } from '../../electron/contract/models/lookup.ts';
-import { openDisclosureFile } from '../../electron/privacy/disclosure-file.ts';
+import { nothingLogged, noGuesses, sharedCounts } from './disclosures.ts';
 import type { Reveals } from '../../electron/privacy/reveals.ts';
 import { createDisclosures, type Disclosures } from '../../electron/privacy/disclosures.ts';
 import type {
@@ -206,6 +206,15 @@ export interface TestOptions extends Partial<Omit<BatchOptions, 'audit' | 'manag
   readonly reveals?: Partial<Pick<Reveals, 'allow' | 'open'>>;
 }
 
+/** A folder's counts outlive the app that is open in it. */
+const countsByFolder = new Map<string, ReturnType<typeof sharedCounts>>();
+
+function countsOf(folder: string): ReturnType<typeof sharedCounts> {
+  const known = countsByFolder.get(folder) ?? sharedCounts();
+  countsByFolder.set(folder, known);
+  return known;
+}
+
 export async function openApp(given: TestOptions = {}): Promise<TestApp> {
   const { service = fakeService(), home, managed = {}, reveals: revealed, gate, ...over } = given;
   const folder = home ?? (await mkdtemp(join(tmpdir(), 'tokendesk-batch-')));
@@ -213,7 +222,8 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
   const waiting: { jobId: string; states: Job['state'][]; wake: (job: Job) => void }[] = [];
   const store = over.store ?? memoryStore();
   const disclosures = createDisclosures({
-    record: await openDisclosureFile(join(folder, 'disclosures.json'), { earlier: null, log: noLog }),
+    logged: nothingLogged,
+    shared: countsOf(folder),
     key: () => keychain.key(),
     clock: { now: () => Date.now() },
   });
@@ -243,6 +253,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
       },
     },
     clients: { for: () => Promise.resolve(done(service.client)) },
+    guesses: noGuesses,
     connections: connectionsOf(connection),
     audit,
     gate:

@@ -8,9 +8,9 @@ import { auditWith } from './fake-audit.ts';
 
 /** Counts without a limit. */
 export const counts: CleartextGateOptions['disclosures'] = {
-  check: () => done(null),
-  count: () => Promise.resolve(done(null)),
-  countMatch: () => Promise.resolve(done(null)),
+  take: (counted) => Promise.resolve(done(counted)),
+  giveBack: () => Promise.resolve(),
+  store: () => Promise.resolve(done(null)),
   fingerprint: () => Promise.resolve(done('0123456789abcdef')),
 };
 

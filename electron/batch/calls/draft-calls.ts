@@ -9,8 +9,8 @@ import type { StoredMapping } from '../../settings/settings.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../options.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
-import { matchAct } from '../planning/disclosing-match.ts';
-import { checkPlan, type Counted, type Draft } from '../planning/plan.ts';
+import { disclosingActs, openAll } from '../planning/disclosing-acts.ts';
+import { checkPlan, type ColumnWork, type Counted, type Draft } from '../planning/plan.ts';
 import { runPreflight, uncounted } from '../planning/preflight.ts';
 import { firstColumns } from '../reading/columns.ts';
 import { noticedRows, preview } from '../reading/preview.ts';
@@ -125,22 +125,31 @@ export function createDrafts(options: BatchOptions): Drafts {
     spreads.set(format, spread);
     const onChunk = spread.add;
     const { signal } = abort;
-    void runPreflight({ opened, format, work, rates, maxLength, report, signal, onChunk }).then(
+    const guesses = foreseeGuesses(work, connection);
+    void runPreflight({ opened, format, work, rates, maxLength, report, signal, onChunk, guesses }).then(
       (found) => {
         if (!found.ok) return;
         const { counts, crc } = found.value;
-        if (counts.done) counted.set(format, { rows: counts.rows, crc });
+        if (counts.done) counted.set(format, { rows: counts.rows, guesses: counts.guesses, crc });
         report(counts);
       },
       () => undefined,
     );
   }
 
+  /** By column that is tokenized. */
+  const foreseeGuesses = (work: readonly ColumnWork[], { id: connectionId }: Connection) =>
+    Promise.all(
+      work.map(async ({ plan: { operation, definition } }) =>
+        operation === 'tokenize' ? await options.guesses.foresee({ connectionId, definition }) : null,
+      ),
+    );
+
   async function count(draft: Draft): Promise<Outcome<Counted>> {
     if (draft.counted !== null) return done(draft.counted);
     const { opened, format, work, connection } = draft;
     const { requestsPerSecond, transfersPerDay } = connection;
-    const found = await runPreflight({
+    const read = await runPreflight({
       opened,
       format,
       work,
@@ -149,11 +158,13 @@ export function createDrafts(options: BatchOptions): Drafts {
       maxLength: Infinity,
       report: () => undefined,
       signal: new AbortController().signal,
+      guesses: foreseeGuesses(work, connection),
     });
-    if (!found.ok) return found;
-    const { counts, crc } = found.value;
-    counted.set(format, { rows: counts.rows, crc });
-    return done({ rows: counts.rows, crc });
+    if (!read.ok) return read;
+    const { counts, crc } = read.value;
+    const found = { rows: counts.rows, guesses: counts.guesses, crc };
+    counted.set(format, found);
+    return done(found);
   }
 
   const calls: DraftCalls = {
@@ -232,9 +243,13 @@ export function createDrafts(options: BatchOptions): Drafts {
       const jobId = randomUUID();
       const rows = Math.min(draft.counted?.rows ?? maxTriedRows, maxTriedRows);
       const { name: connection, environment } = draft.connection;
-      const act = matchAct({ work, jobId, connection, environment, grounds, rows, confirmsRows: false });
-      const give = () => tryRows({ source: opened.bytes, format, view, client, jobId });
-      return act === null ? give() : options.gate.open(act, { fetch: () => done(null), give });
+      const guesses = Math.min(draft.counted?.guesses ?? 0, rows);
+      const where = { jobId, connection, environment };
+      const acts = disclosingActs({ work, ...where, grounds, rows, guesses, confirmsRows: false });
+      return openAll(options.gate, acts, () => {
+        if (guesses > 0) options.guesses.allow(jobId);
+        return tryRows({ source: opened.bytes, format, view, client, jobId });
+      });
     },
     async 'batch.mappings'() {
       const stored = store.read('mappings');

@@ -13,7 +13,6 @@ import { createRowsViews, formatCells } from '../viewing/rows-view.ts';
 import { readLayout, saveLayout } from '../viewing/table-layouts.ts';
 import { readMendedList } from '../output/mended-list.ts';
 import { revealCell } from '../viewing/reveal-cell.ts';
-import { hasDisclosingMatch } from '../planning/disclosing-match.ts';
 import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
 import type { OpenSource } from '../reading/sources.ts';
@@ -102,15 +101,15 @@ export function createJobCalls(
       if (!checked.ok) return checked;
       const draft = checked.value;
       // Without a reason nothing is counted or stored.
-      const isDisclosing = hasDisclosingMatch(draft.work);
+      const isDisclosing = draft.work.some((column) => column.isDisclosing);
       if (isDisclosing && grounds === null) return failed('reveal.reason-required');
       const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
       if (!counted.ok) return counted;
       const job = await jobs.create({ ...draft, counted: counted.value }, plan);
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
-      const rows = counted.value?.rows ?? 0;
-      const started = await job.value.start(draft.starts, grounds, rows);
+      const { rows, guesses } = counted.value ?? { rows: 0, guesses: 0 };
+      const started = await job.value.start(draft.starts, { grounds, rows, guesses });
       if (started.ok) return done({ jobId });
       jobs.remove(jobId);
       await job.value.discard();

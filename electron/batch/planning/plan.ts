@@ -26,6 +26,8 @@ export interface Draft {
 export interface Counted {
   /** A run must come to the same number. */
   readonly rows: number;
+  /** See `Preflight`. */
+  readonly guesses: number;
   /** CRC-32 of all bytes behind the byte order mark. */
   readonly crc: number;
 }

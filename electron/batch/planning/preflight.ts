@@ -9,6 +9,7 @@ import { fits, isBlankCell, looksTokenized } from '../reading/fit.ts';
 import { formulaNotices, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
 import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
+import type { Guesses } from '../../privacy/guesses.ts';
 import type { Position } from '../storing/journal.ts';
 import type { ColumnWork } from './plan.ts';
 
@@ -83,6 +84,7 @@ export const uncounted = (sourceId: string): Preflight => ({
   blank: 0,
   malformed: 0,
   unfit: 0,
+  guesses: 0,
   distinct: 0,
   distinctExact: true,
   requests: 0,
@@ -101,6 +103,8 @@ export interface PreflightOptions {
   /** Receives the counts so far, from time to time. */
   readonly report: (counts: Preflight) => void;
   readonly signal: AbortSignal;
+  /** By mapped column, what counts the values of one mask; null where none are tokenized. */
+  readonly guesses: Promise<readonly (Awaited<ReturnType<Guesses['foresee']>> | null)[]>;
   /** Told where each chunk of rows begins. */
   readonly onChunk?: (start: Position) => void;
 }
@@ -117,6 +121,7 @@ export async function runPreflight(
   const distinct = createDistinctCounter();
   const seeds = new Map([...new Set(work.map(({ key }) => key))].map((key, i) => [key, i + 1]));
   const notices = new Map<string, Notice>();
+  const guesses = await options.guesses;
   const counts = { rows: 0, blank: 0, malformed: 0, unfit: 0 };
   /** By mapped column. */
   const unfit = work.map(() => ({ row: 0, count: 0 }));
@@ -142,6 +147,7 @@ export async function runPreflight(
       sourceId,
       done: finished,
       ...counts,
+      guesses: guesses.reduce((sum, column) => sum + (column?.guesses ?? 0), 0),
       distinct: distinct.count,
       distinctExact: distinct.exact,
       requests,
@@ -219,6 +225,7 @@ export async function runPreflight(
           if (found !== undefined && ++found.count === 1) found.row = chunk.start.row + r;
           continue;
         }
+        guesses[w]?.add(openCleartext(value));
         const seen = plan.operation === 'tokenize' ? tokenized[w] : undefined;
         if (seen !== undefined) {
           seen.all += 1;

@@ -4,7 +4,7 @@ import type { CanaryCell, Job, JobState, PolicyChange } from '../../contract/mod
 import type { Grounds } from '../../contract/models/lookup.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
-import { matchAct } from '../planning/disclosing-match.ts';
+import { disclosingActs, openAll } from '../planning/disclosing-acts.ts';
 import { changePolicies, type ColumnWork } from '../planning/plan.ts';
 import {
   keyAccount,
@@ -28,6 +28,9 @@ const defaultInFlight = 8;
 /** How long requests in flight may take to end after a stop; after half of it nothing more is sent. */
 const drainMs = 4_000;
 
+/** Of a row with a number that can be guessed: nine digits and the line's end. */
+const leastBytesOfGuess = 10;
+
 /** What a person or the app asked of a running job. */
 type StopRequest = 'pause' | 'cancel' | 'close';
 
@@ -39,6 +42,8 @@ interface StartOptions {
   readonly grounds: Grounds | null;
   /** How many rows are sent, at most. */
   readonly rows: number;
+  /** Values to be tokenized of masks that too many others have, as far as that is known. */
+  readonly guesses?: number;
   /** Whether the row count has to be typed in production. */
   readonly confirmsRows?: boolean;
   /** Done once it may start, and before it does. */
@@ -51,7 +56,7 @@ export class BatchJob {
   readonly #record: JobRecord;
   readonly #options: Pick<
     BatchOptions,
-    'clients' | 'clock' | 'gate' | 'keychain' | 'managed' | 'platform' | 'inFlight'
+    'clients' | 'clock' | 'gate' | 'guesses' | 'keychain' | 'managed' | 'platform' | 'inFlight'
   >;
   #run: { control: RunControl; abort: AbortController; ended: Promise<void> } | null = null;
   #starting: Promise<null> | null = null;
@@ -68,7 +73,7 @@ export class BatchJob {
   constructor(
     options: Pick<
       BatchOptions,
-      'clients' | 'clock' | 'gate' | 'keychain' | 'managed' | 'platform' | 'inFlight'
+      'clients' | 'clock' | 'gate' | 'guesses' | 'keychain' | 'managed' | 'platform' | 'inFlight'
     >,
     folder: string,
     spec: JobSpec,
@@ -114,9 +119,12 @@ export class BatchJob {
    * first. Failures: job.busy, and those of the client, store and source; of all that starts to send, with an expression
    * that tells more than the mask, those of the gate.
    */
-  start(starts: readonly Position[], grounds: Grounds | null, rows: number): Promise<Outcome<null>> {
+  start(
+    starts: readonly Position[],
+    asked: Required<Pick<StartOptions, 'grounds' | 'rows' | 'guesses'>>,
+  ): Promise<Outcome<null>> {
     this.#starts = starts;
-    return this.#start({ mode: 'remaining' }, { grounds, rows, confirmsRows: true });
+    return this.#start({ mode: 'remaining' }, { ...asked, confirmsRows: true });
   }
 
   /**
@@ -135,7 +143,10 @@ export class BatchJob {
         this.#record.stored = { ...this.#record.stored, brakeOff: true };
       return Promise.resolve(done(null));
     };
-    return this.#start(this.#lastMode(), { grounds, rows, prepare });
+    // It stopped since too many of a mask would be tokenized: what is left may all be of them.
+    const isGuessing = this.view().waiting?.failure.code === 'guess.reason-required';
+    const most = total === null ? Math.ceil(this.spec.identity.size / leastBytesOfGuess) : rows;
+    return this.#start(this.#lastMode(), { grounds, rows, prepare, guesses: isGuessing ? most : 0 });
   }
 
   /** The values that were sent first, as the window may see them. */
@@ -218,15 +229,18 @@ export class BatchJob {
 
   #startAllowed(
     mode: RunMode,
-    { grounds, rows, confirmsRows = false, prepare }: StartOptions,
-  ): Promise<Outcome<null>> | Outcome<null> {
+    { grounds, rows, guesses = 0, confirmsRows = false, prepare }: StartOptions,
+  ): Promise<Outcome<null>> {
     const { jobId, connectionName: connection, environment } = this.spec;
     const start = async (): Promise<Outcome<null>> => {
       const prepared = await (prepare?.() ?? done(null));
-      return prepared.ok ? this.#startRun(mode) : prepared;
+      if (!prepared.ok) return prepared;
+      if (guesses > 0) this.#options.guesses.allow(jobId);
+      return this.#startRun(mode);
     };
-    const act = matchAct({ work: this.work, jobId, connection, environment, grounds, rows, confirmsRows });
-    return act === null ? start() : this.#options.gate.open(act, { fetch: () => done(null), give: start });
+    const where = { jobId, connection, environment };
+    const acts = disclosingActs({ work: this.work, ...where, grounds, rows, guesses, confirmsRows });
+    return openAll(this.#options.gate, acts, start);
   }
 
   async #startRun(mode: RunMode): Promise<Outcome<null>> {

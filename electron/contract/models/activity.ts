@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from './disclosures.ts';
 import { count, instant } from './fields.ts';
 
 /** What an export's file holds, in the words of the choice. A later version may have other words. */
@@ -45,6 +46,10 @@ export const auditEntry = z.strictObject({
   /** Values of the request that were refused one by one, by failure code. */
   refused: z.record(z.string(), count).optional(),
   export: exportFacts.optional(),
+  /** What the act adds to the counts of the day; in the line of its end, what is left of it. */
+  counted: counted.optional(),
+  /** Of a request to tokenize: the most values of one mask, of its definition, that were tokenized this day. */
+  alike: count.optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 

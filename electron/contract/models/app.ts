@@ -94,6 +94,9 @@ export const managedSettings = z
       'Values a person may match with expressions of their own in a day.',
     ),
     maxExpressionsPerDay: limit.describe('Different expressions of their own a person may match in a day.'),
+    maxGuessesPerDay: limit.describe(
+      'Values a person may tokenize in a day of masks that many other values of the day have.',
+    ),
     allowedHosts: z
       .array(allowedHost)
       .max(200)
@@ -149,43 +152,6 @@ export type AppState = z.infer<typeof appState>;
 /** What the application's menu may ask of the window: a page, the lock, the commands, the list of shortcuts. */
 export const appCommand = z.enum([...pages.map(({ id }) => id), ...menuCommands]);
 export type AppCommand = z.infer<typeof appCommand>;
-
-/** What left the main process in clear on one day. */
-const disclosureCounts = z.strictObject({
-  reveals: count,
-  /** Cleartext put on the clipboard. */
-  copies: count,
-  /** Rows of exports in cleartext. */
-  exportedRows: count,
-  /** Values that were asked about with a typed expression. */
-  matchAnswers: count,
-  /** Different typed expressions. */
-  expressions: count,
-});
-export type DisclosureCounts = z.infer<typeof disclosureCounts>;
-
-/** Null is no limit. */
-const disclosureLimits = z.strictObject({
-  reveals: count.nullable(),
-  copies: count.nullable(),
-  exportedRows: count.nullable(),
-  matchAnswers: count.nullable(),
-  expressions: count.nullable(),
-});
-export type DisclosureLimits = z.infer<typeof disclosureLimits>;
-
-/** The local day as YYYY-MM-DD; later than today where the clock was set back. */
-const localDay = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
-
-export const disclosureFigures = disclosureCounts.extend({ day: localDay, limits: disclosureLimits });
-export type DisclosureFigures = z.infer<typeof disclosureFigures>;
-
-/** As it is stored, by day: expressions by their fingerprints. */
-export const disclosureRecord = disclosureCounts.extend({
-  day: localDay,
-  expressions: z.array(z.string().regex(/^[0-9a-f]{16}$/)),
-});
-export type DisclosureRecord = z.infer<typeof disclosureRecord>;
 
 /** All that a locked window is told: what the lock page needs, with the colour of the environment in use. */
 export const lockedAppState = z.strictObject({

@@ -212,6 +212,8 @@ export const preflight = z.strictObject({
   malformed: count,
   /** Values that do not fit the definition's kind; they are not sent. */
   unfit: count,
+  /** Values to be tokenized of masks that too many others of the day have: sending them takes a reason. */
+  guesses: count,
   /** Distinct values to send; a lower bound once the table that counts them is full. */
   distinct: count,
   distinctExact: z.boolean(),

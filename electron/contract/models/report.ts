@@ -125,7 +125,7 @@ export const access = z.strictObject({
       z.strictObject({
         ...accessColumns.shape,
         actor: shortText,
-        act: z.enum(['Reveal', 'Copy', 'Match', 'Export']),
+        act: z.enum(['Reveal', 'Copy', 'Match', 'Guess', 'Export']),
         /** Without an end the app was stopped in between: the value may have been seen. */
         isEnded: z.boolean(),
         /** Outside Monday to Friday, 7:00 to 19:00 of the computer's own time. */

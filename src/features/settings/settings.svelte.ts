@@ -1,6 +1,7 @@
 import type { ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Failure } from '../../../electron/contract/errors.ts';
-import type { About, DisclosureFigures, Settings } from '../../../electron/contract/models/app.ts';
+import type { About, Settings } from '../../../electron/contract/models/app.ts';
+import type { DisclosureFigures } from '../../../electron/contract/models/disclosures.ts';
 import type { ImportPlan } from '../../../electron/contract/models/deployment.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';

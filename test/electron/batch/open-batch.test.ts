@@ -104,7 +104,6 @@ describe('a batch from file to file', () => {
       'token,n,error\r\n<a>,1,\r\nb,2,service.element-refused\r\n,3,\r\nd,4,row.malformed,extra\r\n<e>,5,\r\n',
     );
     expect((await readdir(app.folder)).sort()).toEqual([
-      'disclosures.json',
       'in.csv',
       'in_cleartext.csv',
       'in_errors.csv',
@@ -152,7 +151,7 @@ describe('a batch from file to file', () => {
     const held = async (choice: Partial<ExportChoice>) => {
       valueOf(await app.export(jobId, choice));
       const { cleartext, export: exported } = app.audit.intents.at(-1) ?? {};
-      return [cleartext, exported?.content, app.disclosures.today().exportedRows];
+      return [cleartext, exported?.content, valueOf(await app.disclosures.today()).exportedRows];
     };
     expect(await held({ content: 'masked' })).toEqual([false, 'masked', 0]);
     expect(await held({ content: 'tokens' })).toEqual([false, 'tokens', 0]);

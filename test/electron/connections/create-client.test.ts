@@ -4,6 +4,7 @@ import type { ServerOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { admitsAll } from '../../support/disclosures.ts';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
 import type { Connections } from '../../../electron/connections/store.ts';
@@ -84,7 +85,10 @@ async function open(options: Options) {
     managed: {},
     store: { read: () => ({}) as never, write: () => done(null), damage: null },
   });
-  const made = await create(connection, () => Promise.resolve(done(() => undefined)));
+  const made = await create(connection, {
+    auditRequest: () => Promise.resolve(done(() => undefined)),
+    admit: admitsAll,
+  });
   if (made.ok) closes.push(() => made.value.close());
   return { made, server };
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { admitsAll } from '../../support/disclosures.ts';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import type { Connection } from '../../../electron/contract/models/connection.ts';
 import { createConnections } from '../../../electron/connections/store.ts';
@@ -67,6 +68,7 @@ async function open() {
             profile: shippedProfile(),
             transport: createTransport({ baseUrl: facts.baseUrl, ca: [facts.caPem], clock: systemClock }),
             auditRequest: () => Promise.resolve(done(() => undefined)),
+            admit: admitsAll,
             secrets: {
               apiKey: () => Promise.resolve(done(apiKey)),
               policyPassword: (policy) => connections.secret(id, { kind: 'policyPassword', policy }),

@@ -108,7 +108,7 @@ test('a reveal is recorded, then fetched, then shown, and its answer carries the
 
 test('a limit of the day that is reached asks the service for nothing in clear', async () => {
   const { app, steps } = open({
-    disclosures: { ...counts, check: () => failed('disclosure.limit') },
+    disclosures: { ...counts, take: () => Promise.resolve(failed('disclosure.limit')) },
   });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   expect(await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).toMatchObject({
@@ -123,11 +123,11 @@ test('a limit of the day that is reached asks the service for nothing in clear',
 
 test('a value that can not be counted is not given out, though the service was asked meanwhile', async () => {
   const { app, steps } = open({
-    disclosures: { ...counts, count: () => Promise.resolve(failed('file.disk-full')) },
+    disclosures: { ...counts, store: () => Promise.resolve(failed('keychain.locked')) },
   });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   const revealed = await app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
-  expect(revealed).toEqual(failed('file.disk-full'));
+  expect(revealed).toEqual(failed('keychain.locked'));
   expect(steps.slice(1).map((step) => step.slice(0, 2))).toEqual([
     ['begin', 'Reveal'],
     ['Detokenize', 'p'],
@@ -138,7 +138,7 @@ test('a value that can not be counted is not given out, though the service was a
 test('the request is under way while a reveal is counted, and its value waits for that', async () => {
   let counted: (outcome: Outcome<null>) => void = () => undefined;
   const counting = new Promise<Outcome<null>>((resolve) => (counted = resolve));
-  const { app, steps } = open({ disclosures: { ...counts, count: () => counting } });
+  const { app, steps } = open({ disclosures: { ...counts, store: () => counting } });
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   const revealed = app['lookup.reveal']({ lookupId: id, xorKey, ...reason });
   const names = () => steps.slice(1).map(([name]) => name);
@@ -149,19 +149,20 @@ test('the request is under way while a reveal is counted, and its value waits fo
 });
 
 test('a reveal that the service refuses does not count', async () => {
-  const amounts: number[] = [];
+  const amounts: string[] = [];
   const { app } = open(
     {
       disclosures: {
         ...counts,
-        count: (_kind, amount) => (amounts.push(amount), Promise.resolve(done(null))),
+        take: (counted) => (amounts.push(`take ${counted.reveals}`), Promise.resolve(done(counted))),
+        giveBack: ({ reveals }) => (amounts.push(`give back ${reveals}`), Promise.resolve()),
       },
     },
     { detokenize: () => Promise.resolve(failed('service.unreachable')) },
   );
   const { id } = value(await app['lookup.mask']({ ...subject, token }));
   expect((await app['lookup.reveal']({ lookupId: id, xorKey, ...reason })).ok).toBe(false);
-  expect(amounts).toEqual([1, -1]);
+  expect(amounts).toEqual(['take 1', 'give back 1']);
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
+import type { Counted } from '../../../electron/contract/models/disclosures.ts';
 import type { CleartextAct, CleartextGateOptions } from '../../../electron/privacy/cleartext-act.ts';
 import { codeOf } from '../../support/batch-app.ts';
 import { counts, gateWith } from '../../support/cleartext-gate.ts';
@@ -14,6 +15,15 @@ const acts: Readonly<Record<CleartextAct['action'], CleartextAct>> = {
   Copy: { ...where, action: 'Copy', grounds },
   Export: { ...where, action: 'Export', grounds, rows: 7, rowsOfLine: 9, export: { encrypted: false } },
   Match: { ...where, action: 'Match', grounds, rows: 7, patterns: ['^4', '1$'], confirmsRows: true },
+  Guess: { ...where, action: 'Guess', grounds, rows: 7, guesses: 5, confirmsRows: true },
+};
+const expressions = ['0123456789abcdef', '0123456789abcdef'];
+const amounts: Readonly<Record<CleartextAct['action'], Counted>> = {
+  Reveal: { reveals: 1 },
+  Copy: { copies: 1 },
+  Export: { exportedRows: 7 },
+  Match: { matchAnswers: 14, expressions },
+  Guess: { guesses: 5 },
 };
 const kinds = Object.values(acts).map((act) => [act.action, act] as const);
 
@@ -27,57 +37,59 @@ async function run(
     fetched = done('4111'),
     given = done('shown'),
   }: Partial<Record<'fetched' | 'given', Outcome<string>>> = {},
-): Promise<{ steps: Step[]; code: string; amounts: number }> {
+): Promise<{ steps: Step[]; code: string; counted: Counted | null }> {
   const steps: Step[] = [];
-  let amounts = 0;
+  let counted: Counted | null = null;
   const audit = {
     ...auditWith((intent) => {
-      steps.push(['begin', intent.action, intent.reason, intent.caseReference, intent.rows, intent.note]);
-      return Promise.resolve(done(({ ok, code }) => steps.push(['end', ok, code])));
+      const { action: name, reason, caseReference, rows, note } = intent;
+      steps.push(['begin', name, reason, caseReference, rows, note, intent.counted]);
+      return Promise.resolve(
+        done(({ ok, code, counted: left }) =>
+          steps.push(['end', ok, code, ...(left === undefined ? [] : [left])]),
+        ),
+      );
     }),
     anchor: () => (steps.push(['anchor']), Promise.resolve(done(null))),
   };
   const disclosures: CleartextGateOptions['disclosures'] = {
     ...counts,
-    count: (_kind, amount) => (
-      (amounts += amount),
-      steps.push(['count', amount]),
-      Promise.resolve(done(null))
-    ),
-    countMatch: (_prints, amount) => (
-      (amounts += amount),
-      steps.push(['count', amount]),
-      Promise.resolve(done(null))
-    ),
+    take: (amounts) => ((counted = amounts), Promise.resolve(done(amounts))),
+    giveBack: () => ((counted = null), Promise.resolve()),
+    store: () => (steps.push(['store']), Promise.resolve(done(null))),
   };
   const gate = gateWith({ audit, disclosures, ...over });
   const outcome = await gate.open(act, {
     fetch: () => (steps.push(['fetch']), fetched),
     give: (value) => (steps.push(['give', value]), given),
   });
-  return { steps, code: codeOf(outcome), amounts };
+  return { steps, code: codeOf(outcome), counted };
 }
 
 const names = (steps: readonly Step[]): unknown[] => steps.map(([name]) => name);
 
 describe.each(kinds)('%s', (action, act) => {
   test('is in the log, anchored and counted before anything is given, and ends in the log', async () => {
-    const { steps, code, amounts } = await run(act);
+    const { steps, code, counted } = await run(act);
     expect(code).toBe('ok');
     expect(steps[0]).toEqual([
       'begin',
       action,
       'Refund',
       'D-1',
-      { Reveal: 1, Copy: 1, Export: 9, Match: 7 }[action],
-      action === 'Match' ? 'expression 0123456789abcdef, 0123456789abcdef' : undefined,
+      { Reveal: 1, Copy: 1, Export: 9, Match: 7, Guess: 7 }[action],
+      {
+        Match: 'expression 0123456789abcdef, 0123456789abcdef',
+        Guess: '5 values of masks that many others have',
+      }[action as string],
+      amounts[action],
     ]);
-    expect(names(steps).slice(1, 4).sort()).toEqual(['anchor', 'count', 'fetch']);
+    expect(names(steps).slice(1, 4).sort()).toEqual(['anchor', 'fetch', 'store']);
     expect(steps.slice(4)).toEqual([
       ['give', '4111'],
       ['end', true, undefined],
     ]);
-    expect(amounts).toBe({ Reveal: 1, Copy: 1, Export: 7, Match: 14 }[action]);
+    expect(counted).toEqual(amounts[action]);
   });
 
   test.each([
@@ -120,8 +132,7 @@ describe.each(kinds)('%s', (action, act) => {
       {
         disclosures: {
           ...counts,
-          count: () => Promise.resolve(failed('file.disk-full')),
-          countMatch: () => Promise.resolve(failed('file.disk-full')),
+          store: () => Promise.resolve(failed('keychain.locked')),
         },
       },
     ],
@@ -130,30 +141,41 @@ describe.each(kinds)('%s', (action, act) => {
       {
         disclosures: {
           ...counts,
-          check: () => failed('disclosure.limit'),
-          countMatch: () => Promise.resolve(failed('disclosure.limit')),
+          take: () => Promise.resolve(failed('disclosure.limit')),
         },
       },
     ],
-  ] as const)('gives nothing where %s', async (_why, over) => {
-    const { steps, code } = await run(act, over);
+  ] as const)('gives nothing where %s, and what was taken is given back', async (_why, over) => {
+    let taken = 0;
+    const disclosures = {
+      ...counts,
+      ...('disclosures' in over ? over.disclosures : {}),
+      giveBack: () => ((taken -= 1), Promise.resolve()),
+    };
+    const { take } = disclosures;
+    disclosures.take = async (asked) => {
+      const answer = await take(asked);
+      if (answer.ok) taken += 1;
+      return answer;
+    };
+    const { steps, code } = await run(act, { ...over, disclosures });
     expect(code).not.toBe('ok');
     expect(names(steps)).not.toContain('give');
+    expect(taken).toBe(0);
   });
 
   test('what gave nothing is not counted, but a file or a request may have left', async () => {
-    const { code, amounts } = await run(act, {}, { fetched: failed('service.refused') });
+    const { code, counted, steps } = await run(act, {}, { fetched: failed('service.refused') });
     expect(code).toBe('service.refused');
-    expect(amounts).toBe({ Reveal: 0, Copy: 0, Export: 7, Match: 14 }[action]);
+    const isOne = action === 'Reveal' || action === 'Copy';
+    expect(counted).toEqual(isOne ? null : amounts[action]);
+    // The line of its end says so too: what is counted is read from there.
+    expect(steps.at(-1)).toEqual(['end', false, 'service.refused', ...(isOne ? [{}] : [])]);
   });
 
   test('what could not be given ends as failed', async () => {
     const { steps } = await run(act, {}, { given: failed('file.disk-full') });
-    expect(steps.at(-1)?.[0] === 'end' ? steps.at(-1) : steps.find(([name]) => name === 'end')).toEqual([
-      'end',
-      false,
-      'file.disk-full',
-    ]);
+    expect(steps.at(-1)?.slice(0, 3)).toEqual(['end', false, 'file.disk-full']);
   });
 });
 
@@ -162,7 +184,7 @@ test.each(['Reveal', 'Copy'] as const)('%s is throttled before it is in the log'
   expect([code, steps]).toEqual(['reveal.throttled', []]);
 });
 
-test.each(['Export', 'Match'] as const)(
+test.each(['Export', 'Match', 'Guess'] as const)(
   '%s in production asks for the row count as typed',
   async (action) => {
     const act = { ...acts[action], grounds: { ...grounds, confirmRows: 8 } };

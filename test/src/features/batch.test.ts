@@ -763,7 +763,6 @@ describe('a pattern', () => {
     draft.match(1, { ...emptyPattern, bin: '4111 11', length: '16' });
     const parts = { by: 'digits', bin: '411111', lastFour: '', length: 16 };
     expect(draft.plan?.columns).toMatchObject([{ parts, pattern: null }]);
-    expect(draft.isDisclosing).toBe(false);
     await draft.tryRows();
     expect(fake.seen.find(({ name }) => name === 'batch.try')?.input).toMatchObject({ grounds: null });
   });
@@ -773,17 +772,9 @@ describe('a pattern', () => {
     draft.choose(1, 'match');
     draft.match(1, { ...emptyPattern, by: 'raw', raw: '^4' });
     expect(draft.plan?.columns).toMatchObject([{ parts: null, pattern: '^4' }]);
-    expect(draft.isDisclosing).toBe(true);
-    draft.match(1, { ...emptyPattern, bin: '41111111' });
-    expect(draft.isDisclosing).toBe(true);
     const grounds = { reason: 'Fraud review', caseReference: 'C-1', confirmRows: null };
     await draft.start(grounds);
     expect(fake.seen.find(({ name }) => name === 'batch.start')?.input).toMatchObject({ grounds });
-    // Another definition has another mask.
-    draft.match(1, { ...emptyPattern, lastFour: '1234' });
-    expect(draft.isDisclosing).toBe(false);
-    draft.change(1, { definition: 'email' });
-    expect(draft.isDisclosing).toBe(true);
   });
 
   it('uses only the answer for the last expression', async () => {

@@ -537,6 +537,7 @@ export const batchScenes: Record<string, FakeOptions> = {
           blank: 0,
           malformed: 0,
           unfit: 0,
+          guesses: 0,
           distinct: 1_204_311,
           distinctExact: false,
           requests: 2_430,

@@ -166,6 +166,7 @@ function defaultAnswers(
     blank: 48,
     malformed: 37,
     unfit: 1,
+    guesses: 0,
     distinct: done_ ? 412_006 : 101_331,
     distinctExact: true,
     requests: 825,
@@ -208,7 +209,15 @@ function defaultAnswers(
         exportedRows: 12_804,
         matchAnswers: 500_000,
         expressions: 1,
-        limits: { reveals: null, copies: null, exportedRows: null, matchAnswers: null, expressions: 3 },
+        guesses: 0,
+        limits: {
+          reveals: null,
+          copies: null,
+          exportedRows: null,
+          matchAnswers: null,
+          expressions: 3,
+          guesses: 10_000,
+        },
       }),
     'app.diagnostics': () =>
       done({

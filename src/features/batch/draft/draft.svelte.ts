@@ -1,5 +1,5 @@
 import type { Grounds } from '../../../../electron/contract/models/lookup.ts';
-import type { Failure } from '../../../../electron/contract/errors.ts';
+import type { Failure, Outcome } from '../../../../electron/contract/errors.ts';
 import type {
   Column,
   ColumnPlan,
@@ -17,7 +17,7 @@ import type { ResultRow } from '../../../../electron/contract/models/rows.ts';
 import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 import { ColumnPlans, type ColumnAction } from './column-plans.svelte.ts';
-import { isDisclosing, type PatternParts } from './pattern.svelte.ts';
+import type { PatternParts } from './pattern.svelte.ts';
 import { SavedMappings } from './saved-mappings.svelte.ts';
 import {
   allowedSuggestionFor,
@@ -63,7 +63,7 @@ export class BatchDraft {
   /** The rows that a notice is about, in place of the first ones. */
   noticed = $state.raw<{ notice: Notice; rows: SourceRows } | null>(null);
   failure = $state.raw<Failure | null>(null);
-  /** What waits for a reason, because the plan has an expression that tells more than the mask. */
+  /** What waits for a reason: main asks for one where answers tell more than the mask. */
   asking = $state<'try' | 'run' | null>(null);
   reading = $state(true);
   readonly #api: Api;
@@ -76,13 +76,6 @@ export class BatchDraft {
     const columns = this.plans.complete;
     return this.preview === null || columns === null ? null : { reading: this.preview.reading, columns };
   });
-
-  isDisclosing = $derived.by(
-    () =>
-      this.plan?.columns.some((column) =>
-        isDisclosing(column, this.app.definition(column.definition).kind),
-      ) === true,
-  );
 
   constructor({ app, api, source, preset, areTokens }: DraftOptions) {
     this.app = app;
@@ -219,10 +212,9 @@ export class BatchDraft {
     const turn = this.#turn;
     const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan, grounds });
     if (turn !== this.#turn) return;
-    this.failure = outcome.ok ? null : outcome.failure;
-    this.trial = outcome.ok ? outcome.value.rows : null;
     this.noticed = null;
-    this.asking = null;
+    this.trial = outcome.ok ? outcome.value.rows : null;
+    this.#asked('try', outcome, grounds);
   }
 
   /** The id of the new job, or null when it could not start. */
@@ -234,8 +226,15 @@ export class BatchDraft {
       plan,
       grounds,
     });
-    this.failure = outcome.ok ? null : outcome.failure;
+    this.#asked('run', outcome, grounds);
     return outcome.ok ? outcome.value.jobId : null;
+  }
+
+  #asked(what: 'try' | 'run', outcome: Outcome<unknown>, grounds: Grounds | null): void {
+    const needsReason = !outcome.ok && outcome.failure.code === 'reveal.reason-required' && grounds === null;
+    this.failure = outcome.ok || needsReason ? null : outcome.failure;
+    if (needsReason) this.asking = what;
+    else if (outcome.ok || what === 'try') this.asking = null;
   }
 
   apply(mapping: Mapping): void {

@@ -53,12 +53,6 @@ export function buildPattern(kind: DefinitionKind, parts: PatternParts): MatchEx
   return asked === null ? null : matchExpression(kind, asked);
 }
 
-/** Whether a planned column tells more than its mask, so that main wants a reason before anything is sent. */
-export function isDisclosing({ operation, parts, pattern }: ColumnPlan, kind: DefinitionKind): boolean {
-  if (operation !== 'match') return false;
-  return pattern !== null || (parts !== null && matchExpression(kind, parts)?.isFree !== true);
-}
-
 /** The form of a saved match. */
 export function patternPartsOf({ parts, pattern }: Pick<ColumnPlan, 'parts' | 'pattern'>): PatternParts {
   if (parts === null) return { ...emptyPattern, by: 'raw', raw: pattern ?? '' };

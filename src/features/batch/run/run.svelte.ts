@@ -178,7 +178,7 @@ export class BatchRun {
     await this.#asked?.(this.app.grounds());
   }
 
-  /** Main asks for a reason where an expression of the job tells more than the mask: then it is `again` with one. */
+  /** Main asks for a reason where answers tell more than the mask: then it is `again` with one. */
   #sent(outcome: Outcome<unknown>, again: (grounds: Grounds) => Promise<unknown>): void {
     const needsReason = !outcome.ok && outcome.failure.code === 'reveal.reason-required';
     this.failure = outcome.ok || needsReason ? null : outcome.failure;

@@ -42,6 +42,7 @@ describe('preflight', () => {
       blank: 1,
       malformed: 2,
       unfit: 1,
+      guesses: 0,
       distinct: 250,
       distinctExact: true,
       requests: 3,

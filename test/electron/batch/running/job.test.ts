@@ -242,7 +242,7 @@ describe('the source', () => {
     await writeFile(path, table.replace('tok4321,', 'tok1234,'));
     await utimes(path, atime, whole);
     expect(codeOf(await app.export(jobId))).toBe('file.changed');
-    expect((await readdir(app.folder)).sort()).toEqual(['disclosures.json', 'in.csv', 'jobs']);
+    expect((await readdir(app.folder)).sort()).toEqual(['in.csv', 'jobs']);
   });
 });
 
