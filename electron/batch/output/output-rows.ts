@@ -230,7 +230,7 @@ const join = (texts: readonly string[]): string => texts.join('; ');
 const reasonOf = (code: FailureCode): string => rowReasons[code] ?? 'Failed';
 
 const matchText = (state: string | undefined): string =>
-  state === rowStates.ok ? 'yes' : state === rowStates.unmatched ? 'no' : '';
+  state === rowStates.ok || state === rowStates.matched ? 'yes' : state === rowStates.unmatched ? 'no' : '';
 
 /** What the name of a column with results ends with. */
 function suffixOf({ plan }: ColumnWork, { content }: Choice): string {

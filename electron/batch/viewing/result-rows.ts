@@ -100,7 +100,8 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
     return { text: result === undefined ? '' : clip(showResult(result, work)), state: 'ok' };
   }
   const field = table.value(index, shown.source);
-  const isToken = tokenOf !== null && results.columns[tokenOf]?.states[index] === rowStates.ok;
+  const tokenState = tokenOf === null ? undefined : results.columns[tokenOf]?.states[index];
+  const isToken = tokenState === rowStates.ok || tokenState === rowStates.matched;
   const shownField = showInput(field, { maskedAs, isToken });
   const text = fallsBack ? clip(shownField) : '';
   if (work === null) return { text, state: 'kept' };

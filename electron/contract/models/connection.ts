@@ -75,7 +75,13 @@ export const memberPath = z.array(z.string().min(1).max(100)).min(1).max(4);
 export const unreadAnswer = z.strictObject({
   operation: z.enum(['CreateSession', ...operation.options]),
   members: z
-    .array(z.strictObject({ path: memberPath, kind: z.enum(['text', 'number', 'list', 'object', 'other']) }))
+    .array(
+      z.strictObject({
+        path: memberPath,
+        /** `sent`: a text that was sent, and came back. Told of PatternMatch only. */
+        kind: z.enum(['text', 'sent', 'number', 'list', 'object', 'other']),
+      }),
+    )
     .max(60),
 });
 export type UnreadAnswer = z.infer<typeof unreadAnswer>;

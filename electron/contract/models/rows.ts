@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { failureCodes } from '../errors.ts';
 import { count, id } from './fields.ts';
 
-export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank']);
+/** `matched`: a cell that matches, and that the service gave no value for. */
+export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'matched', 'blank']);
 export type CellState = z.infer<typeof cellState>;
 
 /** One row as the window gets it: results masked, source columns as they are unless they hold cleartext. */

@@ -165,7 +165,7 @@ it('who may only mask gets the masks of a list from the built-in service, and no
         clears.map((value, i) => ({ ref: String(i), value })),
         {},
       ),
-    ).elements.map((one) => (one.ok ? openCleartext(one.value) : ''));
+    ).elements.map((one) => (one.ok ? openCleartext(one.value ?? '') : ''));
     side.audited.length = 0;
     const sourceId = await own.open(await own.write('in.csv', `token\n${tokens.join('\n')}\nno token\n`));
     const plan = planOf([mask(0, { policy: 'mask-only', definition: 'free-text' })]);

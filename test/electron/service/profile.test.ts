@@ -75,7 +75,7 @@ describe('the service profile', () => {
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
     expect(!outcome.ok && outcome.failure.subject).toContain(`operations.${name}.path`);
     // What fits a connection is held to the same.
-    expect(readProfile('{"version":1}', { operations })).toMatchObject({ ok: false });
+    expect(readProfile('{"version":1}', { fitted: { operations } })).toMatchObject({ ok: false });
   });
 
   it.each(['{', '[]', 'null', '"x"', '7', '{"version":1,"__proto__":{"version":1}}'])(
