@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mapping } from '../contract/models/batch.ts';
 import { tableLayout } from '../contract/models/rows.ts';
-import { connection, policyGrants } from '../contract/models/connection.ts';
+import { connection, givenKind, policyGrants } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
 import { defaultSettings, disclosureRecord, settings } from '../contract/models/app.ts';
 import type { Migrations } from './store.ts';
@@ -76,6 +76,8 @@ export const settingsDocument = {
   ),
   /** What tests of policies found, by connection. */
   grants: entry(z.record(id, z.array(policyGrants).max(100)), {}),
+  /** Kinds of definitions that the portal or the administrator gave, by connection. */
+  kinds: entry(z.record(id, z.array(givenKind).max(500)), {}),
   /** Where earlier versions had the day's count, which is in a file of its own now. */
   disclosures: entry(disclosureRecord.nullable(), null),
   /** Wrong passphrases in a row, and until when the next attempt has to wait. */

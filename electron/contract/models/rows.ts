@@ -18,6 +18,8 @@ const resultRow = z.strictObject({
       text: z.string(),
       state: cellState,
       code: z.enum(failureCodes).optional(),
+      /** The service's mask showed a whole number, and was masked again. */
+      maskedAgain: z.boolean().optional(),
       reason: z.string().optional(),
     }),
   ),

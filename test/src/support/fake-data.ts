@@ -52,6 +52,7 @@ export const builtIn: ConnectionView = {
   proxyPassword: 'missing',
   profile: { name: null, fitted: [] },
   grants: [],
+  kindsGiven: [],
 };
 
 export const production: ConnectionView = {
