@@ -306,7 +306,7 @@ describe('what the administrator provides', () => {
     const first = await opened({ options: { deployment } });
     expect((await connectionsOf(first)).connections).toMatchObject([acme]);
     // What the masks of a definition show is the administrator's to say.
-    const [{ id = null } = {}] = (await connectionsOf(first)).connections;
+    const id = (await connectionsOf(first)).connections[0]?.id ?? null;
     const definitions = [{ name: 'card', label: 'Mine', kind: 'email' as const }];
     valueOf(await first.ask('connections.save', { ...acme, id, definitions }));
     expect((await connectionsOf(first)).connections).toMatchObject([

@@ -44,14 +44,14 @@ const carried = (content: object | null, fitted: object = {}) => ({
 
 /** Every way a profile comes to a connection; answers what is said of it. */
 const origins: Record<string, (own: object, provided?: object) => Promise<Outcome<unknown>>> = {
-  async 'a file that a person imports'(own, provided = undefined) {
+  async 'a file that a person imports'(own, provided) {
     const file = path.join(tempFolder(), 'own.json');
     fs.writeFileSync(file, text(own));
     return profilesOver({ provided: provided ?? null }).import('c1', file);
   },
-  'a file of connections': (own, provided = undefined) =>
+  'a file of connections': (own, provided) =>
     profilesOver({ provided: provided ?? null }).restore('c1', carried(own)),
-  'the settings file, edited on the disk': (own, provided = undefined) =>
+  'the settings file, edited on the disk': (own, provided) =>
     profilesOver({
       provided: provided ?? null,
       stored: { c1: { imported: { name: 'x', text: text(own) }, fitted: {} } },

@@ -95,7 +95,8 @@ test.each<[string, unknown, string[] | null, string[], object]>([
   ],
   ['a RefId alone', { found: [{ id: '0' }] }, null, ['found', '[]', 'id'], { returns: 'reference' }],
   ['a list of RefIds', { found: ['0'] }, null, ['found', '[]'], { returns: 'reference' }],
-])('4.14 a match that answers %s is recognised', async (_, json, answer, ref, expected) => {
+])('4.14 a match that answers %s is recognised', async (_, ...row) => {
+  const [json, answer, ref, expected] = row;
   note('PatternMatch', json, ['T-0']);
   value(await fit('PatternMatch', answer, ref));
   const profile = value(await profiles.read(connection));
