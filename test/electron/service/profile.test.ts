@@ -44,6 +44,7 @@ describe('the service profile', () => {
     ['operations.Tokenize.path', (json) => (at(json, 'Tokenize').path = '/api/tokenise')],
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = 'https://evil.example/x')],
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '/a/../b')],
+    ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '/a/./b')],
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '//evil.example/x')],
     ['operations.GetMasked.request', (json) => (at(json, 'GetMasked').request.tokenValue = 'tokenName')],
     ['operations.PatternMatch.answer', (json) => (at(json, 'PatternMatch').answer = [])],
