@@ -26,7 +26,10 @@ export interface AdministrationOptions extends MadeSecretsOptions {
   ) => Promise<Outcome<{ user: string; password: string }>>;
   /** The app's own passphrase. `check` fails as `Lock.unlock`, and succeeds where none is set. */
   readonly passphrase: { isSet(): boolean; check(passphrase: string): Promise<Outcome<null>> };
-  readonly connections: Pick<Connections, 'find' | 'configure' | 'storeSecret' | 'forgetGrants'>;
+  readonly connections: Pick<
+    Connections,
+    'find' | 'configure' | 'giveKinds' | 'storeSecret' | 'forgetGrants'
+  >;
   readonly now: () => Date;
 }
 

@@ -22,7 +22,7 @@ const nothing: PortalConfiguration = { definitions: null, policies: null, keys: 
 
 export function createConfiguration(
   ask: AdministratorSession['ask'],
-  connections: Pick<Connections, 'find' | 'configure'>,
+  connections: Pick<Connections, 'find' | 'configure' | 'giveKinds'>,
 ): ReadConfiguration {
   let configuration = nothing;
 
@@ -46,6 +46,13 @@ export function createConfiguration(
         if (!found.ok) return { ok: false, failure: { ...found.failure, operation } };
         configuration = { ...configuration, [name]: found.value };
       }
+      // Those of the built-in service come with each of its starts.
+      const { id, builtIn } = reported.connection;
+      const kinds = (configuration.definitions ?? []).flatMap(({ name, kind }) =>
+        kind === null ? [] : [{ name, kind }],
+      );
+      const given = builtIn || !parts.includes('definitions') ? done(null) : connections.giveKinds(id, kinds);
+      if (!given.ok) return given;
       return done(configuration);
     },
     async updateConnection({ connection: { id, builtIn } }, addedPolicy) {

@@ -63,6 +63,7 @@ export function composeHandlers({
     audit,
     profiles,
     restoreProfile,
+    giveKinds: (id, kinds) => connections.giveKinds(id, kinds),
     calls: { ...connectionCalls, ...batch, 'settings.save': saveSettings },
   });
   const handlers: Handlers = {

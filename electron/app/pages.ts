@@ -98,6 +98,6 @@ async function activeConnection(
   if (!client.ok) return client;
   const connection = connections.find(active.connectionId);
   if (!connection.ok) return connection;
-  const { id: connectionId, name, environment, builtIn } = connection.value;
-  return done({ connectionId, name, environment, builtIn, client: client.value });
+  const { id: connectionId, name, environment, builtIn, definitions } = connection.value;
+  return done({ connectionId, name, environment, builtIn, definitions, client: client.value });
 }

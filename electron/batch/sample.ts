@@ -70,7 +70,8 @@ async function createSample({ source, folder, client, policy }: SampleOptions): 
     if (!answer.ok) return answer;
     for (const element of answer.value.elements) {
       const row = rows[Number(element.ref)];
-      if (element.ok && row !== undefined) row[column] = openCleartext(element.value);
+      if (element.ok && element.value !== null && row !== undefined)
+        row[column] = openCleartext(element.value);
     }
     header[column] = renamed;
   }

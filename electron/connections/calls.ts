@@ -109,7 +109,7 @@ export function createConnectionHandlers({
 
   return {
     restoreProfile: (id, given) =>
-      change('ImportProfile', id, () => Promise.resolve(profiles.restore(id, given)), {
+      change('ImportProfile', id, () => profiles.restore(id, given), {
         note: given.name.slice(0, 200),
       }),
     'connections.save': (draft) => {
@@ -172,7 +172,7 @@ export function createConnectionHandlers({
     'connections.fitProfile': async ({ id, ...fitting }) => {
       const connection = own(id);
       if (!connection.ok) return connection;
-      const note = `${fitting.operation}: ${fitting.answer.join('.')}`;
+      const note = `${fitting.operation}: ${(fitting.answer ?? fitting.ref ?? []).join('.')}`;
       const fitted = await change('FitProfile', id, () => profiles.fit(connection.value, fitting), { note });
       if (!fitted.ok) return fitted;
       const client = await clients.for(id);

@@ -8,7 +8,12 @@ import type { Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { ManagedSettings, Settings } from '../contract/models/app.ts';
 import type { Mapping } from '../contract/models/batch.ts';
-import { connectionDraft, type Connection, type Environment } from '../contract/models/connection.ts';
+import {
+  connectionDraft,
+  type Connection,
+  type Environment,
+  type GivenKind,
+} from '../contract/models/connection.ts';
 import type { CarriedProfile, Deployment, ImportItem } from '../contract/models/deployment.ts';
 import type { Platform } from '../platform/platform.ts';
 import { maskNumbers } from '../privacy/masking.ts';
@@ -24,6 +29,8 @@ export interface DeploymentOptions {
   readonly managed: ManagedSettings;
   readonly audit: Pick<Audit, 'record'>;
   readonly profiles: Pick<ConnectionProfiles, 'carried'>;
+  /** The kinds of definitions that the administrator gives. */
+  readonly giveKinds: (id: string, kinds: readonly GivenKind[]) => Outcome<null>;
   readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
   /** Each change goes the way of the same change by hand: checked there, and recorded. */
   readonly calls: Pick<
@@ -141,7 +148,11 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     connections().find((known) => known.name.toLowerCase() === name.toLowerCase());
 
   /** Ends at the first that fails. Connections come last: as long as there is none, the administrator's are tried again. */
-  async function apply(given: Deployment, items: readonly ImportItem[]): Promise<Outcome<number>> {
+  async function apply(
+    given: Deployment,
+    items: readonly ImportItem[],
+    { isAdministrators = false } = {},
+  ): Promise<Outcome<number>> {
     const applies = (kind: ImportItem['kind'], name: string): boolean =>
       items.some(
         (item) => item.kind === kind && item.name === name && ['new', 'changed'].includes(item.change),
@@ -163,8 +174,10 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       const saved = await calls['connections.save']({ ...connection, id: find(connection.name)?.id ?? null });
       const restored =
         saved.ok && profile !== undefined ? await options.restoreProfile(saved.value.id, profile) : saved;
-      if (!restored.ok)
-        return failed(restored.failure.code, { ...restored.failure, subject: connection.name });
+      const kinds = connection.definitions.map(({ name, kind }) => ({ name, kind }));
+      const fixed =
+        saved.ok && restored.ok && isAdministrators ? options.giveKinds(saved.value.id, kinds) : restored;
+      if (!fixed.ok) return failed(fixed.failure.code, { ...fixed.failure, subject: connection.name });
       count += 1;
     }
     return done(count);
@@ -199,7 +212,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     async applyFirst(given) {
       const items = await plan(given);
       if (!items.ok) return items;
-      const applied = await apply(given, items.value);
+      const applied = await apply(given, items.value, { isAdministrators: true });
       return applied.ok ? done(null) : applied;
     },
   };

@@ -11,11 +11,11 @@ import { readChosenFile } from '../storage/read-small-file.ts';
 import { answerMembers } from '../service/answers.ts';
 import type { OperationName } from '../service/operations.ts';
 import {
-  applyChanges,
   maxProfileBytes,
   mergeChanges,
   namesCleartext,
   readProfile,
+  type OwnProfile,
   type ProfileChanges,
   type ServiceProfile,
 } from '../service/profile.ts';
@@ -23,8 +23,9 @@ import {
 /** Which member of an answer is what. Paths as in `UnreadAnswer`. */
 interface Fitting {
   readonly operation: OperationName;
-  readonly answer: readonly string[];
-  /** Of a batch answer: the member that is the RefId. */
+  /** Null where the elements of PatternMatch's answer have a RefId and no value. */
+  readonly answer: readonly string[] | null;
+  /** Of a batch answer: the member that is the RefId, or the list of nothing but RefIds. */
   readonly ref: readonly string[] | null;
 }
 
@@ -42,7 +43,7 @@ export interface ConnectionProfiles {
   /** For a file of connections; null where the connection has nothing of its own. */
   carried(id: string): CarriedProfile | null;
   /** Puts what came with a file of connections in the place of what there is. Failures: connection.invalid, file.*. */
-  restore(id: string, given: CarriedProfile): Outcome<null>;
+  restore(id: string, given: CarriedProfile): Promise<Outcome<null>>;
   /** Takes the imported profile, or what was fitted, away from the connection. Failures: file.*. */
   remove(id: string, part: 'imported' | 'fitted'): Outcome<null>;
   /** With its connection. Failures: file.*. */
@@ -74,16 +75,16 @@ const profileName = 'service-profile.json';
 
 /**
  * The service profile for all connections: that of the administrator's folder, else the one beside the program, else the
- * one that is shipped. Failure: connection.invalid.
+ * one that is shipped; with `own`, that of a connection. Failure: connection.invalid.
  */
 export async function loadProfile(
   platform: Pick<Platform, 'resources' | 'site'> & { readonly provided?: string | null },
-  fitted: ProfileChanges = {},
+  own: Partial<OwnProfile> = {},
 ): Promise<Outcome<ServiceProfile>> {
-  if (typeof platform.provided === 'string') return readProfile(platform.provided, fitted);
+  if (typeof platform.provided === 'string') return readProfile(platform.provided, own);
   for (const folder of [platform.site, platform.resources]) {
     try {
-      return readProfile(await fs.readFile(path.join(folder, profileName), 'utf8'), fitted);
+      return readProfile(await fs.readFile(path.join(folder, profileName), 'utf8'), own);
     } catch (error) {
       // A file that is there and can't be read must not be passed over: the site meant it.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') break;
@@ -109,14 +110,12 @@ export function createConnectionProfiles({
     return store.write('profiles', isEmpty ? others : { ...others, [id]: profile });
   }
 
+  const load = (own: OwnProfile) => loadProfile({ resources, site: beside, provided }, own);
+
   async function read({ id, builtIn }: Pick<Connection, 'id' | 'builtIn'>): Promise<Outcome<ServiceProfile>> {
     if (builtIn) return loadProfile({ resources, site: resources });
     const { imported, fitted } = stored(id);
-    const shared = await loadProfile({ resources, site: beside, provided }, imported === null ? fitted : {});
-    if (imported === null || !shared.ok) return shared;
-    const own = readProfile(imported.text, fitted);
-    // An import must not loosen what the administrator pinned.
-    return own.ok ? done({ ...own.value, pins: { ...own.value.pins, ...shared.value.pins } }) : own;
+    return load({ imported: imported?.text ?? null, fitted });
   }
 
   return {
@@ -129,7 +128,7 @@ export function createConnectionProfiles({
       const bytes = await readChosenFile(file, { maxBytes: maxProfileBytes, unfit: 'connection.invalid' });
       if (!bytes.ok) return bytes;
       const text = bytes.value.toString('utf8').replace(/^\uFEFF/, '');
-      const profile = readProfile(text);
+      const profile = await load({ imported: text, fitted: {} });
       if (!profile.ok) return profile;
       // What was fitted belonged to the profile before.
       return write(id, {
@@ -143,18 +142,19 @@ export function createConnectionProfiles({
       const content = imported === null ? null : (JSON.parse(imported.text) as Record<string, unknown>);
       return { name: imported?.name ?? '', content, fitted };
     },
-    restore(id, { name, content, fitted }) {
-      const text = JSON.stringify(content ?? { version: 1 }, null, 2);
-      const profile = readProfile(text, fitted);
-      if (!profile.ok) return profile;
-      return write(id, { imported: content === null ? null : { name, text }, fitted });
+    async restore(id, { name, content, fitted }) {
+      const imported = content === null ? null : { name, text: JSON.stringify(content, null, 2) };
+      const profile = await load({ imported: imported?.text ?? null, fitted });
+      return profile.ok ? write(id, { imported, fitted }) : profile;
     },
     remove: (id, part) =>
       write(id, { ...stored(id), ...(part === 'imported' && { imported: null }), fitted: {} }),
     forget: (id) => write(id, null),
 
     noteUnread(id, { operation, json, submitted }) {
-      const members = answerMembers(json, submitted);
+      const members = answerMembers(json, submitted, {
+        namesSent: isOperation(operation) && operationInfo[operation].isMatch,
+      });
       const known = unread.get(id) ?? new Map<OperationName, UnreadAnswer>();
       unread.set(id, known.set(operation, { operation, members }));
     },
@@ -169,7 +169,7 @@ export function createConnectionProfiles({
       if (!changes.ok) return changes;
       const { imported, fitted } = stored(id);
       const all = mergeChanges(fitted, changes.value);
-      const applied = applyChanges(profile.value, changes.value);
+      const applied = await load({ imported: imported?.text ?? null, fitted: all });
       return applied.ok ? write(id, { imported, fitted: all }) : applied;
     },
   };
@@ -181,33 +181,42 @@ function changesFor(
   { members }: UnreadAnswer,
   { operation, answer, ref }: Fitting,
 ): Outcome<ProfileChanges> {
-  const isText = (chosen: readonly string[]): boolean =>
-    members.some(({ path, kind }) => kind === 'text' && path.join('\n') === chosen.join('\n'));
-  const name = answer.at(-1);
-  if (name === undefined || !isText(answer)) return failed('profile.member');
-  const info = isOperation(operation) ? operationInfo[operation] : null;
-  const isBatch = info?.form === 'batch';
-  const isProtected = info !== null && !isBatch && info.gives !== 'cleartext';
-  if (isProtected && namesCleartext(name)) return failed('profile.cleartext', { subject: name });
-  const answers = { operations: { [operation]: { answer: [name] } } };
-  const around = answer.slice(0, -1);
+  const kindOf = (chosen: readonly string[] | null) =>
+    members.find(({ path }) => path.join('\n') === chosen?.join('\n'))?.kind;
+  const isText = (chosen: readonly string[] | null): boolean =>
+    ['text', 'sent'].includes(kindOf(chosen) ?? 'other');
   const withFirst = (names: readonly string[], known: readonly string[]): string[] =>
     [...new Set([...names, ...known])].slice(0, 40);
+  const info = isOperation(operation) ? operationInfo[operation] : null;
+  const isBatch = info?.form === 'batch';
+  const isMatch = info?.isMatch === true;
+  const name = answer?.at(-1);
+  if (answer === null ? !isMatch : name === '[]' || !isText(answer)) return failed('profile.member');
+  const isProtected = info !== null && !isBatch && info.gives !== 'cleartext';
+  if (name !== undefined && isProtected && namesCleartext(name))
+    return failed('profile.cleartext', { subject: name });
+  const returns = answer === null ? 'reference' : kindOf(answer) === 'sent' ? 'element' : 'value';
+  const operations = {
+    [operation]: { ...(name !== undefined && { answer: [name] }), ...(isMatch && { returns }) },
+  };
   if (!isBatch) {
+    const around = answer?.slice(0, -1) ?? [];
     if (around.includes('[]') || around.length > 2) return failed('profile.member');
-    return done({ ...answers, wrappers: withFirst(around, profile.wrappers) });
+    return done({ operations, wrappers: withFirst(around, profile.wrappers) });
   }
-  // …, the list, `[]`, the member: elements are read one level deep.
+  if (ref === null || !isText(ref)) return failed('profile.member');
+  // …, the list, `[]`, the member: elements are read one level deep. Or …, the list, `[]`.
+  const isBare = ref.at(-1) === '[]';
+  const around = isBare ? ref : ref.slice(0, -1);
   const listPath = around.slice(0, -1);
-  const refName = ref?.at(-1);
-  const isSibling = ref !== null && ref.slice(0, -1).join('\n') === around.join('\n');
+  const refName = isBare ? undefined : ref.at(-1);
+  const isSibling = answer === null || (!isBare && answer.slice(0, -1).join('\n') === around.join('\n'));
   if (around.at(-1) !== '[]' || listPath.includes('[]') || listPath.length > 2)
     return failed('profile.member');
-  if (refName === undefined || !isSibling || !isText(ref) || refName === name)
-    return failed('profile.member');
+  if (!isSibling || (refName !== undefined && refName === name)) return failed('profile.member');
   return done({
-    ...answers,
-    element: { ref: withFirst([refName], profile.element.ref) },
+    operations,
+    ...(refName !== undefined && { element: { ref: withFirst([refName], profile.element.ref) } }),
     wrappers: withFirst(listPath.slice(0, -1), profile.wrappers),
     lists: withFirst(listPath.slice(-1), profile.lists),
     ...(listPath.length === 0 && { bareLists: true }),

@@ -7,6 +7,7 @@ import {
   type Connection,
   type ConnectionDraft,
   type ConnectionView,
+  type GivenKind,
   type Environment,
   type PolicyGrants,
   type SecretName,
@@ -40,6 +41,11 @@ export interface Connections {
   saveGrants(id: string, grants: PolicyGrants): Outcome<null>;
   /** Leaves open what a policy may do, since it was changed. Failures: connection.unknown, file.*. */
   forgetGrants(id: string, policy: string): Outcome<null>;
+  /**
+   * What the portal or the administrator says of definitions, the latest of each. A definition's kind decides what its
+   * masks show: from now on no other is believed, neither the window's nor a file's. Failures: connection.unknown, file.*.
+   */
+  giveKinds(id: string, kinds: readonly GivenKind[]): Outcome<null>;
   /**
    * Replaces the built-in connection; its port differs at every start. Its secrets follow with `storeSecret`. What its
    * policies may do needs no test: the service says it when it starts.
@@ -78,7 +84,10 @@ export interface Connections {
 }
 
 export interface ConnectionsOptions {
-  readonly store: Pick<Store<Pick<SettingsDocument, 'connections' | 'active' | 'grants'>>, 'read' | 'write'>;
+  readonly store: Pick<
+    Store<Pick<SettingsDocument, 'connections' | 'active' | 'grants' | 'kinds'>>,
+    'read' | 'write'
+  >;
   readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
   readonly certificates: ClientCertificates;
   readonly parser: Pick<Parser, 'readPkcs12'>;
@@ -97,7 +106,22 @@ export function createConnections({
   newId,
   isAllowedHost = () => true,
 }: ConnectionsOptions): Connections {
-  const list = () => store.read('connections');
+  const list = () => store.read('connections').map(withGivenKinds);
+  const givenKinds = (id: string) => store.read('kinds')[id] ?? [];
+
+  function withGivenKinds(connection: Connection): Connection {
+    const given = new Map(givenKinds(connection.id).map(({ name, kind }) => [plainName(name), kind]));
+    const definitions = connection.definitions.map((definition) => ({
+      ...definition,
+      kind: given.get(plainName(definition.name)) ?? definition.kind,
+    }));
+    return { ...connection, definitions };
+  }
+
+  function setGivenKinds(id: string, kinds: readonly GivenKind[]): Outcome<null> {
+    const { [id]: _, ...others } = store.read('kinds');
+    return store.write('kinds', kinds.length === 0 ? others : { ...others, [id]: [...kinds] });
+  }
 
   function find(id: string): Outcome<Connection> {
     const found = list().find((connection) => connection.id === id);
@@ -199,6 +223,9 @@ export function createConnections({
         certificateKey: keychain.peek(certificateAccount(connection)),
         proxyPassword: keychain.peek(secretAccount(connection, { kind: 'proxyPassword' })),
         grants: grantsOf(connection, store.read('grants')[connection.id] ?? []),
+        kindsGiven: connection.definitions
+          .map(({ name }) => name)
+          .filter((name) => givenKinds(connection.id).some((given) => isSameName(given.name, name))),
       })),
 
     async save(draft) {
@@ -221,6 +248,13 @@ export function createConnections({
     async configure(id, changes) {
       const found = find(id);
       return found.ok ? put({ ...found.value, ...changes }) : found;
+    },
+
+    giveKinds(id, kinds) {
+      const found = find(id);
+      if (!found.ok) return found;
+      const others = givenKinds(id).filter(({ name }) => !kinds.some((one) => isSameName(one.name, name)));
+      return setGivenKinds(id, [...others, ...kinds].slice(-500));
     },
 
     saveGrants(id, grants) {
@@ -256,8 +290,7 @@ export function createConnections({
         const left = store.write('active', null);
         if (!left.ok) return left;
       }
-      const forgotten = setGrants(id, []);
-      if (!forgotten.ok) return forgotten;
+      for (const forgotten of [setGrants(id, []), setGivenKinds(id, [])]) if (!forgotten.ok) return forgotten;
       return store.write(
         'connections',
         list().filter((connection) => connection.id !== id),
@@ -325,6 +358,10 @@ export function createConnections({
     },
   };
 }
+
+/** A service may take a definition's name in other capitals. */
+const plainName = (name: string): string => name.trim().toLowerCase();
+const isSameName = (one: string, other: string): boolean => plainName(one) === plainName(other);
 
 /** What is known of the policies and definitions that the connection still has. */
 function grantsOf({ policies, definitions }: Connection, stored: readonly PolicyGrants[]): PolicyGrants[] {

@@ -172,7 +172,8 @@ export const calls = {
     z.strictObject({
       id,
       operation: unreadAnswer.shape.operation,
-      answer: memberPath,
+      /** Null where the elements of PatternMatch's answer hold no value. */
+      answer: memberPath.nullable(),
       /** The RefId of a batch answer's elements. */
       ref: memberPath.nullable(),
     }),

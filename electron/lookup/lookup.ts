@@ -1,9 +1,10 @@
 import type { CallInput, Handlers } from '../contract/calls.ts';
 import { type Outcome, failed, done } from '../contract/errors.ts';
+import type { Connection } from '../contract/models/connection.ts';
 import type { Lookup, Grounds } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
-import { maskCell, maskNumbers } from '../privacy/masking.ts';
+import { maskAgain, maskNumbers } from '../privacy/masking.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Reveals } from '../privacy/reveals.ts';
@@ -15,6 +16,7 @@ export interface ActiveConnection {
   readonly name: string;
   readonly environment: string;
   readonly builtIn: boolean;
+  readonly definitions: Connection['definitions'];
   readonly client: ServiceClient;
 }
 
@@ -63,13 +65,15 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
 
   function remember(
     made: Pick<Lookup, 'policy' | 'definition' | 'token' | 'masked' | 'kind' | 'caseReference' | 'requestId'>,
-    { connectionId }: ActiveConnection,
+    { connectionId, definitions }: ActiveConnection,
     requestIds = [made.requestId],
   ): Outcome<Lookup> {
+    const kind = definitions.find(({ name }) => name === made.definition)?.kind ?? null;
+    const { masked, again } = maskAgain(made.masked, kind);
     const lookup = {
       ...made,
-      // A service may be set up to mask nothing.
-      masked: maskCell(made.masked),
+      masked,
+      ...(again && { maskedAgain: true }),
       id: options.newId(),
       at: timestamp(),
       connectionId,

@@ -136,6 +136,22 @@ export function maskCell(cell: Cleartext | string): string {
   return holdsNumbersAsUtf16(text) ? hide(text) : text;
 }
 
+/**
+ * A mask of the service's, masked again where it shows a whole number or address: a service may be set up to mask nothing.
+ * `again`: whether it was. With a kind, what has all digits of one is hidden as well, whether it passes a check or not.
+ */
+export function maskAgain(
+  masked: Cleartext | string,
+  kind: DefinitionKind | null,
+): { readonly masked: string; readonly again: boolean } {
+  const text = openCleartext(masked);
+  const digits = /^[0-9 -]*$/.test(text) ? text.replaceAll(/[ -]/g, '').length : 0;
+  const isWhole = (kind === 'card' && digits >= 13) || (kind === 'ssn' && digits === 9);
+  const shown = isWhole ? mask(kind, text) : maskCell(text);
+  // The dots of a service's own mask may be others.
+  return { masked: shown, again: shown !== text && !/[•*#●×]|[Xx]{2}/.test(text) };
+}
+
 const maskNumbersOfCell = (text: string): string => outsideIds(text, maskNumbersOfPart);
 
 function maskNumbersOfPart(text: string): string {

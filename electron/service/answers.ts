@@ -27,10 +27,17 @@ const maxDepth = 4;
 /**
  * The members of an answer, each with its path from the root and the kind of what it holds, never what that is. `[]`
  * stands for the elements of a list, of which the first is looked at. Members whose names look like values, or repeat
- * what was sent, are left out.
+ * what was sent, are left out. With `namesSent`, a text that is what was sent is told from others.
  */
-export function answerMembers(json: unknown, submitted: Iterable<string>): UnreadAnswer['members'] {
-  const sent = new Set([...submitted].map((value) => value.toLowerCase()));
+export function answerMembers(
+  json: unknown,
+  submitted: Iterable<string>,
+  { namesSent = false }: { readonly namesSent?: boolean } = {},
+): UnreadAnswer['members'] {
+  const values = [...submitted].filter((value) => value !== '');
+  const sent = new Set(values.map((value) => value.toLowerCase()));
+  const isSent = (text: unknown): boolean =>
+    namesSent && typeof text === 'string' && values.some((value) => isEcho(value, text));
   const members: UnreadAnswer['members'] = [];
   const visit = (inner: unknown, path: readonly string[]): void => {
     if (path.length >= maxDepth || members.length >= maxMembers) return;
@@ -41,7 +48,8 @@ export function answerMembers(json: unknown, submitted: Iterable<string>): Unrea
         : [];
     for (const [name, value] of entries) {
       if (members.length >= maxMembers) return;
-      if (name !== '[]') members.push({ path: [...path, name], kind: kindOf(value) });
+      if (name !== '[]' || typeof value === 'string')
+        members.push({ path: [...path, name], kind: isSent(value) ? 'sent' : kindOf(value) });
       visit(value, [...path, name]);
     }
   };

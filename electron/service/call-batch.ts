@@ -4,7 +4,7 @@ import { cleartext } from '../util/cleartext.ts';
 import { isEcho, readList, isObject, memberNames } from './answers.ts';
 import type { Answer, BatchAnswer, Element, ElementAnswer } from './service-client.ts';
 import { operations } from './operations.ts';
-import type { ServiceProfile } from './profile.ts';
+import type { MatchReturns, ServiceProfile } from './profile.ts';
 import type { SessionAnswer } from './session/call-with-session.ts';
 
 interface BatchOptions {
@@ -39,6 +39,7 @@ export async function callBatch(
     emptyValues,
     elementCodes,
     refusesEcho: operations[operation].refusesEcho,
+    returns: operation === 'PatternMatch' ? profile.operations.PatternMatch.returns : null,
   };
   const answers: ElementAnswer[] = [];
   let requestId = '';
@@ -159,6 +160,8 @@ interface ElementMembers {
   readonly elementCodes: ServiceProfile['elementCodes'];
   /** Whether an answer that repeats what was sent is a failure: see `isEcho`. */
   readonly refusesEcho: boolean;
+  /** What an element that matches holds; null where nothing is to match. */
+  readonly returns: MatchReturns | null;
 }
 
 /** By position in what was sent; null where nothing came back. */
@@ -221,10 +224,14 @@ export function matchElements(
   const answers = new Array<ElementAnswer | null>(sent.length).fill(null);
   // Made only when an answer is out of order: most come back as they were sent.
   let positions: Map<string, number> | null = null;
+  const { returns, refusesEcho } = members;
   let unreadable = 0;
   for (let index = 0; index < received.length; index++) {
-    const element = received[index];
-    if (!isObject(element)) return failed('service.mismatched-answer');
+    const item = received[index];
+    const isBare = typeof item === 'string';
+    // A list of nothing but RefIds.
+    const element = isBare && returns === 'reference' ? { [members.ref[0] ?? '']: item } : item;
+    if (!isObject(element)) return failed('service.mismatched-answer', isBare ? { members: ['[]'] } : {});
     const ref = stringIn(element, members.ref);
     if (ref === null) return failed('service.mismatched-answer', { members: memberNames(element) });
     let position: number | undefined = index;
@@ -245,11 +252,19 @@ export function matchElements(
       };
       continue;
     }
+    if (returns === 'reference') {
+      answers[position] = { ref, ok: true, value: null };
+      continue;
+    }
     if (value === null) unreadable++;
-    answers[position] =
-      value !== null && members.refusesEcho && isEcho(sent[position]?.value ?? '', value)
-        ? { ref, ok: false, code: 'service.echoed-value' }
-        : answerOf(ref, value, members.emptyValues);
+    const isSent =
+      value !== null && (refusesEcho || returns !== null) && isEcho(sent[position]?.value ?? '', value);
+    if (isSent)
+      answers[position] =
+        returns === null ? { ref, ok: false, code: 'service.echoed-value' } : { ref, ok: true, value: null };
+    // Another value than the one that was sent: it is not known whose it is.
+    else if (returns === 'element') answers[position] = { ref, ok: false, code: 'service.mismatched-answer' };
+    else answers[position] = answerOf(ref, value, members.emptyValues);
   }
   if (unreadable > 0 && unreadable === received.length) {
     return failed('service.unexpected-answer', { members: memberNames(received[0]) });

@@ -9,4 +9,4 @@ export const path = z
   .string()
   .max(500)
   .regex(/^(?:\/[A-Za-z0-9._~-]+)+$/)
-  .refine((text) => !text.split('/').includes('..'));
+  .refine((text) => !text.split('/').some((segment) => segment === '..' || segment === '.'));

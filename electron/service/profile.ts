@@ -110,37 +110,22 @@ export const namesCleartext = (name: string): boolean =>
   ['value', 'cleartext', 'plaintext', 'detokenizedvalue'].includes(name.toLowerCase().replace(/[-_]/g, ''));
 
 /**
- * Whether an operation that gives cleartext lives at a path, by this profile or by the shipped one. Another operation
- * there would ask for cleartext under the name of one that needs no reason, and no count.
+ * What the elements hold that PatternMatch answers with, which the specification does not show: `value` the cleartext,
+ * `element` what was sent, that is the token, `reference` their RefIds alone.
  */
-function givesCleartext(profile: { operations: Paths }, path: string): boolean {
-  return withSession
-    .filter((name) => operationInfo[name].gives === 'cleartext')
-    .flatMap((name) =>
-      [profile.operations, shippedProfile.operations].map((paths: Paths) => plainPath(paths[name].path)),
-    )
-    .includes(plainPath(path));
-}
-type Paths = Readonly<Record<Operation, { readonly path: string }>>;
-
-/** As a careless server reads it. */
-const plainPath = (path: string): string =>
-  path
-    .replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
-    .replace(/[?;#].*$/, '')
-    .replaceAll(/\/+/g, '/')
-    .replace(/\/$/, '')
-    .toLowerCase();
+const matchReturns = z.enum(['value', 'element', 'reference']);
+export type MatchReturns = z.infer<typeof matchReturns>;
 
 const serviceProfile = z
   .strictObject({
     version: z.literal(1),
-    operations: z.strictObject(
-      Object.fromEntries(operationNames.map((name) => [name, operationProfile(name)])) as Record<
+    operations: z.strictObject({
+      ...(Object.fromEntries(operationNames.map((name) => [name, operationProfile(name)])) as Record<
         OperationName,
         ReturnType<typeof operationProfile>
-      >,
-    ),
+      >),
+      PatternMatch: operationProfile('PatternMatch').extend({ returns: matchReturns }),
+    }),
     element: z.strictObject({
       request: z.strictObject({ ref: member, value: member }),
       ref: members,
@@ -198,10 +183,6 @@ const serviceProfile = z
     for (const operation of withSession) {
       const { form, gives } = operationInfo[operation];
       if (gives === 'cleartext') continue;
-      if (givesCleartext(profile, profile.operations[operation].path)) {
-        const message = 'an operation that gives cleartext lives there';
-        context.addIssue({ code: 'custom', path: ['operations', operation, 'path'], message });
-      }
       // In an element the specification's Value is "the value, or the token, depending on the operation" (spec §2).
       const allowed = form === 'batch' ? profile.element.request.value : null;
       if (profile.operations[operation].answer.some((name) => namesCleartext(name) && name !== allowed))
@@ -212,22 +193,68 @@ const serviceProfile = z
       refuse('reporting', 'authenticate', 'extra');
   });
 
+/** All that fitting can say, and so all that is taken of it: where an answer has what. No path, no pin and no code. */
+const fittedChanges = z.strictObject({
+  operations: z
+    .strictObject({
+      ...Object.fromEntries(
+        operationNames.map((name) => [name, z.strictObject({ answer: members }).optional()]),
+      ),
+      PatternMatch: z
+        .strictObject({ answer: members.optional(), returns: matchReturns.optional() })
+        .optional(),
+    })
+    .optional(),
+  element: z.strictObject({ ref: members }).optional(),
+  wrappers: z.array(member).max(40).optional(),
+  lists: members.optional(),
+  bareLists: z.literal(true).optional(),
+});
+/** What the fitting of a connection says differently from the profile below it. */
+export type ProfileChanges = z.input<typeof fittedChanges>;
+
 export type ServiceProfile = Omit<z.infer<typeof serviceProfile>, 'operations'> & {
-  readonly operations: { readonly [N in OperationName]: OperationProfile };
+  readonly operations: { readonly [N in OperationName]: OperationProfile } & {
+    readonly PatternMatch: { readonly returns: MatchReturns };
+  };
 };
 export type ErrorMeaning = keyof ServiceProfile['errorCodes'];
-
-/** What a profile file, or the fitting of a connection, says differently from the profile below it. */
-export type ProfileChanges = Readonly<Record<string, unknown>>;
 
 /** A profile is a few kilobytes; a chosen file that is larger is something else. */
 export const maxProfileBytes = 256 * 1024;
 
+/** What a connection has of its own, above the profile that holds for all of them. */
+export interface OwnProfile {
+  /** Text of the file that was imported into it. It stands in the place of the shared one. */
+  readonly imported: string | null;
+  /** What was fitted to the answers that came. */
+  readonly fitted: unknown;
+}
+
 /**
- * Reads the text of a profile file: what of the shipped profile is different with this service. Objects are merged member
- * by member, lists are replaced. Failure: connection.invalid and, as subject, the member that is not valid.
+ * The profile that a connection works by: the only way one comes into being, wherever its parts come from. `shared` is the
+ * text of the administrator's file, the site's or the shipped one. A file says what of the shipped profile is different:
+ * objects are merged member by member, lists are replaced.
+ *
+ * Whatever the parts are, no operation that gives tokens or masks gets a path at which one of the profiles has cleartext,
+ * and what `shared` pins stays pinned. Failure: connection.invalid and, as subject, the member that is not valid.
  */
-export function readProfile(text: string, fitted: ProfileChanges = {}): Outcome<ServiceProfile> {
+export function readProfile(shared: string, own: Partial<OwnProfile> = {}): Outcome<ServiceProfile> {
+  const { imported = null, fitted = {} } = own;
+  const base = readFile(shared);
+  if (!base.ok) return base;
+  const file = imported === null ? base : readFile(imported);
+  if (!file.ok) return file;
+  const changes = fittedChanges.safeParse(fitted);
+  if (!changes.success) return invalidProfile(`fitted.${changes.error.issues[0]?.path.join('.') ?? ''}`);
+  const fit = check(mergeChanges(file.value, changes.data));
+  if (!fit.ok) return fit;
+  const profile = { ...fit.value, pins: { ...fit.value.pins, ...base.value.pins } };
+  const clash = clashOf(profile, [shippedProfile, base.value, profile]);
+  return clash === null ? done(profile) : invalidProfile(clash);
+}
+
+function readFile(text: string): Outcome<ServiceProfile> {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -237,13 +264,64 @@ export function readProfile(text: string, fitted: ProfileChanges = {}): Outcome<
   if (!isMembers(json)) return invalidProfile('not an object');
   // Of its own: the version says how the file is to be read.
   if (!Object.hasOwn(json, 'version')) return invalidProfile('version');
-  return applyChanges(mergeChanges(shippedProfile, { administration: null, ...json }), fitted);
+  return check(mergeChanges(shippedProfile, { administration: null, ...json }));
 }
 
-/** A profile with changes made to it, validated whole. Failure: connection.invalid, as for `readProfile`. */
-export function applyChanges(profile: object, changes: ProfileChanges): Outcome<ServiceProfile> {
-  const parsed = serviceProfile.safeParse(mergeChanges(profile, changes));
+function check(json: object): Outcome<ServiceProfile> {
+  const parsed = serviceProfile.safeParse(json);
   return parsed.success ? done(parsed.data) : invalidProfile(parsed.error.issues[0]?.path.join('.') ?? '');
+}
+
+interface Paths {
+  readonly operations: Readonly<Record<Operation, { readonly path: string }>>;
+}
+
+/**
+ * Where a profile has an operation that gives no cleartext at the path of one that does, by any of the profiles; null where
+ * it has none. It would ask for cleartext under a name that needs no reason and no count. What the bodies are called makes
+ * no difference, nor does the method: a service may go by either of them, or by neither.
+ */
+function clashOf(profile: ServiceProfile, profiles: readonly Paths[]): string | null {
+  const inClear = new Set(
+    withSession
+      .filter((name) => operationInfo[name].gives === 'cleartext')
+      .flatMap((name) => profiles.map(({ operations: paths }) => plainPath(paths[name].path))),
+  );
+  const { operations: own, reporting, administration } = profile;
+  const others: Readonly<Record<string, { readonly path: string } | undefined>> = {
+    'operations.CreateSession': own.CreateSession,
+    ...Object.fromEntries(
+      withSession
+        .filter((name) => operationInfo[name].gives !== 'cleartext')
+        .map((name) => [`operations.${name}`, own[name]]),
+    ),
+    'reporting.authenticate': reporting.authenticate,
+    'reporting.metrics': reporting.metrics,
+    'reporting.failures': reporting.failures,
+    ...Object.fromEntries(
+      Object.entries(administration?.operations ?? {}).map(([name, one]) => [
+        `administration.operations.${name}`,
+        one,
+      ]),
+    ),
+  };
+  for (const [place, one] of Object.entries(others))
+    if (one !== undefined && inClear.has(plainPath(one.path))) return `${place}.path`;
+  return null;
+}
+
+/** As a careless server reads it. `path` lets through less than this undoes. */
+const plainPath = (path: string): string =>
+  new URL(decodeAll(path).replaceAll(/[/\\]+/g, '/'), 'https://service.invalid').pathname
+    .replaceAll(/;[^/]*/g, '')
+    .replace(/\/$/, '')
+    .toLowerCase();
+
+function decodeAll(path: string): string {
+  const decoded = path.replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) =>
+    String.fromCharCode(parseInt(code, 16)),
+  );
+  return decoded === path ? path : decodeAll(decoded);
 }
 
 const invalidProfile = (where: string) =>

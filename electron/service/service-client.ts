@@ -91,7 +91,8 @@ export interface Element {
 
 /** What became of one element, correlated by RefId, in the order the elements were given. */
 export type ElementAnswer =
-  | { readonly ref: string; readonly ok: true; readonly value: Cleartext }
+  /** Null where it matches, and nothing came for it but what was sent. */
+  | { readonly ref: string; readonly ok: true; readonly value: Cleartext | null }
   | {
       readonly ref: string;
       readonly ok: false;

@@ -31,9 +31,10 @@ export function parseDeployment(bytes: Uint8Array): Outcome<Deployment> {
     : failed('import.invalid', { subject: wrong[0].slice(0, 300) });
 }
 
+/** Whether it goes with the workstation's shared profile is checked where it is put into place. */
 function wrongProfile({ content, fitted }: CarriedProfile): string[] {
   const text = JSON.stringify(content ?? { version: 1 });
   if (Buffer.byteLength(text) > maxProfileBytes) return ['profile'];
-  const read = readProfile(text, fitted);
+  const read = readProfile(text, { fitted });
   return read.ok ? [] : [read.failure.subject ?? 'profile'];
 }

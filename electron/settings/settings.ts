@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mapping } from '../contract/models/batch.ts';
 import { tableLayout } from '../contract/models/rows.ts';
-import { connection, policyGrants } from '../contract/models/connection.ts';
+import { connection, givenKind, policyGrants } from '../contract/models/connection.ts';
 import { count, id, instant, name } from '../contract/models/fields.ts';
 import { defaultSettings, settings } from '../contract/models/app.ts';
 import type { Migrations } from './store.ts';
@@ -76,20 +76,8 @@ export const settingsDocument = {
   ),
   /** What tests of policies found, by connection. */
   grants: entry(z.record(id, z.array(policyGrants).max(100)), {}),
-  /** Where earlier versions had the day's count. Nothing reads it. */
-  disclosures: entry(
-    z
-      .strictObject({
-        reveals: count,
-        copies: count,
-        exportedRows: count,
-        matchAnswers: count,
-        expressions: z.array(z.string().regex(/^[0-9a-f]{16}$/)),
-        day: z.string().regex(/^\d{4}-\d{2}-\d{2}$/),
-      })
-      .nullable(),
-    null,
-  ),
+  /** Kinds of definitions that the portal or the administrator gave, by connection. */
+  kinds: entry(z.record(id, z.array(givenKind).max(500)), {}),
   /** Wrong passphrases in a row, and until when the next attempt has to wait. */
   unlock: entry(
     z.strictObject({ wrong: count, until: instant.nullable(), verifierLost: z.boolean().optional() }),

@@ -68,6 +68,7 @@ async function lookupsOn(audit: Audit, steps: string[] = []) {
           name: 'Acme',
           environment: 'test',
           builtIn: false,
+          definitions: [],
           client: client as unknown as ServiceClient,
         }),
       ),

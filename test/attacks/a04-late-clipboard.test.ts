@@ -75,7 +75,14 @@ async function app() {
     activeId: () => 'c1',
     active: async () => {
       if (held.active) await new Promise<void>((resolve) => (answerActive = resolve));
-      return done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn: false, client });
+      return done({
+        connectionId: 'c1',
+        name: 'Acme',
+        environment: 'test',
+        builtIn: false,
+        definitions: [],
+        client,
+      });
     },
     gate: gateWith({
       audit: auditWith(() => Promise.resolve(done((end) => void ends.push(end)))),

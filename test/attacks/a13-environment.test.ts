@@ -36,6 +36,7 @@ async function office(withSecret = true) {
     ['connections', []],
     ['active', null],
     ['grants', {}],
+    ['kinds', {}],
   ]);
   let names: readonly string[] = [];
   const keyring = fakeKeyring();

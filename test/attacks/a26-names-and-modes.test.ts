@@ -23,7 +23,7 @@ test('a policy may have any name: its password is stored, shown as stored and fo
   });
   const connections = createConnections({
     store: {
-      read: (key) => (key === 'connections' ? stored : key === 'grants' ? {} : null) as never,
+      read: (key) => (key === 'connections' ? stored : key === 'active' ? null : {}) as never,
       write: (key, value) => {
         if (key === 'connections') stored = structuredClone(value) as Connection[];
         return done(null);

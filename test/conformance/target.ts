@@ -173,7 +173,9 @@ export class Target {
     const values = operations[operation as SessionOperation].answer;
     return list
       .map((one) => {
-        const [ref, value] = [textIn(one, element.ref, []), textIn(one, values, [])];
+        // A list of nothing but RefIds.
+        const ref = typeof one === 'string' ? one : textIn(one, element.ref, []);
+        const value = textIn(one, values, []);
         return { ...(ref !== null && { RefId: ref }), ...(value !== null && { Value: value }) };
       })
       .sort((one, other) => String(one.RefId).localeCompare(String(other.RefId), 'en', { numeric: true }));

@@ -5,6 +5,7 @@ import { Pool } from 'undici';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
 import { runService, type ServiceFacts } from '../../electron/built-in-service/service.ts';
 import type { Seed } from '../../electron/built-in-service/seed.ts';
+import type { MatchReturns } from '../../electron/service/profile.ts';
 import { createAuthority } from '../faults/certificates.ts';
 import profile from './other-service-profile.json' with { type: 'json' };
 
@@ -97,10 +98,14 @@ export interface OtherService {
  * A second tokenization service: other paths, methods and names of members, added members in every answer, elements in
  * another order, sessions of four seconds, error codes and claims of its own, a tenant in the sign-in, dates as
  * MM/DD/YYYY in a query, `1s` as the limit. Behind it the built-in service does the work, so that what it answers is
- * right; only `other-service-profile.json` tells a client about the difference.
+ * right; only `other-service-profile.json` tells a client about the difference. `matches`: what PatternMatch answers with.
  */
 export async function startOtherService(
-  options: { readonly sessionSeconds?: number; readonly requestsPerSecond?: number } = {},
+  options: {
+    readonly sessionSeconds?: number;
+    readonly requestsPerSecond?: number;
+    readonly matches?: MatchReturns;
+  } = {},
 ): Promise<OtherService> {
   const behind = await runService({
     secret: new Uint8Array(32).fill(11),
@@ -147,7 +152,9 @@ export async function startOtherService(
     const answer = await passed.body.text();
     const kept = ['x-requestid', 'x-rate-limit-remaining', 'x-rate-limit-reset', 'allow'];
     const found = Object.entries(passed.headers).filter(([name]) => kept.includes(name));
-    const json = retell(route, passed.statusCode, parse(answer), tickets);
+    const told = retell(route, passed.statusCode, parse(answer), tickets);
+    const isMatch = route?.operation === 'PatternMatch' && passed.statusCode === 200;
+    const json = isMatch ? retellMatches(told, sent, options.matches ?? 'value') : told;
     return {
       status: passed.statusCode,
       headers: {
@@ -283,6 +290,17 @@ function retellRow(route: Route | undefined, { RefId, Value, Error: problem }: R
     note: 'added',
     ...(RefId !== undefined && { id: RefId }),
     ...(problem === undefined ? { [isClear ? 'clearText' : 'surrogate']: Value } : { problem }),
+  };
+}
+
+/** The rows that match, with their values, as they were sent, or with their RefIds alone. */
+function retellMatches(told: unknown, sent: string, matches: MatchReturns): unknown {
+  if (matches === 'value') return told;
+  const { rows, ...rest } = told as { rows: { id: string }[] };
+  const asSent = (parse(sent) as { rows: { id: string }[] }).rows;
+  return {
+    ...rest,
+    rows: rows.map(({ id }) => (matches === 'reference' ? { id } : asSent.find((row) => row.id === id))),
   };
 }
 

@@ -43,7 +43,9 @@ export async function exportJob(
   const opened = await job.openStore();
   if (!opened.ok) return opened;
   const store = opened.value;
-  const choice = { ...asked, content: contentOf(asked, job.work) };
+  const { valueless } = job.view();
+  const valued = job.work.filter(({ plan }) => !valueless.includes(plan.column));
+  const choice = { ...asked, content: contentOf(asked, valued) };
   // The file's name and the audit line would say what it doesn't hold.
   if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
   const act = holdsCleartext(choice) ? cleartextAct(spec, choice, store.tally) : null;

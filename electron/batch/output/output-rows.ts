@@ -2,7 +2,7 @@ import { done, failed, type FailureCode, type Outcome } from '../../contract/err
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
 import { openCleartext } from '../../util/cleartext.ts';
-import { mask, maskReason } from '../../privacy/masking.ts';
+import { mask, maskAgain, maskReason } from '../../privacy/masking.ts';
 import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import { readChunk, type Chunk, type Format, type RowSource } from '../reading/read-rows.ts';
@@ -230,7 +230,7 @@ const join = (texts: readonly string[]): string => texts.join('; ');
 const reasonOf = (code: FailureCode): string => rowReasons[code] ?? 'Failed';
 
 const matchText = (state: string | undefined): string =>
-  state === rowStates.ok ? 'yes' : state === rowStates.unmatched ? 'no' : '';
+  state === rowStates.ok || state === rowStates.matched ? 'yes' : state === rowStates.unmatched ? 'no' : '';
 
 /** What the name of a column with results ends with. */
 function suffixOf({ plan }: ColumnWork, { content }: Choice): string {
@@ -252,9 +252,8 @@ const canWriteResult = (
 function resultOf({ plan, kind }: ColumnWork, result: string, choice: Choice): string | null {
   if (!yieldsMasks(plan.operation)) return result;
   if (choice.content === 'tokens') return null;
-  return plan.operation !== 'mask' && choice.content === 'masked' && result !== ''
-    ? mask(kind, result)
-    : result;
+  if (plan.operation === 'mask') return maskAgain(result, kind).masked;
+  return choice.content === 'masked' && result !== '' ? mask(kind, result) : result;
 }
 
 const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>

@@ -170,7 +170,7 @@ export function showCanary(
     const maskedAs = inputMask(one, masked);
     const hidden = maskedAs === null ? '' : openCleartext(value);
     const reason = slot.reason === undefined ? null : maskReason(slot.reason, hidden, kind);
-    const isToken = isOk && plan.operation !== 'tokenize';
+    const isToken = (isOk || state === 'matched') && plan.operation !== 'tokenize';
     return [
       {
         row,

@@ -144,7 +144,10 @@ export function collectResults(pending: PendingChunk, columns: readonly ColumnWo
   for (const [row, code] of pending.flaws) flaws[row] = code;
   const only = results.length === 1 ? results[0]?.states : undefined;
   if (only !== undefined) {
-    return { states: only.replaceAll(rowStates.kept, rowStates.failed), flaws, columns: results };
+    const states = only
+      .replaceAll(rowStates.kept, rowStates.failed)
+      .replaceAll(rowStates.matched, rowStates.ok);
+    return { states, flaws, columns: results };
   }
   const matching = results.filter((_, c) => columns[c]?.plan.operation === 'match');
   const stateOfRow = (row: number): StateLetter => {

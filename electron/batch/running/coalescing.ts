@@ -216,9 +216,14 @@ export function applyAnswer(call: BatchCall, slots: readonly Slot[], answer: Bat
   for (const element of answer.elements) {
     const slot = slots[Number(element.ref) - first];
     if (slot?.state !== 'pending') continue;
-    slot.state = element.ok ? rowStates.ok : rowStates.failed;
-    slot.text = element.ok ? element.value : cleartext(element.code);
-    if (!element.ok && element.reason !== undefined) slot.reason = element.reason;
+    if (element.ok) {
+      slot.state = element.value === null ? rowStates.matched : rowStates.ok;
+      slot.text = element.value ?? cleartext('');
+    } else {
+      slot.state = rowStates.failed;
+      slot.text = cleartext(element.code);
+      if (element.reason !== undefined) slot.reason = element.reason;
+    }
   }
   const isMatch = 'pattern' in call;
   for (const slot of slots) {

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../storing/journal.ts';
 import { isRetriable } from '../storing/results.ts';
 
 /** What the journal says of a job besides its tally. */
-export type JobFigures = Pick<Job, 'values' | 'failures'>;
+export type JobFigures = Pick<Job, 'values' | 'failures' | 'valueless'>;
 
 /**
  * Values and failures of a journal, which is read on from where the last call ended: a running job's figures are asked
@@ -22,6 +22,8 @@ export function createFiguresReader(plannedColumns: readonly number[]): FiguresR
   let all = 0;
   let failed = 0;
   let isComplete = true;
+  /** By mapped column: cells with a value, and those that match without one. */
+  let values: { ok: number; matched: number }[] = [];
   const groups = new Map<string, FailureGroup>();
 
   function add(column: number | null, codes: JournalEntry['counts']['codes'], startRow: number): void {
@@ -52,6 +54,9 @@ export function createFiguresReader(plannedColumns: readonly number[]): FiguresR
       all += column.cells;
       failed += column.failed;
       add(plannedColumns[index] ?? null, column.codes, start.row);
+      const sum = (values[index] ??= { ok: 0, matched: 0 });
+      sum.ok += column.ok;
+      sum.matched += column.matched;
     });
   }
 
@@ -59,6 +64,7 @@ export function createFiguresReader(plannedColumns: readonly number[]): FiguresR
     reset() {
       counted = all = failed = 0;
       isComplete = true;
+      values = [];
       groups.clear();
     },
     read(entries) {
@@ -68,6 +74,10 @@ export function createFiguresReader(plannedColumns: readonly number[]): FiguresR
       }
       return {
         values: isComplete ? { all, failed } : null,
+        valueless: plannedColumns.filter((_, index) => {
+          const { ok = 0, matched = 0 } = values[index] ?? {};
+          return matched > 0 && ok === 0;
+        }),
         failures: [...groups.values()].sort((a, b) => b.count - a.count || a.firstRow - b.firstRow),
       };
     },

@@ -102,6 +102,7 @@ export function viewJob({ spec, stored, store, figures, rate, runWaiting }: JobS
     tally,
     values: figures.values,
     failures: [...figures.failures],
+    valueless: [...figures.valueless],
     committed: tally.rows,
     unsent: stored.total === null ? null : Math.max(0, stored.total - tally.rows),
     // While it waits, the rate of the last seconds says nothing about the next ones.

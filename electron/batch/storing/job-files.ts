@@ -78,6 +78,7 @@ const storedState = z.object({
   tally,
   values: job.shape.values.default(null),
   failures: job.shape.failures.default([]),
+  valueless: job.shape.valueless.default([]),
   committed: z.number(),
   /** Whether failed rows are being tried again. */
   retrying: z.boolean(),
@@ -102,6 +103,7 @@ export const initialState: StoredState = {
   tally: emptyTally,
   values: { all: 0, failed: 0 },
   failures: [],
+  valueless: [],
   committed: 0,
   retrying: false,
   retryCode: null,

@@ -50,7 +50,7 @@ export function formatLine(entry: JournalEntry, synced: number): string {
     [rows, ok, failed, unmatched, blank],
     codes,
     synced,
-    columns?.map((column) => [column.cells, column.failed, column.codes]),
+    columns?.map((column) => [column.cells, column.failed, column.codes, column.ok, column.matched]),
   ]);
   return `${text} ${crc32(text).toString(16)}\n`;
 }
@@ -68,7 +68,8 @@ type StoredLine = [
   codes: ChunkCounts['codes'],
   synced: number,
   /** Absent in lines of an earlier version. */
-  columns?: [cells: number, failed: number, codes: ColumnCounts['codes']][] | null,
+  columns?:
+    [cells: number, failed: number, codes: ColumnCounts['codes'], ok?: number, matched?: number][] | null,
 ];
 
 const linesPerTurn = 1_000;
@@ -120,7 +121,15 @@ function parseLine(line: string): Pick<JournalLine, 'entry' | 'synced'> | null {
     cells,
   ] = JSON.parse(text) as StoredLine;
   const [rows, ok, failed, unmatched, blank] = numbers;
-  const columns = cells?.map(([all, bad, why]) => ({ cells: all, failed: bad, codes: why })) ?? null;
+  // Before matches without a value were known, there were none.
+  const columns =
+    cells?.map(([all, bad, why, good = 0, matched = 0]) => ({
+      cells: all,
+      failed: bad,
+      codes: why,
+      ok: good,
+      matched,
+    })) ?? null;
   const entry = {
     chunk,
     offset,

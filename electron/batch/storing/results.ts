@@ -11,6 +11,8 @@ export const rowStates = {
   ok: 'o',
   failed: 'f',
   unmatched: 'u',
+  /** It matches, and the service gave no value: there is no cleartext. A cell only: its row is ok. */
+  matched: 'm',
   blank: 'b',
   /** Left as it came in and never sent. A cell only: its row is failed. */
   kept: 'k',
@@ -37,7 +39,7 @@ export interface ColumnResults {
 
 /** The results of one chunk of rows. The rows themselves stay in the source. */
 export interface ChunkResults {
-  /** One letter a row; never `kept`. */
+  /** One letter a row; never `kept` or `matched`. */
   readonly states: string;
   /** Why a row failed as a whole, by its index. */
   readonly flaws: Readonly<Record<number, FailureCode>>;
@@ -65,6 +67,10 @@ export interface ColumnCounts {
   /** Those of rows that could not be sent among them, which have no code of their own. */
   readonly failed: number;
   readonly codes: CodeCounts;
+  /** Those with a result. */
+  readonly ok: number;
+  /** Those that match and have no value. */
+  readonly matched: number;
 }
 
 /**
@@ -144,11 +150,15 @@ export function countChunk(results: ChunkResults): ChunkCounts {
 function countColumn({ states, values }: ColumnResults): ColumnCounts {
   let cells = 0;
   let failed = 0;
+  let ok = 0;
+  let matched = 0;
   const codes: Partial<Record<FailureCode, [number, number]>> = {};
   for (let row = 0; row < states.length; row++) {
     const state = states[row];
     if (state === rowStates.blank) continue;
     cells += 1;
+    if (state === rowStates.ok) ok += 1;
+    if (state === rowStates.matched) matched += 1;
     if (state === rowStates.kept) failed += 1;
     if (state !== rowStates.failed) continue;
     failed += 1;
@@ -157,7 +167,7 @@ function countColumn({ states, values }: ColumnResults): ColumnCounts {
     if (known === undefined) codes[code] = [1, row];
     else known[0] += 1;
   }
-  return { cells, failed, codes };
+  return { cells, failed, codes, ok, matched };
 }
 
 export const emptyTally: Tally = { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0 };

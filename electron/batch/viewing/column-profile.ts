@@ -38,8 +38,9 @@ export async function profileColumn(
       if (loaded.results.flaws[index] !== undefined) counts.failed += 1;
       if (state === 'failed') counts.failed += 1;
       else if (state === 'unmatched') counts.unmatched += 1;
-      else if (state === 'blank' || isBlank(text)) counts.blank += 1;
-      else {
+      else if (state === 'blank' || (isBlank(text) && state !== 'matched')) counts.blank += 1;
+      // Behind such a cell there is no value.
+      else if (state !== 'matched') {
         bars.length.add(String(lengthOf(text)));
         const brand = cardBrand(text);
         if (brand !== null) bars.brand.add(brand);

@@ -2,8 +2,9 @@ import { done, type Outcome } from '../../contract/errors.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/rows.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
+import { givenBy } from '../../contract/operations.ts';
 import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
-import { mask, maskCell, maskReason } from '../../privacy/masking.ts';
+import { mask, maskAgain, maskCell, maskReason } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';
@@ -97,10 +98,13 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   const letter = answers?.states[index];
   if (work !== null && letter === rowStates.ok) {
     const result = answers?.values[index];
-    return { text: result === undefined ? '' : clip(showResult(result, work)), state: 'ok' };
+    if (result === undefined) return { text: '', state: 'ok' };
+    const isAgain = givenBy(work.operation) === 'mask' && maskAgain(result, work.kind).again;
+    return { text: clip(showResult(result, work)), state: 'ok', ...(isAgain && { maskedAgain: true }) };
   }
   const field = table.value(index, shown.source);
-  const isToken = tokenOf !== null && results.columns[tokenOf]?.states[index] === rowStates.ok;
+  const tokenState = tokenOf === null ? undefined : results.columns[tokenOf]?.states[index];
+  const isToken = tokenState === rowStates.ok || tokenState === rowStates.matched;
   const shownField = showInput(field, { maskedAs, isToken });
   const text = fallsBack ? clip(shownField) : '';
   if (work === null) return { text, state: 'kept' };

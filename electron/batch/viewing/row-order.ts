@@ -10,6 +10,7 @@ const plainNumber = /^[+-]?\d{1,15}(?:\.\d{1,15})?$/;
 const stateRanks: Readonly<Record<ResultRow['cells'][number]['state'], number>> = {
   ok: 0,
   kept: 0,
+  matched: 0,
   unmatched: 1,
   failed: 2,
   blank: 3,

@@ -292,6 +292,8 @@ export const job = z.strictObject({
   values: z.strictObject({ all: count, failed: count }).nullable(),
   /** The most frequent first. */
   failures: z.array(failureGroup),
+  /** Columns of the source whose matches came without a value: there is no cleartext, only rows that match. */
+  valueless: z.array(count),
   /** Rows committed to disk: where a resume starts. */
   committed: count,
   /** Rows of the source that have no result, since they were not sent; null while their number is not known. */

@@ -12,6 +12,10 @@ export type DefinitionKind = z.infer<typeof definitionKind>;
 const tokenDefinition = z.strictObject({ name, label: name, kind: definitionKind });
 export type TokenDefinition = z.infer<typeof tokenDefinition>;
 
+/** What the portal or the administrator says that a definition protects. */
+export const givenKind = tokenDefinition.omit({ label: true });
+export type GivenKind = z.infer<typeof givenKind>;
+
 /** A client certificate as the screen names it; the file is stored encrypted, its key in the keychain. */
 export const clientCertificate = z.strictObject({
   subject: z.string().max(300),
@@ -75,7 +79,13 @@ export const memberPath = z.array(z.string().min(1).max(100)).min(1).max(4);
 export const unreadAnswer = z.strictObject({
   operation: z.enum(['CreateSession', ...operation.options]),
   members: z
-    .array(z.strictObject({ path: memberPath, kind: z.enum(['text', 'number', 'list', 'object', 'other']) }))
+    .array(
+      z.strictObject({
+        path: memberPath,
+        /** `sent`: a text that was sent, and came back. Told of PatternMatch only. */
+        kind: z.enum(['text', 'sent', 'number', 'list', 'object', 'other']),
+      }),
+    )
     .max(60),
 });
 export type UnreadAnswer = z.infer<typeof unreadAnswer>;
@@ -111,6 +121,8 @@ export const connectionView = connection.extend({
   proxyPassword: secretState,
   /** Of the policies that were tested since the address last changed. */
   grants: z.array(policyGrants).max(100),
+  /** Names of the definitions whose kind is the portal's or the administrator's word, and not the person's. */
+  kindsGiven: z.array(name).max(500),
 });
 export type ConnectionView = z.infer<typeof connectionView>;
 

@@ -9,8 +9,9 @@ export const lookup = z.strictObject({
   policy: name,
   definition: name,
   token: value,
-  /** As the service's own GetMasked gave it. */
+  /** As the service's own GetMasked gave it, or masked again where that showed a whole number. */
   masked: z.string(),
+  maskedAgain: z.boolean().optional(),
   /** How it came about. */
   kind: z.enum(['masked', 'tokenized', 'translated']),
   /** The case of the last act that gave one. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { failureCodes } from '../errors.ts';
 import { count, id } from './fields.ts';
 
-export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'blank']);
+/** `matched`: a cell that matches, and that the service gave no value for. */
+export const cellState = z.enum(['kept', 'ok', 'failed', 'unmatched', 'matched', 'blank']);
 export type CellState = z.infer<typeof cellState>;
 
 /** One row as the window gets it: results masked, source columns as they are unless they hold cleartext. */
@@ -17,6 +18,8 @@ const resultRow = z.strictObject({
       text: z.string(),
       state: cellState,
       code: z.enum(failureCodes).optional(),
+      /** The service's mask showed a whole number, and was masked again. */
+      maskedAgain: z.boolean().optional(),
       reason: z.string().optional(),
     }),
   ),

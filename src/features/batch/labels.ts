@@ -227,6 +227,12 @@ export function formatSum({ tally, unsent, plan }: Pick<Job, 'tally' | 'unsent' 
   return unsent === null ? `${sum}; the rest of the file was not sent` : sum;
 }
 
+/** Why there is nothing to reveal, and what a person can do about it. */
+export function formatValueless({ valueless, columns }: Pick<Job, 'valueless' | 'columns'>): string {
+  const names = valueless.map((column) => columns[column] ?? '').join(', ');
+  return `The service says which rows match in ${names} and gives no values. To see those, export the matches and detokenize them in a batch of their own.`;
+}
+
 /** Why a job paused by itself. The column is named where the job has several. */
 export function formatBraked(
   { column, failed, of, isCanary }: NonNullable<Job['braked']>,

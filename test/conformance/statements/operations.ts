@@ -185,11 +185,16 @@ export const operations: readonly Statement[] = [
       found.map(({ RefId }) => RefId),
       ['r1'],
     );
+    const { returns } = target.profile.operations.PatternMatch;
+    const [given] = found.map(({ Value }) => Value);
+    if (returns === 'value') assert.ok(given === values[1], 'the profile says that it answers the cleartext');
+    if (returns === 'element')
+      assert.ok(given === tokens[1], 'the profile says that it answers what was sent');
     const none = target.elementsOf(
       await target.call('PatternMatch', { ...base, regex: '^no such thing$', elements }),
     );
     assert.deepEqual(none, []);
-    return undefined;
+    return `what comes back is not shown; here, the ${returns}`;
   }),
   statement('4', 'Batch: RefId is the correlation identifier', async (target) => {
     const { base, values } = await target.tokens('BatchTokenize');

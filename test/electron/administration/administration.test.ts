@@ -53,15 +53,16 @@ async function open({ builtIn = true, passphrase = '', profile = (one) => one }:
   const harness = await openHarness();
   const connection: Connection = { ...harness.connection, builtIn, policies: ['analyst'] };
   const { keychain, entries } = memoryKeychain();
-  const stored: { connections: Connection[]; active: unknown; grants: unknown } = {
+  const stored: { connections: Connection[]; active: unknown; grants: unknown; kinds: unknown } = {
     grants: {},
+    kinds: {},
     connections: [connection],
     active: { connectionId: connection.id, policy: 'analyst' },
   };
   const connections = createConnections({
     store: {
-      read: ((key: 'connections' | 'active' | 'grants') => stored[key]) as never,
-      write: (key: 'connections' | 'active' | 'grants', next: never) => {
+      read: ((key: keyof typeof stored) => stored[key]) as never,
+      write: (key: keyof typeof stored, next: never) => {
         stored[key] = next;
         return done(null);
       },
@@ -234,6 +235,28 @@ describe('1.7, 2.9 token definitions', () => {
       definition: 'gift-card',
       note: 'card, mask shows 6 and 4, enabled',
     });
+  });
+
+  it('have the kind that the portal says, whatever the connection says', async () => {
+    const { handlers, own, connections, passwordOf } = await open({ builtIn: false });
+    value(await handlers['administration.signIn']({ user: 'admin', password: typed(passwordOf('admin')) }));
+    const { builtIn: _, clientCertificate: _none, ...rest } = own();
+    const definitions = [
+      { name: 'ssn', label: 'Mine', kind: 'email' as const },
+      { name: 'card-number', label: 'Card', kind: 'text' as const },
+      { name: 'unlisted', label: 'Other', kind: 'text' as const },
+    ];
+    value(await connections.save({ ...rest, definitions }));
+    expect(own().definitions).toEqual(definitions);
+    value(await handlers['administration.load']({}));
+    const told = [
+      { name: 'ssn', label: 'Mine', kind: 'ssn' },
+      { name: 'card-number', label: 'Card', kind: 'card' },
+      { name: 'unlisted', label: 'Other', kind: 'text' },
+    ];
+    expect(own().definitions).toEqual(told);
+    value(await connections.save({ ...rest, definitions }));
+    expect(own().definitions).toEqual(told);
   });
 
   it('leave the connection when they are disabled, and come back', async () => {

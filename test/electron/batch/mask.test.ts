@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { openCleartext } from '../../../electron/util/cleartext.ts';
+import { cleartext, openCleartext } from '../../../electron/util/cleartext.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import type { ColumnPlan } from '../../../electron/contract/models/batch.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
@@ -138,6 +138,30 @@ describe('a batch of masks', () => {
   });
 });
 
+it('a mask of the service that shows a whole number is masked again, in the table and in a file', async () => {
+  const masks: Record<string, string> = {
+    t1: '4111111111111111',
+    t2: '411111******1111',
+    t3: '4111111111111112',
+  };
+  app.service.answer = (_call, elements) =>
+    done({
+      requestId: 'r',
+      elements: elements.map(({ ref, value }) => ({ ref, ok: true, value: cleartext(masks[value] ?? '') })),
+    });
+  const jobId = await begin('token\nt1\nt2\nt3\n', [mask(0)]);
+  await app.until(jobId, 'finished');
+  const { rows } = valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 5 }));
+  expect(rows.map(({ cells }) => cells[0])).toEqual([
+    { text: '411111••••••1111', state: 'ok', maskedAgain: true },
+    { text: '411111******1111', state: 'ok' },
+    { text: '411111••••••1112', state: 'ok', maskedAgain: true },
+  ]);
+  expect(valueOf(await app.export(jobId, { content: 'masked', newline: '\n' }))).toBe(
+    'token\n411111••••••1111\n411111******1111\n411111••••••1112\n',
+  );
+});
+
 it('who may only mask gets the masks of a list from the built-in service, and no cleartext is anywhere', async () => {
   const service = await runService({ secret: randomBytes(32), seed: seed as Seed });
   const { facts } = service;
@@ -165,7 +189,7 @@ it('who may only mask gets the masks of a list from the built-in service, and no
         clears.map((value, i) => ({ ref: String(i), value })),
         {},
       ),
-    ).elements.map((one) => (one.ok ? openCleartext(one.value) : ''));
+    ).elements.map((one) => (one.ok ? openCleartext(one.value ?? '') : ''));
     side.audited.length = 0;
     const sourceId = await own.open(await own.write('in.csv', `token\n${tokens.join('\n')}\nno token\n`));
     const plan = planOf([mask(0, { policy: 'mask-only', definition: 'free-text' })]);

@@ -288,10 +288,30 @@ describe('an import', () => {
   });
 });
 
+test('a person’s file of connections gives no kinds, and takes none back', async () => {
+  const app = await opened({ options: { deployment } });
+  const [definition] = acme.definitions;
+  const definitions = [{ name: 'card', label: 'Card', ...definition, kind: 'text' as const }];
+  valueOf(await importAll(app, { ...deployment, connections: [{ ...acme, definitions }] }));
+  const other = { ...acme, name: 'Other', baseUrl: 'https://other.example', definitions };
+  valueOf(await importAll(app, { ...deployment, connections: [other] }));
+  expect((await connectionsOf(app)).connections).toMatchObject([
+    { definitions: [{ kind: 'card' }], kindsGiven: ['card'] },
+    { definitions: [{ kind: 'text' }], kindsGiven: [] },
+  ]);
+});
+
 describe('what the administrator provides', () => {
   test('is there at the first start, and is not forced upon a person who has connections', async () => {
     const first = await opened({ options: { deployment } });
     expect((await connectionsOf(first)).connections).toMatchObject([acme]);
+    // What the masks of a definition show is the administrator's to say.
+    const id = (await connectionsOf(first)).connections[0]?.id ?? null;
+    const definitions = [{ name: 'card', label: 'Mine', kind: 'email' as const }];
+    valueOf(await first.ask('connections.save', { ...acme, id, definitions }));
+    expect((await connectionsOf(first)).connections).toMatchObject([
+      { definitions: [{ name: 'card', label: 'Mine', kind: 'card' }], kindsGiven: ['card'] },
+    ]);
     const home = path.join(first.home, 'again');
     fs.mkdirSync(home);
     const document = JSON.parse(fs.readFileSync(path.join(first.home, 'desk.json'), 'utf8')) as object;

@@ -26,15 +26,16 @@ async function open() {
     apiKeyExpires: '2026-12-01',
   };
   const { keychain, entries } = memoryKeychain();
-  const stored: { connections: Connection[]; active: unknown; grants: unknown } = {
+  const stored: { connections: Connection[]; active: unknown; grants: unknown; kinds: unknown } = {
     grants: {},
+    kinds: {},
     connections: [connection],
     active: null,
   };
   const connections = createConnections({
     store: {
-      read: ((key: 'connections' | 'active' | 'grants') => stored[key]) as never,
-      write: (key: 'connections' | 'active' | 'grants', next: never) => {
+      read: ((key: keyof typeof stored) => stored[key]) as never,
+      write: (key: keyof typeof stored, next: never) => {
         stored[key] = next;
         return done(null);
       },

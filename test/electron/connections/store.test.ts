@@ -12,6 +12,7 @@ import {
   connectionView,
   type Connection,
   type ConnectionDraft,
+  type GivenKind,
   type PolicyGrants,
 } from '../../../electron/contract/models/connection.ts';
 import { createClientCertificates } from '../../../electron/connections/client-certificates.ts';
@@ -56,6 +57,7 @@ interface Settings {
   connections: Connection[];
   active: AppState['active'];
   grants: Record<string, PolicyGrants[]>;
+  kinds: Record<string, GivenKind[]>;
 }
 
 interface Earlier {
@@ -67,7 +69,7 @@ interface Earlier {
 /** An app over what an earlier one left, where there is one. */
 function app(earlier: Earlier | null = null, certificateFolder = folder) {
   const { settings, keyring, names }: Earlier = earlier ?? {
-    settings: { connections: [], active: null, grants: {} },
+    settings: { connections: [], active: null, grants: {}, kinds: {} },
     keyring: fakeKeyring(),
     names: [],
   };
@@ -124,6 +126,7 @@ test('a connection is stored, its secrets are in the keychain only, and the wind
     certificateKey: 'missing',
     proxyPassword: 'missing',
     grants: [],
+    kindsGiven: [],
   });
   expect(JSON.stringify([view, settings])).not.toMatch(/key-1|pass-1/);
   expect([...keyring.entries.values()]).toEqual(['key-1', 'pass-1']);
@@ -240,7 +243,7 @@ test('the secrets of a removed connection are removed', async () => {
   keyring.mood = 'open';
   expect(await connections.remove('c1')).toEqual(done(null));
   expect([...keyring.entries.values()]).not.toContain('key-1');
-  expect(settings).toEqual({ connections: [], active: null, grants: {} });
+  expect(settings).toEqual({ connections: [], active: null, grants: {}, kinds: {} });
 });
 
 test('a connection that never had a secret can be removed while there is no keyring', async () => {
@@ -501,4 +504,40 @@ test('what a test of a policy found is stored until the address changes, or the 
   value(await connections.save({ ...draft, id: 'c1' }));
   expect(connections.views()[0]?.grants).toEqual([]);
   expect(connections.saveGrants('c9', found)).toEqual(failed('connection.unknown'));
+});
+
+test('a kind that the portal or the administrator gave is believed, and no other', async () => {
+  const { connections, settings } = app();
+  value(await connections.save({ ...draft, definitions: [{ name: 'Account', label: 'A', kind: 'card' }] }));
+  const kindsOf = () => value(connections.find('c1')).definitions.map(({ name, kind }) => [name, kind]);
+  expect(kindsOf()).toEqual([['Account', 'card']]);
+  value(connections.giveKinds('c1', [{ name: 'Account', kind: 'text' }]));
+  expect(kindsOf()).toEqual([['Account', 'text']]);
+  expect(connections.views()[0]?.kindsGiven).toEqual(['Account']);
+  // Neither by a change, nor in other capitals, nor after it was gone for a while, nor on the disk.
+  const save = (...names: string[]) =>
+    connections.save({
+      ...draft,
+      id: 'c1',
+      definitions: names.map((name) => ({ name, label: 'A', kind: 'card' as const })),
+    });
+  value(await save('Account'));
+  expect(kindsOf()).toEqual([['Account', 'text']]);
+  value(await save('other'));
+  expect(kindsOf()).toEqual([['other', 'card']]);
+  value(await save('ACCOUNT'));
+  expect(kindsOf()).toEqual([['ACCOUNT', 'text']]);
+  for (const { definitions } of settings.connections) for (const one of definitions) one.kind = 'card';
+  expect(connections.list()[0]?.definitions).toEqual([{ name: 'ACCOUNT', label: 'A', kind: 'text' }]);
+  // The latest word holds, and what others are of is not touched.
+  value(connections.giveKinds('c1', [{ name: 'ssn', kind: 'ssn' }]));
+  value(connections.giveKinds('c1', [{ name: 'account', kind: 'email' }]));
+  value(await save('Account', 'ssn', 'other'));
+  expect(kindsOf()).toEqual([
+    ['Account', 'email'],
+    ['ssn', 'ssn'],
+    ['other', 'card'],
+  ]);
+  value(await connections.remove('c1'));
+  expect(settings.kinds).toEqual({});
 });

@@ -31,10 +31,13 @@ function open(
     translate: (...call: unknown[]) => (steps.push(['Translate', ...call]), answer('999')),
     ...answers,
   } as unknown as ServiceClient;
+  const definitions = [{ name: subject.definition, label: 'SSN', kind: 'ssn' as const }];
   const options: LookupOptions = {
     activeId: () => 'c1',
     active: () =>
-      Promise.resolve(done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn, client })),
+      Promise.resolve(
+        done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn, definitions, client }),
+      ),
     gate: gateWith({
       audit: auditWith((intent) => {
         steps.push(['begin', intent.action, intent.reason, intent.caseReference]);
@@ -80,9 +83,22 @@ test('a mask of the service that shows a whole number is masked again', async ()
   const unmasked = () => Promise.resolve(done({ value: cleartext, requestId: 'req-1' }));
   const { app, steps } = open({}, { getMasked: unmasked });
   const found = value(await app['lookup.mask']({ ...subject, token }));
-  expect(found.masked).toBe('411111••••••1111');
+  expect(found).toMatchObject({ masked: '411111••••••1111', maskedAgain: true });
   value(await app['lookup.copy']({ what: 'masked', lookupId: found.id, ...reason }));
   expect(steps).toContainEqual(['clipboard', '411111••••••1111']);
+});
+
+test.each([
+  ['078051120', '•••••1120', true],
+  ['078-05-1120', '•••-••-1120', true],
+  ['jane.roe@example.com', 'j•••••••@example.com', true],
+  ['*****1120', '*****1120', undefined],
+  ['XXX-XX-1120', 'XXX-XX-1120', undefined],
+  ['j***@example.com', 'j•••@example.com', undefined],
+])('a mask of an SSN that comes as %s is shown as %s', async (masked, shown, maskedAgain) => {
+  const { app } = open({}, { getMasked: () => Promise.resolve(done({ value: masked, requestId: 'r' })) });
+  const found = value(await app['lookup.mask']({ ...subject, token }));
+  expect([found.masked, found.maskedAgain]).toEqual([shown, maskedAgain]);
 });
 
 test('a reveal is recorded, then fetched, then shown, and its answer carries the changed lookup', async () => {
@@ -248,7 +264,14 @@ test('a lookup belongs to the connection it was made on', async () => {
     activeId: () => connectionId,
     active: () =>
       Promise.resolve(
-        done({ connectionId, name: 'n', environment: 'test', builtIn: false, client: activeClient }),
+        done({
+          connectionId,
+          name: 'n',
+          environment: 'test',
+          builtIn: false,
+          definitions: [],
+          client: activeClient,
+        }),
       ),
   });
   const activeClient = {

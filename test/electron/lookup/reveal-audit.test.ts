@@ -30,7 +30,8 @@ async function open() {
   let next = 0;
   const lookups = openLookup({
     activeId: () => 'c1',
-    active: () => Promise.resolve(done({ connectionId: 'c1', builtIn: false, ...connection, client })),
+    active: () =>
+      Promise.resolve(done({ connectionId: 'c1', builtIn: false, definitions: [], ...connection, client })),
     gate: gateWith({ audit }),
     reveals: {
       open: () => ({ revealId: 'r1', hideAfterMs: 1 }),

@@ -11,6 +11,7 @@ const members = {
   emptyValues: false,
   elementCodes: shippedProfile().elementCodes,
   refusesEcho: true,
+  returns: null,
 };
 const sent = (count: number) => Array.from({ length: count }, (_, n) => ({ ref: `r${n}`, value: `v${n}` }));
 
@@ -136,5 +137,46 @@ describe('pairing by RefId', () => {
       { ref: 'a', value: '2' },
     ];
     expect(() => matchElements(twice, [{ RefId: 'b', Value: 'x' }], members)).toThrow('share a RefId');
+  });
+});
+
+describe('4.14 a match', () => {
+  const match = (returns: 'value' | 'element' | 'reference', ...received: unknown[]) =>
+    matchElements(sent(2), received, { ...members, refusesEcho: false, returns });
+  const without = (ref: string) => ({ ref, ok: true, value: null });
+
+  it('that comes with what was sent has no value, however it is written', () => {
+    for (const returns of ['value', 'element'] as const)
+      for (const same of ['v0', 'v-0', ' v0'])
+        expect(match(returns, { RefId: 'r0', Value: same })).toEqual({
+          ok: true,
+          value: [without('r0'), null],
+        });
+  });
+
+  it('that should come with what was sent, and comes with another value or none, has failed', () => {
+    for (const element of [{ RefId: 'r0', Value: 'v1' }, { RefId: 'r0' }])
+      expect(match('element', element, { RefId: 'r1', Value: 'v1' })).toEqual({
+        ok: true,
+        value: [{ ref: 'r0', ok: false, code: 'service.mismatched-answer' }, without('r1')],
+      });
+  });
+
+  it('that should come with a RefId alone has no value, whatever comes beside it', () => {
+    expect(match('reference', { RefId: 'r0', Value: 'clear' }, 'r1')).toEqual({
+      ok: true,
+      value: [without('r0'), without('r1')],
+    });
+    expect(match('reference', { RefId: 'r0', Error: 'TokenInvalid' })).toMatchObject({
+      value: [{ ok: false, code: 'service.token-invalid' }, null],
+    });
+    expect(match('reference', 'r9')).toMatchObject({ failure: { code: 'service.mismatched-answer' } });
+  });
+
+  it('that comes without a value where one is expected names its members, so that it can be fitted', () => {
+    expect(match('value', { RefId: 'r0' })).toMatchObject({
+      failure: { code: 'service.unexpected-answer', members: ['RefId'] },
+    });
+    expect(match('value', 'r0')).toMatchObject({ failure: { members: ['[]'] } });
   });
 });

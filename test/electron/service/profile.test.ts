@@ -44,6 +44,7 @@ describe('the service profile', () => {
     ['operations.Tokenize.path', (json) => (at(json, 'Tokenize').path = '/api/tokenise')],
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = 'https://evil.example/x')],
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '/a/../b')],
+    ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '/a/./b')],
     ['operations.Detokenize.path', (json) => (at(json, 'Detokenize').path = '//evil.example/x')],
     ['operations.GetMasked.request', (json) => (at(json, 'GetMasked').request.tokenValue = 'tokenName')],
     ['operations.PatternMatch.answer', (json) => (at(json, 'PatternMatch').answer = [])],
@@ -75,7 +76,7 @@ describe('the service profile', () => {
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'connection.invalid' } });
     expect(!outcome.ok && outcome.failure.subject).toContain(`operations.${name}.path`);
     // What fits a connection is held to the same.
-    expect(readProfile('{"version":1}', { operations })).toMatchObject({ ok: false });
+    expect(readProfile('{"version":1}', { fitted: { operations } })).toMatchObject({ ok: false });
   });
 
   it.each(['{', '[]', 'null', '"x"', '7', '{"version":1,"__proto__":{"version":1}}'])(

@@ -70,6 +70,33 @@ describe('9.3 the conformance of any service, through a profile alone', () => {
     await target.close();
   });
 
+  it.each(['element', 'reference'] as const)(
+    '4.14 passes a service whose matches come back in the form %s, by a profile that says so and no other',
+    async (matches) => {
+      const other = await startOtherService({ matches });
+      const { baseUrl, caPem: ca, facts, profile } = other;
+      const { apiKeys, policies, portalUsers } = facts;
+      const match = statements.find(({ text }) => text.startsWith('PatternMatch: only the elements'));
+      const outcomeBy = async (returns: string) => {
+        const { operations } = profile;
+        const PatternMatch = { ...operations.PatternMatch, returns, answer: ['data', 'clearText'] };
+        const target = new Target({
+          ...options,
+          baseUrl,
+          ca,
+          account: { ...defaultSeed, apiKeys, policies, portalUsers },
+          profile: JSON.stringify({ ...profile, operations: { ...operations, PatternMatch } }),
+        });
+        const { outcome } = await check(match ?? notShown('', ''), target);
+        await target.close();
+        return outcome;
+      };
+      expect(await outcomeBy(matches)).toBe('pass');
+      expect(await outcomeBy('value')).toBe('fail');
+      await other.close();
+    },
+  );
+
   it('takes keys, passwords and definitions of any form', () => {
     const account = {
       account: { accountId: '1', tenantId: 'Ä 2' },

@@ -34,7 +34,7 @@ function value<T>(outcome: Outcome<T>): T {
 
 const note = (operation: OperationName, json: unknown, submitted: string[] = []) =>
   profiles.noteUnread('c1', { operation, json, submitted });
-const fit = (operation: OperationName, answer: string[], ref: string[] | null = null) =>
+const fit = (operation: OperationName, answer: string[] | null, ref: string[] | null = null) =>
   profiles.fit(connection, { operation, answer, ref });
 
 test('4.17 a single answer is read once its member is named, wrapped or not', async () => {
@@ -63,6 +63,7 @@ test('4.17 a batch answer is read once its value and its RefId are named, and an
     emptyValues: false,
     elementCodes: profile.elementCodes,
     refusesEcho: true,
+    returns: null,
   };
   expect(matchElements([{ ref: '0', value: 'clear' }], list, members)).toEqual(
     done([{ ref: '0', ok: true, value: 'T0' }]),
@@ -77,12 +78,63 @@ test('a list at the root is read too', async () => {
   expect(value(await profiles.read(connection)).operations.BatchDetokenize.answer).toEqual(['plain']);
 });
 
-type Refused = [OperationName, unknown, string[], string[] | null, string];
+test.each<[string, unknown, string[] | null, string[], object]>([
+  [
+    'the value',
+    { found: [{ id: '0', plain: 'C' }] },
+    ['found', '[]', 'plain'],
+    ['found', '[]', 'id'],
+    { answer: ['plain'], returns: 'value' },
+  ],
+  [
+    'what was sent',
+    { found: [{ id: '0', data: 'T-0' }] },
+    ['found', '[]', 'data'],
+    ['found', '[]', 'id'],
+    { answer: ['data'], returns: 'element' },
+  ],
+  ['a RefId alone', { found: [{ id: '0' }] }, null, ['found', '[]', 'id'], { returns: 'reference' }],
+  ['a list of RefIds', { found: ['0'] }, null, ['found', '[]'], { returns: 'reference' }],
+])('4.14 a match that answers %s is recognised', async (_, ...row) => {
+  const [json, answer, ref, expected] = row;
+  note('PatternMatch', json, ['T-0']);
+  value(await fit('PatternMatch', answer, ref));
+  const profile = value(await profiles.read(connection));
+  expect(profile.operations.PatternMatch).toMatchObject(expected);
+  const list = value(readList(profile, json));
+  const { element, elementCodes, operations } = profile;
+  const { answer: names, returns } = operations.PatternMatch;
+  const members = { ...element, value: names, elementCodes, emptyValues: false, refusesEcho: false, returns };
+  const read = returns === 'value' ? 'C' : null;
+  expect(matchElements([{ ref: '0', value: 'T-0' }], list, members)).toEqual(
+    done([{ ref: '0', ok: true, value: read }]),
+  );
+  expect(profiles.view('c1').fitted).toEqual(['PatternMatch']);
+});
+
+type Refused = [OperationName, unknown, string[] | null, string[] | null, string];
 
 test.each<[string, ...Refused]>([
   ['one that did not come', 'GetMasked', { a: 'x' }, ['b'], null, 'profile.member'],
   ['a number', 'GetMasked', { a: 7 }, ['a'], null, 'profile.member'],
   ['an object', 'GetMasked', { a: {} }, ['a'], null, 'profile.member'],
+  ['a list', 'GetMasked', { a: ['x'] }, ['a', '[]'], null, 'profile.member'],
+  [
+    'nothing, but for a match',
+    'BatchDetokenize',
+    { a: [{ id: '0' }] },
+    null,
+    ['a', '[]', 'id'],
+    'profile.member',
+  ],
+  [
+    'a value beside a list of RefIds',
+    'PatternMatch',
+    { a: ['0'], b: 'x' },
+    ['b'],
+    ['a', '[]'],
+    'profile.member',
+  ],
   ['cleartext for a mask', 'GetMasked', { value: 'x' }, ['value'], null, 'profile.cleartext'],
   ['cleartext for a token', 'Tokenize', { plainText: 'x' }, ['plainText'], null, 'profile.cleartext'],
   [

@@ -1064,6 +1064,7 @@ it('what a batch that only masked may export has no cleartext', () => {
     if (first === undefined) throw new Error('no column');
     return exportContents({
       plan: { ...plan, columns: operations.map((operation, column) => ({ ...first, column, operation })) },
+      valueless: [],
     });
   };
   expect(contentsOf('mask')).toEqual(['masked', 'tokens']);

@@ -247,6 +247,7 @@ function defaultAnswers(
             },
         ),
         grants: before?.grants ?? [],
+        kindsGiven: before?.kindsGiven ?? [],
       };
       const others = fake.state.connections.filter((connection) => connection.id !== saved);
       fake.change({ connections: [...others, next] });

@@ -52,6 +52,7 @@ export const builtIn: ConnectionView = {
   proxyPassword: 'missing',
   profile: { name: null, fitted: [] },
   grants: [],
+  kindsGiven: [],
 };
 
 export const production: ConnectionView = {
@@ -228,6 +229,7 @@ export function job(over: Partial<Job> = {}): Job {
       { column: 1, code: 'service.failing', count: 2, firstRow: 20_413, retriable: true },
       { column: 1, code: 'value.unfit', count: 1, firstRow: 7, retriable: false },
     ],
+    valueless: [],
     committed: 312_500,
     unsent: 0,
     rowsPerSecond: 1_390,

@@ -26,10 +26,15 @@ const isWorkbook = ({ sourceName }: Job): boolean => /\.xl[st][xm]$/i.test(sourc
 
 /**
  * What an export of a job may hold, the usual one first. `tokens`: what was tokenized or translated, or came in so. A
- * job that only masked has no cleartext.
+ * job that only masked, or whose matches came without values, has no cleartext.
  */
-export function exportContents({ plan }: Pick<Job, 'plan'>): ExportChoice['content'][] {
-  const done = plan.columns.map(({ operation }) => operationInfo[columnOperations[operation].by]);
+export function exportContents({
+  plan,
+  valueless,
+}: Pick<Job, 'plan' | 'valueless'>): ExportChoice['content'][] {
+  const done = plan.columns
+    .filter(({ column }) => !valueless.includes(column))
+    .map(({ operation }) => operationInfo[columnOperations[operation].by]);
   return [
     ...(done.some(({ gives }) => gives !== 'token') ? ['masked' as const] : []),
     'tokens',

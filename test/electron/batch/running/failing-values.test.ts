@@ -106,7 +106,14 @@ it('does not end a long job so while the service is down', async () => {
 });
 
 const { elementCodes } = shippedProfile();
-const members = { ref: ['RefId'], value: ['Value'], error: ['Error'], elementCodes, refusesEcho: true };
+const members = {
+  ref: ['RefId'],
+  value: ['Value'],
+  error: ['Error'],
+  elementCodes,
+  refusesEcho: true,
+  returns: null,
+};
 const answerOf = (value: string, emptyValues = false) =>
   matchElements([{ ref: '0', value: 'tok' }], [{ RefId: '0', Value: value }], { ...members, emptyValues });
 
