@@ -43,6 +43,7 @@ export interface AuditEnd {
   readonly note?: string;
   readonly sent?: false;
   readonly refused?: AuditEntry['refused'];
+  readonly remaining?: AuditEntry['remaining'];
 }
 
 /** An entry before it has its position in the chain. */
@@ -101,6 +102,7 @@ export function endEntry({
     note: text(end.note) ?? begun.note,
     ...(end.sent !== undefined && { sent: end.sent }),
     ...(end.refused !== undefined && { refused: end.refused }),
+    ...(end.remaining !== undefined && { remaining: end.remaining }),
   };
 }
 
@@ -115,6 +117,7 @@ export function detailsOf({
   sent,
   refused = {},
   export: exported,
+  remaining,
   note,
 }: AuditEntry): string[] {
   return [
@@ -124,6 +127,8 @@ export function detailsOf({
     ...Object.entries(refused).map(([code, values]) => `${values} refused: ${code}`),
     ...(exported === undefined ? [] : [exported.content, exported.rows, exported.format]),
     ...(exported?.encrypted === true ? ['encrypted'] : []),
+    ...(remaining === undefined || remaining.cards === 0 ? [] : [`${remaining.cards} card numbers in clear`]),
+    ...(remaining === undefined || remaining.values === 0 ? [] : [`${remaining.values} sent values in clear`]),
     ...(note === null ? [] : [note]),
   ];
 }

@@ -64,6 +64,8 @@ export interface CleartextSteps<V, T> {
  * end is in the keychain → its end in the log, and a reveal or copy that gave nothing is not counted.
  */
 export interface CleartextGate {
+  /** What a person has to say, alone: also for an act that is none of these. Failures: reveal.reason-required, reveal.reason-refused. */
+  checkGrounds(grounds: Grounds | null): ReturnType<typeof failed> | null;
   /** The rules alone, before a person is asked for more. Null where they allow the act. Failures: see `open`. */
   check(act: CleartextAct): ReturnType<typeof failed> | null;
   /**
@@ -108,13 +110,18 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
       if (managed.cleartextExport === 'encrypted' && !act.export.encrypted)
         return failed('export.unencrypted');
     }
-    if (grounds === null || grounds.reason === '') return failed('reveal.reason-required');
-    if (options.caseRequired() && grounds.caseReference === '') return failed('reveal.reason-required');
-    if (managed.reasons?.includes(grounds.reason) === false) return failed('reveal.reason-refused');
+    const lacking = checkGrounds(grounds);
+    if (lacking !== null) return lacking;
     const confirms = act.action === 'Export' || (act.action === 'Match' && act.confirmsRows);
-    if (confirms && environment === 'production' && grounds.confirmRows !== act.rows)
+    if (confirms && environment === 'production' && grounds?.confirmRows !== act.rows)
       return failed('export.confirm');
     return null;
+  }
+
+  function checkGrounds(grounds: Grounds | null): ReturnType<CleartextGate['check']> {
+    if (grounds === null || grounds.reason === '') return failed('reveal.reason-required');
+    if (options.caseRequired() && grounds.caseReference === '') return failed('reveal.reason-required');
+    return managed.reasons?.includes(grounds.reason) === false ? failed('reveal.reason-refused') : null;
   }
 
   async function open<V, T>(act: CleartextAct, { fetch, give }: CleartextSteps<V, T>): Promise<Outcome<T>> {
@@ -171,7 +178,7 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     if (act.action === 'Reveal' || act.action === 'Copy') await disclosures.count(countedAs[act.action], -1);
   }
 
-  return { check, open };
+  return { check, checkGrounds, open };
 }
 
 const amountOf = (act: CleartextAct): number => ('rows' in act ? act.rows : 1);

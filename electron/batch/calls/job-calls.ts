@@ -1,11 +1,12 @@
 import { dirname } from 'node:path';
 import { maskedColumnsOf } from '../storing/job-files.ts';
 import type { Handlers } from '../../contract/calls.ts';
-import type { MendResult } from '../../contract/models/batch.ts';
+import type { ExportChoice, MendResult } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
-import { exportJob } from '../output/export.ts';
+import { checkExport, exportJob } from '../output/export.ts';
+import { createSentValuesReader } from '../output/sent-values.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
 import { fewRows, type LoadedChunk, type Needed, type View } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
@@ -43,6 +44,9 @@ export function createJobCalls(
   });
 
   const exportedFiles = createExportedFiles(options.platform);
+  const sentValues = createSentValuesReader();
+  /** Of each job, what ends the look at its rows that is under way. */
+  const checks = new Map<string, AbortController>();
 
   /** While the job's source and results are open. */
   const withRows = <T>(jobId: string, act: (rows: JobRows) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
@@ -85,6 +89,16 @@ export function createJobCalls(
     const started = await options.audit.record(intent, () => job.mend(mended, grounds));
     views.forget(jobId);
     return started.ok ? done(result) : started;
+  }
+
+  /** With the numbers of the rows that the table shows, where these are exported. */
+  async function withShownRows<T extends Pick<ExportChoice, 'jobId' | 'rows' | 'shown'>>(
+    choice: T,
+  ): Promise<Outcome<T & { readonly shownRows?: Uint32Array }>> {
+    const { jobId, shown } = choice;
+    if (choice.rows !== 'shown' || shown === undefined) return done(choice);
+    const numbers = await withRows(jobId, (rows) => views.numbers(jobId, rows, shown));
+    return numbers.ok ? done({ ...choice, shownRows: numbers.value }) : numbers;
   }
 
   /** For calls that answer nothing. */
@@ -196,16 +210,26 @@ export function createJobCalls(
           return revealCell({ ...options, spec: job.spec, view: viewOf(job), cell, grounds }, xorKey);
         }),
       ),
+    'batch.checkExport': async (choice) => {
+      const { jobId } = choice;
+      checks.get(jobId)?.abort();
+      const check = new AbortController();
+      checks.set(jobId, check);
+      const { signal } = check;
+      const request = await withShownRows(choice);
+      const remaining = request.ok
+        ? await withJob(jobId, (job) => checkExport({ sentValues }, job, { ...request.value, signal }))
+        : request;
+      if (checks.get(jobId) === check) checks.delete(jobId);
+      return remaining;
+    },
     'batch.export': async (choice) => {
-      const { jobId, shown } = choice;
-      const numbers =
-        choice.rows === 'shown' && shown !== undefined
-          ? await withRows(jobId, (rows) => views.numbers(jobId, rows, shown))
-          : done(undefined);
-      if (!numbers.ok) return numbers;
-      const shownRows = numbers.value;
-      const request = shownRows === undefined ? choice : { ...choice, shownRows };
-      const exported = await withJob(jobId, (job) => exportJob(options, job, request));
+      const { jobId } = choice;
+      const request = await withShownRows(choice);
+      if (!request.ok) return request;
+      const exported = await withJob(jobId, (job) =>
+        exportJob({ ...options, sentValues }, job, request.value),
+      );
       if (!exported.ok || exported.value === null) return exported as Outcome<null>;
       const { target, ...sum } = exported.value;
       return done({ ...sum, exportId: exportedFiles.add(target), folder: dirname(target) });

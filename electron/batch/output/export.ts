@@ -2,7 +2,9 @@ import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Exported, Job, Tally } from '../../contract/models/batch.ts';
+import type { AuditEnd } from '../../audit/entries.ts';
+import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
+import type { Grounds } from '../../contract/models/lookup.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
 import { readAhead } from '../../storage/byte-source.ts';
@@ -19,21 +21,36 @@ import type { ResultStore } from '../storing/result-store.ts';
 import type { CleartextAct } from '../../privacy/cleartext-act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
-import { createOutputRows, type ExportRequest, joinRows } from './output-rows.ts';
+import {
+  createOutputRows,
+  type ExportContent,
+  type ExportRequest,
+  joinRows,
+  type JoinOptions,
+} from './output-rows.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
-import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
+import { createLeakCheck } from './leak-check.ts';
+import { createConvertedOutput, createSourceOutput, noOutput, type RowOutput } from './row-output.ts';
+import type { SentValues, SentValuesReader } from './sent-values.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
 
 const minPassphraseLength = 8;
+
+/** What an export is made with. */
+type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform' | 'scryptCost'> & {
+  readonly sentValues: SentValuesReader;
+};
 
 /**
  * One export: asks for the target, records the export in the audit log, writes the file whole or not at all, and
  * records the sum. Null when the person chose no target. The system's dialog asks before a file is replaced; the
  * source never is.
+ * What stays in clear in a file of masks or tokens is counted while it is written, and decides before the file has its
+ * name: an administrator may want a reason for it, or no such file.
  * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
-  options: Pick<BatchOptions, 'audit' | 'gate' | 'platform' | 'scryptCost'>,
+  options: ExportOptions,
   job: BatchJob,
   asked: ExportRequest,
 ): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
@@ -58,9 +75,15 @@ export async function exportJob(
     return failed('file.exists', { subject: basename(target) });
   }
   const write = async (
-    add: (facts: { rows: number; note: string }) => void,
+    add: (facts: Partial<AuditEnd>) => void,
   ): Promise<Outcome<Written & { bytes: number; name: string; tally: Tally; target: string }>> => {
-    const written = await writeExport({ job, store, choice, target, scryptCost });
+    const mayRemain = (remaining: Remaining): Outcome<null> => {
+      const { cards, values } = remaining;
+      add({ remaining: { cards, values } });
+      return cards + values === 0 ? done(null) : checkRemaining(options, choice);
+    };
+    const { sentValues } = options;
+    const written = await writeExport({ job, store, choice, target, scryptCost, sentValues, mayRemain });
     if (!written.ok) return written;
     const { tally } = store;
     add({ rows: written.value.rowsWritten, note: sumOf(tally) });
@@ -68,8 +91,67 @@ export async function exportJob(
   };
   if (act !== null) return options.gate.open(act, { fetch: () => done(null), give: (_, add) => write(add) });
   const line = { ...exportLine(spec, choice), rows: rowsOfLine(choice, store.tally), cleartext: false };
-  return options.audit.record({ ...line, action: 'Export' }, write);
+  const reason = options.managed.remainingCleartext === 'reason' ? groundsOfLine(choice) : {};
+  return options.audit.record({ ...line, ...reason, action: 'Export' }, write);
 }
+
+/** What stays in clear in a file that would be written so; null for one in clear. Failures: job.*, file.*, service.cancelled. */
+export async function checkExport(
+  { sentValues }: Pick<ExportOptions, 'sentValues'>,
+  job: BatchJob,
+  { signal, ...asked }: ExportContent & { readonly signal: AbortSignal },
+): Promise<Outcome<Remaining | null>> {
+  if (job.busy) return failed('job.busy');
+  const opened = await job.openStore();
+  if (!opened.ok) return opened;
+  const store = opened.value;
+  const choice = { ...asked, content: contentOf(asked, job.work) };
+  if (holdsCleartext(choice)) return done(null);
+  const source = await job.openSource();
+  if (!source.ok) return source;
+  try {
+    const sent = await sentValues(job, store, source.value);
+    if (!sent.ok) return sent;
+    const { work } = job;
+    const { format } = job.spec;
+    const leaks = createLeakCheck(format, sent.value);
+    const rows = createOutputRows({ format, work, choice, withError: false, output: noOutput, leaks });
+    const header = format.header ? await readHeader(source.value, format) : done(null);
+    if (!header.ok) return header;
+    rows.writeHeader(header.value);
+    const maxFields = lastMapped(work) + 1;
+    const join = { ...joinedFrom(source.value, store), format, rows, output: noOutput, maxFields };
+    for (const group of groupChunks(writtenEntries(store, choice))) {
+      if (signal.aborted) return failed('service.cancelled');
+      const joined = await joinRows(join, group);
+      if (!joined.ok) return joined;
+      await yieldToOthers();
+    }
+    return done(leaks.remaining());
+  } finally {
+    await source.value.close();
+  }
+}
+
+/** What an administrator says of a file in which something stays in clear. */
+function checkRemaining(
+  { gate, managed }: Pick<ExportOptions, 'gate' | 'managed'>,
+  { grounds }: Pick<ExportRequest, 'grounds'>,
+): Outcome<null> {
+  switch (managed.remainingCleartext) {
+    case 'forbidden':
+      return failed('export.remaining-forbidden');
+    case 'reason':
+      return grounds === null
+        ? failed('export.remaining-reason')
+        : (gate.checkGrounds(grounds) ?? done(null));
+    default:
+      return done(null);
+  }
+}
+
+const groundsOfLine = ({ grounds }: Pick<ExportRequest, 'grounds'>): Partial<Grounds> =>
+  grounds === null ? {} : { reason: grounds.reason, caseReference: grounds.caseReference };
 
 /** Without what is 0. */
 function sumOf({ rows, ok, failed: refused, unmatched, blank }: Tally): string {
@@ -95,13 +177,13 @@ const maxRows = ({ rows, shownRows }: ExportRequest, tally: Tally): number =>
  * What the file will hold: cleartext only where there is any. The list of failed rows has what came in, which is cleartext
  * only where it was to be tokenized. Reason, limit, file, count and audit line all go by it.
  */
-function contentOf({ content, rows }: ExportRequest, work: readonly ColumnWork[]): ExportRequest['content'] {
+function contentOf({ content, rows }: ExportContent, work: readonly ColumnWork[]): ExportRequest['content'] {
   if (content !== 'cleartext' || hasHidden({ work, masked: new Map() })) return content;
   const hasResults = rows !== 'failed' && work.some(({ plan }) => yieldsCleartext(plan.operation));
   return hasResults ? content : 'tokens';
 }
 
-const holdsCleartext = ({ content }: ExportRequest): boolean => content === 'cleartext';
+const holdsCleartext = ({ content }: ExportContent): boolean => content === 'cleartext';
 
 /** A file with only a part of the rows says so in its name. */
 function suggestName(
@@ -160,9 +242,14 @@ interface Written {
   readonly rowsWritten: number;
   /** Cells that were escaped for spreadsheets. */
   readonly escaped: number;
+  /** Null for a file in clear. */
+  readonly remaining: Remaining | null;
 }
 
 interface WriteExportOptions {
+  readonly sentValues: SentValuesReader;
+  /** Whether a file may be finished in which this stays in clear. */
+  readonly mayRemain: (remaining: Remaining) => Outcome<null>;
   readonly job: BatchJob;
   readonly store: ResultStore;
   readonly choice: ExportRequest;
@@ -180,12 +267,15 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
+    const sent = holdsCleartext(choice) ? done(null) : await options.sentValues(job, store, source.value);
+    if (!sent.ok) return sent;
     const withError = store.tally.failed > 0 && showsFailed(choice);
-    const written = await writeFile(options, source.value, withError);
+    const file = { ...options, source: source.value, sent: sent.value };
+    const written = await writeFile({ ...file, withError });
     if (!written.ok) return written;
     if (written.value !== needsErrorColumn) return done(written.value);
     // Known only now. Looking through the source first would cost every export as much as writing it.
-    const again = await writeFile(options, source.value, true);
+    const again = await writeFile({ ...file, withError: true });
     if (!again.ok) return again;
     return again.value === needsErrorColumn ? failed('call.failed') : done(again.value);
   } finally {
@@ -199,22 +289,30 @@ const lastMapped = (work: readonly ColumnWork[]): number => Math.max(...work.map
 const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
   rows === 'all' || (rows === 'shown' && ['all', 'failed'].includes(shown?.filter ?? 'all'));
 
-async function writeFile(
-  { job, store, choice, target, scryptCost }: WriteExportOptions,
-  source: JobSource,
-  withError: boolean,
-): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
+interface WriteFileOptions extends WriteExportOptions, Pick<WriteRowsOptions, 'source' | 'sent' | 'withError'> {}
+
+async function writeFile({
+  job,
+  choice,
+  target,
+  scryptCost,
+  mayRemain,
+  ...options
+}: WriteFileOptions): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
   const output = await openOutputFile(target, passphrase, scryptCost);
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
   const { format } = job.spec;
-  const written = await writeRows({ store, source, format, work: job.work, choice, file, withError });
+  const written = await writeRows({ ...options, format, work: job.work, choice, file });
   if (!written.ok) return abandon(file, written);
   if (written.value === needsErrorColumn) {
     await file.abandon(false);
     return done(needsErrorColumn);
   }
+  const { remaining } = written.value;
+  const allowed = remaining === null ? done(null) : mayRemain(remaining);
+  if (!allowed.ok) return abandon(file, allowed);
   const bytes = await file.finish();
   return bytes.ok ? done({ ...written.value, bytes: bytes.value }) : abandon(file, bytes);
 }
@@ -237,6 +335,8 @@ interface WriteRowsOptions {
   readonly file: AtomicFile;
   /** Whether the rows have an `error` column. */
   readonly withError: boolean;
+  /** Null for a file in clear, in which nothing is looked for. */
+  readonly sent: SentValues | null;
 }
 
 /**
@@ -245,9 +345,10 @@ interface WriteRowsOptions {
  * file.workbook-cell, file.workbook-full; export.encoding for a header that the encoding can't hold.
  */
 async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
-  const { store, source, format, work, choice, file, withError } = options;
+  const { store, source, format, work, choice, file, withError, sent } = options;
   const output = createOutput(choice, format);
-  const rows = createOutputRows({ format, work, choice, withError, output });
+  const leaks = sent === null ? null : createLeakCheck(format, sent, holderOf(choice, output));
+  const rows = createOutputRows({ format, work, choice, withError, output, leaks });
   const mark = await readMark(options);
   if (!mark.ok) return mark;
   const header = format.header ? await readHeader(source, format) : done(null);
@@ -257,19 +358,15 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
-  const { identity, mended } = source;
-  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   const join = {
-    source: { identity, read, mended },
+    ...joinedFrom(source, store),
     format,
-    read: store.createSequentialReader(),
     rows,
     output,
     // What stands behind the mapped columns is copied as it is, unless a cell is put behind it.
     maxFields: isInSourceForm(choice) && !withError ? lastMapped(work) + 1 : undefined,
   };
-  const entries = store.entries.filter(({ counts }) => choice.rows !== 'failed' || counts.failed > 0);
-  for (const group of groupChunks(entries)) {
+  for (const group of groupChunks(writtenEntries(store, choice))) {
     const joined = await joinRows(join, group);
     const written = await writing;
     if (!joined.ok) return joined;
@@ -284,8 +381,28 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   if (!written.ok) return written;
   if (output.failure !== null) return { ok: false, failure: output.failure };
   const unchanged = await source.check();
-  return unchanged.ok ? done({ rowsWritten, escaped: output.escaped }) : unchanged;
+  const remaining = leaks?.remaining() ?? null;
+  return unchanged.ok ? done({ rowsWritten, escaped: output.escaped, remaining }) : unchanged;
 }
+
+/** Source and results from their beginning, a piece at a time. */
+function joinedFrom(
+  source: JobSource,
+  store: Pick<ResultStore, 'createSequentialReader'>,
+): Pick<JoinOptions, 'source' | 'read'> {
+  const { identity, mended } = source;
+  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
+  return { source: { identity, read, mended }, read: store.createSequentialReader() };
+}
+
+const writtenEntries = (
+  { entries }: Pick<ResultStore, 'entries'>,
+  { rows }: Pick<ExportRequest, 'rows'>,
+): readonly JournalEntry[] => entries.filter(({ counts }) => rows !== 'failed' || counts.failed > 0);
+
+/** In the source's form every cell can be written. */
+const holderOf = (choice: ExportRequest, output: RowOutput): ((cell: string) => boolean) | undefined =>
+  isInSourceForm(choice) ? undefined : (cell) => output.canHold(cell);
 
 const isInSourceForm = ({ format, safety }: ExportRequest): boolean =>
   format === 'csv' && safety === 'source';

@@ -81,6 +81,20 @@ export class Table {
     return column < this.#found(row) || column < this.width(row);
   }
 
+  /** The rows as positions are counted in: see `Codec.view`. */
+  get view(): string {
+    return this.#view;
+  }
+
+  /** The column that a position within a row is in. */
+  columnAt(row: number, position: number): number {
+    const found = this.#found(row);
+    for (let column = 0; column < found; column++) if (position <= this.fieldEnd(row, column)) return column;
+    return this.#dialect === null
+      ? Math.max(0, found - 1)
+      : this.#wholeRow(row, this.#dialect).columnAt(0, position - this.rowStart(row));
+  }
+
   /** Fields whose ends are known. */
   #found(row: number): number {
     const at = row + this.#skipped;

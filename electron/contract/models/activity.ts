@@ -45,6 +45,8 @@ export const auditEntry = z.strictObject({
   /** Values of the request that were refused one by one, by failure code. */
   refused: z.record(z.string(), count).optional(),
   export: exportFacts.optional(),
+  /** Of an export of masks or tokens: card numbers, and values that were sent, that stay in clear in its other cells. */
+  remaining: z.strictObject({ cards: count, values: count }).optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 
