@@ -128,7 +128,9 @@ export function detailsOf({
     ...(exported === undefined ? [] : [exported.content, exported.rows, exported.format]),
     ...(exported?.encrypted === true ? ['encrypted'] : []),
     ...(remaining === undefined || remaining.cards === 0 ? [] : [`${remaining.cards} card numbers in clear`]),
-    ...(remaining === undefined || remaining.values === 0 ? [] : [`${remaining.values} sent values in clear`]),
+    ...(remaining === undefined || remaining.values === 0
+      ? []
+      : [`${remaining.values} sent values in clear`]),
     ...(note === null ? [] : [note]),
   ];
 }

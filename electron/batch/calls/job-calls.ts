@@ -6,7 +6,7 @@ import type { Grounds } from '../../contract/models/lookup.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob } from '../output/export.ts';
-import { createSentValuesReader } from '../output/sent-values.ts';
+import { createRemainingChecks } from '../output/remaining.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
 import { fewRows, type LoadedChunk, type Needed, type View } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
@@ -44,9 +44,9 @@ export function createJobCalls(
   });
 
   const exportedFiles = createExportedFiles(options.platform);
-  const sentValues = createSentValuesReader();
+  const checks = createRemainingChecks();
   /** Of each job, what ends the look at its rows that is under way. */
-  const checks = new Map<string, AbortController>();
+  const looks = new Map<string, AbortController>();
 
   /** While the job's source and results are open. */
   const withRows = <T>(jobId: string, act: (rows: JobRows) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
@@ -88,6 +88,7 @@ export function createJobCalls(
     const intent = { action: 'Mend', connection: connectionName, environment, job: jobId, rows };
     const started = await options.audit.record(intent, () => job.mend(mended, grounds));
     views.forget(jobId);
+    checks.forget(jobId);
     return started.ok ? done(result) : started;
   }
 
@@ -175,6 +176,7 @@ export function createJobCalls(
         if (discarded.ok) {
           jobs.remove(jobId);
           views.forget(jobId);
+          checks.forget(jobId);
         }
         return discarded;
       });
@@ -212,24 +214,22 @@ export function createJobCalls(
       ),
     'batch.checkExport': async (choice) => {
       const { jobId } = choice;
-      checks.get(jobId)?.abort();
-      const check = new AbortController();
-      checks.set(jobId, check);
-      const { signal } = check;
+      looks.get(jobId)?.abort();
+      const look = new AbortController();
+      looks.set(jobId, look);
+      const { signal } = look;
       const request = await withShownRows(choice);
       const remaining = request.ok
-        ? await withJob(jobId, (job) => checkExport({ sentValues }, job, { ...request.value, signal }))
+        ? await withJob(jobId, (job) => checkExport(checks, job, { ...request.value, signal }))
         : request;
-      if (checks.get(jobId) === check) checks.delete(jobId);
+      if (looks.get(jobId) === look) looks.delete(jobId);
       return remaining;
     },
     'batch.export': async (choice) => {
       const { jobId } = choice;
       const request = await withShownRows(choice);
       if (!request.ok) return request;
-      const exported = await withJob(jobId, (job) =>
-        exportJob({ ...options, sentValues }, job, request.value),
-      );
+      const exported = await withJob(jobId, (job) => exportJob({ ...options, checks }, job, request.value));
       if (!exported.ok || exported.value === null) return exported as Outcome<null>;
       const { target, ...sum } = exported.value;
       return done({ ...sum, exportId: exportedFiles.add(target), folder: dirname(target) });

@@ -7,7 +7,6 @@ import type { Exported, Job, Remaining, Tally } from '../../contract/models/batc
 import type { Grounds } from '../../contract/models/lookup.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
-import { readAhead } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
@@ -16,29 +15,23 @@ import { sheetRows } from '../../parsing/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JobSpec } from '../storing/job-files.ts';
-import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import type { CleartextAct } from '../../privacy/cleartext-act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
-import {
-  createOutputRows,
-  type ExportContent,
-  type ExportRequest,
-  joinRows,
-  type JoinOptions,
-} from './output-rows.ts';
+import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
+import { createOutputRows, type ExportContent, type ExportRequest } from './output-rows.ts';
+import { type OpenJob, remainingOf, type RemainingChecks } from './remaining.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
-import { createLeakCheck } from './leak-check.ts';
-import { createConvertedOutput, createSourceOutput, noOutput, type RowOutput } from './row-output.ts';
-import type { SentValues, SentValuesReader } from './sent-values.ts';
+import type { LeakCheck } from './leak-check.ts';
+import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
 
 const minPassphraseLength = 8;
 
 /** What an export is made with. */
 type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform' | 'scryptCost'> & {
-  readonly sentValues: SentValuesReader;
+  readonly checks: RemainingChecks;
 };
 
 /**
@@ -82,8 +75,8 @@ export async function exportJob(
       add({ remaining: { cards, values } });
       return cards + values === 0 ? done(null) : checkRemaining(options, choice);
     };
-    const { sentValues } = options;
-    const written = await writeExport({ job, store, choice, target, scryptCost, sentValues, mayRemain });
+    const { checks } = options;
+    const written = await writeExport({ job, store, choice, target, scryptCost, checks, mayRemain });
     if (!written.ok) return written;
     const { tally } = store;
     add({ rows: written.value.rowsWritten, note: sumOf(tally) });
@@ -95,39 +88,21 @@ export async function exportJob(
   return options.audit.record({ ...line, ...reason, action: 'Export' }, write);
 }
 
-/** What stays in clear in a file that would be written so; null for one in clear. Failures: job.*, file.*, service.cancelled. */
+/** What stays in clear in a file that would be written so; null for one in clear. Failures: job.*, and those of `look`. */
 export async function checkExport(
-  { sentValues }: Pick<ExportOptions, 'sentValues'>,
+  checks: Pick<RemainingChecks, 'look'>,
   job: BatchJob,
   { signal, ...asked }: ExportContent & { readonly signal: AbortSignal },
 ): Promise<Outcome<Remaining | null>> {
   if (job.busy) return failed('job.busy');
   const opened = await job.openStore();
   if (!opened.ok) return opened;
-  const store = opened.value;
   const choice = { ...asked, content: contentOf(asked, job.work) };
   if (holdsCleartext(choice)) return done(null);
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const sent = await sentValues(job, store, source.value);
-    if (!sent.ok) return sent;
-    const { work } = job;
-    const { format } = job.spec;
-    const leaks = createLeakCheck(format, sent.value);
-    const rows = createOutputRows({ format, work, choice, withError: false, output: noOutput, leaks });
-    const header = format.header ? await readHeader(source.value, format) : done(null);
-    if (!header.ok) return header;
-    rows.writeHeader(header.value);
-    const maxFields = lastMapped(work) + 1;
-    const join = { ...joinedFrom(source.value, store), format, rows, output: noOutput, maxFields };
-    for (const group of groupChunks(writtenEntries(store, choice))) {
-      if (signal.aborted) return failed('service.cancelled');
-      const joined = await joinRows(join, group);
-      if (!joined.ok) return joined;
-      await yieldToOthers();
-    }
-    return done(leaks.remaining());
+    return await checks.look({ job, store: opened.value, source: source.value }, choice, signal);
   } finally {
     await source.value.close();
   }
@@ -247,7 +222,7 @@ interface Written {
 }
 
 interface WriteExportOptions {
-  readonly sentValues: SentValuesReader;
+  readonly checks: RemainingChecks;
   /** Whether a file may be finished in which this stays in clear. */
   readonly mayRemain: (remaining: Remaining) => Outcome<null>;
   readonly job: BatchJob;
@@ -267,10 +242,8 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const sent = holdsCleartext(choice) ? done(null) : await options.sentValues(job, store, source.value);
-    if (!sent.ok) return sent;
     const withError = store.tally.failed > 0 && showsFailed(choice);
-    const file = { ...options, source: source.value, sent: sent.value };
+    const file = { ...options, source: source.value };
     const written = await writeFile({ ...file, withError });
     if (!written.ok) return written;
     if (written.value !== needsErrorColumn) return done(written.value);
@@ -283,28 +256,24 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
   }
 }
 
-const lastMapped = (work: readonly ColumnWork[]): number => Math.max(...work.map(({ plan }) => plan.column));
-
 /** Whether failed rows are written among the others. */
 const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
   rows === 'all' || (rows === 'shown' && ['all', 'failed'].includes(shown?.filter ?? 'all'));
 
-interface WriteFileOptions extends WriteExportOptions, Pick<WriteRowsOptions, 'source' | 'sent' | 'withError'> {}
+interface WriteFileOptions extends WriteExportOptions, Pick<WriteRowsOptions, 'source' | 'withError'> {}
 
 async function writeFile({
-  job,
-  choice,
   target,
   scryptCost,
   mayRemain,
   ...options
 }: WriteFileOptions): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
+  const { choice } = options;
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
   const output = await openOutputFile(target, passphrase, scryptCost);
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
-  const { format } = job.spec;
-  const written = await writeRows({ ...options, format, work: job.work, choice, file });
+  const written = await writeRows({ ...options, file });
   if (!written.ok) return abandon(file, written);
   if (written.value === needsErrorColumn) {
     await file.abandon(false);
@@ -326,17 +295,12 @@ async function abandon(
   return failure;
 }
 
-interface WriteRowsOptions {
-  readonly store: Pick<ResultStore, 'entries' | 'createSequentialReader' | 'tally'>;
-  readonly source: JobSource;
-  readonly format: Format;
-  readonly work: readonly ColumnWork[];
+interface WriteRowsOptions extends OpenJob {
   readonly choice: ExportRequest;
   readonly file: AtomicFile;
+  readonly checks: RemainingChecks;
   /** Whether the rows have an `error` column. */
   readonly withError: boolean;
-  /** Null for a file in clear, in which nothing is looked for. */
-  readonly sent: SentValues | null;
 }
 
 /**
@@ -345,9 +309,13 @@ interface WriteRowsOptions {
  * file.workbook-cell, file.workbook-full; export.encoding for a header that the encoding can't hold.
  */
 async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
-  const { store, source, format, work, choice, file, withError, sent } = options;
+  const { job, store, source, choice, file, withError } = options;
+  const { work } = job;
+  const { format } = job.spec;
   const output = createOutput(choice, format);
-  const leaks = sent === null ? null : createLeakCheck(format, sent, holderOf(choice, output));
+  const checked = await beginCheck(options, output);
+  if (!checked.ok) return checked;
+  const { leaks, known } = checked.value;
   const rows = createOutputRows({ format, work, choice, withError, output, leaks });
   const mark = await readMark(options);
   if (!mark.ok) return mark;
@@ -359,7 +327,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
   const join = {
-    ...joinedFrom(source, store),
+    ...openJoin(source, store),
     format,
     rows,
     output,
@@ -381,28 +349,27 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   if (!written.ok) return written;
   if (output.failure !== null) return { ok: false, failure: output.failure };
   const unchanged = await source.check();
-  const remaining = leaks?.remaining() ?? null;
-  return unchanged.ok ? done({ rowsWritten, escaped: output.escaped, remaining }) : unchanged;
+  if (!unchanged.ok) return unchanged;
+  const remaining = leaks === null ? done(known) : await remainingOf(leaks, options);
+  return remaining.ok
+    ? done({ rowsWritten, escaped: output.escaped, remaining: remaining.value })
+    : remaining;
 }
 
-/** Source and results from their beginning, a piece at a time. */
-function joinedFrom(
-  source: JobSource,
-  store: Pick<ResultStore, 'createSequentialReader'>,
-): Pick<JoinOptions, 'source' | 'read'> {
-  const { identity, mended } = source;
-  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
-  return { source: { identity, read, mended }, read: store.createSequentialReader() };
+/** Counts what stays in clear, unless that is known, or the file is one in clear. */
+async function beginCheck(
+  { choice, checks, ...open }: Pick<WriteRowsOptions, 'choice' | 'checks' | keyof OpenJob>,
+  output: RowOutput,
+): Promise<Outcome<{ leaks: LeakCheck | null; known: Remaining | null }>> {
+  if (holdsCleartext(choice)) return done({ leaks: null, known: null });
+  // What the encoding can't hold is left empty.
+  const holdsAll =
+    isInSourceForm(choice) || choice.format === 'workbook' || choice.encoding.startsWith('utf-');
+  const known = holdsAll ? checks.known(open, choice) : null;
+  if (known !== null) return done({ leaks: null, known });
+  const leaks = await checks.begin(open, holdsAll ? undefined : (cell) => output.canHold(cell));
+  return leaks.ok ? done({ leaks: leaks.value, known: null }) : leaks;
 }
-
-const writtenEntries = (
-  { entries }: Pick<ResultStore, 'entries'>,
-  { rows }: Pick<ExportRequest, 'rows'>,
-): readonly JournalEntry[] => entries.filter(({ counts }) => rows !== 'failed' || counts.failed > 0);
-
-/** In the source's form every cell can be written. */
-const holderOf = (choice: ExportRequest, output: RowOutput): ((cell: string) => boolean) | undefined =>
-  isInSourceForm(choice) ? undefined : (cell) => output.canHold(cell);
 
 const isInSourceForm = ({ format, safety }: ExportRequest): boolean =>
   format === 'csv' && safety === 'source';
@@ -417,25 +384,8 @@ function createOutput(choice: ExportRequest, format: Format): RowOutput {
 }
 
 /** The byte order mark: the source's, or a new one where the encoding has one. */
-function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
-  if (isInSourceForm(choice)) return source.read(0, format.markLength);
+function readMark({ choice, job, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
+  if (isInSourceForm(choice)) return source.read(0, job.spec.format.markLength);
   const mark = byteOrderMarks.find(({ encoding }) => encoding === choice.encoding)?.bytes ?? [];
   return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? mark : [])));
-}
-
-/** Bytes of the source that are joined and written at once, about. */
-const groupBytes = 256 * 1024;
-
-function* groupChunks(entries: readonly JournalEntry[]): Generator<JournalEntry[], void> {
-  let group: JournalEntry[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    group.push(entry);
-    bytes += entry.end.offset - entry.start.offset;
-    if (bytes < groupBytes) continue;
-    yield group;
-    group = [];
-    bytes = 0;
-  }
-  if (group.length > 0) yield group;
 }

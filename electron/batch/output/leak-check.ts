@@ -2,9 +2,9 @@ import type { Remaining } from '../../contract/models/batch.ts';
 import type { Cleartext } from '../../util/cleartext.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
-import type { Table } from '../reading/table.ts';
-import { cardEnd, createRunFinder, type DigitRun } from './card-numbers.ts';
-import { minLength, type SentValues } from './sent-values.ts';
+import type { Table, Units } from '../reading/table.ts';
+import { cardEnd, createRunFinder, eachDigit, shortestCard, type DigitRun } from './card-numbers.ts';
+import type { SentValues } from './sent-values.ts';
 import { ValueSet } from './value-set.ts';
 
 /**
@@ -12,17 +12,20 @@ import { ValueSet } from './value-set.ts';
  * sent. Told of each piece that is copied and of each token that the service gave; it keeps no value.
  */
 export interface LeakCheck {
-  /** The units of a row from one position to another go out as they are; `number` is the row's, 0 the header's. */
-  copied(table: Table, index: number, piece: { number: number; from: number; to: number }): void;
-  /** The same of one field, which may be malformed. */
-  copiedField(field: Cleartext, at: { number: number; column: number }): void;
+  /** The row that what follows is of: its index in a table, and its number, which is 0 for the header. */
+  row(table: Table, index: number, number: number): void;
+  /** From one position in the table to another it goes out as it is. */
+  copied(from: number, to: number): void;
+  /** The same of one field that is not as the source has it. */
+  copiedField(field: Cleartext, column: number): void;
+  /** Whether it matters which tokens there are. */
+  readonly asksForTokens: boolean;
   /** What the service gave as a token, or took for one, is no card number, wherever it stands. */
   token(token: Cleartext): void;
   /** What was found so far. */
   remaining(): Remaining;
 }
 
-const shortestCard = 13;
 /** Card numbers that wait for the end, when it is known whether the service gave one as a token. Those behind are not asked again. */
 const maxWaiting = 10_000;
 const maxTokens = 2_000_000;
@@ -41,17 +44,20 @@ export function createLeakCheck(
   sent: SentValues,
   holds: (cell: string) => boolean = () => true,
 ): LeakCheck {
-  const findRuns = createRunFinder(delimiter, sent.hasNumbers ? minLength : shortestCard);
-  const findInToken = createRunFinder('', shortestCard);
+  const findRuns = createRunFinder(delimiter, Math.min(shortestCard, sent.shortestNumber), lookAtRun);
+  const findInToken = createRunFinder('', shortestCard, lookAtToken);
   const tokens = new ValueSet(maxTokens);
-  const waiting: { readonly hash: readonly [number, number]; readonly column: number; readonly row: number }[] =
-    [];
+  const waiting: {
+    readonly hash: readonly [number, number];
+    readonly column: number;
+    readonly row: number;
+  }[] = [];
   const places = new Map<number, Place>();
-  let view = '';
-  /** Where the piece is that is looked at; of a field, its column. */
+  let units: Units = new Uint8Array(0);
+  /** Where the piece is that is looked at. */
   let table: Table | null = null;
   let index = 0;
-  let columnOfField = 0;
+  let fieldColumn: number | null = null;
   let row = 0;
 
   function count(column: number, rowNumber: number, kind: 'cards' | 'values'): void {
@@ -67,20 +73,22 @@ export function createLeakCheck(
 
   /** The column that has the position; null where its cell is left empty. */
   function columnAt(position: number): number | null {
-    if (table === null) return columnOfField;
+    if (table === null || fieldColumn !== null) return fieldColumn;
     const column = table.columnAt(index, position);
     return holds(openCleartext(table.value(index, column))) ? column : null;
   }
 
-  function hashDigits({ digits, groups }: DigitRun, from: number, last: number): void {
+  function hashDigits(run: DigitRun, from: number, last: number): void {
     tokens.begin();
-    for (let at = groups[from] ?? 0; at < (groups[last + 1] ?? 0); at++) tokens.unit(digits[at] ?? 0);
+    eachDigit(run, from, (run.before[last + 1] ?? 0) - (run.before[from] ?? 0), (digit) =>
+      tokens.unit(digit),
+    );
   }
 
   function lookAtRun(run: DigitRun): void {
-    for (let group = 0; group < run.positions.length; group++) {
-      const card = cardEnd(run, group, view);
-      const last = card >= 0 || !sent.hasNumbers ? card : sent.numberEnd(run, group);
+    for (let group = 0; group < run.count; group++) {
+      const card = cardEnd(run, group);
+      const last = card >= 0 ? card : sent.numberEnd(run, group);
       if (last < 0) continue;
       const column = columnAt(run.positions[group] ?? 0);
       if (column !== null && card < 0) count(column, row, 'values');
@@ -96,7 +104,7 @@ export function createLeakCheck(
   }
 
   function lookAtToken(run: DigitRun): void {
-    const last = cardEnd(run, 0, view);
+    const last = cardEnd(run, 0);
     if (last < 0) return;
     hashDigits(run, 0, last);
     tokens.add();
@@ -108,29 +116,33 @@ export function createLeakCheck(
   }
 
   function look(from: number, to: number): void {
-    findRuns(view, from, to, lookAtRun);
-    sent.findTexts(view, from, to, foundText);
+    findRuns(units, from, to);
+    sent.findTexts(units, from, to, foundText);
   }
 
   return {
-    copied(from, at, piece) {
-      if (piece.from >= piece.to) return;
+    row(from, at, number) {
       table = from;
       index = at;
-      row = piece.number;
-      ({ view } = from);
-      look(piece.from, piece.to);
+      row = number;
+      ({ units } = from);
     },
-    copiedField(field, at) {
-      table = null;
-      columnOfField = at.column;
-      row = at.number;
-      view = openCleartext(field);
-      look(0, view.length);
+    copied(from, to) {
+      if (from < to) look(from, to);
+    },
+    copiedField(field, column) {
+      fieldColumn = column;
+      units = Buffer.from(openCleartext(field));
+      look(0, units.length);
+      fieldColumn = null;
+      if (table !== null) ({ units } = table);
+    },
+    get asksForTokens() {
+      return waiting.length > 0;
     },
     token(token) {
-      view = openCleartext(token);
-      findInToken(view, 0, view.length, lookAtToken);
+      units = Buffer.from(openCleartext(token));
+      findInToken(units, 0, units.length);
     },
     remaining() {
       for (const { hash, column, row: number } of waiting.splice(0))

@@ -1,45 +1,16 @@
-import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import type { FailureCode } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
-import { cleartext, openCleartext } from '../../util/cleartext.ts';
+import { openCleartext } from '../../util/cleartext.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
 import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
 import { hideAnywhere } from '../reading/fit.ts';
-import { readChunk, type Chunk, type Format, type RowSource } from '../reading/read-rows.ts';
+import type { Chunk, Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
-import type { JournalEntry } from '../storing/journal.ts';
-import type { ReadRecord } from '../storing/records.ts';
 import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
 import type { LeakCheck } from './leak-check.ts';
 import type { RowOutput } from './row-output.ts';
-
-export interface JoinOptions {
-  readonly source: RowSource;
-  readonly format: Format;
-  readonly read: ReadRecord;
-  readonly rows: OutputRows;
-  readonly output: RowOutput;
-  /** As many fields of each row are asked for; all of them, if absent. */
-  readonly maxFields?: number | undefined;
-}
-
-/** The bytes of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
-export async function joinRows(
-  { source, format, read, rows, output, maxFields }: JoinOptions,
-  entries: readonly JournalEntry[],
-): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
-  let written = 0;
-  for (const entry of entries) {
-    const [chunk, results] = await Promise.all([readChunk(source, format, entry, maxFields), read(entry)]);
-    if (!chunk.ok) return chunk;
-    if (!results.ok) return results;
-    const { count } = chunk.value.table;
-    if (results.value.states.length !== count) return failed('job.damaged');
-    for (let i = 0; i < count; i++) if (rows.write(chunk.value, results.value, i)) written += 1;
-  }
-  return done({ bytes: output.take(), rows: written });
-}
 
 /** An export with the rows it asks for. */
 export interface ExportRequest extends ExportChoice {
@@ -109,7 +80,7 @@ export function createOutputRows({
   /** The columns of such a row are not known, so each field is taken by itself. */
   function writeFlawed(chunk: Chunk, index: number): void {
     const { table } = chunk;
-    if (!hideFlawed) lookAt(chunk, index, table.rowStart(index), table.rowEnd(index));
+    if (!hideFlawed) leaks?.copied(table.rowStart(index), table.rowEnd(index));
     let column = 0;
     const hideUntil = (end: number): void => {
       for (; hideFlawed && column < Math.min(end, table.width(index)); column++)
@@ -128,11 +99,7 @@ export function createOutputRows({
     const field = table.value(index, column);
     const hidden = hideAnywhere(field);
     output.replace(column, hidden);
-    if (hidden === openCleartext(field)) leaks?.copiedField(field, { number: chunk.start.row + index, column });
-  }
-
-  function lookAt({ table, start }: Chunk, index: number, from: number, to: number): void {
-    leaks?.copied(table, index, { number: start.row + index, from, to });
+    if (hidden === openCleartext(field)) leaks?.copiedField(field, column);
   }
 
   /** A row may have several failed cells. */
@@ -183,7 +150,8 @@ export function createOutputRows({
         return;
       }
       output.begin(header, 0);
-      leaks?.copied(header, 0, { number: 0, from: header.rowStart(0), to: header.rowEnd(0) });
+      leaks?.row(header, 0, 0);
+      leaks?.copied(header.rowStart(0), header.rowEnd(0));
       if (failedOnly) output.prepend(errorColumns);
       for (const { one, column, hasResult, hasMatch } of mapped) {
         const name = openCleartext(header.value(0, column));
@@ -204,6 +172,7 @@ export function createOutputRows({
         nextShown += 1;
       }
       output.begin(table, index);
+      leaks?.row(table, index, chunk.start.row + index);
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       if (state === rowStates.failed && results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
@@ -225,12 +194,10 @@ export function createOutputRows({
         const cellState = cells?.states[index];
         const answer = openCleartext(cells?.values[index] ?? '');
         if (leaks !== null && (hidesInput || !mayBeClear(cellState, answer))) {
-          lookAt(chunk, index, looked, table.fieldStart(index, column));
+          leaks.copied(looked, table.fieldStart(index, column));
           looked = table.fieldEnd(index, column);
         }
         let result: string | null = null;
-        if (leaks !== null && cellState === rowStates.ok)
-          leaks.token(yieldsMasks(one.plan.operation) ? table.value(index, column) : cleartext(answer));
         if (cellState === rowStates.ok && !failedOnly) {
           if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
           else isUnencodable = true;
@@ -243,13 +210,32 @@ export function createOutputRows({
         if (hasResult) output.insertAfter(column, result ?? '');
         if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
-      lookAt(chunk, index, looked, table.rowEnd(index));
+      leaks?.copied(looked, table.rowEnd(index));
       writeError(results, index, isUnencodable || output.lost);
       output.end();
       return true;
     },
     get hasUnencodable() {
       return hasUnencodable;
+    },
+  };
+}
+
+/** Tells what the tokens of a job are: those the service gave, and those it took. */
+export function createTokenRows(
+  work: readonly ColumnWork[],
+  leaks: Pick<LeakCheck, 'token'>,
+): Pick<OutputRows, 'write'> {
+  return {
+    write({ table }, results, index) {
+      work.forEach(({ plan }, i) => {
+        const cells = results.columns[i];
+        if (cells?.states[index] !== rowStates.ok) return;
+        if (plan.operation !== 'tokenize') leaks.token(table.value(index, plan.column));
+        const answer = cells.values[index];
+        if (!yieldsMasks(plan.operation) && answer !== undefined) leaks.token(answer);
+      });
+      return true;
     },
   };
 }

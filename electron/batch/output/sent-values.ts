@@ -1,19 +1,16 @@
 import { done, type Outcome } from '../../contract/errors.ts';
-import type { Tally } from '../../contract/models/batch.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { readChunk, type Format } from '../reading/read-rows.ts';
-import type { Table } from '../reading/table.ts';
-import type { BatchJob } from '../running/job.ts';
+import type { Table, Units } from '../reading/table.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
-import type { ResultStore } from '../storing/result-store.ts';
-import type { DigitRun } from './card-numbers.ts';
+import { eachDigit, type DigitRun } from './card-numbers.ts';
 import { ValueSet } from './value-set.ts';
 
 /** A shorter value stands in any file by chance, as "1" does. */
-export const minLength = 9;
+const minLength = 9;
 const maxLength = 200;
 /** Of numbers and of texts each: 32 megabytes. The first of a file are looked for, and any behind them are not. */
 const maxValues = 2_000_000;
@@ -27,118 +24,124 @@ const maxValues = 2_000_000;
 export interface SentValues {
   /** What stands in a column from now on. */
   addColumn(table: Table, column: number): void;
-  /** Whether there is any number, so that digits have to be looked at. */
-  readonly hasNumbers: boolean;
+  /** Digits of the shortest number; Infinity where there is none. */
+  readonly shortestNumber: number;
   /** The index of the last group of a number that begins with group `from`; -1 where none does. */
   numberEnd(run: DigitRun, from: number): number;
   /** Calls `found` with the position of each text. */
-  findTexts(view: string, from: number, to: number, found: (position: number) => void): void;
+  findTexts(units: Units, from: number, to: number, found: (position: number) => void): void;
 }
 
 const unitKinds = { word: 0, wordEnd: 1, cellEnd: 2 } as const;
 const cutCharacter = 0x80;
 
-export function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'encoding'>): SentValues {
+export function createSentValues({
+  delimiter,
+  encoding,
+}: Pick<Format, 'delimiter' | 'encoding'>): SentValues {
   const numbers = new ValueSet(maxValues);
   const texts = new ValueSet(maxValues);
   const numberLengths = new Uint8Array(maxLength + 1);
   const textLengths = new Uint8Array(maxLength + 1);
   const showsAll = codecOf(encoding).asciiSafe;
+  let shortestNumber = Infinity;
   let hasPhrases = false;
   const kinds = new Uint8Array(0x100);
   for (const character of ' \t\v\f\0<>()[]{};,:=|') kinds[character.charCodeAt(0)] = unitKinds.wordEnd;
   for (const character of `"\r\n${delimiter}`) kinds[character.charCodeAt(0)] = unitKinds.cellEnd;
 
-  function hashText(view: string, from: number, to: number): void {
+  function hashText(units: Units, from: number, to: number): void {
     texts.begin();
     for (let at = from; at < to; at++) {
-      const unit = view.charCodeAt(at);
+      const unit = units[at] ?? 0;
       texts.unit(unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
     }
   }
 
-  function hasText(view: string, begin: number, end: number): boolean {
+  function hasText(units: Units, begin: number, end: number): boolean {
     let [from, to] = [begin, end];
-    while (from < to && isPunctuation(view.charCodeAt(from))) from += 1;
-    while (to > from && isPunctuation(view.charCodeAt(to - 1))) to -= 1;
+    while (from < to && isPunctuation(units[from] ?? 0)) from += 1;
+    while (to > from && isPunctuation(units[to - 1] ?? 0)) to -= 1;
     if (to - from > maxLength || textLengths[to - from] !== 1) return false;
-    hashText(view, from, to);
+    hashText(units, from, to);
     return texts.has();
   }
 
-  function addNumber(view: string, from: number, to: number, digits: number): void {
+  function addNumber(units: Units, from: number, to: number, digits: number): void {
     if (digits < minLength || digits > maxLength) return;
     numbers.begin();
     for (let at = from; at < to; at++) {
-      const digit = view.charCodeAt(at) - 0x30;
+      const digit = (units[at] ?? 0) - 0x30;
       if (digit >= 0 && digit <= 9) numbers.unit(digit);
     }
     numbers.add();
     numberLengths[digits] = 1;
+    shortestNumber = Math.min(shortestNumber, digits);
   }
 
-  function addText(view: string, from: number, to: number): void {
+  function addText(units: Units, from: number, to: number): void {
     if (to - from < minLength || to - from > maxLength) return;
     let isPhrase = false;
     for (let at = from; at < to; at++) {
-      const unit = view.charCodeAt(at);
+      const unit = units[at] ?? 0;
       const kind = kinds[unit] ?? unitKinds.word;
       if (kind === unitKinds.cellEnd || (!showsAll && unit === cutCharacter)) return;
       isPhrase ||= kind === unitKinds.wordEnd;
     }
     hasPhrases ||= isPhrase;
-    hashText(view, from, to);
+    hashText(units, from, to);
     texts.add();
     textLengths[to - from] = 1;
   }
 
   return {
     addColumn(table, column) {
-      const { view } = table;
+      const { units } = table;
       for (let row = 0; row < table.count; row++) {
         if (!table.has(row, column)) continue;
         let from = table.fieldStart(row, column);
         let to = table.fieldEnd(row, column);
-        while (from < to && isPunctuation(view.charCodeAt(from))) from += 1;
-        while (to > from && isPunctuation(view.charCodeAt(to - 1))) to -= 1;
+        while (from < to && isPunctuation(units[from] ?? 0)) from += 1;
+        while (to > from && isPunctuation(units[to - 1] ?? 0)) to -= 1;
         let digits = 0;
         let others = 0;
         for (let at = from; at < to; at++) {
-          const unit = view.charCodeAt(at);
+          const unit = units[at] ?? 0;
           if (unit >= 0x30 && unit <= 0x39) digits += 1;
           else if (!isPunctuation(unit)) others += 1;
         }
-        if (others === 0) addNumber(view, from, to, digits);
-        else addText(view, from, to);
+        if (others === 0) addNumber(units, from, to, digits);
+        else addText(units, from, to);
       }
     },
-    get hasNumbers() {
-      return numbers.size > 0;
+    get shortestNumber() {
+      return shortestNumber;
     },
-    numberEnd({ digits, groups }, from) {
-      const start = groups[from] ?? 0;
-      numbers.begin();
-      let at = start;
-      for (let group = from + 1; group < groups.length; group++) {
-        const end = groups[group] ?? 0;
-        if (end - start > maxLength) return -1;
-        for (; at < end; at++) numbers.unit(digits[at] ?? 0);
-        if (numberLengths[end - start] === 1 && numbers.has()) return group - 1;
+    numberEnd(run, from) {
+      const { before } = run;
+      const start = before[from] ?? 0;
+      for (let last = from; last < run.count; last++) {
+        const length = (before[last + 1] ?? 0) - start;
+        if (length > maxLength) return -1;
+        if (numberLengths[length] !== 1) continue;
+        numbers.begin();
+        eachDigit(run, from, length, (digit) => numbers.unit(digit));
+        if (numbers.has()) return last;
       }
       return -1;
     },
-    findTexts(view, from, to, found) {
+    findTexts(units, from, to, found) {
       if (texts.size === 0) return;
       let cell = from;
       let word = from;
       for (let at = from; at <= to; at++) {
-        const kind = at === to ? unitKinds.cellEnd : (kinds[view.charCodeAt(at)] ?? unitKinds.word);
+        const kind = at === to ? unitKinds.cellEnd : (kinds[units[at] ?? 0] ?? unitKinds.word);
         if (kind === unitKinds.word) continue;
-        if (at - word >= minLength && hasText(view, word, at)) found(word);
+        if (at - word >= minLength && hasText(units, word, at)) found(word);
         const isPhrase = word > cell;
         word = at + 1;
         if (kind !== unitKinds.cellEnd) continue;
-        if (isPhrase && hasPhrases && at - cell >= minLength && hasText(view, cell, at)) found(cell);
+        if (isPhrase && hasPhrases && at - cell >= minLength && hasText(units, cell, at)) found(cell);
         cell = at + 1;
       }
     },
@@ -149,26 +152,6 @@ export function createSentValues({ delimiter, encoding }: Pick<Format, 'delimite
 const isPunctuation = (unit: number): boolean =>
   unit < 0x30 || (unit > 0x39 && unit < 0x41) || (unit > 0x5a && unit < 0x61) || (unit > 0x7a && unit < 0x80);
 
-/** Gets the sent values of a job, whose store and source are open. */
-export type SentValuesReader = (
-  job: Pick<BatchJob, 'spec' | 'work'>,
-  store: Pick<ResultStore, 'entries' | 'tally'>,
-  source: JobSource,
-) => Promise<Outcome<SentValues>>;
-
-/** Those of one job are remembered, until it runs again or another is asked for: who exports looks at it twice. */
-export function createSentValuesReader(): SentValuesReader {
-  let last: { jobId: string; tally: Tally; sent: SentValues } | null = null;
-  return async ({ spec, work }, { entries, tally }, source) => {
-    const { jobId, format } = spec;
-    if (last?.jobId === jobId && last.tally === tally) return done(last.sent);
-    last = null;
-    const sent = await collectSentValues({ source, format, work, entries });
-    if (sent.ok) last = { jobId, tally, sent: sent.value };
-    return sent;
-  };
-}
-
 interface CollectOptions {
   readonly source: JobSource;
   readonly format: Format;
@@ -177,7 +160,7 @@ interface CollectOptions {
 }
 
 /** Reads a job's rows for the values that are tokenized. Failures: file.changed, file.gone, file.unreadable, job.damaged. */
-async function collectSentValues({
+export async function collectSentValues({
   source,
   format,
   work,
