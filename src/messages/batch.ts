@@ -203,7 +203,7 @@ export const batchMessages = {
   'export.remaining-reason': () =>
     message(
       'Values stay in clear in columns that are copied from the source. Your administrator wants a reason for such a file, so nothing was written.',
-      'Give a reason, or map these columns too and run the file again.',
+      'Choose Export and give a reason, or map these columns too and run the file again.',
       'now',
     ),
   'export.remaining-forbidden': () =>

@@ -135,8 +135,11 @@ export function cardEnd(run: DigitRun, from: number): number {
     const length = (before[last + 1] ?? 0) - start;
     if (length > longestCard) return -1;
     const isRest = last === from + 2 && isUneven;
+    // Many lists are of small numbers, and some part of a list passes for a card: then it has to be all of it.
+    const isPart = size < 3 && (from > 0 || last < run.count - 1);
     if (sizeOf(last) > size && !isUneven) return -1;
-    if (length >= shortestCard && (!isUneven || isRest) && isCard(run, from, length)) return last;
+    const isWhole = length >= shortestCard && !isPart && (!isUneven || isRest);
+    if (isWhole && isCard(run, from, length)) return last;
     if (isRest || (sizeOf(last) < size && !isUneven)) return -1;
   }
   return -1;
