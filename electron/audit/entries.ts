@@ -127,10 +127,12 @@ export function detailsOf({
     ...Object.entries(refused).map(([code, values]) => `${values} refused: ${code}`),
     ...(exported === undefined ? [] : [exported.content, exported.rows, exported.format]),
     ...(exported?.encrypted === true ? ['encrypted'] : []),
-    ...(remaining === undefined || remaining.cards === 0 ? [] : [`${remaining.cards} card numbers in clear`]),
+    ...(remaining === undefined || remaining.cards === 0
+      ? []
+      : [`card numbers in clear: ${remaining.cards}`]),
     ...(remaining === undefined || remaining.values === 0
       ? []
-      : [`${remaining.values} sent values in clear`]),
+      : [`values in clear that were sent: ${remaining.values}`]),
     ...(note === null ? [] : [note]),
   ];
 }

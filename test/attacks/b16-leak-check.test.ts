@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { beginEntry, detailsOf, endEntry } from '../../electron/audit/entries.ts';
+import { auditEntry } from '../../electron/contract/models/activity.ts';
 import { cleartext } from '../../electron/util/cleartext.ts';
 import { done, type Outcome } from '../../electron/contract/errors.ts';
 import type { ColumnPlan, ExportChoice, Exported, Job, Plan } from '../../electron/contract/models/batch.ts';
@@ -277,6 +279,15 @@ describe('the window and the log', () => {
     const looked = await app.batch['batch.checkExport']({ jobId: job.jobId, content: 'tokens', rows: 'all' });
     const said = JSON.stringify([looked, await exportTo(app, job), app.audit]);
     expect(said).not.toMatch(/411111/);
+  });
+
+  it('the log has the count in a member of its own, and the page of it says so', () => {
+    const at = new Date(0);
+    const begun = beginEntry({ action: 'Export' }, at, 'ada');
+    const end = { ok: true, remaining: { cards: 20, values: 3 } };
+    const entry = auditEntry.parse({ ...endEntry({ begun, sequence: 1, end, at }), sequence: 2 });
+    expect(entry.remaining).toEqual(end.remaining);
+    expect(detailsOf(entry)).toEqual(['card numbers in clear: 20', 'values in clear that were sent: 3']);
   });
 
   it('a file in clear is not looked at', async () => {

@@ -1,4 +1,9 @@
-import { cardEnd, createRunFinder, eachDigit, shortestCard } from '../../electron/batch/output/card-numbers.ts';
+import {
+  cardEnd,
+  createRunFinder,
+  eachDigit,
+  shortestCard,
+} from '../../electron/batch/output/card-numbers.ts';
 import type { Units } from '../../electron/batch/reading/table.ts';
 import type { Case } from './corpora.ts';
 
