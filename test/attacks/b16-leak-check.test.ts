@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { beginEntry, detailsOf, endEntry } from '../../electron/audit/entries.ts';
 import { auditEntry } from '../../electron/contract/models/activity.ts';
 import { cleartext } from '../../electron/util/cleartext.ts';
-import { done, type Outcome } from '../../electron/contract/errors.ts';
+import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import type { ColumnPlan, ExportChoice, Exported, Job, Plan } from '../../electron/contract/models/batch.ts';
 import {
   codeOf,
@@ -136,10 +136,11 @@ describe('card numbers', () => {
     ['4222222222222', 1],
     ['6011000990139424 3530111333300000 6200000000000005', 3],
     ['4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1', 1],
-    // The check digit is wrong; no issuer; too long; a date and time; and with a right check digit a telephone's
+    // The check digit is wrong; no issuer; no groups of a card; too long; a date and time; and with a right check digit a telephone's
     // number, an article's, one within an IBAN and a part of a list.
     ['4111111111111112', 0],
-    ['1234567890123452', 0],
+    ['2000000000000006', 0],
+    ['4111 111 1111 1111 1', 0],
     ['41111111111111110000000', 0],
     ['2026-01-15 12:30:00.000', 0],
     ['+49 411 1111111 1117', 0],
@@ -168,6 +169,59 @@ describe('card numbers', () => {
       expect(await lookAndExport(app, job)).toEqual(only(2, 1, 1));
     },
   );
+
+  it('that may be tokens are none: the service found no match in them, or was not asked', async () => {
+    const service = fakeService();
+    const app = await open({ service });
+    const source = `name|card\n${rowsOf(4, (row) => `Anna|${cardOf(row)}`)}`;
+    const match = detokenize(1, { operation: 'match', pattern: 'never' });
+    const unmatched = await run(app, source, { columns: [match] });
+    expect(unmatched.tally.unmatched).toBe(4);
+    expect(await lookAndExport(app, unmatched, { content: 'masked' })).toEqual(none);
+    service.answer = () =>
+      done({
+        requestId: 'r',
+        elements: ['0', '1', '2', '3'].map((ref) => ({ ref, ok: false, code: 'service.failing' })),
+      });
+    const failing = await run(app, source, { columns: [detokenize(1)] });
+    expect(failing.tally.failed).toBe(4);
+    expect(await lookAndExport(app, failing, { content: 'masked' })).toEqual(none);
+  });
+
+  it('in a cell that the file’s encoding can’t hold are not in the file', async () => {
+    const app = await open();
+    const job = await run(app, `name|card|note\nAnn|${cardOf(1)}|Łódź ${cardOf(2)}\n`);
+    const { jobId } = job;
+    const looked = await app.batch['batch.checkExport']({ jobId, content: 'tokens', rows: 'all' });
+    expect(valueOf(looked)).toEqual(only(2, 1, 1));
+    const choice = { safety: 'exact', encoding: 'windows-1252' } as const;
+    expect(valueOf(await app.export(jobId, { ...tokens, ...choice }))).not.toContain(cardOf(2));
+    expect(remainingIn(await exportTo(app, job, choice))).toEqual(none);
+  });
+
+  it('letters of UTF-16 that have a digit for a byte are no number', async () => {
+    const app = await open();
+    const letters = `\u0134${'\u0131'.repeat(15)}`;
+    const bytes = Buffer.from(`\ufeffname|card|note\nAnn|${cardOf(1)}|${letters}\n`, 'utf16le');
+    const job = await run(app, bytes, { reading: { encoding: 'utf-16le' } });
+    expect(await lookAndExport(app, job)).toEqual(none);
+  });
+
+  it('are counted for the rows that are written, whatever was looked at before', async () => {
+    const app = await open();
+    const job = await run(
+      app,
+      `note|card\n${rowsOf(4, (row) => `${cardOf(row)}|${row < 3 ? 'no card' : cardOf(row + 9)}`)}`,
+    );
+    const { jobId } = job;
+    expect(job.tally).toMatchObject({ ok: 2, failed: 2 });
+    await app.batch['batch.checkExport']({ jobId, content: 'tokens', rows: 'all' });
+    expect(remainingIn(await exportTo(app, job, { rows: 'failed' }))).toEqual(only(0, 2, 1, 2));
+    const shown = (filter: 'ok' | 'failed') => ({ rows: 'shown' as const, shown: { filter, where: [] } });
+    await app.batch['batch.checkExport']({ jobId, content: 'tokens', ...shown('failed') });
+    expect(remainingIn(await exportTo(app, job, shown('ok')))).toEqual(only(0, 2, 3, 4));
+    expect(remainingIn(await exportTo(app, job))).toEqual(only(0, 4, 1, 4));
+  });
 
   it('in a malformed row that is copied, and not in one whose fields are masked', async () => {
     const rows = `a|${cardOf(1)}|x\nb|${cardOf(2)}\nc|t3|4111.1111.1111.1111|y\nd|t4|z\n`;
@@ -267,6 +321,24 @@ describe('values that were sent', () => {
     expect(again.tally.ok).toBe(1);
     expect(await lookAndExport(app, again)).toMatchObject({ values: 1 });
   });
+});
+
+it('are looked for anew where corrected rows were stored, and could not be sent', async () => {
+  const service = fakeService();
+  service.refuses = (value) => value === 'wrong value';
+  let isDown = false;
+  const clients = {
+    for: () => Promise.resolve(isDown ? failed('connection.unknown') : done(service.client)),
+  };
+  const app = await open({ service, clients });
+  const job = await run(app, 'note|value\nright value|wrong value\n', { columns: [tokenize(1, 'text')] });
+  expect(await lookAndExport(app, job)).toEqual(none);
+  const list = 'source_row|column|reason|code|note|value\n1||||right value|right value\n';
+  const sourceId = await app.open(await app.write('list.csv', list));
+  isDown = true;
+  const mended = await app.batch['batch.mend']({ jobId: job.jobId, sourceId, grounds: null });
+  expect(codeOf(mended)).toBe('connection.unknown');
+  expect(await lookAndExport(app, job)).toMatchObject({ values: 1 });
 });
 
 describe('the window and the log', () => {

@@ -13,7 +13,6 @@ import { byteOrderMarks } from '../reading/detect.ts';
 import { readHeader, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../../parsing/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
-import type { JobSource } from '../running/job-source.ts';
 import type { JobSpec } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import type { CleartextAct } from '../../privacy/cleartext-act.ts';

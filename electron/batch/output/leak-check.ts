@@ -1,6 +1,5 @@
 import type { Remaining } from '../../contract/models/batch.ts';
-import type { Cleartext } from '../../util/cleartext.ts';
-import { openCleartext } from '../../util/cleartext.ts';
+import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Table, Units } from '../reading/table.ts';
 import { cardEnd, createRunFinder, eachDigit, shortestCard, type DigitRun } from './card-numbers.ts';
