@@ -181,7 +181,7 @@ describe('card numbers', () => {
     service.answer = () =>
       done({
         requestId: 'r',
-        elements: ['0', '1', '2', '3'].map((ref) => ({ ref, ok: false, code: 'service.failing' })),
+        elements: ['0', '1', '2', '3'].map((ref) => ({ ref, ok: false, code: 'service.mismatched-answer' })),
       });
     const failing = await run(app, source, { columns: [detokenize(1)] });
     expect(failing.tally.failed).toBe(4);
