@@ -40,6 +40,7 @@ const examples: Record<ManagedName, unknown> = {
   lockAfterMinutes: 5,
   passphraseRequired: true,
   cleartextExport: 'encrypted',
+  remainingCleartext: 'reason',
   bulkMatch: false,
   maxRevealsPerDay: 100,
   maxCopiesPerDay: 20,

@@ -46,6 +46,7 @@ export interface AuditEnd {
   readonly sent?: false;
   readonly refused?: AuditEntry['refused'];
   readonly counted?: AuditEntry['counted'];
+  readonly remaining?: AuditEntry['remaining'];
 }
 
 /** An entry before it has its position in the chain. */
@@ -107,6 +108,7 @@ export function endEntry({
     ...(end.sent !== undefined && { sent: end.sent }),
     ...(end.refused !== undefined && { refused: end.refused }),
     ...(end.counted !== undefined && { counted: end.counted }),
+    ...(end.remaining !== undefined && { remaining: end.remaining }),
   };
 }
 
@@ -121,6 +123,7 @@ export function detailsOf({
   sent,
   refused = {},
   export: exported,
+  remaining,
   note,
 }: AuditEntry): string[] {
   return [
@@ -130,6 +133,12 @@ export function detailsOf({
     ...Object.entries(refused).map(([code, values]) => `${values} refused: ${code}`),
     ...(exported === undefined ? [] : [exported.content, exported.rows, exported.format]),
     ...(exported?.encrypted === true ? ['encrypted'] : []),
+    ...(remaining === undefined || remaining.cards === 0
+      ? []
+      : [`card numbers in clear: ${remaining.cards}`]),
+    ...(remaining === undefined || remaining.values === 0
+      ? []
+      : [`values in clear that were sent: ${remaining.values}`]),
     ...(note === null ? [] : [note]),
   ];
 }

@@ -28,7 +28,7 @@ export interface BatchOptions {
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget' | 'droppedFile' | 'send' | 'showInFolder'>;
   readonly store: Pick<Store<SettingsDocument>, 'read' | 'write'>;
   /** What an administrator has fixed. */
-  readonly managed: Pick<ManagedSettings, 'bulkMatch'>;
+  readonly managed: Pick<ManagedSettings, 'bulkMatch' | 'remainingCleartext'>;
   readonly gate: CleartextGate;
   readonly guesses: Pick<Guesses, 'allow' | 'foresee'>;
   readonly reveals: Pick<Reveals, 'open'>;

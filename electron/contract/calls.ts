@@ -26,6 +26,7 @@ import {
   policyChange,
   preview,
   reading,
+  remaining,
   source,
   sourceRows,
 } from './models/batch.ts';
@@ -344,6 +345,14 @@ export const calls = {
   'batch.layout': call(ofJob, tableLayout),
   'batch.saveLayout': call(ofJob.extend({ layout: tableLayout }), nothing),
   'batch.reveal': call(revealInput.extend({ jobId: id, row: z.int().positive(), column: count }), reveal),
+  /**
+   * What would stay in clear in such an export, by a look at all its rows; null for one in clear. Another look at the same
+   * job ends this one with `service.cancelled`. Failures: job.*, file.*.
+   */
+  'batch.checkExport': call(
+    exportChoice.pick({ jobId: true, content: true, rows: true, shown: true }),
+    remaining.nullable(),
+  ),
   /** Writes the file where the person says; null when they changed their mind. */
   'batch.export': call(exportChoice, exported.nullable()),
   /** Shows an exported file in the system's file manager; false where that can't be done. */

@@ -135,6 +135,8 @@ export const failureCodes = [
   'export.unencrypted', // the administrator allows cleartext in encrypted files only
   'export.no-cleartext', // the batch has none: its columns were masked or translated
   'export.forbidden', // the administrator allows no cleartext in files
+  'export.remaining-reason', // values stay in clear in cells that were copied, and the administrator wants a reason
+  'export.remaining-forbidden', // the same, and the administrator allows no such file
   // reports
   'portal.sign-in', // nobody is signed in
   'portal.expired', // the sign-in has ended (401)

@@ -68,12 +68,14 @@ export interface CleartextSteps<V, T> {
 }
 
 /**
- * The one way to a value in clear: reveal, copy, export, a match that tells more than the mask, and guessing at one. One order for all:
+ * The one way to a value in clear: reveal, copy, export, a match that tells more than the mask, guessing. One order for all:
  * the rules (a reason of the list, a case, the row count typed in production, how a file may be written) → the day's limit
  * → a line in the audit log with what it counts, on the disk → the act, which gives nothing before the log's end and the
  * day's counts are in the keychain → its end in the log, and a reveal or copy that gave nothing is not counted.
  */
 export interface CleartextGate {
+  /** What a person has to say, alone: also for an act that is none of these. Failures: reveal.reason-required, reveal.reason-refused. */
+  checkGrounds(grounds: Grounds | null): ReturnType<typeof failed> | null;
   /** The rules alone, before a person is asked for more. Null where they allow the act. Failures: see `open`. */
   check(act: CleartextAct): ReturnType<typeof failed> | null;
   /**
@@ -117,13 +119,18 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
       if (managed.cleartextExport === 'encrypted' && !act.export.encrypted)
         return failed('export.unencrypted');
     }
-    if (grounds === null || grounds.reason === '') return failed('reveal.reason-required');
-    if (options.caseRequired() && grounds.caseReference === '') return failed('reveal.reason-required');
-    if (managed.reasons?.includes(grounds.reason) === false) return failed('reveal.reason-refused');
+    const lacking = checkGrounds(grounds);
+    if (lacking !== null) return lacking;
     const confirms = act.action === 'Export' || ('confirmsRows' in act && act.confirmsRows);
-    if (confirms && environment === 'production' && grounds.confirmRows !== act.rows)
+    if (confirms && environment === 'production' && grounds?.confirmRows !== act.rows)
       return failed('export.confirm');
     return null;
+  }
+
+  function checkGrounds(grounds: Grounds | null): ReturnType<CleartextGate['check']> {
+    if (grounds === null || grounds.reason === '') return failed('reveal.reason-required');
+    if (options.caseRequired() && grounds.caseReference === '') return failed('reveal.reason-required');
+    return managed.reasons?.includes(grounds.reason) === false ? failed('reveal.reason-refused') : null;
   }
 
   async function open<V, T>(act: CleartextAct, { fetch, give }: CleartextSteps<V, T>): Promise<Outcome<T>> {
@@ -179,7 +186,7 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     return anchored.ok ? stored : anchored;
   }
 
-  return { check, open };
+  return { check, checkGrounds, open };
 }
 
 /** Of a file that could not be finished rows may be on the disk, and what was sent was sent. */

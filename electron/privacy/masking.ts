@@ -197,16 +197,23 @@ function plainDigits(text: string): string {
 }
 
 /** Country, check digits, and what may be an account: a word, or groups with a space between them. */
-const ibanLike = /(?<![\p{L}0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,40}(?![\p{L}0-9])/giu;
+export const ibanLike = /(?<![\p{L}0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,40}(?![\p{L}0-9])/giu;
 
-/** Words may follow it: it ends where a group ends and the check digits fit. The country and the last four stay. */
-function maskIban(found: string): string {
+/** Of what may be an account, the IBAN it begins with: words may follow it, so it ends where a group ends and the check digits fit. */
+export function ibanIn(found: string): string | null {
   for (let end = found.length; end > 0; end = found.lastIndexOf(' ', end - 1)) {
     const iban = found.slice(0, end);
-    if (!isIban(iban)) continue;
-    return iban.slice(0, 2) + iban.slice(2).replaceAll(/[^ ](?=(?: ?[^ ]){4})/g, dot) + found.slice(end);
+    if (isIban(iban)) return iban;
   }
-  return found;
+  return null;
+}
+
+/** The country and the last four stay. */
+function maskIban(found: string): string {
+  const iban = ibanIn(found);
+  if (iban === null) return found;
+  const masked = iban.slice(0, 2) + iban.slice(2).replaceAll(/[^ ](?=(?: ?[^ ]){4})/g, dot);
+  return masked + found.slice(iban.length);
 }
 
 /** By its check digits (ISO 13616). */

@@ -55,7 +55,10 @@ export function isAllowedHost(baseUrl: string, { allowedHosts }: ManagedSettings
 /** Names for diagnostics, with the values that name nobody and no host. */
 export function describeManaged(managed: ManagedSettings): string[] {
   return Object.entries(managed).map(([name, value]) =>
-    typeof value === 'number' || typeof value === 'boolean' || name === 'cleartextExport'
+    typeof value === 'number' ||
+    typeof value === 'boolean' ||
+    name === 'cleartextExport' ||
+    name === 'remainingCleartext'
       ? `${name}=${String(value)}`
       : name,
   );

@@ -200,4 +200,15 @@ export const batchMessages = {
     message('This batch has no cleartext to export.', 'Export masked values or tokens.', 'now'),
   'export.forbidden': () =>
     message('Your administrator allows no cleartext in files.', 'Export masked values or tokens.'),
+  'export.remaining-reason': () =>
+    message(
+      'Values stay in clear in columns that are copied from the source. Your administrator wants a reason for such a file, so nothing was written.',
+      'Choose Export and give a reason, or map these columns too and run the file again.',
+      'now',
+    ),
+  'export.remaining-forbidden': () =>
+    message(
+      'Values stay in clear in columns that are copied from the source. Your administrator allows no such file, so nothing was written.',
+      'Map these columns too and run the file again, or correct the rows in the source.',
+    ),
 } satisfies Partial<Record<FailureCode, Format>>;

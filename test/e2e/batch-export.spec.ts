@@ -92,3 +92,26 @@ test('an export offers what the job did, the rows shown and the form of the sour
   const latin = fs.readFileSync(path.join(app.downloads, 'cards_tokens_filtered_masked.csv'));
   expect(latin.subarray(0, 4).toString('latin1')).toBe('case');
 });
+
+test('what stays in clear is said before a file is saved, and of the file', async ({ page, app, home }) => {
+  await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Batch');
+  const file = path.join(home, 'notes.csv');
+  const rows = cards.map((card, row) => `${card};${row === 2 ? `old one: ${cards[0]}` : 'none'}\r\n`);
+  fs.writeFileSync(file, `card;note\r\n${rows.join('')}`);
+  await chooseFile(page, file);
+  await map(page, 'card', 'Tokenize', 'Card number');
+  await run(page);
+  await readSum(page);
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const panel = page.getByRole('region', { name: 'Export', exact: true });
+  const sentence = '1 card number remains in clear: note, row 3';
+  await expect(panel.getByRole('status', { name: 'Remaining cleartext' })).toContainText(sentence);
+  await panel.getByRole('button', { name: 'Export 4 rows' }).click();
+  const saved = page.getByRole('status', { name: 'Exported' });
+  await expect(saved).toContainText('Saved notes_tokens.csv (4 rows');
+  await expect(page.getByRole('status', { name: 'Remaining cleartext' })).toContainText(sentence);
+  await expect(saved.locator('.ok')).toHaveCount(0);
+  expect(fs.readFileSync(path.join(app.downloads, 'notes_tokens.csv'), 'utf8')).toContain('old one: 4111');
+});

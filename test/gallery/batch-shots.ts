@@ -285,6 +285,34 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-export-remaining',
+    scene: 'remaining',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('status', { name: 'Remaining cleartext' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-export-remaining-reason',
+    scene: 'remaining-reason',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByText('Your administrator wants a reason').waitFor();
+    },
+  },
+  {
+    name: 'batch-exported-remaining',
+    scene: 'remaining',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export [0-9]/ }).click();
+      await page.getByRole('status', { name: 'Exported' }).waitFor();
+    },
+  },
+  {
     name: 'batch-export-format',
     scene: 'finished',
     steps: async (page) => {

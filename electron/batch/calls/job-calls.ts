@@ -1,11 +1,12 @@
 import { dirname } from 'node:path';
 import { maskedColumnsOf } from '../storing/job-files.ts';
 import type { Handlers } from '../../contract/calls.ts';
-import type { MendResult } from '../../contract/models/batch.ts';
+import type { ExportChoice, MendResult } from '../../contract/models/batch.ts';
 import type { Grounds } from '../../contract/models/lookup.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
-import { exportJob } from '../output/export.ts';
+import { checkExport, exportJob } from '../output/export.ts';
+import { createRemainingChecks } from '../output/remaining.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
 import { fewRows, type LoadedChunk, type Needed, type View } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
@@ -42,6 +43,9 @@ export function createJobCalls(
   });
 
   const exportedFiles = createExportedFiles(options.platform);
+  const checks = createRemainingChecks();
+  /** Of each job, what ends the look at its rows that is under way. */
+  const looks = new Map<string, AbortController>();
 
   /** While the job's source and results are open. */
   const withRows = <T>(jobId: string, act: (rows: JobRows) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
@@ -83,7 +87,18 @@ export function createJobCalls(
     const intent = { action: 'Mend', connection: connectionName, environment, job: jobId, rows };
     const started = await options.audit.record(intent, () => job.mend(mended, grounds));
     views.forget(jobId);
+    checks.forget(jobId);
     return started.ok ? done(result) : started;
+  }
+
+  /** With the numbers of the rows that the table shows, where these are exported. */
+  async function withShownRows<T extends Pick<ExportChoice, 'jobId' | 'rows' | 'shown'>>(
+    choice: T,
+  ): Promise<Outcome<T & { readonly shownRows?: Uint32Array }>> {
+    const { jobId, shown } = choice;
+    if (choice.rows !== 'shown' || shown === undefined) return done(choice);
+    const numbers = await withRows(jobId, (rows) => views.numbers(jobId, rows, shown));
+    return numbers.ok ? done({ ...choice, shownRows: numbers.value }) : numbers;
   }
 
   /** For calls that answer nothing. */
@@ -160,6 +175,7 @@ export function createJobCalls(
         if (discarded.ok) {
           jobs.remove(jobId);
           views.forget(jobId);
+          checks.forget(jobId);
         }
         return discarded;
       });
@@ -195,16 +211,24 @@ export function createJobCalls(
           return revealCell({ ...options, spec: job.spec, view: viewOf(job), cell, grounds }, xorKey);
         }),
       ),
+    'batch.checkExport': async (choice) => {
+      const { jobId } = choice;
+      looks.get(jobId)?.abort();
+      const look = new AbortController();
+      looks.set(jobId, look);
+      const { signal } = look;
+      const request = await withShownRows(choice);
+      const remaining = request.ok
+        ? await withJob(jobId, (job) => checkExport(checks, job, { ...request.value, signal }))
+        : request;
+      if (looks.get(jobId) === look) looks.delete(jobId);
+      return remaining;
+    },
     'batch.export': async (choice) => {
-      const { jobId, shown } = choice;
-      const numbers =
-        choice.rows === 'shown' && shown !== undefined
-          ? await withRows(jobId, (rows) => views.numbers(jobId, rows, shown))
-          : done(undefined);
-      if (!numbers.ok) return numbers;
-      const shownRows = numbers.value;
-      const request = shownRows === undefined ? choice : { ...choice, shownRows };
-      const exported = await withJob(jobId, (job) => exportJob(options, job, request));
+      const { jobId } = choice;
+      const request = await withShownRows(choice);
+      if (!request.ok) return request;
+      const exported = await withJob(jobId, (job) => exportJob({ ...options, checks }, job, request.value));
       if (!exported.ok || exported.value === null) return exported as Outcome<null>;
       const { target, ...sum } = exported.value;
       return done({ ...sum, exportId: exportedFiles.add(target), folder: dirname(target) });

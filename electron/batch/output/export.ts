@@ -2,38 +2,47 @@ import { realpath } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Exported, Job, Tally } from '../../contract/models/batch.ts';
+import type { AuditEnd } from '../../audit/entries.ts';
+import type { Exported, Job, Remaining, Tally } from '../../contract/models/batch.ts';
+import type { Grounds } from '../../contract/models/lookup.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { AtomicFile } from '../../storage/atomic-file.ts';
-import { readAhead } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
 import { readHeader, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../../parsing/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
-import type { JobSource } from '../running/job-source.ts';
 import type { JobSpec } from '../storing/job-files.ts';
-import type { JournalEntry } from '../storing/journal.ts';
 import type { ResultStore } from '../storing/result-store.ts';
 import type { CleartextAct } from '../../privacy/cleartext-act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
-import { createOutputRows, type ExportRequest, joinRows } from './output-rows.ts';
+import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
+import { createOutputRows, type ExportContent, type ExportRequest } from './output-rows.ts';
+import { type OpenJob, remainingOf, type RemainingChecks } from './remaining.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
+import type { LeakCheck } from './leak-check.ts';
 import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
 
 const minPassphraseLength = 8;
 
+/** What an export is made with. */
+type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform' | 'scryptCost'> & {
+  readonly checks: RemainingChecks;
+};
+
 /**
  * One export: asks for the target, records the export in the audit log, writes the file whole or not at all, and
  * records the sum. Null when the person chose no target. The system's dialog asks before a file is replaced; the
  * source never is.
+ * What stays in clear in a file of masks or tokens is counted while it is written, and decides before the file has its
+ * name: an administrator may want a reason for it, or no such file.
  * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
-  options: Pick<BatchOptions, 'audit' | 'gate' | 'platform' | 'scryptCost'>,
+  options: ExportOptions,
   job: BatchJob,
   asked: ExportRequest,
 ): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
@@ -60,9 +69,15 @@ export async function exportJob(
     return failed('file.exists', { subject: basename(target) });
   }
   const write = async (
-    add: (facts: { rows: number; note: string }) => void,
+    add: (facts: Partial<AuditEnd>) => void,
   ): Promise<Outcome<Written & { bytes: number; name: string; tally: Tally; target: string }>> => {
-    const written = await writeExport({ job, store, choice, target, scryptCost });
+    const mayRemain = (remaining: Remaining): Outcome<null> => {
+      const { cards, values } = remaining;
+      add({ remaining: { cards, values } });
+      return cards + values === 0 ? done(null) : checkRemaining(options, choice);
+    };
+    const { checks } = options;
+    const written = await writeExport({ job, store, choice, target, scryptCost, checks, mayRemain });
     if (!written.ok) return written;
     const { tally } = store;
     add({ rows: written.value.rowsWritten, note: sumOf(tally) });
@@ -70,8 +85,49 @@ export async function exportJob(
   };
   if (act !== null) return options.gate.open(act, { fetch: () => done(null), give: (_, add) => write(add) });
   const line = { ...exportLine(spec, choice), rows: rowsOfLine(choice, store.tally), cleartext: false };
-  return options.audit.record({ ...line, action: 'Export' }, write);
+  const reason = options.managed.remainingCleartext === 'reason' ? groundsOfLine(choice) : {};
+  return options.audit.record({ ...line, ...reason, action: 'Export' }, write);
 }
+
+/** What stays in clear in a file that would be written so; null for one in clear. Failures: job.*, and those of `look`. */
+export async function checkExport(
+  checks: Pick<RemainingChecks, 'look'>,
+  job: BatchJob,
+  { signal, ...asked }: ExportContent & { readonly signal: AbortSignal },
+): Promise<Outcome<Remaining | null>> {
+  if (job.busy) return failed('job.busy');
+  const opened = await job.openStore();
+  if (!opened.ok) return opened;
+  const choice = { ...asked, content: contentOf(asked, job.work) };
+  if (holdsCleartext(choice)) return done(null);
+  const source = await job.openSource();
+  if (!source.ok) return source;
+  try {
+    return await checks.look({ job, store: opened.value, source: source.value }, choice, signal);
+  } finally {
+    await source.value.close();
+  }
+}
+
+/** What an administrator says of a file in which something stays in clear. */
+function checkRemaining(
+  { gate, managed }: Pick<ExportOptions, 'gate' | 'managed'>,
+  { grounds }: Pick<ExportRequest, 'grounds'>,
+): Outcome<null> {
+  switch (managed.remainingCleartext) {
+    case 'forbidden':
+      return failed('export.remaining-forbidden');
+    case 'reason':
+      return grounds === null
+        ? failed('export.remaining-reason')
+        : (gate.checkGrounds(grounds) ?? done(null));
+    default:
+      return done(null);
+  }
+}
+
+const groundsOfLine = ({ grounds }: Pick<ExportRequest, 'grounds'>): Partial<Grounds> =>
+  grounds === null ? {} : { reason: grounds.reason, caseReference: grounds.caseReference };
 
 /** Without what is 0. */
 function sumOf({ rows, ok, failed: refused, unmatched, blank }: Tally): string {
@@ -97,13 +153,13 @@ const maxRows = ({ rows, shownRows }: ExportRequest, tally: Tally): number =>
  * What the file will hold: cleartext only where there is any. The list of failed rows has what came in, which is cleartext
  * only where it was to be tokenized. Reason, limit, file, count and audit line all go by it.
  */
-function contentOf({ content, rows }: ExportRequest, work: readonly ColumnWork[]): ExportRequest['content'] {
+function contentOf({ content, rows }: ExportContent, work: readonly ColumnWork[]): ExportRequest['content'] {
   if (content !== 'cleartext' || hasHidden({ work, masked: new Map() })) return content;
   const hasResults = rows !== 'failed' && work.some(({ plan }) => yieldsCleartext(plan.operation));
   return hasResults ? content : 'tokens';
 }
 
-const holdsCleartext = ({ content }: ExportRequest): boolean => content === 'cleartext';
+const holdsCleartext = ({ content }: ExportContent): boolean => content === 'cleartext';
 
 /** A file with only a part of the rows says so in its name. */
 function suggestName(
@@ -162,9 +218,14 @@ interface Written {
   readonly rowsWritten: number;
   /** Cells that were escaped for spreadsheets. */
   readonly escaped: number;
+  /** Null for a file in clear. */
+  readonly remaining: Remaining | null;
 }
 
 interface WriteExportOptions {
+  readonly checks: RemainingChecks;
+  /** Whether a file may be finished in which this stays in clear. */
+  readonly mayRemain: (remaining: Remaining) => Outcome<null>;
   readonly job: BatchJob;
   readonly store: ResultStore;
   readonly choice: ExportRequest;
@@ -183,11 +244,12 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
   if (!source.ok) return source;
   try {
     const withError = store.tally.failed > 0 && showsFailed(choice);
-    const written = await writeFile(options, source.value, withError);
+    const file = { ...options, source: source.value };
+    const written = await writeFile({ ...file, withError });
     if (!written.ok) return written;
     if (written.value !== needsErrorColumn) return done(written.value);
     // Known only now. Looking through the source first would cost every export as much as writing it.
-    const again = await writeFile(options, source.value, true);
+    const again = await writeFile({ ...file, withError: true });
     if (!again.ok) return again;
     return again.value === needsErrorColumn ? failed('call.failed') : done(again.value);
   } finally {
@@ -195,28 +257,32 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
   }
 }
 
-const lastMapped = (work: readonly ColumnWork[]): number => Math.max(...work.map(({ plan }) => plan.column));
-
 /** Whether failed rows are written among the others. */
 const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
   rows === 'all' || (rows === 'shown' && ['all', 'failed'].includes(shown?.filter ?? 'all'));
 
-async function writeFile(
-  { job, store, choice, target, scryptCost }: WriteExportOptions,
-  source: JobSource,
-  withError: boolean,
-): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
+interface WriteFileOptions extends WriteExportOptions, Pick<WriteRowsOptions, 'source' | 'withError'> {}
+
+async function writeFile({
+  target,
+  scryptCost,
+  mayRemain,
+  ...options
+}: WriteFileOptions): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
+  const { choice } = options;
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
   const output = await openOutputFile(target, passphrase, scryptCost);
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
-  const { format } = job.spec;
-  const written = await writeRows({ store, source, format, work: job.work, choice, file, withError });
+  const written = await writeRows({ ...options, file });
   if (!written.ok) return abandon(file, written);
   if (written.value === needsErrorColumn) {
     await file.abandon(false);
     return done(needsErrorColumn);
   }
+  const { remaining } = written.value;
+  const allowed = remaining === null ? done(null) : mayRemain(remaining);
+  if (!allowed.ok) return abandon(file, allowed);
   const bytes = await file.finish();
   return bytes.ok ? done({ ...written.value, bytes: bytes.value }) : abandon(file, bytes);
 }
@@ -230,13 +296,10 @@ async function abandon(
   return failure;
 }
 
-interface WriteRowsOptions {
-  readonly store: Pick<ResultStore, 'entries' | 'createSequentialReader' | 'tally'>;
-  readonly source: JobSource;
-  readonly format: Format;
-  readonly work: readonly ColumnWork[];
+interface WriteRowsOptions extends OpenJob {
   readonly choice: ExportRequest;
   readonly file: AtomicFile;
+  readonly checks: RemainingChecks;
   /** Whether the rows have an `error` column. */
   readonly withError: boolean;
 }
@@ -247,9 +310,14 @@ interface WriteRowsOptions {
  * file.workbook-cell, file.workbook-full; export.encoding for a header that the encoding can't hold.
  */
 async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
-  const { store, source, format, work, choice, file, withError } = options;
+  const { job, store, source, choice, file, withError } = options;
+  const { work } = job;
+  const { format } = job.spec;
   const output = createOutput(choice, format);
-  const rows = createOutputRows({ format, work, choice, withError, output });
+  const checked = await beginCheck(options, output);
+  if (!checked.ok) return checked;
+  const { leaks, known } = checked.value;
+  const rows = createOutputRows({ format, work, choice, withError, output, leaks });
   const mark = await readMark(options);
   if (!mark.ok) return mark;
   const header = format.header ? await readHeader(source, format) : done(null);
@@ -259,19 +327,15 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
-  const { identity, mended } = source;
-  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   const join = {
-    source: { identity, read, mended },
+    ...openJoin(source, store),
     format,
-    read: store.createSequentialReader(),
     rows,
     output,
     // What stands behind the mapped columns is copied as it is, unless a cell is put behind it.
     maxFields: isInSourceForm(choice) && !withError ? lastMapped(work) + 1 : undefined,
   };
-  const entries = store.entries.filter(({ counts }) => choice.rows !== 'failed' || counts.failed > 0);
-  for (const group of groupChunks(entries)) {
+  for (const group of groupChunks(writtenEntries(store, choice))) {
     const joined = await joinRows(join, group);
     const written = await writing;
     if (!joined.ok) return joined;
@@ -286,7 +350,26 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   if (!written.ok) return written;
   if (output.failure !== null) return { ok: false, failure: output.failure };
   const unchanged = await source.check();
-  return unchanged.ok ? done({ rowsWritten, escaped: output.escaped }) : unchanged;
+  if (!unchanged.ok) return unchanged;
+  const remaining = leaks === null ? done(known) : await remainingOf(leaks, options);
+  return remaining.ok
+    ? done({ rowsWritten, escaped: output.escaped, remaining: remaining.value })
+    : remaining;
+}
+
+/** Counts what stays in clear, unless that is known, or the file is one in clear. */
+async function beginCheck(
+  { choice, checks, ...open }: Pick<WriteRowsOptions, 'choice' | 'checks' | keyof OpenJob>,
+  output: RowOutput,
+): Promise<Outcome<{ leaks: LeakCheck | null; known: Remaining | null }>> {
+  if (holdsCleartext(choice)) return done({ leaks: null, known: null });
+  // What the encoding can't hold is left empty.
+  const holdsAll =
+    isInSourceForm(choice) || choice.format === 'workbook' || choice.encoding.startsWith('utf-');
+  const known = holdsAll ? checks.known(open, choice) : null;
+  if (known !== null) return done({ leaks: null, known });
+  const leaks = await checks.begin(open, holdsAll ? undefined : (cell) => output.canHold(cell));
+  return leaks.ok ? done({ leaks: leaks.value, known: null }) : leaks;
 }
 
 const isInSourceForm = ({ format, safety }: ExportRequest): boolean =>
@@ -302,25 +385,8 @@ function createOutput(choice: ExportRequest, format: Format): RowOutput {
 }
 
 /** The byte order mark: the source's, or a new one where the encoding has one. */
-function readMark({ choice, format, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
-  if (isInSourceForm(choice)) return source.read(0, format.markLength);
+function readMark({ choice, job, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
+  if (isInSourceForm(choice)) return source.read(0, job.spec.format.markLength);
   const mark = byteOrderMarks.find(({ encoding }) => encoding === choice.encoding)?.bytes ?? [];
   return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? mark : [])));
-}
-
-/** Bytes of the source that are joined and written at once, about. */
-const groupBytes = 256 * 1024;
-
-function* groupChunks(entries: readonly JournalEntry[]): Generator<JournalEntry[], void> {
-  let group: JournalEntry[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    group.push(entry);
-    bytes += entry.end.offset - entry.start.offset;
-    if (bytes < groupBytes) continue;
-    yield group;
-    group = [];
-    bytes = 0;
-  }
-  if (group.length > 0) yield group;
 }

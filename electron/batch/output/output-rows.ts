@@ -1,44 +1,16 @@
-import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import type { FailureCode } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { mask, maskAgain, maskReason } from '../../privacy/masking.ts';
 import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
 import { hideAnywhere } from '../reading/fit.ts';
-import { readChunk, type Chunk, type Format, type RowSource } from '../reading/read-rows.ts';
+import type { Chunk, Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
-import type { JournalEntry } from '../storing/journal.ts';
-import type { ReadRecord } from '../storing/records.ts';
 import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
+import type { LeakCheck } from './leak-check.ts';
 import type { RowOutput } from './row-output.ts';
-
-export interface JoinOptions {
-  readonly source: RowSource;
-  readonly format: Format;
-  readonly read: ReadRecord;
-  readonly rows: OutputRows;
-  readonly output: RowOutput;
-  /** As many fields of each row are asked for; all of them, if absent. */
-  readonly maxFields?: number | undefined;
-}
-
-/** The bytes of some chunks: source and results, row by row. Failures: file.changed, file.unreadable, job.damaged. */
-export async function joinRows(
-  { source, format, read, rows, output, maxFields }: JoinOptions,
-  entries: readonly JournalEntry[],
-): Promise<Outcome<{ bytes: Buffer; rows: number }>> {
-  let written = 0;
-  for (const entry of entries) {
-    const [chunk, results] = await Promise.all([readChunk(source, format, entry, maxFields), read(entry)]);
-    if (!chunk.ok) return chunk;
-    if (!results.ok) return results;
-    const { count } = chunk.value.table;
-    if (results.value.states.length !== count) return failed('job.damaged');
-    for (let i = 0; i < count; i++) if (rows.write(chunk.value, results.value, i)) written += 1;
-  }
-  return done({ bytes: output.take(), rows: written });
-}
 
 /** An export with the rows it asks for. */
 export interface ExportRequest extends ExportChoice {
@@ -46,15 +18,18 @@ export interface ExportRequest extends ExportChoice {
   readonly shownRows?: Uint32Array;
 }
 
-type Choice = Pick<ExportRequest, 'content' | 'rows' | 'shownRows'>;
+/** What of it says which cells are written. */
+export type ExportContent = Pick<ExportRequest, 'content' | 'rows' | 'shownRows'>;
 
 export interface OutputRowsOptions {
   readonly format: Format;
   readonly work: readonly ColumnWork[];
-  readonly choice: Choice;
+  readonly choice: ExportContent;
   /** Whether the rows have an `error` column; the list of failed rows has columns of its own. */
   readonly withError: boolean;
   readonly output: RowOutput;
+  /** Told of every cell that goes out as it came in; null for an export in clear. */
+  readonly leaks: LeakCheck | null;
 }
 
 /** Joins the source's rows with their results, as chosen for one export. */
@@ -71,7 +46,14 @@ export interface OutputRows {
  * New cells stand behind the column they belong to, and `error` behind the header's last column: a row with fewer fields
  * is filled up to there, and what a row has more stands behind it, so that no field comes under another's head.
  */
-export function createOutputRows({ format, work, choice, withError, output }: OutputRowsOptions): OutputRows {
+export function createOutputRows({
+  format,
+  work,
+  choice,
+  withError,
+  output,
+  leaks,
+}: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
   let hasUnencodable = false;
   const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
@@ -96,11 +78,13 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
   const names = columnNames(format);
 
   /** The columns of such a row are not known, so each field is taken by itself. */
-  function writeFlawed({ table }: Chunk, index: number): void {
+  function writeFlawed(chunk: Chunk, index: number): void {
+    const { table } = chunk;
+    if (!hideFlawed) leaks?.copied(table.rowStart(index), table.rowEnd(index));
     let column = 0;
     const hideUntil = (end: number): void => {
       for (; hideFlawed && column < Math.min(end, table.width(index)); column++)
-        output.replace(column, hideAnywhere(table.value(index, column)));
+        hideField(chunk, index, column);
     };
     for (const one of mapped) {
       hideUntil(one.column + 1);
@@ -108,6 +92,14 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
       if (one.hasMatch) output.insertAfter(one.column, '');
     }
     hideUntil(format.width);
+  }
+
+  function hideField(chunk: Chunk, index: number, column: number): void {
+    const { table } = chunk;
+    const field = table.value(index, column);
+    const hidden = hideAnywhere(field);
+    output.replace(column, hidden);
+    if (hidden === openCleartext(field)) leaks?.copiedField(field, column);
   }
 
   /** A row may have several failed cells. */
@@ -146,9 +138,9 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
     output.insertAfter(lastColumn, code);
   }
 
-  function hideSurplus({ table }: Chunk, index: number): void {
-    for (let column = format.width; hideFlawed && column < table.width(index); column++)
-      output.replace(column, hideAnywhere(table.value(index, column)));
+  function hideSurplus(chunk: Chunk, index: number): void {
+    for (let column = format.width; hideFlawed && column < chunk.table.width(index); column++)
+      hideField(chunk, index, column);
   }
 
   return {
@@ -158,6 +150,8 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         return;
       }
       output.begin(header, 0);
+      leaks?.row(header, 0, 0);
+      leaks?.copied(header.rowStart(0), header.rowEnd(0));
       if (failedOnly) output.prepend(errorColumns);
       for (const { one, column, hasResult, hasMatch } of mapped) {
         const name = openCleartext(header.value(0, column));
@@ -178,6 +172,7 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         nextShown += 1;
       }
       output.begin(table, index);
+      leaks?.row(table, index, chunk.start.row + index);
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       if (state === rowStates.failed && results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
@@ -192,10 +187,16 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         return true;
       }
       let isUnencodable = false;
+      /** What lies behind is copied, or is a cell that was not looked at yet. */
+      let looked = table.rowStart(index);
       for (const { one, i, column, hidesInput, replaces, hasResult, hasMatch } of mapped) {
         const cells = results.columns[i];
         const cellState = cells?.states[index];
         const answer = openCleartext(cells?.values[index] ?? '');
+        if (leaks !== null && (hidesInput || !mayBeClear(cellState, answer))) {
+          leaks.copied(looked, table.fieldStart(index, column));
+          looked = table.fieldEnd(index, column);
+        }
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
           if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
@@ -209,12 +210,32 @@ export function createOutputRows({ format, work, choice, withError, output }: Ou
         if (hasResult) output.insertAfter(column, result ?? '');
         if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
+      leaks?.copied(looked, table.rowEnd(index));
       writeError(results, index, isUnencodable || output.lost);
       output.end();
       return true;
     },
     get hasUnencodable() {
       return hasUnencodable;
+    },
+  };
+}
+
+/** Tells what the tokens of a job are: those the service gave, and those it took. */
+export function createTokenRows(
+  work: readonly ColumnWork[],
+  leaks: Pick<LeakCheck, 'token'>,
+): Pick<OutputRows, 'write'> {
+  return {
+    write({ table }, results, index) {
+      work.forEach(({ plan }, i) => {
+        const cells = results.columns[i];
+        if (cells?.states[index] !== rowStates.ok) return;
+        if (plan.operation !== 'tokenize') leaks.token(table.value(index, plan.column));
+        const answer = cells.values[index];
+        if (!yieldsMasks(plan.operation) && answer !== undefined) leaks.token(answer);
+      });
+      return true;
     },
   };
 }
@@ -232,8 +253,27 @@ const reasonOf = (code: FailureCode): string => rowReasons[code] ?? 'Failed';
 const matchText = (state: string | undefined): string =>
   state === rowStates.ok || state === rowStates.matched ? 'yes' : state === rowStates.unmatched ? 'no' : '';
 
+/** Codes of a value that the service looked at, or that can be no token. */
+const refusedValues: readonly string[] = [
+  'service.value-invalid',
+  'service.value-too-long',
+  'service.token-invalid',
+  'service.invalid-input',
+  'service.element-refused',
+  'service.echoed-value',
+] satisfies FailureCode[];
+
+/**
+ * Whether what came in as a token may be a value in clear. One that the service took, or did not find a match in, is a
+ * token; so is one it was not asked about, as far as anybody knows: after an outage one in ten would look like a card.
+ */
+const mayBeClear = (state: string | undefined, code: string): boolean =>
+  state !== rowStates.ok &&
+  state !== rowStates.unmatched &&
+  (state !== rowStates.failed || code.startsWith('value.') || refusedValues.includes(code));
+
 /** What the name of a column with results ends with. */
-function suffixOf({ plan }: ColumnWork, { content }: Choice): string {
+function suffixOf({ plan }: ColumnWork, { content }: ExportContent): string {
   if (plan.operation === 'mask') return 'masked';
   return yieldsCleartext(plan.operation) ? content : 'token';
 }
@@ -242,22 +282,22 @@ function suffixOf({ plan }: ColumnWork, { content }: Choice): string {
 const canWriteResult = (
   { plan }: ColumnWork,
   result: string,
-  { choice, output }: { choice: Choice; output: Pick<RowOutput, 'canHold'> },
+  { choice, output }: { choice: ExportContent; output: Pick<RowOutput, 'canHold'> },
 ): boolean =>
   plan.operation === 'mask' ||
   (yieldsCleartext(plan.operation) && choice.content !== 'cleartext') ||
   output.canHold(result);
 
 /** Null where the export keeps what came in. A mask of the service's is all there is, whatever the export asks for. */
-function resultOf({ plan, kind }: ColumnWork, result: string, choice: Choice): string | null {
+function resultOf({ plan, kind }: ColumnWork, result: string, choice: ExportContent): string | null {
   if (!yieldsMasks(plan.operation)) return result;
   if (choice.content === 'tokens') return null;
   if (plan.operation === 'mask') return maskAgain(result, kind).masked;
   return choice.content === 'masked' && result !== '' ? mask(kind, result) : result;
 }
 
-const showsResult = ({ plan }: ColumnWork, { content }: Choice): boolean =>
+const showsResult = ({ plan }: ColumnWork, { content }: ExportContent): boolean =>
   content !== 'tokens' || !yieldsMasks(plan.operation);
 
-const hasMatchColumn = ({ plan }: ColumnWork, { rows }: Choice): boolean =>
+const hasMatchColumn = ({ plan }: ColumnWork, { rows }: ExportContent): boolean =>
   plan.operation === 'match' && (rows === 'all' || rows === 'shown');

@@ -234,3 +234,18 @@ export function createConvertedOutput(
     return encoded.bytes;
   }
 }
+
+/** Nowhere: for a look at what an export would hold. */
+export const noOutput: RowOutput = {
+  begin: () => undefined,
+  prepend: () => undefined,
+  replace: () => undefined,
+  insertAfter: () => undefined,
+  end: () => undefined,
+  line: () => undefined,
+  canHold: () => true,
+  lost: false,
+  take: () => Buffer.alloc(0),
+  escaped: 0,
+  failure: null,
+};

@@ -14,6 +14,8 @@ export interface SourceText {
   readonly view: string;
 }
 
+export type Units = Uint8Array | Uint16Array;
+
 type Dialect = Layout & Pick<FindRowsOptions, 'newline'>;
 
 /**
@@ -32,6 +34,7 @@ export class Table {
   /** The first rows of `#spans` that are left out: a header. */
   readonly #skipped: number;
   #text: string | null = null;
+  #units: Units | null = null;
   /** Set where only the first fields of rows were found: how to find the others of one row. */
   readonly #dialect: Dialect | null;
   #whole: { readonly row: number; readonly table: Table } | null = null;
@@ -79,6 +82,29 @@ export class Table {
   /** Whether the row has a field there. */
   has(row: number, column: number): boolean {
     return column < this.#found(row) || column < this.width(row);
+  }
+
+  /** The units that positions count: see `Codec.view`. Many times as fast to go through as a text. */
+  get units(): Units {
+    this.#units ??= this.#unitsOf();
+    return this.#units;
+  }
+
+  #unitsOf(): Units {
+    if (this.#unit === 1)
+      return codecOf(this.encoding).asciiSafe ? this.#bytes : Buffer.from(this.#view, 'latin1');
+    const units = new Uint16Array(this.#view.length);
+    for (let at = 0; at < units.length; at++) units[at] = this.#view.charCodeAt(at);
+    return units;
+  }
+
+  /** The column that a position within a row is in. */
+  columnAt(row: number, position: number): number {
+    const found = this.#found(row);
+    for (let column = 0; column < found; column++) if (position <= this.fieldEnd(row, column)) return column;
+    return this.#dialect === null
+      ? Math.max(0, found - 1)
+      : this.#wholeRow(row, this.#dialect).columnAt(0, position - this.rowStart(row));
   }
 
   /** Fields whose ends are known. */

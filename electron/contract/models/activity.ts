@@ -50,6 +50,8 @@ export const auditEntry = z.strictObject({
   counted: counted.optional(),
   /** Of a request to tokenize: the most values of one mask, of its definition, that were tokenized this day. */
   alike: count.optional(),
+  /** Of an export of masks or tokens: card numbers, and values that were sent, that stay in clear in its other cells. */
+  remaining: z.strictObject({ cards: count, values: count }).optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 

@@ -86,6 +86,11 @@ export const managedSettings = z
     cleartextExport: z
       .enum(['allowed', 'encrypted', 'forbidden'])
       .describe('Whether exports may hold cleartext: any, only those encrypted with a passphrase, or none.'),
+    remainingCleartext: z
+      .enum(['allowed', 'reason', 'forbidden'])
+      .describe(
+        'Whether files of masks or tokens may be written when card numbers or values that were sent stay in clear in other cells: any, only with a reason, or none.',
+      ),
     bulkMatch: z.boolean().describe('Whether batches may match values with expressions.'),
     maxRevealsPerDay: limit.describe('Values a person may reveal in a day.'),
     maxCopiesPerDay: limit.describe('Values a person may copy in clear in a day.'),

@@ -366,7 +366,7 @@ export const exportChoice = z.strictObject({
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),
-  /** Asked for with cleartext. */
+  /** Asked for with cleartext, and where an administrator wants one for what stays in clear. */
   grounds: grounds.nullable(),
   /** Encrypts the file (age, scrypt recipient) so that no cleartext touches the disk; eight units at least. */
   passphrase: obscuredPassphrase.nullable(),
@@ -383,6 +383,29 @@ export const mendResult = z.strictObject({
 });
 export type MendResult = z.infer<typeof mendResult>;
 
+/** What stays in clear in a file of masks or tokens: it stands in cells that are copied from the source. */
+export const remaining = z.strictObject({
+  /** Card numbers: of an issuer's range and length, and with a right check digit. Tokens of the job are none. */
+  cards: count,
+  /** Other values that the job sent, where they stand once more. */
+  values: count,
+  /** Where most of them are, fifty columns at most. */
+  places: z
+    .array(
+      z.strictObject({
+        /** Position in the source. */
+        column: count,
+        cards: count,
+        values: count,
+        /** 0 is the header. */
+        firstRow: count,
+        lastRow: count,
+      }),
+    )
+    .max(50),
+});
+export type Remaining = z.infer<typeof remaining>;
+
 export const exported = z.strictObject({
   /** By which the window asks to show the file; main alone resolves it to a path. */
   exportId: id,
@@ -395,5 +418,7 @@ export const exported = z.strictObject({
   /** Cells that were escaped for spreadsheets. */
   escaped: count,
   bytes: count,
+  /** Null for a file in clear, which was not looked at. */
+  remaining: remaining.nullable(),
 });
 export type Exported = z.infer<typeof exported>;

@@ -7,6 +7,7 @@ import type {
   Job,
   JobState,
   Notice,
+  Remaining,
 } from '../../../electron/contract/models/batch.ts';
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
@@ -325,6 +326,35 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
     'looks-tokenized': `${values} ${isOne ? 'looks like a token already: its check digit is' : 'look like tokens already: their check digits are'} wrong (${where})`,
   };
   return sentences[kind];
+}
+
+/** As many columns are named; a job may have a thousand. */
+const namedPlaces = 3;
+
+/** "20 card numbers remain in clear: name, rows 71–90". '' where nothing does. */
+export function formatRemaining(
+  { cards, values, places }: Remaining,
+  { columns }: Pick<Job, 'columns'>,
+): string {
+  const parts = [
+    ...(cards > 0 ? [`${formatCount(cards)} card ${cards === 1 ? 'number' : 'numbers'}`] : []),
+    ...(values > 0
+      ? [`${formatCount(values)} ${values === 1 ? 'value that was sent' : 'values that were sent'}`]
+      : []),
+  ];
+  if (parts.length === 0) return '';
+  const named = places.slice(0, namedPlaces).map(({ column, firstRow, lastRow }) => {
+    const first = firstRow === 0 ? 'the header' : formatCount(firstRow);
+    const name = columns[column] ?? `Column ${formatCount(column + 1)}`;
+    if (firstRow === lastRow) return `${name}, ${firstRow === 0 ? first : `row ${first}`}`;
+    return firstRow === 0
+      ? `${name}, the header to row ${formatCount(lastRow)}`
+      : `${name}, rows ${first}–${formatCount(lastRow)}`;
+  });
+  const more = places.length - named.length;
+  const rest = more === 0 ? [] : [`${formatCount(more)} more ${more === 1 ? 'column' : 'columns'}`];
+  const verb = cards + values === 1 ? 'remains' : 'remain';
+  return `${parts.join(' and ')} ${verb} in clear: ${[...named, ...rest].join('; ')}`;
 }
 
 /** Between 0 and 1; null while the number of rows is not known. */

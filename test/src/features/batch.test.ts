@@ -9,6 +9,7 @@ import {
   describeStop,
   formatAdvice,
   formatNotice,
+  formatRemaining,
   formatPlan,
   formatSum,
   formatTrial,
@@ -657,6 +658,26 @@ describe('labels and numbers', () => {
     );
     expect(formatNotice({ ...notice, count: 52 })).toBe(
       '52 values in card were rounded by a spreadsheet: digits are lost (first: row 7)',
+    );
+  });
+
+  it('says what stays in clear, with columns and rows', () => {
+    const place = (column: number, firstRow: number, lastRow = firstRow) =>
+      ({ column, cards: 1, values: 0, firstRow, lastRow }) as const;
+    const columns = { columns: ['name', 'card', 'note'] };
+    const cards = (count: number, ...places: ReturnType<typeof place>[]): string =>
+      formatRemaining({ cards: count, values: 0, places }, columns);
+    expect(cards(0)).toBe('');
+    expect(cards(20, place(0, 71, 90))).toBe('20 card numbers remain in clear: name, rows 71–90');
+    expect(cards(1, place(2, 5))).toBe('1 card number remains in clear: note, row 5');
+    expect(cards(2, place(0, 0), place(7, 0, 3))).toBe(
+      '2 card numbers remain in clear: name, the header; Column 8, the header to row 3',
+    );
+    expect(cards(5, place(0, 1), place(1, 1), place(2, 1), place(3, 1))).toContain(
+      'note, row 1; 1 more column',
+    );
+    expect(formatRemaining({ cards: 1, values: 1_200, places: [place(2, 1, 1_500)] }, columns)).toBe(
+      '1 card number and 1,200 values that were sent remain in clear: note, rows 1–1,500',
     );
   });
 

@@ -1,5 +1,12 @@
 import { done } from '../../../electron/contract/errors.ts';
-import type { Job, Mapping, Notice, Preview } from '../../../electron/contract/models/batch.ts';
+import type {
+  Exported,
+  Job,
+  Mapping,
+  Notice,
+  Preview,
+  Remaining,
+} from '../../../electron/contract/models/batch.ts';
 import type { FakeOptions } from './fake-bridge.ts';
 import * as data from './fake-data.ts';
 
@@ -424,9 +431,41 @@ const longNames: Job[] = [
 ];
 
 /** States of the Batch page by name. */
+const remaining: Remaining = {
+  cards: 23,
+  values: 4,
+  places: [
+    { column: 0, cards: 20, values: 0, firstRow: 71, lastRow: 90 },
+    { column: 2, cards: 3, values: 4, firstRow: 5_118, lastRow: 498_220 },
+  ],
+};
+
+const exportedWithCards: Exported = {
+  exportId: 'export-1',
+  name: 'disputes-q3_masked.csv',
+  folder: '/home/ada/Documents/Disputes',
+  tally: finished.tally,
+  rowsWritten: finished.tally.rows,
+  escaped: 0,
+  bytes: 43_118_204,
+  remaining,
+};
+
 export const batchScenes: Record<string, FakeOptions> = {
   production: { state: inProduction, jobs: [data.job(), { ...finished, jobId: 'job-0' }, interrupted] },
   finished: { unparsed: ['batch.rows'], state: inProduction, jobs: [finished, million, interrupted] },
+  remaining: {
+    unparsed: ['batch.rows'],
+    state: inProduction,
+    jobs: [finished],
+    answers: { 'batch.checkExport': () => done(remaining), 'batch.export': () => done(exportedWithCards) },
+  },
+  'remaining-reason': {
+    unparsed: ['batch.rows'],
+    state: { ...inProduction, managed: { remainingCleartext: 'reason' } },
+    jobs: [finished],
+    answers: { 'batch.checkExport': () => done(remaining) },
+  },
   workbook: {
     state: inProduction,
     answers: {

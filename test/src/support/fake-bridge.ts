@@ -527,8 +527,10 @@ function defaultAnswers(
         rowsWritten: job.tally.rows,
         escaped: 14,
         bytes: 43_118_204,
+        remaining: { cards: 0, values: 0, places: [] },
       });
     },
+    'batch.checkExport': () => done({ cards: 0, values: 0, places: [] }),
     'batch.showExport': () => done({ shown: true }),
     'batch.mappings': () => done([...fake.mappings]),
     'batch.saveMapping': (mapping) => {

@@ -8,6 +8,7 @@ import type {
   Job,
   MendResult,
   PolicyChange,
+  Remaining,
   Source,
 } from '../../../../electron/contract/models/batch.ts';
 import { columnOperations, operationInfo } from '../../../../electron/contract/operations.ts';
@@ -277,6 +278,12 @@ export class BatchRun {
     }
     this.app.revealed.show({ ...outcome.value, xorKey }, subject, this.app.definition(plan.definition).kind);
     this.close();
+  }
+
+  /** What would stay in clear; null where that is not known, or the file is to hold cleartext. */
+  async checkExport(choice: Pick<ExportChoice, 'content' | 'rows' | 'shown'>): Promise<Remaining | null> {
+    const outcome = await this.#api.call('batch.checkExport', { jobId: this.jobId, ...choice });
+    return outcome.ok ? outcome.value : null;
   }
 
   async export(choice: ExportChoice): Promise<void> {

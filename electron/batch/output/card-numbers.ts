@@ -1,0 +1,200 @@
+import { ibanIn, ibanLike } from '../../privacy/masking.ts';
+import type { Units } from '../reading/table.ts';
+
+/**
+ * Digits that follow each other in a text, in groups with up to three characters between two of them that are no letters.
+ * It is overwritten by the next one.
+ */
+export interface DigitRun {
+  units: Units;
+  /** How many groups there are. */
+  count: number;
+  /** Where each group begins in the text. */
+  readonly positions: Int32Array;
+  /** How many digits come before each group, and behind them all digits. */
+  readonly before: Int32Array;
+}
+
+/** What a unit of a text is to a run of digits. */
+const unitKinds = { digit: 1, separator: 2, end: 0 } as const;
+const maxGap = 3;
+/** A run ends there. No number that is looked for has nearly as many. */
+const maxGroups = 256;
+
+/**
+ * Calls `visit` with the runs of digits of a text in which fields end at `delimiter`, at quotes and at line ends. Those with
+ * fewer than `minDigits` are left out. It goes through all that an export copies, so it makes nothing.
+ */
+export function createRunFinder(
+  delimiter: string,
+  minDigits: number,
+  visit: (run: DigitRun) => void,
+): (units: Units, from: number, to: number) => void {
+  const kinds = new Uint8Array(0x100);
+  for (let unit = 0; unit < kinds.length; unit++) {
+    const character = String.fromCharCode(unit);
+    if (/[0-9]/.test(character)) kinds[unit] = unitKinds.digit;
+    // Above ASCII it is a part of some character: as a rule of a space or a dash.
+    else if (!/["\r\na-z]/i.test(character) && character !== delimiter) kinds[unit] = unitKinds.separator;
+  }
+  const positions = new Int32Array(maxGroups);
+  const before = new Int32Array(maxGroups + 1);
+  const run: DigitRun = { units: new Uint8Array(0), count: 0, positions, before };
+
+  function kindOf(unit: number): number {
+    if (unit < 0x100) return kinds[unit] ?? 0;
+    return isLetter(unit) ? unitKinds.end : unitKinds.separator;
+  }
+
+  return (units, from, to) => {
+    let at = from;
+    while (at + minDigits <= to) {
+      // Of most texts one unit in ten is looked at: before what ends a run there is none that is long enough.
+      let last = at + minDigits - 1;
+      while (last >= at && kindOf(units[last] ?? 0) !== unitKinds.end) last -= 1;
+      at = last >= at ? last + 1 : findInStretch(units, at, to);
+    }
+  };
+
+  /** Up to the next unit that ends a run; answers where it is. */
+  function findInStretch(units: Units, from: number, to: number): number {
+    let at = from;
+    while (at < to) {
+      const kind = kindOf(units[at] ?? 0);
+      if (kind === unitKinds.end) break;
+      if (kind === unitKinds.digit) at = findRun(units, at, to);
+      else at += 1;
+    }
+    return at;
+  }
+
+  function findRun(units: Units, from: number, to: number): number {
+    let at = from;
+    let groups = 0;
+    let digits = 0;
+    let end = at;
+    // To the end of a group, and over what is between it and the next.
+    while (groups < maxGroups) {
+      positions[groups] = at;
+      before[groups] = digits;
+      groups += 1;
+      while (at < to && isDigit(units[at] ?? 0)) at += 1;
+      digits += at - end;
+      end = at;
+      while (at < to && at - end < maxGap && kindOf(units[at] ?? 0) === unitKinds.separator) at += 1;
+      if (at >= to || !isDigit(units[at] ?? 0)) break;
+      end = at;
+    }
+    if (digits >= minDigits) {
+      before[groups] = digits;
+      run.units = units;
+      run.count = groups;
+      visit(run);
+    }
+    return at;
+  }
+}
+
+const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
+const isLetter = (unit: number): boolean => /\p{L}/u.test(String.fromCharCode(unit));
+
+export const shortestCard = 13;
+const longestCard = 19;
+const card = new Uint8Array(longestCard);
+
+/** Calls `each` with so many digits from a group on. */
+export function eachDigit(
+  { units, positions }: DigitRun,
+  group: number,
+  count: number,
+  each: (digit: number, index: number) => void,
+): void {
+  let index = 0;
+  for (let at = positions[group] ?? 0; index < count; at++) {
+    const digit = (units[at] ?? 0x30) - 0x30;
+    if (digit >= 0 && digit <= 9) each(digit, index++);
+  }
+}
+
+/**
+ * The index of the last group of a card number that begins with group `from`; -1 where none does. One is known by its
+ * issuer's range, its length and its check digit, and is written in one piece or in groups as cards have them: of one
+ * size, of which the last may be smaller, or of 4, 6 and the rest, as on American Express and Diners. One number in ten of
+ * any kind passes the check, and dates, times and telephone numbers are groups as well. The number of an article (EAN) is
+ * none, nor what is within an IBAN.
+ */
+export function cardEnd(run: DigitRun, from: number): number {
+  const { units, positions, before } = run;
+  const start = before[from] ?? 0;
+  const first = (units[positions[from] ?? 0] ?? 0) - 0x30;
+  if (first < 2 || first > 6) return -1;
+  const sizeOf = (group: number): number => (before[group + 1] ?? 0) - (before[group] ?? 0);
+  const size = sizeOf(from);
+  const isUneven = size === 4 && from + 1 < run.count && sizeOf(from + 1) === 6;
+  for (let last = from; last < run.count; last++) {
+    const length = (before[last + 1] ?? 0) - start;
+    if (length > longestCard) return -1;
+    const isRest = last === from + 2 && isUneven;
+    // Many lists are of small numbers, and some part of a list passes for a card: then it has to be all of it.
+    const isPart = size < 3 && (from > 0 || last < run.count - 1);
+    if (sizeOf(last) > size && !isUneven) return -1;
+    const isWhole = length >= shortestCard && !isPart && (!isUneven || isRest);
+    if (isWhole && isCard(run, from, length)) return last;
+    if (isRest || (sizeOf(last) < size && !isUneven)) return -1;
+  }
+  return -1;
+}
+
+function isCard(run: DigitRun, from: number, length: number): boolean {
+  eachDigit(run, from, length, (digit, index) => (card[index] = digit));
+  if (!isIssued(length) || !passesLuhn(length) || (length === shortestCard && isEan())) return false;
+  return !isInIban(run.units, run.positions[from] ?? 0);
+}
+
+const digitOf = (index: number): number => card[index] ?? 0;
+const isIn = (value: number, least: number, most: number): boolean => value >= least && value <= most;
+
+/**
+ * Whether a network gives out numbers of this beginning and length. Maestro's are not among them: its ranges take up
+ * half of all numbers that begin with 5 or 6, in any length, and it is being withdrawn.
+ */
+function isIssued(length: number): boolean {
+  const two = digitOf(0) * 10 + digitOf(1);
+  const three = two * 10 + digitOf(2);
+  const four = three * 10 + digitOf(3);
+  if (isIn(two, 40, 49)) return length === 13 || length === 16 || length === 19; // Visa
+  if (isIn(two, 51, 55) || isIn(four, 2221, 2720)) return length === 16; // Mastercard
+  if (two === 34 || two === 37) return length === 15; // American Express
+  if (isIn(three, 300, 305) || two === 36 || two === 38) return length === 14; // Diners
+  if (four === 6011 || isIn(three, 644, 649) || two === 65) return length === 16; // Discover
+  if (isIn(four, 3528, 3589)) return length === 16; // JCB
+  return two === 62 && length >= 16; // UnionPay
+}
+
+function passesLuhn(length: number): boolean {
+  let sum = 0;
+  for (let position = 0; position < length; position++) {
+    const digit = digitOf(length - 1 - position);
+    const weighted = position % 2 === 1 ? digit * 2 : digit;
+    sum += weighted > 9 ? weighted - 9 : weighted;
+  }
+  return sum % 10 === 0;
+}
+
+/** By its check digit (GS1). Those of Germany begin with 4, as Visa's old numbers of 13 digits do. */
+function isEan(): boolean {
+  let sum = 0;
+  for (let position = 0; position < 13; position++) sum += digitOf(position) * (position % 2 === 0 ? 1 : 3);
+  return sum % 10 === 0;
+}
+
+const longestIban = 45;
+
+function isInIban(units: Units, position: number): boolean {
+  const from = Math.max(0, position - longestIban);
+  const around = String.fromCharCode(...units.subarray(from, position + longestIban));
+  return Array.from(around.matchAll(ibanLike)).some(({ index, 0: found }) => {
+    const iban = ibanIn(found);
+    return iban !== null && from + index <= position && position < from + index + iban.length;
+  });
+}

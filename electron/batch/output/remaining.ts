@@ -1,0 +1,145 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { done, failed, type Outcome } from '../../contract/errors.ts';
+import type { Remaining, Tally } from '../../contract/models/batch.ts';
+import { readHeader } from '../reading/read-rows.ts';
+import type { BatchJob } from '../running/job.ts';
+import type { JobSource } from '../running/job-source.ts';
+import type { ResultStore } from '../storing/result-store.ts';
+import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
+import { createLeakCheck, type LeakCheck } from './leak-check.ts';
+import { createOutputRows, createTokenRows, type ExportContent } from './output-rows.ts';
+import { noOutput } from './row-output.ts';
+import { collectSentValues, type SentValues } from './sent-values.ts';
+
+/** A job whose store and source are open. */
+export interface OpenJob {
+  readonly job: Pick<BatchJob, 'spec' | 'work'>;
+  readonly store: Pick<ResultStore, 'entries' | 'tally' | 'createSequentialReader'>;
+  readonly source: JobSource;
+}
+
+/** What stays in clear in exports of masks and tokens. */
+export interface RemainingChecks {
+  /** By a look at all rows of an export, which is remembered. Failures: file.*, job.damaged, service.cancelled. */
+  look(open: OpenJob, choice: ExportContent, signal: AbortSignal): Promise<Outcome<Remaining>>;
+  /**
+   * What such a look found. It holds for the export as well: that refuses a source which has other bytes than the job was
+   * run with. Null where there was none.
+   */
+  known(open: OpenJob, choice: ExportContent): Remaining | null;
+  /** For an export that counts itself. Failures: file.*, job.damaged. */
+  begin(open: OpenJob, holds?: (cell: string) => boolean): Promise<Outcome<LeakCheck>>;
+  /** Its rows are not what they were. */
+  forget(jobId: string): void;
+}
+
+/** Remembers the values of one job, until it runs again or another is asked for. */
+export function createRemainingChecks(): RemainingChecks {
+  let last: {
+    readonly jobId: string;
+    readonly tally: Tally;
+    readonly sent: SentValues;
+    readonly looks: (ExportContent & { readonly remaining: Remaining })[];
+  } | null = null;
+
+  const recall = ({ job, store }: OpenJob): typeof last =>
+    last?.jobId === job.spec.jobId && last.tally === store.tally ? last : null;
+
+  async function sentValues(open: OpenJob): Promise<Outcome<SentValues>> {
+    const known = recall(open);
+    if (known !== null) return done(known.sent);
+    last = null;
+    const { job, store, source } = open;
+    const { jobId, format } = job.spec;
+    const { tally, entries } = store;
+    const sent = await collectSentValues({ source, format, work: job.work, entries });
+    if (sent.ok) last = { jobId, tally, sent: sent.value, looks: [] };
+    return sent;
+  }
+
+  async function begin(open: OpenJob, holds?: (cell: string) => boolean): Promise<Outcome<LeakCheck>> {
+    const sent = await sentValues(open);
+    return sent.ok ? done(createLeakCheck(open.job.spec.format, sent.value, holds)) : sent;
+  }
+
+  return {
+    begin,
+    known: (open, choice) =>
+      recall(open)?.looks.find(
+        ({ content, rows, shownRows }) =>
+          content === choice.content && rows === choice.rows && isSame(shownRows, choice.shownRows),
+      )?.remaining ?? null,
+    async look(open, { content, rows, shownRows }, signal) {
+      const choice = { content, rows, ...(shownRows !== undefined && { shownRows }) };
+      const leaks = await begin(open);
+      if (!leaks.ok) return leaks;
+      const { job, source } = open;
+      const { work } = job;
+      const { format } = job.spec;
+      const output = noOutput;
+      const written = createOutputRows({
+        format,
+        work,
+        choice,
+        withError: false,
+        output,
+        leaks: leaks.value,
+      });
+      const header = format.header ? await readHeader(source, format) : done(null);
+      if (!header.ok) return header;
+      written.writeHeader(header.value);
+      const looked = await joinAll(open, {
+        rows: written,
+        entries: writtenEntries(open.store, choice),
+        signal,
+      });
+      if (!looked.ok) return looked;
+      const remaining = await remainingOf(leaks.value, open, signal);
+      if (remaining.ok) recall(open)?.looks.push({ ...choice, remaining: remaining.value });
+      return remaining;
+    },
+    forget(jobId) {
+      if (last?.jobId === jobId) last = null;
+    },
+  };
+}
+
+const isSame = (one?: Uint32Array, other?: Uint32Array): boolean =>
+  one === other ||
+  (one?.length === other?.length && one?.every((row, index) => row === other?.[index]) === true);
+
+/** What was counted. Where that are card numbers, another look says which of them are tokens: most files have none. */
+export async function remainingOf(
+  leaks: LeakCheck,
+  open: OpenJob,
+  signal?: AbortSignal,
+): Promise<Outcome<Remaining>> {
+  if (!leaks.asksForTokens) return done(leaks.remaining());
+  const rows = createTokenRows(open.job.work, leaks);
+  const looked = await joinAll(open, { rows, entries: open.store.entries, signal });
+  return looked.ok ? done(leaks.remaining()) : looked;
+}
+
+async function joinAll(
+  { job, store, source }: OpenJob,
+  {
+    rows,
+    entries,
+    signal,
+  }: {
+    rows: Parameters<typeof joinRows>[0]['rows'];
+    entries: OpenJob['store']['entries'];
+    signal: AbortSignal | undefined;
+  },
+): Promise<Outcome<null>> {
+  const { format } = job.spec;
+  const maxFields = lastMapped(job.work) + 1;
+  const join = { ...openJoin(source, store), format, rows, output: noOutput, maxFields };
+  for (const group of groupChunks(entries)) {
+    if (signal?.aborted === true) return failed('service.cancelled');
+    const joined = await joinRows(join, group);
+    if (!joined.ok) return joined;
+    await yieldToOthers();
+  }
+  return done(null);
+}

@@ -1,0 +1,180 @@
+import { done, type Outcome } from '../../contract/errors.ts';
+import { readAhead } from '../../storage/byte-source.ts';
+import type { ColumnWork } from '../planning/plan.ts';
+import { codecOf } from '../reading/encodings.ts';
+import { readChunk, type Format } from '../reading/read-rows.ts';
+import type { Table, Units } from '../reading/table.ts';
+import type { JobSource } from '../running/job-source.ts';
+import type { JournalEntry } from '../storing/journal.ts';
+import { eachDigit, type DigitRun } from './card-numbers.ts';
+import { ValueSet } from './value-set.ts';
+
+/** A shorter value stands in any file by chance, as "1" does. */
+const minLength = 9;
+const maxLength = 200;
+/** Of numbers and of texts each: 32 megabytes. The first of a file are looked for, and any behind them are not. */
+const maxValues = 2_000_000;
+
+/**
+ * The values in clear that a job sends, to be found where they stand once more. One that is digits is found anywhere and
+ * in other groups; any other where it is a word, in upper or lower case, or one of several words where it is a whole cell.
+ * Not found: several words within a longer text, or with a delimiter in them; and a text with characters of several
+ * bytes in the encodings that need all of a file to tell these from others (Shift_JIS, GB 18030, Big5).
+ */
+export interface SentValues {
+  /** What stands in a column from now on. */
+  addColumn(table: Table, column: number): void;
+  /** Digits of the shortest number; Infinity where there is none. */
+  readonly shortestNumber: number;
+  /** The index of the last group of a number that begins with group `from`; -1 where none does. */
+  numberEnd(run: DigitRun, from: number): number;
+  /** Calls `found` with the position of each text. */
+  findTexts(units: Units, from: number, to: number, found: (position: number) => void): void;
+}
+
+const unitKinds = { word: 0, wordEnd: 1, cellEnd: 2 } as const;
+const cutCharacter = 0x80;
+
+export function createSentValues({
+  delimiter,
+  encoding,
+}: Pick<Format, 'delimiter' | 'encoding'>): SentValues {
+  const numbers = new ValueSet(maxValues);
+  const texts = new ValueSet(maxValues);
+  const numberLengths = new Uint8Array(maxLength + 1);
+  const textLengths = new Uint8Array(maxLength + 1);
+  const showsAll = codecOf(encoding).asciiSafe;
+  let shortestNumber = Infinity;
+  let hasPhrases = false;
+  const kinds = new Uint8Array(0x100);
+  for (const character of ' \t\v\f\0<>()[]{};,:=|') kinds[character.charCodeAt(0)] = unitKinds.wordEnd;
+  for (const character of `"\r\n${delimiter}`) kinds[character.charCodeAt(0)] = unitKinds.cellEnd;
+
+  function hashText(units: Units, from: number, to: number): void {
+    texts.begin();
+    for (let at = from; at < to; at++) {
+      const unit = units[at] ?? 0;
+      texts.unit(unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
+    }
+  }
+
+  function hasText(units: Units, begin: number, end: number): boolean {
+    let [from, to] = [begin, end];
+    while (from < to && isPunctuation(units[from] ?? 0)) from += 1;
+    while (to > from && isPunctuation(units[to - 1] ?? 0)) to -= 1;
+    if (to - from > maxLength || textLengths[to - from] !== 1) return false;
+    hashText(units, from, to);
+    return texts.has();
+  }
+
+  function addNumber(units: Units, from: number, to: number, digits: number): void {
+    if (digits < minLength || digits > maxLength) return;
+    numbers.begin();
+    for (let at = from; at < to; at++) {
+      const digit = (units[at] ?? 0) - 0x30;
+      if (digit >= 0 && digit <= 9) numbers.unit(digit);
+    }
+    numbers.add();
+    numberLengths[digits] = 1;
+    shortestNumber = Math.min(shortestNumber, digits);
+  }
+
+  function addText(units: Units, from: number, to: number): void {
+    if (to - from < minLength || to - from > maxLength) return;
+    let isPhrase = false;
+    for (let at = from; at < to; at++) {
+      const unit = units[at] ?? 0;
+      const kind = kinds[unit] ?? unitKinds.word;
+      if (kind === unitKinds.cellEnd || (!showsAll && unit === cutCharacter)) return;
+      isPhrase ||= kind === unitKinds.wordEnd;
+    }
+    hasPhrases ||= isPhrase;
+    hashText(units, from, to);
+    texts.add();
+    textLengths[to - from] = 1;
+  }
+
+  return {
+    addColumn(table, column) {
+      const { units } = table;
+      for (let row = 0; row < table.count; row++) {
+        if (!table.has(row, column)) continue;
+        let from = table.fieldStart(row, column);
+        let to = table.fieldEnd(row, column);
+        while (from < to && isPunctuation(units[from] ?? 0)) from += 1;
+        while (to > from && isPunctuation(units[to - 1] ?? 0)) to -= 1;
+        let digits = 0;
+        let others = 0;
+        for (let at = from; at < to; at++) {
+          const unit = units[at] ?? 0;
+          if (unit >= 0x30 && unit <= 0x39) digits += 1;
+          else if (!isPunctuation(unit)) others += 1;
+        }
+        if (others === 0) addNumber(units, from, to, digits);
+        else addText(units, from, to);
+      }
+    },
+    get shortestNumber() {
+      return shortestNumber;
+    },
+    numberEnd(run, from) {
+      const { before } = run;
+      const start = before[from] ?? 0;
+      for (let last = from; last < run.count; last++) {
+        const length = (before[last + 1] ?? 0) - start;
+        if (length > maxLength) return -1;
+        if (numberLengths[length] !== 1) continue;
+        numbers.begin();
+        eachDigit(run, from, length, (digit) => numbers.unit(digit));
+        if (numbers.has()) return last;
+      }
+      return -1;
+    },
+    findTexts(units, from, to, found) {
+      if (texts.size === 0) return;
+      let cell = from;
+      let word = from;
+      for (let at = from; at <= to; at++) {
+        const kind = at === to ? unitKinds.cellEnd : (kinds[units[at] ?? 0] ?? unitKinds.word);
+        if (kind === unitKinds.word) continue;
+        if (at - word >= minLength && hasText(units, word, at)) found(word);
+        const isPhrase = word > cell;
+        word = at + 1;
+        if (kind !== unitKinds.cellEnd) continue;
+        if (isPhrase && hasPhrases && at - cell >= minLength && hasText(units, cell, at)) found(cell);
+        cell = at + 1;
+      }
+    },
+  };
+}
+
+/** Neither a letter nor a digit; above ASCII it may be one. */
+const isPunctuation = (unit: number): boolean =>
+  unit < 0x30 || (unit > 0x39 && unit < 0x41) || (unit > 0x5a && unit < 0x61) || (unit > 0x7a && unit < 0x80);
+
+interface CollectOptions {
+  readonly source: JobSource;
+  readonly format: Format;
+  readonly work: readonly ColumnWork[];
+  readonly entries: readonly JournalEntry[];
+}
+
+/** Reads a job's rows for the values that are tokenized. Failures: file.changed, file.gone, file.unreadable, job.damaged. */
+export async function collectSentValues({
+  source,
+  format,
+  work,
+  entries,
+}: CollectOptions): Promise<Outcome<SentValues>> {
+  const sent = createSentValues(format);
+  const columns = work.filter(({ plan }) => plan.operation === 'tokenize').map(({ plan }) => plan.column);
+  if (columns.length === 0) return done(sent);
+  const { identity, mended } = source;
+  const read = readAhead((offset, length) => source.read(offset, length), identity.size);
+  for (const entry of entries) {
+    const chunk = await readChunk({ identity, read, mended }, format, entry, Math.max(...columns) + 1);
+    if (!chunk.ok) return chunk;
+    for (const column of columns) sent.addColumn(chunk.value.table, column);
+  }
+  return done(sent);
+}
