@@ -257,10 +257,10 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
-  const { identity, mended } = source;
+  const { identity, mended, pending } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   const join = {
-    source: { identity, read, mended },
+    source: { identity, read, mended, pending },
     format,
     read: store.createSequentialReader(),
     rows,

@@ -5,16 +5,17 @@ import { openCleartext } from '../../util/cleartext.ts';
 import { mask, maskReason } from '../../privacy/masking.ts';
 import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
 import { hideAnywhere } from '../reading/fit.ts';
-import { readChunk, type Chunk, type Format, type RowSource } from '../reading/read-rows.ts';
+import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
 import type { JournalEntry } from '../storing/journal.ts';
+import type { JobSource } from '../running/job-source.ts';
 import type { ReadRecord } from '../storing/records.ts';
-import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
+import { asCode, codeOfRow, rowStates, withoutPending, type ChunkResults } from '../storing/results.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
 import type { RowOutput } from './row-output.ts';
 
 export interface JoinOptions {
-  readonly source: RowSource;
+  readonly source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'pending'>;
   readonly format: Format;
   readonly read: ReadRecord;
   readonly rows: OutputRows;
@@ -35,7 +36,9 @@ export async function joinRows(
     if (!results.ok) return results;
     const { count } = chunk.value.table;
     if (results.value.states.length !== count) return failed('job.damaged');
-    for (let i = 0; i < count; i++) if (rows.write(chunk.value, results.value, i)) written += 1;
+    const { start, flaws } = chunk.value;
+    const known = withoutPending(results.value, { firstRow: start.row, flaws }, source.pending);
+    for (let i = 0; i < count; i++) if (rows.write(chunk.value, known, i)) written += 1;
   }
   return done({ bytes: output.take(), rows: written });
 }

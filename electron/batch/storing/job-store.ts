@@ -3,6 +3,7 @@ import { done, failed, type FailureCode, type Outcome } from '../../contract/err
 import type { Tally } from '../../contract/models/batch.ts';
 import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
 import type { Keychain } from '../../storage/keychain.ts';
+import type { ChunkRange } from './journal.ts';
 import { keyAccount, type JobSpec, type StoredState } from './job-files.ts';
 import { readMendedRows, writeMendedRows, type MendedRows } from './mended-rows.ts';
 import { openResultStore, type ResultStore } from './result-store.ts';
@@ -15,8 +16,12 @@ export interface JobStore {
   openStore(): Promise<Outcome<ResultStore>>;
   /** What a person corrected so far. Failures: job.damaged, keychain.*. */
   readMended(): Promise<Outcome<MendedRows>>;
-  /** Failures: file.disk-full, file.unwritable, keychain.*. */
+  /** Whole or not at all. Failures: file.disk-full, file.unwritable, keychain.*. */
   writeMended(mended: MendedRows): Promise<Outcome<null>>;
+  /** The results of these rows are stored: of those that were corrected none is pending any more. */
+  markSent(range: ChunkRange): void;
+  /** Writes down what `markSent` was told. Where that fails these rows are sent once more: no harm. */
+  saveSent(): Promise<void>;
   /** From now on the store is not opened; one that is being opened is waited for. */
   refuse(code: FailureCode): Promise<void>;
   /** Closes the store. */
@@ -35,7 +40,8 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
   let opening: Promise<Outcome<ResultStore>> | null = null;
   let refused: FailureCode | null = null;
   /** Null until read. */
-  let mended: MendedRows | null = null;
+  let mended: (MendedRows & { readonly pending: Set<number> }) | null = null;
+  let isSentUnsaved = false;
 
   async function cipher(): Promise<Outcome<RecordCipher>> {
     const key = await keychain.key(keyAccount);
@@ -62,6 +68,14 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
     return opening;
   }
 
+  async function writeMended(next: MendedRows): Promise<Outcome<null>> {
+    const ciphering = await cipher();
+    if (!ciphering.ok) return ciphering;
+    const written = await writeMendedRows(folder, ciphering.value, next);
+    if (written.ok) mended = { rows: next.rows, pending: new Set(next.pending) };
+    return written;
+  }
+
   return {
     get store() {
       return store;
@@ -72,15 +86,20 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
       const ciphering = await cipher();
       if (!ciphering.ok) return ciphering;
       const read = await readMendedRows(folder, ciphering.value);
-      if (read.ok) mended = read.value;
-      return read;
+      if (!read.ok) return read;
+      mended = { ...read.value, pending: new Set(read.value.pending) };
+      return done(mended);
     },
-    async writeMended(next) {
-      const ciphering = await cipher();
-      if (!ciphering.ok) return ciphering;
-      const written = await writeMendedRows(folder, ciphering.value, next);
-      if (written.ok) mended = next;
-      return written;
+    writeMended,
+    markSent({ start, end }) {
+      if (mended === null || mended.pending.size === 0) return;
+      for (let row = start.row; row < end.row; row++)
+        isSentUnsaved = mended.pending.delete(row) || isSentUnsaved;
+    },
+    async saveSent() {
+      if (mended === null || !isSentUnsaved) return;
+      isSentUnsaved = false;
+      await writeMended(mended);
     },
     async refuse(code) {
       refused = code;

@@ -1,4 +1,4 @@
-import type { Cleartext } from '../../util/cleartext.ts';
+import { cleartext, type Cleartext } from '../../util/cleartext.ts';
 import { failureCodes, type FailureCode } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
 import type { CellState } from '../../contract/models/rows.ts';
@@ -170,6 +170,38 @@ export function addCounts(tally: Tally, counts: ChunkCounts, sign: 1 | -1 = 1): 
     unmatched: tally.unmatched + sign * counts.unmatched,
     blank: tally.blank + sign * counts.blank,
   };
+}
+
+/**
+ * What is known of a chunk in which rows were corrected and not sent yet: the results of these are of values that are no
+ * longer there. `flaws` is what is wrong with the rows as they are now.
+ */
+export function withoutPending(
+  results: ChunkResults,
+  { firstRow, flaws }: { readonly firstRow: number; readonly flaws: ReadonlyMap<number, FailureCode> },
+  pending: ReadonlySet<number>,
+): ChunkResults {
+  if (pending.size === 0) return results;
+  const rows = Array.from(results.states, (_, row) => row).filter((row) => pending.has(firstRow + row));
+  if (rows.length === 0) return results;
+  const flawed = { ...results.flaws };
+  for (const row of rows) {
+    const flaw = flaws.get(row);
+    if (flaw === undefined) delete flawed[row];
+    else flawed[row] = flaw;
+  }
+  const columns = results.columns.map((column): ColumnResults => {
+    const states = Array.from(column.states);
+    const values = [...column.values];
+    const reasons = { ...column.reasons };
+    for (const row of rows) {
+      states[row] = rowStates.failed;
+      values[row] = cleartext('mend.pending' satisfies FailureCode);
+      delete reasons[row];
+    }
+    return { ...column, states: states.join(''), values, reasons };
+  });
+  return { ...results, flaws: flawed, columns };
 }
 
 /** The same value under the same policy would be refused again. */
