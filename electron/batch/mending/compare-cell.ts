@@ -41,6 +41,8 @@ const trimmed = (text: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 const withoutApostrophes = (text: string): string => text.replaceAll(/['’‘`´]/g, '');
+/** Nothing of that can be in it. */
+const plainWord = /^[A-Za-z0-9]+$/;
 const upper = (text: string): string => text.toUpperCase();
 
 /** Each on top of those before it. */
@@ -54,16 +56,17 @@ const harmless: readonly (readonly [ChangeDoubt, (text: string) => string])[] = 
 /** What an editor or a spreadsheet does to a cell that nobody touched; null where it looks like a correction. */
 function findDoubt(value: string, listed: string): ChangeDoubt | null {
   let [before, after] = [value, listed];
-  for (const [doubt, plain] of harmless) {
+  const isPlain = plainWord.test(value) && plainWord.test(listed);
+  for (const [doubt, plain] of isPlain ? [] : harmless) {
     before = plain(before);
     after = plain(after);
     if (before === after) return doubt;
   }
   if (before === '' || after === '') return null;
-  if (/^(?:TRUE|FALSE)$/.test(upper(before)) && upper(before) === upper(after)) return 'letters';
+  if (/^(?:true|false)$/i.test(before) && upper(before) === upper(after)) return 'letters';
   // An error takes the place of what a spreadsheet took for a formula.
   if (/^(?:#[\p{L}/]+[0-9]?[!?]?|#+|Err:\d+)$/u.test(after)) return 'formula';
-  if (lostLetters(before, after) || isMisread(before, after)) return 'letters';
+  if (!isAscii(before) && (lostLetters(before, after) || isMisread(before, after))) return 'letters';
   const number = compareNumbers(before, after);
   if (number !== null) return number;
   if (isSameDate(before, after)) return 'date';
@@ -74,7 +77,6 @@ const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 /** Saved in an encoding without some of its characters: a question mark stands for each, or the plain letter. */
 function lostLetters(value: string, listed: string): boolean {
-  if (isAscii(value)) return false;
   const [before, after] = [Array.from(value), Array.from(listed)];
   return (
     before.length === after.length &&
@@ -99,6 +101,6 @@ const usual: readonly Encoding[] = [
 
 /** Opened in one encoding, saved in another. */
 function isMisread(value: string, listed: string): boolean {
-  if (isAscii(value) || isAscii(listed) || !value.isWellFormed()) return false;
+  if (isAscii(listed) || !value.isWellFormed()) return false;
   return usual.some((encoding) => codecOf(encoding).decode(Buffer.from(value)).text === listed);
 }

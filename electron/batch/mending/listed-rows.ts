@@ -110,6 +110,10 @@ async function findFormat(options: ListOptions): Promise<Outcome<DetectedFormat>
   if (!delimiter.ok) return delimiter;
   const withDelimiter = { ...raw, delimiter: delimiter.value };
   if (isTold) return formatOf(options, withDelimiter);
+  const plain = await isAllAscii(list);
+  if (!plain.ok) return plain;
+  const own: Encoding = format.encoding.startsWith('utf-16') ? 'utf-8' : format.encoding;
+  if (plain.value) return formatOf(options, { ...withDelimiter, encoding: own });
   const sample = await sampleRows(list, withDelimiter);
   if (!sample.ok) return sample;
   const found = await findEncoding(options, sample.value, { ...guessed.value, delimiter: delimiter.value });
@@ -137,6 +141,16 @@ const firstRows = 50;
 /** Rows with other bytes than ASCII: the only ones that tell encodings apart. */
 const tellingRows = 100;
 const sampleBytes = 512 * 1024;
+
+/** Then all encodings but UTF-16 read it the same. */
+async function isAllAscii({ identity, read }: ByteSource): Promise<Outcome<boolean>> {
+  for (let offset = 0; offset < identity.size; offset += sampleBytes) {
+    const block = await read(offset, sampleBytes);
+    if (!block.ok) return block;
+    if (!isAscii(block.value)) return done(false);
+  }
+  return done(true);
+}
 
 /** The header, the first rows, and the first that tell: as bytes. */
 async function sampleRows(list: ByteSource, format: Format): Promise<Outcome<Buffer>> {
@@ -167,11 +181,9 @@ async function findEncoding(
   sample: Buffer,
   guessed: DetectedFormat,
 ): Promise<Outcome<Encoding>> {
-  const own: Encoding = format.encoding.startsWith('utf-16') ? 'utf-8' : format.encoding;
-  if (isAscii(sample)) return done(own);
   const likely: Encoding[] = [
     ...(isUtf8(sample) ? (['utf-8'] as const) : []),
-    own,
+    ...(format.encoding.startsWith('utf-16') ? [] : [format.encoding]),
     guessed.encoding,
     ...(guessed.guesses.encoding ?? []),
   ];
@@ -197,7 +209,7 @@ async function findEncoding(
     if (best === null || same > best.same) best = { encoding, same };
     if (same === cells) break;
   }
-  return done(best?.encoding ?? own);
+  return done(best?.encoding ?? guessed.encoding);
 }
 
 /** Whole in memory: nothing of it can change. */

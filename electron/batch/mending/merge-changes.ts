@@ -36,8 +36,7 @@ export interface Merge {
  */
 export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge>> {
   const { format, before, comparison } = options;
-  const byRow = Map.groupBy(comparison.changes.filter(options.isTaken), ({ row }) => row);
-  const taken = Array.from(byRow, ([row, changes]) => ({ row, changes }));
+  const taken = groupRows(comparison.changes, options.isTaken);
   const rows = new Map(before.rows);
   const pending = new Set(before.pending);
   const leftOut: LeftOutRow[] = [];
@@ -103,4 +102,19 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
       wanted.every((cell, column) => openCleartext(table.value(0, column)) === cell)
     );
   }
+}
+
+/** The changes that are taken, by row; they come in the order of rows. */
+function groupRows(
+  changes: readonly CellChange[],
+  isTaken: MergeOptions['isTaken'],
+): { row: number; changes: CellChange[] }[] {
+  const rows: { row: number; changes: CellChange[] }[] = [];
+  for (const [position, change] of changes.entries()) {
+    if (!isTaken(change, position)) continue;
+    const last = rows.at(-1);
+    if (last?.row === change.row) last.changes.push(change);
+    else rows.push({ row: change.row, changes: [change] });
+  }
+  return rows;
 }

@@ -49,7 +49,7 @@ function readSerial(text: string): Day[] {
 }
 
 function readDays(text: string): Day[] {
-  if (!/\d/.test(text) || text.length > 60) return [];
+  if (!/\d/.test(text) || text.length > 60 || /^\d{9}/.test(text)) return [];
   const time = clockTime.exec(text);
   const seconds = time === null ? null : secondsOf(time);
   const rest = (time === null ? text : text.replace(zone, '').replace(clockTime, ' ')).trim();
