@@ -40,7 +40,7 @@ const trimmed = (text: string): string =>
     .replaceAll(/[\u200b\u2060\ufeff\u00ad]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-const withoutApostrophes = (text: string): string => text.replaceAll(/['’‘`´]/g, '');
+const withoutApostrophes = (text: string): string => trimmed(text.replaceAll(/['’‘`´]/g, ''));
 /** Nothing of that can be in it. */
 const plainWord = /^[A-Za-z0-9]+$/;
 const upper = (text: string): string => text.toUpperCase();

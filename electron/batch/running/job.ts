@@ -413,7 +413,6 @@ export class BatchJob {
     this.#record.isEnding = true;
     this.#record.endRun();
     await source.close();
-    await this.#record.files.saveSent();
     const goesOn =
       reason === null && this.#record.stored.retrying && !hasWholeSource(this.#record.spec, store);
     if (goesOn && request === null) {

@@ -496,7 +496,7 @@ export const batchScenes: Record<string, FakeOptions> = {
           cells: Array.from({ length: Math.min(count, 431 - from) }, (_, at) => {
             const cell = data.changedCells[(from + at) % data.changedCells.length];
             if (cell === undefined) throw new RangeError('no cell');
-            return { ...cell, row: cell.row + (from + at) * 3 };
+            return { ...cell, row: 1_841 + Math.floor((from + at) / 2) * 31 };
           }),
         }),
       'batch.mend': () => ({

@@ -474,9 +474,9 @@ export const importPlan: ImportPlan = {
 
 /** What a corrected list changes: two corrections, and what a spreadsheet did besides. */
 export const changedCells: ChangedCell[] = [
-  { row: 1_841, column: 1, name: 'card_token', before: '4111 1x11', after: '4111111111111111', doubt: null },
+  { row: 1_841, column: 1, name: 'card_token', before: '4111 1x11', after: '411111••••••1111', doubt: null },
   { row: 1_841, column: 2, name: 'account', before: '0012345', after: '12345', doubt: 'zeros' },
-  { row: 2_004, column: 1, name: 'card_token', before: '', after: '5555555555554444', doubt: null },
+  { row: 2_004, column: 1, name: 'card_token', before: '', after: '555555••••••4444', doubt: null },
   { row: 2_004, column: 2, name: 'account', before: '0012346', after: '12346', doubt: 'zeros' },
   { row: 2_004, column: 3, name: 'opened', before: '2026-01-31', after: '31.01.2026', doubt: 'date' },
 ];
