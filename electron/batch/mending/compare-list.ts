@@ -142,7 +142,6 @@ function readCells({ chunk, results }: LoadedChunk, index: number, view: JobRows
 
 /** An encoding that can't hold a cell leaves it empty. The list may be in another one by now: then it says so itself. */
 function mayBeEmpty(cell: ListedCell, encoding: Encoding, isIncomplete: boolean): ListedCell {
-  // eslint-disable-next-line no-control-regex -- all of ASCII
   if (/^[\0-\x7f]*$/.test(cell.value)) return cell;
   return { ...cell, mayBeEmpty: isIncomplete || !holderOf(encoding)(cell.value) };
 }

@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { encoding as encodings, type Encoding, type Delimiter } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
+import { isBlank } from '../../util/blank.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { columnNames, errorColumns } from '../output/output-rows.ts';
 import { detectFormat, type DetectedFormat } from '../reading/detect.ts';
@@ -84,8 +85,8 @@ function rowsOf({ table }: Pick<Chunk, 'table'>): ListedRow[] | null {
 /** Names may look as a spreadsheet leaves them, as cells may. */
 function isHeaderOf(found: readonly string[], format: Format): boolean {
   const expected = [...errorColumns, ...columnNames(format)];
-  const length = found.findLastIndex((name) => name.trim() !== '') + 1;
-  const last = expected.findLastIndex((name) => name.trim() !== '') + 1;
+  const length = found.findLastIndex((name) => !isBlank(name)) + 1;
+  const last = expected.findLastIndex((name) => !isBlank(name)) + 1;
   return (
     length === last &&
     found.length >= errorColumns.length &&
@@ -143,9 +144,9 @@ const tellingRows = 100;
 const sampleBytes = 512 * 1024;
 
 /** Then all encodings but UTF-16 read it the same. */
-async function isAllAscii({ identity, read }: ByteSource): Promise<Outcome<boolean>> {
-  for (let offset = 0; offset < identity.size; offset += sampleBytes) {
-    const block = await read(offset, sampleBytes);
+async function isAllAscii(list: ByteSource): Promise<Outcome<boolean>> {
+  for (let offset = 0; offset < list.identity.size; offset += sampleBytes) {
+    const block = await list.read(offset, sampleBytes);
     if (!block.ok) return block;
     if (!isAscii(block.value)) return done(false);
   }

@@ -182,23 +182,22 @@ export function withoutPending(
   pending: ReadonlySet<number>,
 ): ChunkResults {
   if (pending.size === 0) return results;
-  const rows = Array.from(results.states, (_, row) => row).filter((row) => pending.has(firstRow + row));
-  if (rows.length === 0) return results;
-  const flawed = { ...results.flaws };
-  for (const row of rows) {
-    const flaw = flaws.get(row);
-    if (flaw === undefined) delete flawed[row];
-    else flawed[row] = flaw;
-  }
+  const rows = new Set(
+    Array.from(results.states, (_, row) => row).filter((row) => pending.has(firstRow + row)),
+  );
+  if (rows.size === 0) return results;
+  const without = <T>(byRow: Readonly<Record<number, T>>): [string, T][] =>
+    Object.entries(byRow).filter(([row]) => !rows.has(Number(row)));
+  const flawsNow = [...flaws].filter(([row]) => rows.has(row));
+  const flawed = Object.fromEntries<FailureCode>([...without(results.flaws), ...flawsNow]);
   const columns = results.columns.map((column): ColumnResults => {
     const states = Array.from(column.states);
     const values = [...column.values];
-    const reasons = { ...column.reasons };
     for (const row of rows) {
       states[row] = rowStates.failed;
       values[row] = cleartext('mend.pending' satisfies FailureCode);
-      delete reasons[row];
     }
+    const reasons = Object.fromEntries(without(column.reasons));
     return { ...column, states: states.join(''), values, reasons };
   });
   return { ...results, flaws: flawed, columns };
