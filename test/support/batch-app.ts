@@ -190,6 +190,8 @@ export interface TestApp {
   readonly shownFiles: string[];
   /** How far a view of a job's rows is. */
   onViewing: (progress: EventPayload<'batch.viewing'>) => void;
+  /** How far a corrected list is compared. */
+  onComparing: (progress: EventPayload<'batch.comparing'>) => void;
   /** Where the next export goes. */
   target: string | null;
   write(name: string, content: string | Buffer): Promise<string>;
@@ -270,6 +272,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
       showInFolder: (file) => (app.shownFiles.push(file), true),
       send(event, payload) {
         if (event === 'batch.viewing') app.onViewing(payload as EventPayload<'batch.viewing'>);
+        if (event === 'batch.comparing') app.onComparing(payload as EventPayload<'batch.comparing'>);
         if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
         if (event !== 'batch.job') return;
         const job = payload as Job;
@@ -305,6 +308,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     copied: [],
     shownFiles: [],
     onViewing: () => undefined,
+    onComparing: () => undefined,
     target: '',
     batch: createBatch(options),
     async write(name, content) {

@@ -40,7 +40,7 @@ export function createCorrectionCalls(
   let current: { jobId: string; abort: AbortController; list: ComparedList | null } | null = null;
 
   function reporter(jobId: string): (share: number) => void {
-    let reportedAt = performance.now();
+    let reportedAt = -Infinity;
     return (share) => {
       const now = performance.now();
       if (now - reportedAt < reportEveryMs) return;

@@ -343,4 +343,20 @@ describe('what a person sees before anything is sent', () => {
     ]);
     expect([codeOf(first), codeOf(second)]).toEqual(['service.cancelled', 'ok']);
   });
+
+  it('can be stopped while it is looked for, and says how far that is', async () => {
+    const rows = Array.from({ length: 3_000 }, (_, n) => `a,${n % 3 === 0 ? 'BAD' : 'tok'}${n}\n`).join('');
+    const { jobId } = await run(`a,token\n${rows}`, planOf([text(1)]));
+    const sourceId = await app.open(await app.write('corrected.csv', await list(jobId)));
+    const shares: number[] = [];
+    app.onComparing = ({ share }) => {
+      shares.push(share);
+      void app.batch['batch.dropComparison']({ jobId });
+    };
+    expect(codeOf(await app.batch['batch.compare']({ jobId, sourceId }))).toBe('service.cancelled');
+    expect(shares).toEqual([0]);
+    app.onComparing = () => undefined;
+    const compared = await app.batch['batch.compare']({ jobId, sourceId });
+    expect(valueOf(compared)).toMatchObject({ cells: 0, unchanged: 1_000 });
+  });
 });
