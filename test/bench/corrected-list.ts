@@ -34,7 +34,7 @@ const corrected = rows.map((row) => row.replace(/(?<=,)\d{16}(?=,)/, (token) => 
 await writeFile(output, [header, ...corrected, ''].join('\n'));
 
 const sourceId = await harness.source(output);
-const delay = monitorEventLoopDelay({ resolution: 1 });
+const delay = monitorEventLoopDelay({ resolution: 10 });
 const before = process.memoryUsage.rss();
 let most = before;
 const watching = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 10);

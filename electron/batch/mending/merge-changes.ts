@@ -76,6 +76,9 @@ export async function mergeChanges(options: MergeOptions): Promise<Outcome<Merge
     if (wanted.length < width) output.removeFrom(wanted.length);
     output.end();
     const bytes = output.take();
+    // Plain words in a row with nothing wrong can't be read otherwise, and most rows are such.
+    const isSure = width === format.width && wanted.length === width && !table.hasBadQuotes(index);
+    if (isSure && changes.every(({ to }) => plainWord.test(to))) return bytes;
     if (reads(bytes, wanted)) return bytes;
     // A quote that never closed would swallow what stands beside it: written anew, it is text.
     output.begin(table, index);
@@ -118,3 +121,5 @@ function groupRows(
   }
   return rows;
 }
+
+const plainWord = /^[A-Za-z0-9]+$/;
