@@ -12,9 +12,11 @@ import { activityQuery, auditEntry, auditPage } from './models/activity.ts';
 import { about, appCommand, appState, lockState, lockedAppState, settings } from './models/app.ts';
 import {
   canaryCell,
+  changedCell,
   damagedJob,
   exportChoice,
   exported,
+  listComparison,
   mendResult,
   job,
   jobsPerPage,
@@ -29,6 +31,7 @@ import {
   remaining,
   source,
   sourceRows,
+  takenChanges,
 } from './models/batch.ts';
 import { columnProfile, foundCell, rowsPage, someColumns, rowsQuery, tableLayout } from './models/rows.ts';
 import {
@@ -296,14 +299,26 @@ export const calls = {
     nothing,
   ),
   /**
+   * Compares a list of failed rows that a person corrected with the job: it was opened as a source. Sends and changes
+   * nothing; `batch.comparing` events say how far it is. Another comparison ends it with `service.cancelled`.
+   */
+  'batch.compare': call(ofJob.extend({ sourceId: id }), listComparison),
+  /** Ends the comparison that is under way, or drops the one that was made. */
+  'batch.dropComparison': call(ofJob, nothing),
+  /** Some of the cells that the list which was compared last has otherwise. Failure: mend.outdated. */
+  'batch.changes': call(
+    ofJob.extend({ from: count, count: z.int().min(1).max(200) }),
+    z.strictObject({ from: count, cells: z.array(changedCell).max(200) }),
+  ),
+  /**
+   * Takes in what was compared last, as far as a person takes it: its rows are sent, and stand in place of the source's
+   * from then on. Where it fails nothing is changed.
+   */
+  'batch.mend': call(ofJob.extend({ taken: takenChanges, ...askedAgain }), mendResult),
+  /**
    * Opens the rows of a job once more, to be run again: the file as it is now, or the copy of pasted rows and sheets.
    * Failures: job.*, file.*, keychain.*.
    */
-  /**
-   * Takes in a list of failed rows that a person corrected: it was opened as a source. Its changed rows are sent, and
-   * stand in place of the source's from then on.
-   */
-  'batch.mend': call(ofJob.extend({ sourceId: id, ...askedAgain }), mendResult),
   'batch.reopen': call(ofJob, source),
   /** Removes a job and everything stored for it. */
   'batch.discard': call(ofJob, nothing),
@@ -504,6 +519,8 @@ export const events = {
   'batch.job': job,
   /** How far a view of a job's rows is, 0 to 1; 1 is sent at its end. */
   'batch.viewing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
+  /** How far a corrected list is compared with its job, 0 to 1. */
+  'batch.comparing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
 } as const;
 
 type Events = typeof events;

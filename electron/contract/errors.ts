@@ -130,6 +130,8 @@ export const failureCodes = [
   'mend.twice',
   'mend.masked',
   'mend.not-failed',
+  'mend.pending', // corrected, and not sent yet
+  'mend.outdated', // the batch changed after the list was compared
   'export.encoding', // the header has characters that the chosen encoding has not
   'export.encryption', // the file could not be encrypted; nothing of it is left
   'export.unencrypted', // the administrator allows cleartext in encrypted files only

@@ -15,6 +15,7 @@ export const rowReasons: Partial<Record<FailureCode, string>> = {
   'row.nul': 'Has NUL characters',
   'mend.twice': 'Stands in the list twice',
   'mend.masked': 'A changed cell still has a masked value',
+  'mend.pending': 'Corrected, not sent yet',
   'mend.not-failed': 'Did not fail, so it stays as it is',
   'service.element-refused': 'Refused by the service',
   'service.value-invalid': 'Not a valid value',

@@ -55,7 +55,7 @@ export interface CleartextEnd {
   readonly rows?: number;
   readonly note?: string;
   readonly sent?: false;
-  readonly counted?: Counted;
+  readonly counted?: Counted | undefined;
 }
 
 type Add = (facts: CleartextEnd) => void;

@@ -178,6 +178,9 @@ export const batchMessages = {
   'mend.twice': () => message('The row stands in the list twice.', 'Leave one of them.'),
   'mend.masked': () => message('A changed cell still has a masked value.', 'Type the whole value.'),
   'mend.not-failed': () => message('The row did not fail, so it stays as it is.', 'Nothing is to be done.'),
+  'mend.pending': () => message('The row is corrected and was not sent yet.', 'Resume the batch.'),
+  'mend.outdated': () =>
+    message('The batch changed after the list was read.', 'Add the corrected rows again.', 'now'),
   'export.encoding': () =>
     message(
       'The chosen encoding has not all characters of the header.',

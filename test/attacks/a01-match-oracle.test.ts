@@ -21,6 +21,7 @@ import {
   openApp,
   planOf,
   plainExport,
+  takeIn,
   type TestApp,
   valueOf,
 } from '../support/batch-app.ts';
@@ -273,7 +274,7 @@ describe('values that are sent again', () => {
       const file = path.join(app.folder, list?.name ?? '');
       const text = fs.readFileSync(file, 'utf8');
       const sourceId = await app.open(await app.write('mended.csv', text.replaceAll(/tok/g, 'tik')));
-      return app.batch['batch.mend']({ jobId, sourceId, grounds });
+      return takeIn(app, { jobId, sourceId, grounds });
     },
   };
 

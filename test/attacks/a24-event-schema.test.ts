@@ -9,6 +9,7 @@ const events: [EventName, object][] = [
   ['app.state', data.appState()],
   ['reveal.ended', { revealId: 'r1', cause: 'time' }],
   ['batch.opening', { name: 'cards.csv', share: 0.5 }],
+  ['batch.comparing', { jobId: 'job-1', share: 0.5 }],
   ['batch.job', data.job()],
 ];
 

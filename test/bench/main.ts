@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure, Measure } from './figures.ts';
+import { measureCorrected } from './measure-corrected.ts';
 import { measureLists } from './measure-lists.ts';
 import { measureManyRows } from './measure-many-rows.ts';
 import { measureMemory } from './measure-memory.ts';
@@ -24,6 +25,7 @@ const measures: Readonly<Record<string, Measure>> = {
   rows: measureRows,
   'many-rows': measureManyRows,
   lists: measureLists,
+  corrected: measureCorrected,
   reports: measureReports,
   window: measureWindow,
   reveal: measureReveal,

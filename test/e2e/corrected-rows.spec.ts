@@ -33,9 +33,23 @@ test('a list of failed rows is corrected, taken in again, and its rows merge int
   const listed = fs.readFileSync(list, 'utf8');
   expect(listed).not.toContain('4111111111111112');
   const corrected = path.join(home, 'corrected.csv');
-  fs.writeFileSync(corrected, listed.replace(/D-2,.*/, 'D-2,5555555555554444'));
+  fs.writeFileSync(corrected, listed.replace(/D-2,.*/, 'D-2,5555555555554444').replace(/D-3,/, 'D-3 ,'));
 
+  // Every changed cell is shown, masked, and what a spreadsheet may have done is not ticked.
   await chooseFile(page, corrected, 'Add corrected rows…');
+  await expect(page.getByRole('status', { name: 'Differences' })).toContainText('2 cells in 2 rows differ');
+  const cells = page.getByRole('region', { name: 'Changed cells' });
+  await expect(cells.getByRole('row', { name: /card/ }).getByRole('cell')).toHaveText([
+    /Take in row 2, card/,
+    '2',
+    'card',
+    '411111••••••1112',
+    '555555••••••4444',
+    '',
+  ]);
+  await expect(cells.getByRole('checkbox', { name: 'Take in row 2, card' })).toBeChecked();
+  await expect(cells.getByRole('checkbox', { name: 'Take in row 3, case' })).not.toBeChecked();
+  await page.getByRole('button', { name: 'Take in 1 cell and send' }).click();
   await expect(page.getByRole('status', { name: 'Corrected rows' })).toContainText(
     '1 row corrected, 1 unchanged',
   );
@@ -46,6 +60,7 @@ test('a list of failed rows is corrected, taken in again, and its rows merge int
   const rows = fs.readFileSync(path.join(app.downloads, name), 'utf8').split('\n');
   expect(rows[2]).toMatch(/^D-2,\d{16},$/);
   expect(rows[2]).not.toContain('5555555555554444');
+  expect(rows[3]).toMatch(/^D-3,••,value.unfit$/);
   expect(fs.readFileSync(file, 'utf8')).toContain('D-2,4111111111111112');
 
   // Another file is refused in a sentence, and changes nothing.

@@ -336,11 +336,21 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-comparison',
+    scene: 'corrected',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Add corrected rows…' }).click();
+      await page.getByRole('status', { name: 'Differences' }).waitFor();
+    },
+  },
+  {
     name: 'batch-corrected',
     scene: 'corrected',
     steps: async (page) => {
       await openFinished(page);
       await page.getByRole('button', { name: 'Add corrected rows…' }).click();
+      await page.getByRole('button', { name: 'Take in 31 cells and send' }).click();
       await page.getByRole('status', { name: 'Corrected rows' }).getByText('left out').waitFor();
     },
   },

@@ -5,7 +5,7 @@ import { cleartext } from '../../electron/util/cleartext.ts';
 import type { AuditEnd, AuditIntent } from '../../electron/audit/entries.ts';
 import { createBatch, type Batch } from '../../electron/batch/batch.ts';
 import type { BatchOptions } from '../../electron/batch/options.ts';
-import type { EventPayload } from '../../electron/contract/calls.ts';
+import type { CallInput, EventPayload } from '../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../electron/contract/errors.ts';
 import {
   defaultSettings,
@@ -13,7 +13,14 @@ import {
   type ServiceStatus,
   type Settings,
 } from '../../electron/contract/models/app.ts';
-import type { ColumnPlan, ExportChoice, Job, Plan, Preflight } from '../../electron/contract/models/batch.ts';
+import type {
+  ColumnPlan,
+  ExportChoice,
+  Job,
+  MendResult,
+  Plan,
+  Preflight,
+} from '../../electron/contract/models/batch.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import { nothingLogged, noGuesses, sharedCounts } from './disclosures.ts';
@@ -183,6 +190,8 @@ export interface TestApp {
   readonly shownFiles: string[];
   /** How far a view of a job's rows is. */
   onViewing: (progress: EventPayload<'batch.viewing'>) => void;
+  /** How far a corrected list is compared. */
+  onComparing: (progress: EventPayload<'batch.comparing'>) => void;
   /** Where the next export goes. */
   target: string | null;
   write(name: string, content: string | Buffer): Promise<string>;
@@ -274,6 +283,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
       showInFolder: (file) => (app.shownFiles.push(file), true),
       send(event, payload) {
         if (event === 'batch.viewing') app.onViewing(payload as EventPayload<'batch.viewing'>);
+        if (event === 'batch.comparing') app.onComparing(payload as EventPayload<'batch.comparing'>);
         if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
         if (event !== 'batch.job') return;
         const job = payload as Job;
@@ -309,6 +319,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     copied: [],
     shownFiles: [],
     onViewing: () => undefined,
+    onComparing: () => undefined,
     target: '',
     batch: createBatch(options),
     async write(name, content) {
@@ -427,6 +438,16 @@ export const planOf = (columns: ColumnPlan[], reading: Partial<Plan['reading']> 
   reading: { encoding: 'utf-8', delimiter: ',', header: true, ...reading },
   columns,
 });
+
+/** Compares a list of failed rows and takes in what is no spreadsheet's doing, or what `taken` says. */
+export async function takeIn(
+  { batch }: Pick<TestApp, 'batch'>,
+  { jobId, sourceId, ...over }: { jobId: string; sourceId: string } & Partial<CallInput<'batch.mend'>>,
+): Promise<Outcome<MendResult>> {
+  const compared = await batch['batch.compare']({ jobId, sourceId });
+  if (!compared.ok) return compared;
+  return batch['batch.mend']({ jobId, taken: { doubts: [], except: [] }, ...over });
+}
 
 /** The value of an outcome that must be one. */
 export function valueOf<T>(outcome: Outcome<T>): T {

@@ -1,29 +1,22 @@
 import { dirname } from 'node:path';
-import { maskedColumnsOf } from '../storing/job-files.ts';
 import type { Handlers } from '../../contract/calls.ts';
-import type { ExportChoice, MendResult } from '../../contract/models/batch.ts';
-import type { Grounds } from '../../contract/models/lookup.ts';
+import type { ExportChoice } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
-import { fewRows, type LoadedChunk, type Needed, type View } from '../viewing/result-rows.ts';
+import { fewRows } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
 import { createRowsViews, formatCells } from '../viewing/rows-view.ts';
 import { readLayout, saveLayout } from '../viewing/table-layouts.ts';
-import { readMendedList } from '../output/mended-list.ts';
 import { revealCell } from '../viewing/reveal-cell.ts';
-import { readChunk } from '../reading/read-rows.ts';
 import type { JobList } from '../running/job-list.ts';
-import type { OpenSource } from '../reading/sources.ts';
 import type { BatchJob } from '../running/job.ts';
-import { indexOfRow, type ResultStore } from '../storing/result-store.ts';
-import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
-import type { JournalEntry } from '../storing/journal.ts';
-import type { ReadRecord } from '../storing/records.ts';
-import type { ChunkResults } from '../storing/results.ts';
+import { indexOfRow } from '../storing/result-store.ts';
+import { createCorrectionCalls } from './correction-calls.ts';
 import type { DraftCalls, Drafts } from './draft-calls.ts';
+import { withChunks } from './open-chunks.ts';
 
 type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 
@@ -49,47 +42,7 @@ export function createJobCalls(
 
   /** While the job's source and results are open. */
   const withRows = <T>(jobId: string, act: (rows: JobRows) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
-    withJob(jobId, (job) =>
-      withChunks(job, (load, { entries, tally }, loadNext) =>
-        act({ entries, version: tally, isRunning: job.busy, view: viewOf(job), load, loadNext }),
-      ),
-    );
-
-  /**
-   * Takes in a list of failed rows that a person corrected. Where nothing in it is changed nothing is done.
-   * Failures: job.*, mend.*, audit.*, those of reading either file, file.disk-full, file.unwritable.
-   */
-  async function mend(
-    job: BatchJob,
-    { bytes: list }: Pick<OpenSource, 'bytes'>,
-    grounds: Grounds | null,
-  ): Promise<Outcome<MendResult>> {
-    if (job.busy || job.state !== 'finished') return failed('job.busy');
-    const before = await job.readMended();
-    if (!before.ok) return before;
-    const { format } = job.spec;
-    const read = await withChunks(job, (load, store) =>
-      readMendedList({
-        list,
-        format,
-        work: job.work,
-        load: (row) => load(indexOfRow(store, row), { withResults: true }),
-        rows: store.tally.rows,
-        before: before.value,
-      }),
-    );
-    if (!read.ok) return read;
-    const { mended, changed, unchanged, leftOut } = read.value;
-    const result = { changed, unchanged, leftOut: leftOut.slice(0, 100), leftOutRows: leftOut.length };
-    if (mended.pending.size === 0) return done(result);
-    const { jobId, connectionName, environment } = job.spec;
-    const rows = mended.pending.size;
-    const intent = { action: 'Mend', connection: connectionName, environment, job: jobId, rows };
-    const started = await options.audit.record(intent, () => job.mend(mended, grounds));
-    views.forget(jobId);
-    checks.forget(jobId);
-    return started.ok ? done(result) : started;
-  }
+    withJob(jobId, (job) => withChunks(job, ({ rows }) => act(rows)));
 
   /** With the numbers of the rows that the table shows, where these are exported. */
   async function withShownRows<T extends Pick<ExportChoice, 'jobId' | 'rows' | 'shown'>>(
@@ -110,7 +63,16 @@ export function createJobCalls(
     return outcome.ok ? done({}) : outcome;
   }
 
+  const corrections = createCorrectionCalls(options, drafts.sources, {
+    withJob,
+    onMerged: (jobId) => {
+      views.forget(jobId);
+      checks.forget(jobId);
+    },
+  });
+
   return {
+    ...corrections,
     async 'batch.start'({ sourceId, plan, grounds }) {
       const checked = await drafts.check(sourceId, plan);
       if (!checked.ok) return checked;
@@ -146,11 +108,6 @@ export function createJobCalls(
         return unknown === undefined
           ? job.changePolicy(changes, grounds)
           : failed('plan.policy-unknown', { policy: unknown });
-      }),
-    'batch.mend': ({ jobId, sourceId, grounds = null }) =>
-      withJob(jobId, (job) => {
-        const opened = drafts.sources.find(sourceId);
-        return opened.ok ? mend(job, opened.value, grounds) : Promise.resolve(opened);
       }),
     'batch.reopen': ({ jobId }) =>
       withJob(jobId, async (job) => {
@@ -203,12 +160,12 @@ export function createJobCalls(
       withJob(jobId, (job) => saveLayout(options, job.spec.columns, layout)),
     'batch.reveal': ({ jobId, row, column, xorKey, ...grounds }) =>
       withJob(jobId, (job) =>
-        withChunks(job, async (load, store) => {
+        withChunks(job, async ({ rows: { load, view }, store }) => {
           if (row > store.tally.rows) return failed('reveal.gone');
           const loaded = await load(indexOfRow(store, row), fewRows);
           if (!loaded.ok) return loaded;
           const cell = { ...loaded.value, index: row - loaded.value.chunk.start.row, column };
-          return revealCell({ ...options, spec: job.spec, view: viewOf(job), cell, grounds }, xorKey);
+          return revealCell({ ...options, spec: job.spec, view, cell, grounds }, xorKey);
         }),
       ),
     'batch.checkExport': async (choice) => {
@@ -235,56 +192,4 @@ export function createJobCalls(
     },
     'batch.showExport': ({ exportId }) => exportedFiles.show(exportId),
   };
-}
-
-const viewOf = ({ spec, work }: BatchJob): View => ({
-  width: spec.format.width,
-  work,
-  masked: maskedColumnsOf(spec),
-});
-
-const noResults: ChunkResults = { states: '', flaws: {}, columns: [] };
-
-/** Runs `act` while the job's source and results are open. */
-async function withChunks<T>(
-  job: BatchJob,
-  act: (load: JobRows['load'], store: ResultStore, loadNext: JobRows['loadNext']) => Promise<Outcome<T>>,
-): Promise<Outcome<T>> {
-  const opened = await job.openStore();
-  if (!opened.ok) return opened;
-  const store = opened.value;
-  const source = await job.openSource();
-  if (!source.ok) return source;
-  try {
-    const { identity, mended } = source.value;
-    const loader =
-      (
-        read: ByteSource['read'],
-        readResults: (entry: JournalEntry, index: number) => ReturnType<ReadRecord>,
-      ) =>
-      async (index: number, { withResults, columns }: Needed): Promise<Outcome<LoadedChunk>> => {
-        const entry = store.entries[index];
-        if (entry === undefined) return failed('job.damaged');
-        const hasFlaws = Object.keys(entry.counts.codes).some((code) => code.startsWith('row.'));
-        const maxFields = hasFlaws ? undefined : columns;
-        const [chunk, results] = await Promise.all([
-          readChunk({ identity, read, mended }, job.spec.format, entry, maxFields),
-          withResults ? readResults(entry, index) : done(noResults),
-        ]);
-        if (!chunk.ok) return chunk;
-        if (!withResults) {
-          const flaws = Object.fromEntries(chunk.value.flaws);
-          return done({ chunk: chunk.value, results: { ...noResults, flaws } });
-        }
-        return results.ok ? done({ chunk: chunk.value, results: results.value }) : results;
-      };
-    const read: ByteSource['read'] = (offset, length) => source.value.read(offset, length);
-    return await act(
-      loader(read, (_, index) => store.read(index)),
-      store,
-      loader(readAhead(read, identity.size), store.createSequentialReader()),
-    );
-  } finally {
-    await source.value.close();
-  }
 }

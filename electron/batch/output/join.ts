@@ -1,16 +1,17 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import type { ColumnWork } from '../planning/plan.ts';
-import { readChunk, type Format, type RowSource } from '../reading/read-rows.ts';
+import { readChunk, type Format } from '../reading/read-rows.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { ReadRecord } from '../storing/records.ts';
 import type { ResultStore } from '../storing/result-store.ts';
+import { withoutPending } from '../storing/results.ts';
 import type { ExportRequest, OutputRows } from './output-rows.ts';
 import type { RowOutput } from './row-output.ts';
 
 export interface JoinOptions {
-  readonly source: RowSource;
+  readonly source: Pick<JobSource, 'identity' | 'read' | 'mended' | 'pending'>;
   readonly format: Format;
   readonly read: ReadRecord;
   readonly rows: Pick<OutputRows, 'write'>;
@@ -31,7 +32,9 @@ export async function joinRows(
     if (!results.ok) return results;
     const { count } = chunk.value.table;
     if (results.value.states.length !== count) return failed('job.damaged');
-    for (let i = 0; i < count; i++) if (rows.write(chunk.value, results.value, i)) written += 1;
+    const { start, flaws } = chunk.value;
+    const known = withoutPending(results.value, { firstRow: start.row, flaws }, source.pending);
+    for (let i = 0; i < count; i++) if (rows.write(chunk.value, known, i)) written += 1;
   }
   return done({ bytes: output.take(), rows: written });
 }
@@ -41,9 +44,9 @@ export function openJoin(
   source: JobSource,
   store: Pick<ResultStore, 'createSequentialReader'>,
 ): Pick<JoinOptions, 'source' | 'read'> {
-  const { identity, mended } = source;
+  const { identity, mended, pending } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
-  return { source: { identity, read, mended }, read: store.createSequentialReader() };
+  return { source: { identity, read, mended, pending }, read: store.createSequentialReader() };
 }
 
 /** The chunks that have rows of an export. */

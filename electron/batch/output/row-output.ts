@@ -46,6 +46,13 @@ function plainWords(words: string, canHold: (text: string) => boolean): string {
   return Array.from(plain, (char) => (canHold(char) ? char : '?')).join('');
 }
 
+export interface SourceOutput extends RowOutput {
+  /** Removes the cells of the present row from a column on, of which there must be one before. */
+  removeFrom(column: number): void;
+  /** Other cells for the whole of the present row; its line end stays. */
+  rewrite(cells: readonly string[]): void;
+}
+
 /**
  * In the source's own dialect: every byte that is not in a changed cell is the source's. A changed cell has quotes where
  * it needs them or had them, and a new one where it needs them or the cell before it has them.
@@ -54,7 +61,7 @@ export function createSourceOutput({
   encoding,
   delimiter,
   newline,
-}: Pick<Format, 'encoding' | 'delimiter' | 'newline'>): RowOutput {
+}: Pick<Format, 'encoding' | 'delimiter' | 'newline'>): SourceOutput {
   const codec = codecOf(encoding);
   const separator = delimiter === '|' ? '\\|' : delimiter;
   const special = new RegExp(`["\\r\\n${separator}]`);
@@ -94,6 +101,8 @@ export function createSourceOutput({
     text += current().slice(copied, position);
     copied = position;
   }
+
+  const lastFieldEnd = (): number => current().fieldEnd(row, current().width(row) - 1);
 
   function copyEnded(): void {
     if (table !== null) copyTo(ended);
@@ -136,6 +145,14 @@ export function createSourceOutput({
         filled = column + 1;
       }
       text += delimiter + formatCell(value, current().isQuoted(row, last));
+    },
+    removeFrom(column) {
+      copyTo(current().fieldEnd(row, column - 1));
+      copied = lastFieldEnd();
+    },
+    rewrite(cells) {
+      text += cells.map((cell) => formatCell(cell, false)).join(delimiter);
+      copied = lastFieldEnd();
     },
     end() {
       ended = current().rowEnd(row);

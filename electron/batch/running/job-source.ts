@@ -23,7 +23,10 @@ import { asCode, isTriedAgain, type RetriedCode } from '../storing/results.ts';
 export const copyName = 'source';
 
 /** A source with what a person corrected in it. */
-export type JobSource = ByteSource & RowSource;
+export interface JobSource extends ByteSource, RowSource {
+  /** Rows that were corrected and not sent yet. */
+  readonly pending: ReadonlySet<number>;
+}
 
 /**
  * Opens the source as it was when the job began. A file of the same size that was written since counts as that source
@@ -49,7 +52,8 @@ export function createSourceOpener(
     const corrected = await files.readMended();
     if (!corrected.ok) return corrected;
     const opened = await openBytes(keychain, folder, spec, (source) => isSame(source, spec));
-    return opened.ok ? done({ ...opened.value, mended: corrected.value.rows }) : opened;
+    const { rows: mended, pending } = corrected.value;
+    return opened.ok ? done({ ...opened.value, mended, pending }) : opened;
   };
 }
 

@@ -48,6 +48,8 @@ interface StartOptions {
   readonly confirmsRows?: boolean;
   /** Done once it may start, and before it does. */
   readonly prepare?: () => Promise<Outcome<null>>;
+  /** Merged once nothing else can refuse the start. */
+  readonly merged?: MendedRows;
 }
 
 /** One batch job from start to discard, over any number of runs and processes. */
@@ -189,15 +191,14 @@ export class BatchJob {
   }
 
   /**
-   * Puts rows that a person corrected in place of the source's from now on, and sends those that are pending.
-   * Failures: job.busy, those of `start`, file.disk-full, file.unwritable.
+   * Puts rows that a person corrected in place of the source's from now on, and sends those that are pending. Where it
+   * fails nothing is merged. Failures: job.busy, those of `start`, file.disk-full, file.unwritable.
    */
-  async mend(mended: MendedRows, grounds: Grounds | null): Promise<Outcome<null>> {
+  async mend(merged: MendedRows, grounds: Grounds | null): Promise<Outcome<null>> {
     if (this.busy || this.state !== 'finished') return failed('job.busy');
     this.#attempt = 0;
-    const prepare = (): Promise<Outcome<null>> => this.#record.files.writeMended(mended);
-    const rows = mended.pending.size;
-    return this.#start({ mode: 'retry', code: 'mended' }, { grounds, rows, prepare });
+    const rows = merged.pending.size;
+    return this.#start({ mode: 'retry', code: 'mended' }, { grounds, rows, merged });
   }
 
   /** See `JobStore`. */
@@ -229,21 +230,21 @@ export class BatchJob {
 
   #startAllowed(
     mode: RunMode,
-    { grounds, rows, guesses = 0, confirmsRows = false, prepare }: StartOptions,
+    { grounds, rows, guesses = 0, confirmsRows = false, prepare, merged }: StartOptions,
   ): Promise<Outcome<null>> {
     const { jobId, connectionName: connection, environment } = this.spec;
     const start = async (): Promise<Outcome<null>> => {
       const prepared = await (prepare?.() ?? done(null));
       if (!prepared.ok) return prepared;
       if (guesses > 0) this.#options.guesses.allow(jobId);
-      return this.#startRun(mode);
+      return this.#startRun(mode, merged);
     };
     const where = { jobId, connection, environment };
     const acts = disclosingActs({ work: this.work, ...where, grounds, rows, guesses, confirmsRows });
     return openAll(this.#options.gate, acts, start);
   }
 
-  async #startRun(mode: RunMode): Promise<Outcome<null>> {
+  async #startRun(mode: RunMode, merged?: MendedRows): Promise<Outcome<null>> {
     const { spec } = this;
     const client = await this.#options.clients.for(spec.connectionId);
     if (!client.ok) {
@@ -254,12 +255,13 @@ export class BatchJob {
     const opened = await this.openStore();
     if (!opened.ok) return opened;
     const store = opened.value;
-    const source = await this.openSource();
-    if (!source.ok) {
-      if (source.failure.code === 'file.changed')
-        await this.#record.settle({ state: 'failed', failure: source.failure });
-      return source;
+    const unmerged = await this.openSource();
+    if (!unmerged.ok) {
+      if (unmerged.failure.code === 'file.changed')
+        await this.#record.settle({ state: 'failed', failure: unmerged.failure });
+      return unmerged;
     }
+    const before = this.#record.stored;
     const saved = await this.#record.save({
       state: 'running',
       endedAt: null,
@@ -269,26 +271,29 @@ export class BatchJob {
       retrying: mode.mode === 'retry',
       retryCode: mode.mode === 'retry' ? mode.code : null,
     });
-    if (!saved.ok) {
-      await source.value.close();
-      return saved;
+    // The merge is one write. Killed before it the job has nothing to send, killed behind it all of it is pending.
+    const begun = saved.ok && merged !== undefined ? await this.#record.files.writeMended(merged) : saved;
+    if (!begun.ok) {
+      await unmerged.value.close();
+      await this.#record.save(before);
+      return begun;
     }
+    const source: JobSource = { ...unmerged.value, ...(merged !== undefined && { mended: merged.rows }) };
+    // Whatever is tried again, those go with it: their results are of the values before.
+    const pending = new Set(merged?.pending ?? source.pending);
     this.#stopRequest = null;
     this.#braked = null;
     if (mode.mode === 'remaining' && store.entries.length === 0 && !this.#record.stored.brakeOff)
-      this.#beginCanary(source.value, client.value.rules.valueLength);
+      this.#beginCanary(source, client.value.rules.valueLength);
     // Who retries values that failed expects that many fail again.
     const hasBrake = !this.#record.stored.brakeOff && (mode.mode === 'remaining' || mode.code === 'refused');
-    const corrected = await this.readMended();
-    const mended =
-      mode.mode === 'retry' && mode.code === 'mended' && corrected.ok ? corrected.value.pending : none;
     const abort = new AbortController();
     const maxInFlight = this.#options.inFlight ?? defaultInFlight;
     const control = runChunks({
       chunks:
         mode.mode === 'retry'
-          ? failedChunks(source.value, spec, store, { code: mode.code, mended })
-          : remainingChunks(source.value, spec, store, client.value.batchSize * maxInFlight),
+          ? failedChunks(source, spec, store, { code: mode.code, mended: pending })
+          : remainingChunks(source, spec, store, client.value.batchSize * maxInFlight),
       columns: this.work,
       client: client.value,
       jobId: spec.jobId,
@@ -298,14 +303,18 @@ export class BatchJob {
       canary: mode.mode === 'retry' ? null : this.#record.canary,
       ...(hasBrake && { brake: (braked: Braked) => (this.#braked = braked) }),
       ...(mode.mode === 'retry' && {
-        retry: { read: ({ start }) => store.read(indexOfRow(store, start.row)), code: mode.code, mended },
+        retry: {
+          read: ({ start }) => store.read(indexOfRow(store, start.row)),
+          code: mode.code,
+          mended: pending,
+        },
       }),
       commit: (range, results) => this.#commit(range, results, store),
       settle: () => store.settled(),
     });
     const ended = control.ended.then(
-      (reason) => this.#end(reason, source.value, store),
-      () => this.#end({ code: 'call.failed' }, source.value, store),
+      (reason) => this.#end(reason, source, store),
+      () => this.#end({ code: 'call.failed' }, source, store),
     );
     this.#run = { control, abort, ended };
     this.#record.beginRun(client.value);
@@ -392,7 +401,12 @@ export class BatchJob {
   #commit(range: ChunkRange, results: ChunkResults, store: ResultStore): Commit {
     const index = this.#record.stored.retrying ? indexOfRow(store, range.start.row) : null;
     const commit = store.commit(index, range, results);
-    if (index !== null) void commit.synced.then(() => this.#record.figures.reset());
+    if (index !== null) {
+      void commit.synced.then(({ ok }) => {
+        this.#record.figures.reset();
+        if (ok) this.#record.files.markSent(range);
+      });
+    }
     this.#count(commit.synced, results.states.length, range.end.offset - range.start.offset);
     return commit;
   }
@@ -456,11 +470,6 @@ export class BatchJob {
   }
 
   async #finish(store: ResultStore): Promise<void> {
-    if (this.#record.stored.retryCode === 'mended') {
-      const mended = await this.readMended();
-      // Where this fails they are sent once more with the next list: no harm.
-      if (mended.ok) await this.#record.files.writeMended({ ...mended.value, pending: none });
-    }
     if (isComplete(this.spec, store, this.#record.stored.total)) {
       await this.#record.settle({ state: 'finished', total: store.tally.rows, retrying: false });
     } else await this.#record.settle({ state: 'failed', failure: { code: 'job.sum' } });
@@ -490,5 +499,3 @@ export class BatchJob {
     this.#cancelTimer = null;
   }
 }
-
-const none: ReadonlySet<number> = new Set();

@@ -3,9 +3,10 @@ import { done, failed, type FailureCode, type Outcome } from '../../contract/err
 import type { Tally } from '../../contract/models/batch.ts';
 import { createRecordCipher, type RecordCipher } from '../../storage/encryption.ts';
 import type { Keychain } from '../../storage/keychain.ts';
+import type { ChunkRange } from './journal.ts';
 import { keyAccount, type JobSpec, type StoredState } from './job-files.ts';
-import { readMendedRows, writeMendedRows, type MendedRows } from './mended-rows.ts';
-import { openResultStore, type ResultStore } from './result-store.ts';
+import { readMendedRows, writeMendedRows, type MendedRows, type StoredMendedRows } from './mended-rows.ts';
+import { indexOfRow, openResultStore, type ResultStore } from './result-store.ts';
 
 /** The result store of a job, open at most once, and what a person corrected in its rows. */
 export interface JobStore {
@@ -15,8 +16,10 @@ export interface JobStore {
   openStore(): Promise<Outcome<ResultStore>>;
   /** What a person corrected so far. Failures: job.damaged, keychain.*. */
   readMended(): Promise<Outcome<MendedRows>>;
-  /** Failures: file.disk-full, file.unwritable, keychain.*. */
+  /** Whole or not at all. The store must be open. Failures: file.disk-full, file.unwritable, keychain.*. */
   writeMended(mended: MendedRows): Promise<Outcome<null>>;
+  /** The results of these rows are stored: of those that were corrected none is pending any more. */
+  markSent(range: ChunkRange): void;
   /** From now on the store is not opened; one that is being opened is waited for. */
   refuse(code: FailureCode): Promise<void>;
   /** Closes the store. */
@@ -35,7 +38,7 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
   let opening: Promise<Outcome<ResultStore>> | null = null;
   let refused: FailureCode | null = null;
   /** Null until read. */
-  let mended: MendedRows | null = null;
+  let mended: (MendedRows & { readonly pending: Set<number> }) | null = null;
 
   async function cipher(): Promise<Outcome<RecordCipher>> {
     const key = await keychain.key(keyAccount);
@@ -62,6 +65,25 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
     return opening;
   }
 
+  async function writeMended(next: MendedRows): Promise<Outcome<null>> {
+    const ciphering = await cipher();
+    if (!ciphering.ok) return ciphering;
+    if (store === null) throw new Error('the store is closed');
+    const written = await writeMendedRows(folder, ciphering.value, { ...next, sentFrom: endOf(store) });
+    if (written.ok) mended = { rows: next.rows, pending: new Set(next.pending) };
+    return written;
+  }
+
+  /** Without those that were sent since: another process may have been killed then. */
+  async function stillPending({ pending, sentFrom }: StoredMendedRows): Promise<Set<number>> {
+    const opened = pending.size > 0 ? await openStore() : null;
+    if (opened?.ok !== true) return new Set(pending);
+    const { entries } = opened.value;
+    return new Set(
+      [...pending].filter((row) => (entries[indexOfRow({ entries }, row)]?.offset ?? 0) < sentFrom),
+    );
+  }
+
   return {
     get store() {
       return store;
@@ -72,15 +94,13 @@ export function createJobStore({ keychain, folder, jobId, stored }: JobStoreOpti
       const ciphering = await cipher();
       if (!ciphering.ok) return ciphering;
       const read = await readMendedRows(folder, ciphering.value);
-      if (read.ok) mended = read.value;
-      return read;
+      if (!read.ok) return read;
+      mended = { rows: read.value.rows, pending: await stillPending(read.value) };
+      return done(mended);
     },
-    async writeMended(next) {
-      const ciphering = await cipher();
-      if (!ciphering.ok) return ciphering;
-      const written = await writeMendedRows(folder, ciphering.value, next);
-      if (written.ok) mended = next;
-      return written;
+    writeMended,
+    markSent({ start, end }) {
+      for (let row = start.row; mended !== null && row < end.row; row++) mended.pending.delete(row);
     },
     async refuse(code) {
       refused = code;
@@ -100,3 +120,7 @@ function hasExpectedRows(found: Tally, { state, tally }: StoredState): boolean {
   // A lost retry would leave as many rows, with the failures from before it.
   return state === 'finished' ? isDeepStrictEqual(found, tally) : found.rows >= tally.rows;
 }
+
+/** Results that are stored from now on lie behind this. */
+const endOf = ({ entries }: Pick<ResultStore, 'entries'>): number =>
+  entries.reduce((end, { offset, length }) => Math.max(end, offset + length), 0);

@@ -14,39 +14,85 @@ export interface MendedRows {
   readonly pending: ReadonlySet<number>;
 }
 
-const nothingMended: MendedRows = { rows: new Map(), pending: new Set() };
+export interface StoredMendedRows extends MendedRows {
+  /** Results that lie behind this in the result store are of the rows as they were corrected. */
+  readonly sentFrom: number;
+}
+
+const nothingMended: StoredMendedRows = { rows: new Map(), pending: new Set(), sentFrom: 0 };
 
 /** In the job's folder, encrypted. Written whole or not at all. */
 const fileName = 'mended';
 
-const stored = z.object({ rows: z.array(z.tuple([z.int(), z.base64()])), pending: z.array(z.int()) });
+/** Its first line: the rows in this order, each with its number and length. Their bytes follow. */
+const stored = z.object({
+  version: z.literal(2),
+  rows: z.array(z.int()),
+  lengths: z.array(z.int()),
+  pending: z.array(z.int()),
+  sentFrom: z.int(),
+});
+/** Of an earlier version: all in one line. */
+const storedBefore = z.object({
+  rows: z.array(z.tuple([z.int(), z.base64()])),
+  pending: z.array(z.int()),
+});
 
 /** Failures: job.damaged. */
-export async function readMendedRows(folder: string, cipher: RecordCipher): Promise<Outcome<MendedRows>> {
+export async function readMendedRows(
+  folder: string,
+  cipher: RecordCipher,
+): Promise<Outcome<StoredMendedRows>> {
   try {
     const cleartext = cipher.decrypt(await readFile(join(folder, fileName)), fileName);
-    if (cleartext === null) return failed('job.damaged');
-    const { rows, pending } = stored.parse(JSON.parse(cleartext.toString()));
-    return done({
-      rows: new Map(rows.map(([row, bytes]) => [row, Buffer.from(bytes, 'base64')])),
-      pending: new Set(pending),
-    });
+    return cleartext === null ? failed('job.damaged') : done(decode(cleartext));
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? done(nothingMended) : failed('job.damaged');
   }
+}
+
+function decode(bytes: Buffer): StoredMendedRows {
+  const end = bytes.indexOf('\n');
+  if (end < 0) {
+    const { rows, pending } = storedBefore.parse(JSON.parse(bytes.toString()));
+    return {
+      rows: new Map(rows.map(([row, encoded]) => [row, Buffer.from(encoded, 'base64')])),
+      pending: new Set(pending),
+      // Where they were sent, that version wrote none of them.
+      sentFrom: Infinity,
+    };
+  }
+  const {
+    rows: numbers,
+    lengths,
+    pending,
+    sentFrom,
+  } = stored.parse(JSON.parse(bytes.toString('utf8', 0, end)));
+  const rows = new Map<number, Buffer>();
+  let from = end + 1;
+  for (const [position, row] of numbers.entries()) {
+    const length = lengths[position] ?? 0;
+    rows.set(row, bytes.subarray(from, from + length));
+    from += length;
+  }
+  if (from !== bytes.length) throw new RangeError('its rows are not all there');
+  return { rows, pending: new Set(pending), sentFrom };
 }
 
 /** Failures: file.disk-full, file.unwritable. */
 export async function writeMendedRows(
   folder: string,
   cipher: RecordCipher,
-  { rows, pending }: MendedRows,
+  { rows, pending, sentFrom }: StoredMendedRows,
 ): Promise<Outcome<null>> {
-  const content: z.infer<typeof stored> = {
-    rows: [...rows].map(([row, bytes]) => [row, bytes.toString('base64')]),
+  const head: z.infer<typeof stored> = {
+    version: 2,
+    rows: [...rows.keys()],
+    lengths: Array.from(rows.values(), ({ length }) => length),
     pending: [...pending],
+    sentFrom,
   };
-  const encrypted = cipher.encrypt(Buffer.from(JSON.stringify(content)), fileName);
-  const written = await writeFileAtomically(join(folder, fileName), encrypted);
+  const cleartext = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...rows.values()]);
+  const written = await writeFileAtomically(join(folder, fileName), cipher.encrypt(cleartext, fileName));
   return written.ok ? written : failed(written.failure.code);
 }

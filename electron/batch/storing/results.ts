@@ -1,4 +1,4 @@
-import type { Cleartext } from '../../util/cleartext.ts';
+import { cleartext, type Cleartext } from '../../util/cleartext.ts';
 import { failureCodes, type FailureCode } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
 import type { CellState } from '../../contract/models/rows.ts';
@@ -180,6 +180,37 @@ export function addCounts(tally: Tally, counts: ChunkCounts, sign: 1 | -1 = 1): 
     unmatched: tally.unmatched + sign * counts.unmatched,
     blank: tally.blank + sign * counts.blank,
   };
+}
+
+/**
+ * What is known of a chunk in which rows were corrected and not sent yet: the results of these are of values that are no
+ * longer there. `flaws` is what is wrong with the rows as they are now.
+ */
+export function withoutPending(
+  results: ChunkResults,
+  { firstRow, flaws }: { readonly firstRow: number; readonly flaws: ReadonlyMap<number, FailureCode> },
+  pending: ReadonlySet<number>,
+): ChunkResults {
+  if (pending.size === 0) return results;
+  const rows = new Set(
+    Array.from(results.states, (_, row) => row).filter((row) => pending.has(firstRow + row)),
+  );
+  if (rows.size === 0) return results;
+  const without = <T>(byRow: Readonly<Record<number, T>>): [string, T][] =>
+    Object.entries(byRow).filter(([row]) => !rows.has(Number(row)));
+  const flawsNow = [...flaws].filter(([row]) => rows.has(row));
+  const flawed = Object.fromEntries<FailureCode>([...without(results.flaws), ...flawsNow]);
+  const columns = results.columns.map((column): ColumnResults => {
+    const states = Array.from(column.states);
+    const values = [...column.values];
+    for (const row of rows) {
+      states[row] = rowStates.failed;
+      values[row] = cleartext('mend.pending' satisfies FailureCode);
+    }
+    const reasons = Object.fromEntries(without(column.reasons));
+    return { ...column, states: states.join(''), values, reasons };
+  });
+  return { ...results, flaws: flawed, columns };
 }
 
 /** The same value under the same policy would be refused again. */

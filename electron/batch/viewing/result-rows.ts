@@ -121,6 +121,17 @@ export function showCell({ chunk, results }: LoadedChunk, index: number, view: V
   };
 }
 
+/** A text that is in a cell of the source, or may come there, as hidden as that cell. */
+export function showAs(
+  text: Cleartext,
+  view: View,
+  { column, isFlawed }: { column: number; isFlawed: boolean },
+): string {
+  if (isFlawed || column >= view.width) return clip(showFlawed(text, view));
+  const maskedAs = columnsOf(view)[column]?.maskedAs ?? null;
+  return clip(showInput(text, { maskedAs, isToken: false }));
+}
+
 /** The columns of such a row are not known: where one is hidden by its name, any field may be of it. */
 function showFlawed(field: Cleartext, view: View): string {
   if (view.masked.values().some((kind) => kind === 'text')) return mask('text', field);

@@ -373,13 +373,72 @@ export const exportChoice = z.strictObject({
 });
 export type ExportChoice = z.infer<typeof exportChoice>;
 
+/**
+ * What an editor or a spreadsheet may have made of a cell that nobody touched: other line ends, other forms of the same
+ * letters, spaces, apostrophes, the result or error of a formula, lost zeros, a rounded number, another form of the same
+ * number or date.
+ */
+export const changeDoubt = z.enum([
+  'line-ends',
+  'letters',
+  'spaces',
+  'apostrophe',
+  'formula',
+  'zeros',
+  'rounded',
+  'number',
+  'date',
+]);
+export type ChangeDoubt = z.infer<typeof changeDoubt>;
+
+const leftOutRows = z.array(z.strictObject({ row: count, code: z.enum(failureCodes) })).max(100);
+
+/** What a list of failed rows would change. Nothing of it is done yet. */
+export const listComparison = z.strictObject({
+  /** Cells that differ. */
+  cells: count,
+  /** Rows with such cells. */
+  rows: count,
+  /** Rows of which some cell is a correction without a doubt. */
+  correctedRows: count,
+  /** How many of the cells are in doubt, and why. */
+  doubts: z.array(z.strictObject({ doubt: changeDoubt, cells: count })).max(20),
+  unchanged: count,
+  leftOutRows: count,
+  /** The first hundred of those, and why. */
+  leftOut: leftOutRows,
+  /** Rows that were corrected before and not sent yet: they go with the others. */
+  pending: count,
+});
+export type ListComparison = z.infer<typeof listComparison>;
+
+/** A cell that the list has otherwise; both masked as in the table. */
+export const changedCell = z.strictObject({
+  row: z.int().positive(),
+  /** Position in the source; a row may have more cells than the header. */
+  column: count,
+  name: z.string(),
+  before: z.string(),
+  after: z.string(),
+  doubt: changeDoubt.nullable(),
+});
+export type ChangedCell = z.infer<typeof changedCell>;
+
+/** Which changes a person takes: those without a doubt and those in `doubts`, and of `except` the opposite. */
+export const takenChanges = z.strictObject({
+  doubts: z.array(changeDoubt).max(20),
+  /** Positions in the list of changed cells. */
+  except: z.array(count).max(10_000),
+});
+export type TakenChanges = z.infer<typeof takenChanges>;
+
 export const mendResult = z.strictObject({
-  /** Rows of the list that are changed: they are being sent. */
+  /** Rows that are changed: they are being sent. */
   changed: count,
   unchanged: count,
   leftOutRows: count,
   /** The first hundred of those, and why. */
-  leftOut: z.array(z.strictObject({ row: count, code: z.enum(failureCodes) })).max(100),
+  leftOut: leftOutRows,
 });
 export type MendResult = z.infer<typeof mendResult>;
 

@@ -139,6 +139,7 @@ export class BatchController {
     this.app.revealed.hide();
     this.draft?.close();
     this.draft = null;
+    void this.run?.corrections.drop();
     this.run?.table.close();
     this.run = null;
     this.pasting = false;
@@ -158,7 +159,7 @@ export class BatchController {
     // On the page of a batch with failed rows it may be their list, corrected.
     const { run } = this;
     const mayMend = run?.job?.state === 'finished' && run.job.tally.failed > 0;
-    if (run !== null && mayMend && (await run.mend(outcome.value))) return;
+    if (run !== null && mayMend && (await run.compare(outcome.value))) return;
     await this.open(outcome.value);
   }
 }

@@ -1,5 +1,6 @@
 import { columnOperations } from '../../../electron/contract/operations.ts';
 import type {
+  ChangeDoubt,
   ColumnPlan,
   Delimiter,
   Encoding,
@@ -22,6 +23,27 @@ const jobStates: Record<JobState, JobStateLabel> = {
   cancelled: { variant: 'quiet', label: 'Cancelled' },
   failed: { variant: 'danger', label: 'Stopped' },
 };
+
+/** Why a cell of a corrected list may be no correction. */
+export const doubtLabels: Readonly<Record<ChangeDoubt, string>> = {
+  'line-ends': 'Other line ends inside the cell',
+  letters: 'The same letters in another form',
+  spaces: 'Spaces added or removed',
+  apostrophe: 'Apostrophe added or removed',
+  formula: 'Result or error of a formula',
+  zeros: 'Leading zeros are gone',
+  rounded: 'Rounded number',
+  number: 'The same number in another form',
+  date: 'The same date or time in another form',
+};
+
+/** With signs for what can't be seen: spaces at the ends, line ends, and spaces that are none of the keyboard's. */
+export const showSpaces = (text: string): string =>
+  text
+    .replaceAll(/\r\n|\r|\n/g, '↵')
+    .replaceAll('\t', '⇥')
+    .replaceAll(/[\u00a0\u2000-\u200b\u202f]/g, '␣')
+    .replaceAll(/^ +| +$/g, (spaces) => '·'.repeat(spaces.length));
 
 export const encodingLabels: Readonly<Record<Encoding, { label: string; group: string }>> = {
   'utf-8': { label: 'UTF-8', group: 'Unicode' },

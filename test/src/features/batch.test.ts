@@ -271,7 +271,7 @@ describe('a run', () => {
     });
     controller.view('job-1');
     controller.run?.open('export');
-    await controller.run?.export(failedRowsExport(data.job()));
+    await controller.run?.export(failedRowsExport(data.job(), 'csv'));
     expect(controller.run?.panel).toBe('export');
     expect(controller.run?.exported).toBeNull();
   });
@@ -1045,19 +1045,67 @@ describe('an ended job', () => {
     ]);
   });
 
-  it.each([true, false])('takes in a corrected list that is dropped on its page: %s', async (isList) => {
+  it.each([true, false])('compares a corrected list that is dropped on its page: %s', async (isList) => {
     const tally = { rows: 9, ok: 7, failed: 2, unmatched: 0, blank: 0 };
-    const answers = { 'batch.mend': () => failed('mend.other-list') };
+    const answers = { 'batch.compare': () => failed('mend.other-list') };
     const { fake, controller } = await open({
       jobs: [data.job({ state: 'finished', tally })],
       ...(!isList && { answers }),
     });
     controller.view('job-1');
     await controller.drop(new File(['source_row'], 'cards_errors.csv'));
-    expect(fake.seen.filter(({ name }) => name === 'batch.mend')).toHaveLength(1);
+    expect(fake.seen.filter(({ name }) => name === 'batch.compare')).toHaveLength(1);
     // Any other file is opened, as elsewhere.
     expect(controller.draft === null).toBe(isList);
-    if (isList) expect(controller.run?.mended).toMatchObject({ changed: 2 });
+    if (!isList) return;
+    // Shown, and nothing sent.
+    expect(controller.run?.corrections.found).toEqual(data.listComparison);
+    expect(fake.seen.filter(({ name }) => name === 'batch.mend')).toHaveLength(0);
+  });
+
+  it('takes in of a corrected list what is ticked: what is in doubt only where a person says so', async () => {
+    const { fake, controller } = await open({ jobs: [data.job({ state: 'finished' })] });
+    controller.view('job-1');
+    const { run } = controller;
+    if (run === null) throw new Error('no run');
+    await run.compare({ sourceId: 'source-1' });
+    const { corrections } = run;
+    const doubtsOf = corrections.cells.map(({ doubt }) => doubt);
+    expect(doubtsOf).toEqual([null, 'zeros', null, 'zeros', 'date']);
+    const ticked = () => corrections.cells.map((cell, at) => corrections.isTaken(at, cell));
+    expect([ticked(), corrections.takenCells]).toEqual([[true, false, true, false, false], 2]);
+    const take = (at: number, isTaken: boolean): void => {
+      const cell = corrections.cells[at];
+      if (cell !== undefined) corrections.take(at, cell, isTaken);
+    };
+    take(1, true);
+    take(2, false);
+    expect([ticked(), corrections.takenCells]).toEqual([[true, true, false, false, false], 2]);
+    corrections.takeAll('zeros', true);
+    take(3, false);
+    take(4, true);
+    take(4, false);
+    expect([ticked(), corrections.takenCells]).toEqual([[true, true, false, false, false], 2]);
+    await run.mend();
+    expect(fake.seen.findLast(({ name }) => name === 'batch.mend')?.input).toEqual({
+      jobId: 'job-1',
+      taken: { doubts: ['zeros'], except: [2, 3] },
+      grounds: null,
+    });
+    expect(corrections.found).toBeNull();
+    expect(run.mended).toMatchObject({ changed: 2 });
+  });
+
+  it('says at once that nothing in a list is changed', async () => {
+    const same = { ...data.listComparison, cells: 0, rows: 0, correctedRows: 0, doubts: [], unchanged: 3 };
+    const { fake, controller } = await open({
+      jobs: [data.job({ state: 'finished' })],
+      answers: { 'batch.compare': () => done(same) },
+    });
+    controller.view('job-1');
+    await controller.run?.compare({ sourceId: 'source-1' });
+    expect(controller.run?.mended).toMatchObject({ changed: 0, unchanged: 3 });
+    expect(fake.seen.filter(({ name }) => name === 'batch.changes')).toHaveLength(0);
   });
 
   it('reports how many rows match and how many could not be compared', () => {

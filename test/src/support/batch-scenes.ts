@@ -512,6 +512,32 @@ export const batchScenes: Record<string, FakeOptions> = {
     jobs: [finished],
     answers: {
       'batch.choose': () => ({ ok: true, value: data.preview.source }),
+      'batch.compare': () =>
+        done({
+          ...data.listComparison,
+          cells: 431,
+          rows: 210,
+          correctedRows: 31,
+          doubts: [
+            { doubt: 'zeros', cells: 200 },
+            { doubt: 'date', cells: 200 },
+          ],
+          unchanged: 12,
+          leftOutRows: 6,
+          leftOut: [
+            { row: 20_413, code: 'mend.masked' },
+            { row: 31_007, code: 'mend.not-failed' },
+          ],
+        }),
+      'batch.changes': ({ from, count }) =>
+        done({
+          from,
+          cells: Array.from({ length: Math.min(count, 431 - from) }, (_, at) => {
+            const cell = data.changedCells[(from + at) % data.changedCells.length];
+            if (cell === undefined) throw new RangeError('no cell');
+            return { ...cell, row: 1_841 + Math.floor((from + at) / 2) * 31 };
+          }),
+        }),
       'batch.mend': () => ({
         ok: true,
         value: {

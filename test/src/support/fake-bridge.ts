@@ -450,6 +450,9 @@ function defaultAnswers(
     'batch.cancel': ({ jobId }) => settle(jobId, { state: 'cancelled', endedAt: data.at(300) }),
     'batch.retry': ({ jobId }) => settle(jobId, { state: 'running' }),
     'batch.canary': ({ jobId }) => done(data.firstValues(fake.jobs.get(jobId)?.canary ?? null)),
+    'batch.compare': () => done(data.listComparison),
+    'batch.dropComparison': () => done({}),
+    'batch.changes': ({ from, count }) => done({ from, cells: data.changedCells.slice(from, from + count) }),
     'batch.mend': ({ jobId }) => {
       settle(jobId, { state: 'running' });
       return done({ changed: 2, unchanged: 1, leftOut: [], leftOutRows: 0 });

@@ -1,5 +1,13 @@
 import type { AuditEntry } from '../../../electron/contract/models/activity.ts';
-import type { CanaryCell, ColumnPlan, Job, Tally, Preview } from '../../../electron/contract/models/batch.ts';
+import type {
+  CanaryCell,
+  ChangedCell,
+  ColumnPlan,
+  Job,
+  ListComparison,
+  Preview,
+  Tally,
+} from '../../../electron/contract/models/batch.ts';
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { ConnectionView, PolicyGrants } from '../../../electron/contract/models/connection.ts';
 import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
@@ -464,4 +472,27 @@ export const importPlan: ImportPlan = {
     { kind: 'mapping', name: 'Weekly disputes', change: 'new', members: [], code: '', forgetsSecrets: false },
     { kind: 'reasons', name: '', change: 'changed', members: [], code: '', forgetsSecrets: false },
   ],
+};
+
+/** What a corrected list changes: two corrections, and what a spreadsheet did besides. */
+export const changedCells: ChangedCell[] = [
+  { row: 1_841, column: 1, name: 'card_token', before: '4111 1x11', after: '411111••••••1111', doubt: null },
+  { row: 1_841, column: 2, name: 'account', before: '0012345', after: '12345', doubt: 'zeros' },
+  { row: 2_004, column: 1, name: 'card_token', before: '', after: '555555••••••4444', doubt: null },
+  { row: 2_004, column: 2, name: 'account', before: '0012346', after: '12346', doubt: 'zeros' },
+  { row: 2_004, column: 3, name: 'opened', before: '2026-01-31', after: '31.01.2026', doubt: 'date' },
+];
+
+export const listComparison: ListComparison = {
+  cells: 5,
+  rows: 2,
+  correctedRows: 2,
+  doubts: [
+    { doubt: 'zeros', cells: 2 },
+    { doubt: 'date', cells: 1 },
+  ],
+  unchanged: 1,
+  leftOutRows: 0,
+  leftOut: [],
+  pending: 0,
 };

@@ -17,6 +17,7 @@ import { rowHead } from '../../../ui/grid-columns.ts';
 import { formatCount } from '../../../lib/format.ts';
 import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
+import { Corrections } from './corrections.svelte.ts';
 import { ResultsTable } from '../table/table.svelte.ts';
 
 /** Rows that fit on one sheet of a workbook, below its header. */
@@ -63,9 +64,18 @@ export function defaultExport(job: Job): ExportChoice {
   };
 }
 
-/** NAME_errors.csv: why each row failed, and the row as it came in. */
-export function failedRowsExport(job: Job): ExportChoice {
-  return { ...defaultExport(job), rows: 'failed', content: 'tokens', format: 'csv' };
+/**
+ * NAME_errors.csv, or as a workbook: why each row failed, and the row as it came in. Cells of a workbook are text, of which
+ * a spreadsheet changes nothing by itself.
+ */
+export function failedRowsExport(job: Job, format: ExportChoice['format']): ExportChoice {
+  return { ...defaultExport(job), rows: 'failed', content: 'tokens', format };
+}
+
+/** In which forms the list of failed rows is offered. */
+export function failedRowsForms(job: Job): ExportChoice['format'][] {
+  if (job.tally.failed > maxSheetRows) return ['csv'];
+  return isWorkbook(job) ? ['workbook'] : ['csv', 'workbook'];
 }
 
 /** The rows the table shows, as an export's: by a name of their own where they have one. */
@@ -109,6 +119,7 @@ export class BatchRun {
   readonly jobId: string;
   readonly #api: Api;
   readonly table: ResultsTable;
+  readonly corrections: Corrections;
   /** `column`: as the window counts them, `rowHead` for the row's own. */
   active = $state.raw<Cell>({ row: 0, column: rowHead });
   /** `again`: values are to be sent again, and their expression needs a reason. */
@@ -151,6 +162,7 @@ export class BatchRun {
     this.app = app;
     this.#api = api;
     this.jobId = job.jobId;
+    this.corrections = new Corrections(api, job.jobId);
     this.table = new ResultsTable(api, job, (column) => this.plannedOf(column));
     this.active = { row: 0, column: this.table.columns[1]?.id ?? rowHead };
   }
@@ -201,21 +213,34 @@ export class BatchRun {
   }
 
   /**
-   * Takes in a list of failed rows that a person corrected. False where the source is no such list: then nothing was done.
+   * Compares a list of failed rows that a person corrected; what it changes is shown before anything is sent. False where
+   * the source is no such list: then nothing was done.
    */
-  async mend(source: Pick<Source, 'sourceId'>, grounds: Grounds | null = null): Promise<boolean> {
-    const { sourceId } = source;
-    const outcome = await this.#api.call('batch.mend', { jobId: this.jobId, sourceId, grounds });
-    this.mended = outcome.ok ? outcome.value : null;
-    this.#sent(outcome, (given) => this.mend(source, given));
-    return outcome.ok || outcome.failure.code !== 'mend.other-list';
+  async compare(source: Pick<Source, 'sourceId'>): Promise<boolean> {
+    this.mended = null;
+    this.failure = null;
+    const outcome = await this.corrections.compare(source);
+    if (outcome.ok) {
+      const { cells, pending, unchanged, leftOut, leftOutRows } = outcome.value;
+      if (cells + pending === 0) this.mended = { changed: 0, unchanged, leftOut, leftOutRows };
+      return true;
+    }
+    this.failure = outcome.failure.code === 'service.cancelled' ? null : outcome.failure;
+    return outcome.failure.code !== 'mend.other-list';
   }
 
   /** Asks for the list first. */
-  async chooseMended(): Promise<void> {
+  async chooseCorrected(): Promise<void> {
     const source = await this.#api.call('batch.choose', {});
     if (!source.ok) this.failure = source.failure;
-    else if (source.value !== null) await this.mend(source.value);
+    else if (source.value !== null) await this.compare(source.value);
+  }
+
+  /** Takes in what a person ticked of it. */
+  async mend(grounds: Grounds | null = null): Promise<void> {
+    const outcome = await this.corrections.mend(grounds);
+    if (outcome.ok) this.mended = outcome.value;
+    this.#sent(outcome, (given) => this.mend(given));
   }
 
   /** Runs again under other policies what was refused. */

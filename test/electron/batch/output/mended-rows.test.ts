@@ -10,6 +10,7 @@ import {
   openApp,
   planOf,
   plainExport,
+  takeIn,
   valueOf,
   type TestApp,
 } from '../../../support/batch-app.ts';
@@ -59,7 +60,7 @@ async function list(jobId: string, choice: Partial<ExportChoice> = {}): Promise<
 /** Takes a changed list in, and waits for the run. */
 async function mend(jobId: string, content: string | Buffer): Promise<MendResult> {
   const sourceId = await app.open(await app.write('mended.csv', content));
-  const result = valueOf(await app.batch['batch.mend']({ jobId, sourceId }));
+  const result = valueOf(await takeIn(app, { jobId, sourceId }));
   await app.until(jobId, 'finished');
   return result;
 }
@@ -169,7 +170,7 @@ describe('a list of failed rows that a person corrected', () => {
       listed.replace(/\r\n"?2"?;/, '\r\nx;'),
     ]) {
       const sourceId = await app.open(await app.write('other.csv', other));
-      expect(codeOf(await app.batch['batch.mend']({ jobId, sourceId }))).toBe('mend.other-list');
+      expect(codeOf(await takeIn(app, { jobId, sourceId }))).toBe('mend.other-list');
     }
     expect(await whole(jobId)).toBe(before);
     expect(await readdir(join(app.folder, 'jobs', jobId)).catch(() => [])).not.toContain('mended');
@@ -180,7 +181,7 @@ describe('a list of failed rows that a person corrected', () => {
     const mended = (await list(jobId)).replace(';bad1', ';t2');
     app.service.answer = () => failed('service.unreachable');
     const sourceId = await app.open(await app.write('mended.csv', mended));
-    valueOf(await app.batch['batch.mend']({ jobId, sourceId }));
+    valueOf(await takeIn(app, { jobId, sourceId }));
     await app.until(jobId, 'paused');
     app = await app.again();
     answer();

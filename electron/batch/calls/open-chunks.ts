@@ -1,0 +1,77 @@
+import { done, failed, type Outcome } from '../../contract/errors.ts';
+import { readAhead, type ByteSource } from '../../storage/byte-source.ts';
+import { readChunk } from '../reading/read-rows.ts';
+import type { JobSource } from '../running/job-source.ts';
+import type { BatchJob } from '../running/job.ts';
+import { maskedColumnsOf } from '../storing/job-files.ts';
+import type { JournalEntry } from '../storing/journal.ts';
+import type { ReadRecord } from '../storing/records.ts';
+import type { ResultStore } from '../storing/result-store.ts';
+import { withoutPending, type ChunkResults } from '../storing/results.ts';
+import type { JobRows } from '../viewing/look-at-rows.ts';
+import type { LoadedChunk, Needed, View } from '../viewing/result-rows.ts';
+
+const viewOf = ({ spec, work }: BatchJob): View => ({
+  width: spec.format.width,
+  work,
+  masked: maskedColumnsOf(spec),
+});
+
+const noResults: ChunkResults = { states: '', flaws: {}, columns: [] };
+
+export interface OpenChunks {
+  readonly rows: JobRows;
+  readonly store: ResultStore;
+  readonly source: JobSource;
+}
+
+/** Runs `act` while the job's source and results are open. */
+export async function withChunks<T>(
+  job: BatchJob,
+  act: (chunks: OpenChunks) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const opened = await job.openStore();
+  if (!opened.ok) return opened;
+  const store = opened.value;
+  const source = await job.openSource();
+  if (!source.ok) return source;
+  try {
+    const { identity, mended, pending } = source.value;
+    const loader =
+      (
+        read: ByteSource['read'],
+        readResults: (entry: JournalEntry, index: number) => ReturnType<ReadRecord>,
+      ) =>
+      async (index: number, { withResults, columns }: Needed): Promise<Outcome<LoadedChunk>> => {
+        const entry = store.entries[index];
+        if (entry === undefined) return failed('job.damaged');
+        const hasFlaws = Object.keys(entry.counts.codes).some((code) => code.startsWith('row.'));
+        const maxFields = hasFlaws ? undefined : columns;
+        const [chunk, results] = await Promise.all([
+          readChunk({ identity, read, mended }, job.spec.format, entry, maxFields),
+          withResults ? readResults(entry, index) : done(noResults),
+        ]);
+        if (!chunk.ok) return chunk;
+        if (!withResults) {
+          const flaws = Object.fromEntries(chunk.value.flaws);
+          return done({ chunk: chunk.value, results: { ...noResults, flaws } });
+        }
+        if (!results.ok) return results;
+        const { start, flaws } = chunk.value;
+        const known = withoutPending(results.value, { firstRow: start.row, flaws }, pending);
+        return done({ chunk: chunk.value, results: known });
+      };
+    const read: ByteSource['read'] = (offset, length) => source.value.read(offset, length);
+    const rows: JobRows = {
+      entries: store.entries,
+      version: store.tally,
+      isRunning: job.busy,
+      view: viewOf(job),
+      load: loader(read, (_, index) => store.read(index)),
+      loadNext: loader(readAhead(read, identity.size), store.createSequentialReader()),
+    };
+    return await act({ rows, store, source: source.value });
+  } finally {
+    await source.value.close();
+  }
+}

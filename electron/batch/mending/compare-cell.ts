@@ -1,0 +1,106 @@
+import type { ChangeDoubt, Encoding } from '../../contract/models/batch.ts';
+import { neutralise } from '../../storage/csv.ts';
+import { codecOf } from '../reading/encodings.ts';
+import { isSameDate } from './same-date.ts';
+import { compareNumbers, isNumber } from './same-number.ts';
+
+/** A cell as the job has it, and what the list may say in its place. */
+export interface ListedCell {
+  readonly value: string;
+  /** How it looks where its value is hidden; the list has the value, or one of these. */
+  readonly masks: readonly string[];
+  /** Whether the list may have left it empty, since its encoding can't hold the value. */
+  readonly mayBeEmpty: boolean;
+}
+
+/** `masked`: something was typed, and a part of the mask still stands. `doubt`: it may be a spreadsheet's doing. */
+export type CellComparison = 'same' | 'masked' | { readonly doubt: ChangeDoubt | null };
+
+/**
+ * Whether a person changed a cell: the one place that says so. What the app itself wrote in place of the value is no
+ * change: a mask, an apostrophe before a formula, nothing where the encoding has no such character.
+ */
+export function compareCell(listed: string, { value, masks, mayBeEmpty }: ListedCell): CellComparison {
+  if (listed === value || listed === neutralise(value)) return 'same';
+  if (listed === '' && mayBeEmpty) return 'same';
+  const hidden = masks.filter((mask) => mask !== value);
+  // Of a mask nothing is ever taken, so it does not matter what became of it.
+  const words = (mask: string): string[] => [mask, mask.replaceAll('•', '*'), mask.replaceAll('•', '?')];
+  if (hidden.flatMap(words).some((mask) => listed === mask || findDoubt(mask, listed) !== null))
+    return 'same';
+  if (hidden.length > 0 && /•|\*\*/.test(listed)) return 'masked';
+  return { doubt: findDoubt(value, listed) ?? findDoubt(neutralise(value), listed) };
+}
+
+const plainLineEnds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
+const composed = (text: string): string => text.normalize('NFC');
+/** White space of any kind counts as one space, and none at the ends; what has no width counts as nothing. */
+const trimmed = (text: string): string =>
+  text
+    .replaceAll(/[\u200b\u2060\ufeff\u00ad]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+const withoutApostrophes = (text: string): string => trimmed(text.replaceAll(/['’‘`´]/g, ''));
+/** Nothing of that can be in it. */
+const plainWord = /^[A-Za-z0-9]+$/;
+const upper = (text: string): string => text.toUpperCase();
+
+/** Each on top of those before it. */
+const harmless: readonly (readonly [ChangeDoubt, (text: string) => string])[] = [
+  ['line-ends', plainLineEnds],
+  ['letters', composed],
+  ['spaces', trimmed],
+  ['apostrophe', withoutApostrophes],
+];
+
+/** What an editor or a spreadsheet does to a cell that nobody touched; null where it looks like a correction. */
+function findDoubt(value: string, listed: string): ChangeDoubt | null {
+  let [before, after] = [value, listed];
+  const isPlain = plainWord.test(value) && plainWord.test(listed);
+  for (const [doubt, plain] of isPlain ? [] : harmless) {
+    before = plain(before);
+    after = plain(after);
+    if (before === after) return doubt;
+  }
+  if (before === '' || after === '') return null;
+  if (/^(?:true|false)$/i.test(before) && upper(before) === upper(after)) return 'letters';
+  // An error takes the place of what a spreadsheet took for a formula.
+  if (/^(?:#[\p{L}/]+[0-9]?[!?]?|#+|Err:\d+)$/u.test(after)) return 'formula';
+  if (!isAscii(before) && (lostLetters(before, after) || isMisread(before, after))) return 'letters';
+  const number = compareNumbers(before, after);
+  if (number !== null) return number;
+  if (isSameDate(before, after)) return 'date';
+  return /^[=+\-@]/.test(before) && !isNumber(before) && isNumber(after) ? 'formula' : null;
+}
+
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
+
+/** Saved in an encoding without some of its characters: a question mark stands for each, or the plain letter. */
+function lostLetters(value: string, listed: string): boolean {
+  const [before, after] = [Array.from(value), Array.from(listed)];
+  return (
+    before.length === after.length &&
+    before.every((char, at) => {
+      const other = after[at] ?? '';
+      if (char === other) return true;
+      const base = char.normalize('NFD').replaceAll(/\p{M}/gu, '');
+      return !isAscii(char) && (other === '?' || other === '_' || other === '\ufffd' || other === base);
+    })
+  );
+}
+
+/** The encodings that spreadsheets take UTF-8 for, without a word. */
+const usual: readonly Encoding[] = [
+  'windows-1252',
+  'iso-8859-1',
+  'windows-1250',
+  'windows-1251',
+  'macintosh',
+  'ibm850',
+];
+
+/** Opened in one encoding, saved in another. */
+function isMisread(value: string, listed: string): boolean {
+  if (isAscii(listed) || !value.isWellFormed()) return false;
+  return usual.some((encoding) => codecOf(encoding).decode(Buffer.from(value)).text === listed);
+}

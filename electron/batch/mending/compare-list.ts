@@ -1,0 +1,182 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
+import type { ChangeDoubt, Encoding } from '../../contract/models/batch.ts';
+import { mask } from '../../privacy/masking.ts';
+import { openCleartext } from '../../util/cleartext.ts';
+import { codecOf } from '../reading/encodings.ts';
+import { hideAnywhere } from '../reading/fit.ts';
+import type { Format } from '../reading/read-rows.ts';
+import { indexOfRow } from '../storing/result-store.ts';
+import { rowStates } from '../storing/results.ts';
+import type { JobRows } from '../viewing/look-at-rows.ts';
+import type { LoadedChunk } from '../viewing/result-rows.ts';
+import { compareCell, type ListedCell } from './compare-cell.ts';
+import { readListedRows, type ListedRow, type ListOptions } from './listed-rows.ts';
+
+/** One cell that the list has otherwise than the job. */
+export interface CellChange {
+  readonly row: number;
+  readonly column: number;
+  readonly to: string;
+  /** Why it may be a spreadsheet's doing; null where it is a correction. */
+  readonly doubt: ChangeDoubt | null;
+}
+
+export interface LeftOutRow {
+  readonly row: number;
+  readonly code: FailureCode;
+}
+
+/** What a list would change. */
+export interface ComparedList {
+  /** In the order of rows and columns. Their positions are what the window calls them by. */
+  readonly changes: readonly CellChange[];
+  /** Cells that the list has of rows that are shorter than the header. */
+  readonly widths: ReadonlyMap<number, number>;
+  /** Rows of the list in which nothing differs. */
+  readonly unchanged: number;
+  readonly leftOut: readonly LeftOutRow[];
+  /** Of the job's results when they were compared: see `JobRows`. */
+  readonly version: object;
+}
+
+export interface CompareOptions extends Pick<ListOptions, 'list' | 'fixed'> {
+  readonly format: Format;
+  readonly rows: JobRows;
+  /** Rows that were corrected before and not sent yet: they may be corrected again. */
+  readonly pending: ReadonlySet<number>;
+  readonly signal: AbortSignal;
+  readonly report: (share: number) => void;
+}
+
+/**
+ * Finds what differs between a list of failed rows and the job. Left out is a row that did not fail, one in which a part
+ * of a mask stands in a changed cell, one that stands twice in the list, and one that the source's encoding can't hold.
+ * One pass over the chunks. Failures: mend.other-list, mend.too-many, service.cancelled, those of reading either file.
+ */
+export async function compareList(options: CompareOptions): Promise<Outcome<ComparedList>> {
+  const { format, rows, pending, signal, report } = options;
+  const hasRow = ({ row }: ListedRow): boolean => row >= 1 && row <= rowCount(rows);
+  const cells = new Map<number, readonly ListedCell[]>();
+
+  /** Each of the sampled rows is looked up once, whatever number of encodings is tried. */
+  async function countSame(sample: readonly ListedRow[], encoding: Encoding): Promise<Outcome<number>> {
+    const unknown = sample.filter((one) => hasRow(one) && !cells.has(one.row));
+    unknown.sort((one, other) => one.row - other.row);
+    const looked = await forEachRow(rows, unknown, { signal }, (loaded, index, { row }) => {
+      cells.set(row, readCells(loaded, index, rows.view));
+    });
+    if (!looked.ok) return looked;
+    const same = (listed: string, cell: ListedCell | undefined): boolean =>
+      cell !== undefined && compareCell(listed, cell) === 'same';
+    return done(
+      sample.reduce((sum, { row, fields, isIncomplete }) => {
+        const own = (cells.get(row) ?? []).map((cell) => mayBeEmpty(cell, encoding, isIncomplete));
+        return sum + fields.filter((field, column) => same(field, own[column])).length;
+      }, 0),
+    );
+  }
+
+  const listed = await readListedRows({ ...options, countSame });
+  if (!listed.ok) return listed;
+  if (!listed.value.rows.every(hasRow)) return failed('mend.other-list');
+  const { encoding } = listed.value;
+  const canHold = holderOf(format.encoding);
+  const changes: CellChange[] = [];
+  const widths = new Map<number, number>();
+  const leftOut: LeftOutRow[] = listed.value.twice.map((row) => ({ row, code: 'mend.twice' }));
+  let unchanged = 0;
+
+  function compareRow(loaded: LoadedChunk, index: number, one: ListedRow): void {
+    const { row, fields, isIncomplete } = one;
+    if (loaded.results.states[index] !== rowStates.failed && !pending.has(row)) {
+      leftOut.push({ row, code: 'mend.not-failed' });
+      return;
+    }
+    const own = readCells(loaded, index, rows.view);
+    const found: CellChange[] = [];
+    for (let column = 0; column < Math.max(own.length, fields.length); column++) {
+      // Of two rows that differ in length the shorter one goes on with empty cells, as every spreadsheet fills them up.
+      const cell = mayBeEmpty(own[column] ?? noCell, encoding, isIncomplete);
+      const to = fields[column] ?? '';
+      const compared = compareCell(to, cell);
+      if (compared === 'same') continue;
+      if (compared === 'masked') {
+        leftOut.push({ row, code: 'mend.masked' });
+        return;
+      }
+      if (canHold(to)) found.push({ row, column, to, doubt: compared.doubt });
+      else if (compared.doubt === null) {
+        leftOut.push({ row, code: 'value.unencodable' });
+        return;
+      }
+    }
+    if (found.length === 0) unchanged += 1;
+    else if (own.length < format.width) widths.set(row, fields.length);
+    changes.push(...found);
+  }
+
+  const compared = await forEachRow(rows, listed.value.rows, { signal, report }, compareRow);
+  if (!compared.ok) return compared;
+  leftOut.sort((one, other) => one.row - other.row);
+  return done({ changes, widths, unchanged, leftOut, version: rows.version });
+}
+
+const rowCount = ({ entries }: Pick<JobRows, 'entries'>): number => (entries.at(-1)?.end.row ?? 1) - 1;
+
+const noCell: ListedCell = { value: '', masks: [], mayBeEmpty: false };
+
+/** Every form in which the list of failed rows may have the cells of a row: see `createOutputRows`. */
+function readCells({ chunk, results }: LoadedChunk, index: number, view: JobRows['view']): ListedCell[] {
+  const isFlawed = chunk.flaws.has(index) || results.flaws[index] !== undefined;
+  const values = chunk.table.fields(index).map(openCleartext);
+  return values.map((value, column) => {
+    const masks = isFlawed
+      ? [hideAnywhere(value)]
+      : view.work
+          .filter(({ plan }) => plan.column === column && plan.operation === 'tokenize')
+          .map(({ kind }) => mask(kind, value));
+    return { value, masks, mayBeEmpty: false };
+  });
+}
+
+/** An encoding that can't hold a cell leaves it empty. The list may be in another one by now: then it says so itself. */
+function mayBeEmpty(cell: ListedCell, encoding: Encoding, isIncomplete: boolean): ListedCell {
+  if (/^[\0-\x7f]*$/.test(cell.value)) return cell;
+  return { ...cell, mayBeEmpty: isIncomplete || !holderOf(encoding)(cell.value) };
+}
+
+const holderOf =
+  (encoding: Encoding) =>
+  (text: string): boolean =>
+    text.isWellFormed() && (encoding.startsWith('utf-') || codecOf(encoding).encode(text).ok);
+
+interface PassOptions {
+  readonly signal: AbortSignal;
+  readonly report?: (share: number) => void;
+}
+
+/**
+ * Looks at some rows of a job, ascending, and loads each of their chunks once.
+ * Failures: service.cancelled, those of reading the source and its results.
+ */
+export async function forEachRow<T extends { readonly row: number }>(
+  rows: Pick<JobRows, 'entries' | 'load'>,
+  wanted: readonly T[],
+  { signal, report }: PassOptions,
+  visit: (loaded: LoadedChunk, index: number, one: T) => void,
+): Promise<Outcome<null>> {
+  let loaded: LoadedChunk | null = null;
+  for (const [position, one] of wanted.entries()) {
+    if (loaded === null || one.row >= loaded.chunk.end.row) {
+      if (signal.aborted) return failed('service.cancelled');
+      report?.(position / wanted.length);
+      await yieldToOthers();
+      const next = await rows.load(indexOfRow(rows, one.row), { withResults: true });
+      if (!next.ok) return next;
+      loaded = next.value;
+    }
+    visit(loaded, one.row - loaded.chunk.start.row, one);
+  }
+  return done(null);
+}
