@@ -135,7 +135,7 @@ const clockTolerance = 86_400_000;
 
 const cleartextActs = ['Reveal', 'Copy', 'Match', 'Export', 'ExportReport', 'Evidence'];
 const changes = new Set([
-  ...['SaveConnection', 'RemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
+  ...['SaveConnection', 'RemoveConnection', 'UndoRemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
   ...['SaveDiagnostics', 'Mend', 'RemoveEverything', 'ImportConnections', 'ExportConnections'],

@@ -44,6 +44,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   ImportConnections: ['Connections imported', 'Import of connections'],
   ExportConnections: ['Connections exported', 'Export of connections'],
   RemoveConnection: ['Connection removed', 'Removal of a connection'],
+  UndoRemoveConnection: ['Removed connection brought back', 'Bringing back a connection'],
   ChooseConnection: ['Connection chosen', 'Choice of a connection'],
   StartBuiltIn: ['Built-in service started', 'Start of the built-in service'],
   TestPolicy: ['Permission tested', 'Permission test'],
