@@ -36,7 +36,7 @@ export function composePages(
     now,
     newId: randomUUID,
   });
-  const batch = createAppBatch({ ...foundation, platform, clients });
+  const batch = createAppBatch({ ...foundation, platform, clients, changed });
   const reports = openReports({
     active: () => portal.open(),
     keychain,

@@ -138,7 +138,7 @@ const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'UndoRemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
-  ...['SaveDiagnostics', 'Mend', 'RemoveEverything', 'ImportConnections', 'ExportConnections'],
+  ...['SaveDiagnostics', 'Mend', 'RemovePartial', 'RemoveEverything', 'ImportConnections', 'ExportConnections'],
   ...['ImportProfile', 'RemoveProfile', 'FitProfile'],
   ...['CreateTokenDefinition', 'UpdateTokenDefinition', 'CreateSecurityPolicy', 'UpdateSecurityPolicy'],
   ...['RevokeSecurityPolicy', 'CreateApiKey', 'RotateApiKey', 'RevokeApiKey', 'EnableToolServer'],

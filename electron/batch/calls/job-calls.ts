@@ -6,6 +6,7 @@ import type { Grounds } from '../../contract/models/lookup.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
 import { exportJob } from '../output/export.ts';
+import type { UnfinishedExports } from '../output/unfinished-exports.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
 import { fewRows, type LoadedChunk, type Needed, type View } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
@@ -29,7 +30,7 @@ type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 
 /** What a person does with a job and its results. */
 export function createJobCalls(
-  options: BatchOptions,
+  options: BatchOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
   drafts: Pick<Drafts, 'check' | 'count' | 'sources'>,
   jobs: JobList,
 ): JobCalls {

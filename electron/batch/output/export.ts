@@ -19,6 +19,7 @@ import type { ResultStore } from '../storing/result-store.ts';
 import type { CleartextAct } from '../../privacy/cleartext-act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
+import type { UnfinishedExports } from './unfinished-exports.ts';
 import { createOutputRows, type ExportRequest, joinRows } from './output-rows.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
 import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
@@ -33,7 +34,9 @@ const minPassphraseLength = 8;
  * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
-  options: Pick<BatchOptions, 'audit' | 'gate' | 'platform' | 'scryptCost'>,
+  options: Pick<BatchOptions, 'audit' | 'gate' | 'platform' | 'scryptCost'> & {
+    readonly unfinished: Pick<UnfinishedExports, 'during'>;
+  },
   job: BatchJob,
   asked: ExportRequest,
 ): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
@@ -60,7 +63,11 @@ export async function exportJob(
   const write = async (
     add: (facts: { rows: number; note: string }) => void,
   ): Promise<Outcome<Written & { bytes: number; name: string; tally: Tally; target: string }>> => {
-    const written = await writeExport({ job, store, choice, target, scryptCost });
+    const { jobId, connectionName, environment } = spec;
+    const written = await options.unfinished.during(
+      { target, job: jobId, connection: connectionName, environment },
+      () => writeExport({ job, store, choice, target, scryptCost }),
+    );
     if (!written.ok) return written;
     const { tally } = store;
     add({ rows: written.value.rowsWritten, note: sumOf(tally) });
