@@ -9,10 +9,9 @@ import {
   type EventName,
   type EventPayload,
 } from '../../../electron/contract/calls.ts';
-import type { ConnectionView } from '../../../electron/contract/models/connection.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Mapping } from '../../../electron/contract/models/batch.ts';
-import type { ProfileView } from '../../../electron/contract/models/connection.ts';
+import type { ConnectionView, ProfileView } from '../../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
