@@ -73,7 +73,8 @@ if (refused !== null) {
         'This system gives an AppImage no sandbox. Ask your administrator for the .deb or .rpm package, which brings one.',
       );
     });
-  else await endWith(1);
+  // To a verifier 1 means that something was changed.
+  else await endWith(verifier === undefined ? 1 : 2);
 } else if (app.commandLine.hasSwitch('self-check')) {
   await runSelfCheck();
 } else if (verifier !== undefined) {
@@ -141,12 +142,12 @@ async function runVerifier(name: 'verify-audit' | 'verify-evidence'): Promise<vo
   ];
   try {
     await import(/* @vite-ignore */ pathToFileURL(file).href);
-  } catch (error) {
-    // A file that can't be read: the error is about what the administrator named.
-    console.error(error instanceof Error ? error.message : 'It could not be verified.');
+  } catch {
+    // It says itself what an administrator named wrongly: this is an installation without it.
+    console.error('COULD NOT BE CHECKED: the verifier is missing or damaged.');
     process.exitCode = 2;
   }
-  await endWith(Number(process.exitCode ?? 0));
+  await endWith(Number(process.exitCode ?? 2));
 }
 
 /**

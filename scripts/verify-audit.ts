@@ -7,7 +7,9 @@
  * An installed Tokendesk has it in resources/verify, and runs it itself on this user's own log: `tokendesk --verify-audit`.
  *
  * FOLDER has the files audit-000001.jsonl and on. The key is 32 bytes as base64 or hex, in FILE (`-` for standard
- * input) or in this user's keychain. Exit code 0: intact; 1: not what was written; 2: could not be verified.
+ * input) or in this user's keychain. Its last line is the verdict. Exit code 0: valid, every line and the end of the log;
+ * 1: not valid, it is not what was written; 2: could not be checked, which says nothing about the log: something that was
+ * named is not there or is something else, or too little was named.
  *
  * The format. Every line is JSON whose last members are `prev`, the MAC of the line before (of the last line of
  * the file before, at the start of a file; 64 zeros at the very start), and `mac`, the HMAC-SHA256 of all bytes before
@@ -34,31 +36,19 @@ interface Line {
   readonly mac?: unknown;
 }
 
+/** What the caller named is not there, or is something else: no word about the log. */
+class Unverifiable extends Error {}
+
+const usage = 'verify-audit FOLDER --checkpoint FILE (--key FILE | --keychain ACCOUNT)';
 const zeros = '0'.repeat(64);
 const problems: string[] = [];
 const remarks: string[] = [];
+/** Why it can't be called valid though nothing is wrong with it. */
+const unchecked: string[] = [];
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    key: { type: 'string' },
-    keychain: { type: 'string' },
-    checkpoint: { type: 'string' },
-  },
-});
-const [folder] = positionals;
-if (folder === undefined || (values.key === undefined && values.keychain === undefined)) {
-  console.error('verify-audit FOLDER --checkpoint FILE (--key FILE | --keychain ACCOUNT)');
-  process.exit(2);
-}
-
-const key = await readKey();
-const print = hmac('tokendesk audit key').slice(0, 16);
-const names = fs
-  .readdirSync(folder)
-  .filter((name) => /^audit-\d{6,}\.jsonl$/.test(name))
-  .sort((one, other) => numberOf(one) - numberOf(other));
-
+let folder = '';
+let key = Buffer.alloc(0);
+let print = '';
 let mac = zeros;
 let last = 0;
 let verified = 0;
@@ -67,24 +57,102 @@ let expected = 1;
 let before: { bytes: Buffer; foreign: boolean; key: unknown } | null = null;
 /** Where each file's lines end, with their MACs: what a checkpoint may speak of. */
 const ends = new Map<string, unknown>();
+/** The keys that the files name. */
+const prints = new Set<unknown>();
 
-for (const name of names) verifyFile(name);
-verifyCheckpoint();
-for (const name of fs.readdirSync(folder)) {
-  if (name.includes('.tail-')) remarks.push(`${name}: set aside after a crash, no part of the log`);
+try {
+  process.exitCode = await verify();
+} catch (error) {
+  const said =
+    error instanceof Unverifiable ? error.message : `The verifier failed (${(error as Error).message}).`;
+  console.error(`COULD NOT BE CHECKED: ${said}`);
+  process.exitCode = 2;
 }
 
-for (const remark of remarks) console.log(remark);
-for (const problem of problems) console.log(`BROKEN  ${problem}`);
-console.log(
-  `${verified} entries verified, ${unverified} under keys that are gone, in ${names.length} files: ${
-    problems.length === 0 ? 'intact' : 'NOT what was written'
-  }`,
-);
-process.exitCode = problems.length === 0 ? 0 : 1;
+async function verify(): Promise<number> {
+  const { values, positionals } = readArguments();
+  const [named, more] = positionals;
+  if (named === undefined) throw new Unverifiable(`No folder was named. ${usage}`);
+  if (more !== undefined)
+    throw new Unverifiable(`One folder is verified at a time, not ${more} too. ${usage}`);
+  folder = named;
+  const names = readNames();
+  if (values.key === undefined && values.keychain === undefined)
+    throw new Unverifiable(`No key was named. ${usage}`);
+  const checkpoints = values.checkpoint === undefined ? null : readCheckpoints(values.checkpoint);
+  key = await readKey(values.key, values.keychain);
+  print = hmac('tokendesk audit key').slice(0, 16);
+  const newest = checkpoints === null ? null : newestOf(checkpoints);
+
+  for (const name of names) verifyFile(name);
+  if (prints.size > 0 && !prints.has(print) && newest?.['key'] !== print) {
+    const other = [...prints].map(String).join(', ');
+    throw new Unverifiable(
+      `This log is under another key (${other}) than the one given (${print}). Is it the right one?`,
+    );
+  }
+  if (prints.size === 0) unchecked.push('No file of it has a first line.');
+  if (checkpoints === null)
+    unchecked.push('No checkpoint was named: nobody can say whether the end of the log was cut off.');
+  else if (newest !== null) verifyEnd(newest);
+  for (const name of fs.readdirSync(folder)) {
+    if (name.includes('.tail-')) remarks.push(`${name}: set aside after a crash, no part of the log`);
+  }
+
+  for (const remark of remarks) console.log(remark);
+  for (const problem of problems) console.log(`BROKEN  ${problem}`);
+  for (const reason of unchecked) console.log(reason);
+  const counted = `${verified} entries verified, ${unverified} under keys that are gone, in ${names.length} files`;
+  if (problems.length > 0) console.log(`NOT VALID: ${counted}; this is not what was written.`);
+  else if (unchecked.length > 0)
+    console.log(`COULD NOT BE CHECKED to its end: ${counted}; so far the log is intact.`);
+  else console.log(`VALID: ${counted}; the log is intact.`);
+  return problems.length > 0 ? 1 : unchecked.length > 0 ? 2 : 0;
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        key: { type: 'string' },
+        keychain: { type: 'string' },
+        checkpoint: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    throw new Unverifiable(`${(error as Error).message.split(/\.(?: |$)/)[0] ?? ''}. ${usage}`);
+  }
+}
+
+/** The log's files, in order. A folder without any is no log, whatever else may be in it. */
+function readNames(): string[] {
+  const names = orRefused(folder, 'folder', () => fs.readdirSync(folder))
+    .filter((name) => /^audit-\d{6,}\.jsonl$/.test(name))
+    .sort((one, other) => numberOf(one) - numberOf(other));
+  if (names.length > 0) return names;
+  const inside = fs.existsSync(path.join(folder, 'audit')) ? ' The log may be in its folder audit.' : '';
+  throw new Unverifiable(
+    `There is no log in ${folder}: it has no file audit-000001.jsonl or later.${inside}`,
+  );
+}
+
+/** What went wrong with a path that was named, as a sentence. */
+function orRefused<T>(named: string, what: 'file' | 'folder', read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const code = String((error as NodeJS.ErrnoException).code);
+    const other = what === 'file' ? 'folder' : 'file';
+    if (code === 'ENOENT') throw new Unverifiable(`There is no ${what} ${named}.`);
+    if (code === 'EISDIR' || code === 'ENOTDIR')
+      throw new Unverifiable(`${named} is a ${other}, not a ${what}.`);
+    throw new Unverifiable(`${named} can’t be read (${code}).`);
+  }
+}
 
 function verifyFile(name: string) {
-  const bytes = fs.readFileSync(path.join(folder ?? '', name));
+  const bytes = orRefused(name, 'file', () => fs.readFileSync(path.join(folder, name)));
   const segment = numberOf(name);
   if (segment !== expected) problems.push(`${name}: file ${expected} is missing`);
   expected = segment + 1;
@@ -105,6 +173,7 @@ function verifyFile(name: string) {
       return;
     }
     if (row === 1) foreign = line.key !== print;
+    if (row === 1) prints.add(line.key);
     if (!foreign && !fits(raw, line)) {
       problems.push(`${name}: line ${row} was changed`);
       return;
@@ -149,14 +218,21 @@ function fits(raw: Buffer, line: Line): boolean {
   return found.length === suffix.length && timingSafeEqual(found, suffix) && typeof line.mac === 'string';
 }
 
-function verifyCheckpoint() {
-  if (values.checkpoint === undefined) {
-    remarks.push('No checkpoint was given: whether the end of the log was cut off is not known.');
-    return;
-  }
-  const text = fs.existsSync(values.checkpoint) ? fs.readFileSync(values.checkpoint, 'latin1') : '';
-  const found = (text.match(/\{"checkpoint":1,[^{}]*\}/g) ?? [])
-    .map((json) => JSON.parse(json) as Record<string, unknown>)
+type Checkpoint = Readonly<Record<string, unknown>>;
+
+function readCheckpoints(file: string): Checkpoint[] {
+  const text = orRefused(file, 'file', () => fs.readFileSync(file, 'latin1'));
+  const found = (text.match(/\{"checkpoint":1,[^{}]*\}/g) ?? []).flatMap((json) => {
+    const checkpoint = parse(Buffer.from(json, 'latin1'));
+    return checkpoint === null ? [] : [{ ...checkpoint }];
+  });
+  if (found.length === 0) throw new Unverifiable(`${file} holds no checkpoint, or it was damaged.`);
+  return found;
+}
+
+/** The furthest of this key; where there is none, the furthest of another. */
+function newestOf(checkpoints: readonly Checkpoint[]): Checkpoint | null {
+  const newest = checkpoints
     .filter(({ mac: own, ...body }) => body['key'] !== print || hmac(JSON.stringify(body)) === own)
     .sort(
       (one, other) =>
@@ -164,31 +240,36 @@ function verifyCheckpoint() {
         Number(other['segment']) - Number(one['segment']) ||
         Number(other['size']) - Number(one['size']),
     )[0];
-  if (found === undefined) {
-    if (names.length > 0) problems.push('the checkpoint is missing or damaged');
-  } else if (ends.get(`${String(found['segment'])}:${String(found['size'])}`) !== found['head']) {
-    problems.push(`the log had reached entry ${String(found['sequence'])}, and does not reach it any more`);
-  }
+  if (newest !== undefined) return newest;
+  problems.push('the checkpoint was changed');
+  return null;
 }
 
-async function readKey(): Promise<Buffer> {
+function verifyEnd({ key: keyId, segment, size, head, sequence }: Checkpoint): void {
+  // A checkpoint under another key says nothing that this key can prove.
+  if (keyId !== print)
+    unchecked.push('The checkpoint is under another key than the one given: is it this log’s own?');
+  else if (ends.get(`${Number(segment)}:${Number(size)}`) !== head)
+    problems.push(`the log had reached entry ${Number(sequence)}, and does not reach it any more`);
+}
+
+async function readKey(file: string | undefined, account: string | undefined): Promise<Buffer<ArrayBuffer>> {
   let text: string;
-  if (values.keychain === undefined) {
-    text = fs.readFileSync(values.key === '-' || values.key === undefined ? 0 : values.key, 'utf8').trim();
+  if (account === undefined) {
+    const from = file === '-' || file === undefined ? 0 : file;
+    text = orRefused(String(file), 'file', () => fs.readFileSync(from, 'utf8')).trim();
   } else {
-    const { default: keytar } = await import('keytar');
-    const found = await keytar.getPassword('Tokendesk', values.keychain).catch(() => null);
-    if (found === null) {
-      console.error(`This user's keychain does not give ${values.keychain}.`);
-      process.exit(2);
-    }
+    const { default: keytar } = await import('keytar').catch(() => {
+      throw new Unverifiable(
+        'Only an installed Tokendesk reads a keychain: give the key in a file, with --key.',
+      );
+    });
+    const found = await keytar.getPassword('Tokendesk', account).catch(() => null);
+    if (found === null) throw new Unverifiable(`This user's keychain does not give ${account}.`);
     text = found;
   }
   const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-  if (bytes.length !== 32) {
-    console.error('That is not a key of 32 bytes.');
-    process.exit(2);
-  }
+  if (bytes.length !== 32) throw new Unverifiable(`${file ?? account ?? 'That'} is not a key of 32 bytes.`);
   return bytes;
 }
 

@@ -1,13 +1,17 @@
 /**
- * Checks evidence on a case without Tokendesk: `node verify-evidence.mjs FILE.json`, the page beside it. An
- * installed Tokendesk has it in resources/verify, and runs it itself: `tokendesk --verify-evidence FILE.json`.
+ * Checks evidence on a case without Tokendesk: `node verify-evidence.mjs FILE.json`, the page beside it, or the page
+ * alone. An installed Tokendesk has it in resources/verify, and runs it itself: `tokendesk --verify-evidence FILE.json`.
  *
- *   --signer HEX   SHA-256 of the public key, as the workstation shows it; without it anybody could have signed
- *   --log FOLDER   the audit log: each line has to stand in it, and the chain has to go on to the head
- *   --key FILE     the log's HMAC key (32 bytes, hex or base64), for whoever may hold it: checks each line's MAC
+ *   --signer HEX           SHA-256 of the public key, as the workstation shows it: nobody else may have signed
+ *   --known-signers FILE   one fingerprint a line, a name behind it if wanted: one of them may have signed
+ *   --log FOLDER           the audit log: each line has to stand in it, and the chain has to go on to the head
+ *   --key FILE             the log's HMAC key (32 bytes, hex or base64), for whoever may hold it: checks each line's MAC
  *
- * Exits 1 when anything does not hold. Imports nothing but Node's own modules, on purpose: it is to be read by
- * somebody who does not trust the application.
+ * Its last line is the verdict. Exit code 0: valid, signed by a known signer; 1: not valid; 2: could not be checked,
+ * which says nothing about the evidence: something that was named is not there or is something else; 3: consistent, signer
+ * unknown, so that anybody may have made it.
+ *
+ * Imports nothing but Node's own modules, on purpose: it is to be read by somebody who does not trust the application.
  */
 import { createHash, createHmac, createPublicKey, verify } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -16,15 +20,32 @@ import { parseArgs } from 'node:util';
 
 export interface Options {
   readonly file: string;
+  /** The one who has to have signed. */
   readonly signer?: string;
+  /** Names by fingerprint of those who may have. */
+  readonly knownSigners?: ReadonlyMap<string, string>;
   readonly log?: string;
   readonly key?: Uint8Array;
 }
 
-export interface Verdict {
+export type Verdict = 'valid' | 'not valid' | 'could not be checked' | 'consistent, signer unknown';
+
+export const exitCodes: Readonly<Record<Verdict, number>> = {
+  valid: 0,
+  'not valid': 1,
+  'could not be checked': 2,
+  'consistent, signer unknown': 3,
+};
+
+export interface Findings {
+  readonly verdict: Verdict;
   /** What was looked at and holds. */
   readonly holds: readonly string[];
   readonly problems: readonly string[];
+  /** What would have to be looked at and can't be. */
+  readonly unchecked: readonly string[];
+  /** SHA-256 of the public key; null where the signature does not hold. */
+  readonly signer: string | null;
 }
 
 interface Line {
@@ -42,6 +63,7 @@ interface Document {
   };
   readonly lines: readonly Line[];
   readonly links: readonly string[] | null;
+  /** `sha256` is the page's without the document in it; in version 1 no document was in it. */
   readonly page: { readonly name: string; readonly sha256: string };
   readonly signature?: { readonly algorithm: string; readonly publicKey: string; readonly value: string };
 }
@@ -56,49 +78,78 @@ interface Entry {
   readonly mac: string;
 }
 
+/** What the caller named is not there, or is something else: no word about the evidence. */
+class Unverifiable extends Error {}
+
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
-export async function verifyEvidence({ file, signer, log, key }: Options): Promise<Verdict> {
+/** Where the page holds the document. No "<" is in it. */
+const slot = /(<script type="application\/json" id="evidence">)([^<]*)(<\/script>)/;
+
+export async function verifyEvidence(options: Options): Promise<Findings> {
   const holds: string[] = [];
   const problems: string[] = [];
-  const check = (isTrue: boolean, what: string, otherwise: string): void => {
+  const unchecked: string[] = [];
+  let signer: string | null = null;
+  let isKnown = false;
+  try {
+    await checkFile();
+  } catch (error) {
+    if (error instanceof Unverifiable) unchecked.push(error.message);
+    // Members of another kind than evidence has.
+    else problems.push('It does not have the form that evidence has.');
+  }
+  return { verdict: verdictOf(), holds, problems, unchecked, signer };
+
+  function verdictOf(): Verdict {
+    if (problems.length > 0) return 'not valid';
+    if (unchecked.length > 0) return 'could not be checked';
+    return isKnown ? 'valid' : 'consistent, signer unknown';
+  }
+
+  function check(isTrue: boolean, what: string, otherwise: string): void {
     if (isTrue) holds.push(what);
     else problems.push(otherwise);
-  };
-
-  let document: Document;
-  try {
-    document = JSON.parse(await readFile(file, 'utf8')) as Document;
-  } catch {
-    return { holds, problems: ['The file is not JSON, or can’t be read.'] };
-  }
-  const { signature, ...signed } = document as Document & { format?: string; version?: number };
-  if (signed.format !== 'tokendesk-evidence' || signed.version !== 1 || !Array.isArray(signed.lines)) {
-    return { holds, problems: ['This is not evidence of a form known here.'] };
   }
 
-  checkSignature();
-  check(
-    document.log.state === 'intact',
-    'The log was intact when this was made.',
-    'The log was already broken when this was made.',
-  );
-  const page = await readFile(path.join(path.dirname(file), path.basename(document.page.name))).catch(
-    () => null,
-  );
-  check(
-    page !== null && sha256(page) === document.page.sha256,
-    'The page is the one that was made with it.',
-    'The page is missing or was changed.',
-  );
+  async function checkFile(): Promise<void> {
+    const { file, log, key } = options;
+    const text = await readNamed(file, 'file');
+    if (text.trim() === '') throw new Unverifiable(`${file} is empty.`);
+    const isPage = /^<!doctype html>/i.test(text);
+    const written = isPage ? slot.exec(text)?.[2] : text.replaceAll('\r\n', '\n').trim();
+    if (written === undefined) throw new Unverifiable(`${file} is a page that holds no evidence.`);
+    let document: Document & { readonly format?: unknown; readonly version?: unknown };
+    try {
+      document = JSON.parse(written) as typeof document;
+    } catch {
+      if (!written.includes('tokendesk-evidence')) throw new Unverifiable(`${file} is not JSON.`);
+      problems.push('The file was cut off or changed: it is no JSON any more.');
+      return;
+    }
+    if ((document as unknown) === null || document.format !== 'tokendesk-evidence')
+      throw new Unverifiable(`${file} is not evidence.`);
+    if (document.version !== 1 && document.version !== 2)
+      throw new Unverifiable(`${file} has a form that this version does not know.`);
+    // What a reader sees in the file is what is checked: no member twice, nothing between them.
+    const forms = [JSON.stringify(document, null, 2), embedded(document)];
+    check(forms.includes(written), 'The file is written as it is made.', 'The file’s text was changed.');
 
-  const entries = document.lines.map(checkLine);
-  checkPairs(entries);
-  if (document.links) checkLinks(document.links);
-  if (log !== undefined) await checkLog(log);
-  return { holds, problems };
+    checkSignature(document);
+    check(
+      document.log.state === 'intact',
+      'The log was intact when this was made.',
+      'The log was already broken when this was made.',
+    );
+    await checkPage(document, isPage ? file : null);
+    const entries = document.lines.map((line, index) => checkLine(document, line, index));
+    checkPairs(entries);
+    if (document.links) checkLinks(document, document.links);
+    if (key) checkMacs(document, key);
+    if (log !== undefined) await checkLog(document, log);
+  }
 
-  function checkSignature(): void {
+  function checkSignature({ signature, ...signed }: Document): void {
     if (signature?.algorithm !== 'Ed25519') {
       problems.push('It is not signed.');
       return;
@@ -112,21 +163,39 @@ export async function verifyEvidence({ file, signer, log, key }: Options): Promi
     } catch {
       // A key that is none: the signature does not hold.
     }
-    check(
-      isTrue,
-      `The signature holds. Signer: ${sha256(der)}`,
-      'The signature does not hold: the file was changed.',
-    );
-    if (signer !== undefined) {
-      check(
-        sha256(der) === signer.toLowerCase(),
-        'The signer is the one expected.',
-        'The signer is another one.',
-      );
+    const found = sha256(der);
+    check(isTrue, `The signature is of ${found}.`, 'The signature does not hold: the file was changed.');
+    if (!isTrue) return;
+    signer = found;
+    const { signer: expected, knownSigners } = options;
+    if (expected !== undefined) {
+      isKnown = found === expected.toLowerCase();
+      check(isKnown, 'That is the signer you named.', `That is not the signer you named: ${found} signed.`);
+    } else if (knownSigners?.has(found) === true) {
+      isKnown = true;
+      holds.push(`That is a signer of your list: ${knownSigners.get(found) ?? found}.`);
     }
   }
 
-  function checkLine(line: Line, index: number): Entry | null {
+  async function checkPage(
+    document: Document & { readonly version?: unknown },
+    own: string | null,
+  ): Promise<void> {
+    const name = path.basename(document.page.name);
+    const page = await readFile(own ?? path.join(path.dirname(options.file), name), 'utf8').catch(() => null);
+    if (page === null) {
+      unchecked.push(`The page ${name} is not beside the file, and was not compared.`);
+      return;
+    }
+    const isOfThis =
+      document.version === 1
+        ? sha256(page) === document.page.sha256
+        : slot.exec(page)?.[2] === embedded(document) &&
+          sha256(page.replace(slot, '$1$3')) === document.page.sha256;
+    check(isOfThis, 'The page is the one that was made with it.', 'The page was changed.');
+  }
+
+  function checkLine(document: Document, line: Line, index: number): Entry | null {
     const where = `Line ${index + 1}`;
     let entry: Entry;
     try {
@@ -138,12 +207,7 @@ export async function verifyEvidence({ file, signer, log, key }: Options): Promi
     if (sha256(line.text) !== line.sha256) problems.push(`${where} is not the one its SHA-256 says.`);
     if (entry.kind !== 'entry' || entry.caseReference !== document.case)
       problems.push(`${where} is of another case.`);
-    const end = `,"mac":"${entry.mac}"}`;
-    if (!line.text.endsWith(end)) problems.push(`${where} does not end with its MAC.`);
-    if (key) {
-      const mac = createHmac('sha256', key).update(line.text.slice(0, -end.length)).digest('hex');
-      if (mac !== entry.mac) problems.push(`${where} has a MAC that this key does not make.`);
-    }
+    if (!line.text.endsWith(macMember(entry))) problems.push(`${where} does not end with its MAC.`);
     const { link } = line;
     if (
       document.links &&
@@ -157,7 +221,7 @@ export async function verifyEvidence({ file, signer, log, key }: Options): Promi
   /** Each end belongs to a beginning that is there, and the numbers go up. */
   function checkPairs(found: readonly (Entry | null)[]): void {
     let last = 0;
-    let isInOrder = true;
+    let isInOrder = found.length > 0;
     const begun = new Set<number>();
     for (const entry of found) {
       if (entry === null) continue;
@@ -168,12 +232,10 @@ export async function verifyEvidence({ file, signer, log, key }: Options): Promi
         problems.push(`Entry ${entry.sequence} ends what never began.`);
     }
     check(isInOrder, `${found.length} lines, in order.`, 'The lines are not in order.');
-    if (key && problems.every((problem) => !problem.includes('MAC')))
-      holds.push('Each line’s MAC is the key’s.');
   }
 
-  function checkLinks(links: readonly string[]): void {
-    const placed = document.lines.map(({ link }) => link ?? -1);
+  function checkLinks({ lines, log: { head } }: Document, links: readonly string[]): void {
+    const placed = lines.map(({ link }) => link ?? -1);
     const goesUp = placed.every((link, index) => link > (placed[index - 1] ?? 0));
     check(
       goesUp && placed[0] === 1,
@@ -181,31 +243,46 @@ export async function verifyEvidence({ file, signer, log, key }: Options): Promi
       'The lines do not stand in the chain.',
     );
     check(
-      links.at(-1) === document.log.head.mac,
-      `The chain goes on to entry ${document.log.head.sequence}.`,
+      links.at(-1) === head.mac,
+      `The chain goes on to entry ${head.sequence}.`,
       'The chain does not end at the head.',
     );
   }
 
+  /** A key that makes none of the MACs is another log's, or the lines are of no log: with it nobody can tell which. */
+  function checkMacs({ lines }: Document, key: Uint8Array): void {
+    const wrong = lines.flatMap(({ text }, index) => {
+      const end = macMember(JSON.parse(text) as Entry);
+      const mac = createHmac('sha256', key).update(text.slice(0, -end.length)).digest('hex');
+      return end === `,"mac":"${mac}"}` ? [] : [index + 1];
+    });
+    if (wrong.length === 0) holds.push('Each line’s MAC is the key’s.');
+    else if (wrong.length === lines.length)
+      unchecked.push('The key makes the MAC of none of the lines. Is it the key of this log?');
+    else for (const line of wrong) problems.push(`Line ${line} has a MAC that this key does not make.`);
+  }
+
   /** Every line of the log from the case's first to the head: there, byte for byte, each naming the one before. */
-  async function checkLog(folder: string): Promise<void> {
-    const names = (await readdir(folder)).filter((name) => /^audit-\d{6,}\.jsonl$/.test(name)).sort();
-    const wanted = new Map(document.lines.map((line) => [`${line.file}\n${line.text}`, line]));
+  async function checkLog({ lines, log: { head } }: Document, folder: string): Promise<void> {
+    const names = await logFiles(folder);
+    const wanted = new Set(lines.map(({ file, text }) => `${file}\n${text}`));
     let before: string | null = null;
     let isChained = true;
     let reachesHead = false;
     for (const name of names) {
-      for (const text of (await readFile(path.join(folder, name), 'utf8')).split('\n')) {
+      for (const text of (await readNamed(path.join(folder, name), 'file')).split('\n')) {
         if (text === '' || reachesHead) continue;
         wanted.delete(`${name}\n${text}`);
-        const { prev, mac } = JSON.parse(text) as Entry;
-        const isBegun = wanted.size < document.lines.length;
+        const { prev, mac } = parseLine(text);
+        const isBegun = wanted.size < lines.length;
         if (isBegun && before !== null && prev !== before) isChained = false;
         before = mac;
-        reachesHead = mac === document.log.head.mac;
+        reachesHead = mac === head.mac;
       }
     }
-    check(wanted.size === 0, 'Each line stands in the log.', `${wanted.size} lines do not stand in the log.`);
+    const missing =
+      wanted.size === lines.length ? 'None of the lines stands' : `${wanted.size} lines do not stand`;
+    check(wanted.size === 0, 'Each line stands in the log.', `${missing} in the log ${folder}.`);
     check(
       isChained && reachesHead,
       'In the log, the chain goes on to the head.',
@@ -214,30 +291,127 @@ export async function verifyEvidence({ file, signer, log, key }: Options): Promi
   }
 }
 
-function readKey(bytes: Buffer): Uint8Array {
-  const text = bytes.toString('latin1').trim();
-  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
-  return /^[A-Za-z0-9+/]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : bytes;
+/** The document as it stands in the page: the compact JSON that was signed, and no "<" in it. */
+const embedded = (document: object): string => JSON.stringify(document).replaceAll('<', '\\u003c');
+
+const macMember = ({ mac }: Entry): string => `,"mac":"${mac}"}`;
+
+/** A line that is no JSON is a link that is missing. */
+function parseLine(text: string): Pick<Entry, 'prev' | 'mac'> {
+  try {
+    const { prev, mac } = JSON.parse(text) as Entry;
+    return { prev, mac };
+  } catch {
+    return { prev: '', mac: '' };
+  }
 }
 
-if (import.meta.main) {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { signer: { type: 'string' }, log: { type: 'string' }, key: { type: 'string' } },
-  });
-  const [file] = positionals;
-  if (file === undefined) {
-    console.error('verify-evidence FILE.json [--signer HEX] [--log FOLDER] [--key FILE]');
-    process.exit(2);
-  }
-  const key = values.key === undefined ? undefined : readKey(await readFile(values.key));
-  const { holds, problems } = await verifyEvidence({
-    file,
-    ...(values.signer !== undefined && { signer: values.signer }),
-    ...(values.log !== undefined && { log: values.log }),
-    ...(key && { key }),
-  });
-  for (const line of holds) console.log(`✓ ${line}`);
-  for (const line of problems) console.log(`✗ ${line}`);
-  process.exitCode = problems.length === 0 ? 0 : 1;
+async function logFiles(folder: string): Promise<string[]> {
+  const found = await readdir(folder).catch((error: unknown) => refuse(error, folder, 'folder'));
+  const names = found.filter((name) => /^audit-\d{6,}\.jsonl$/.test(name));
+  if (names.length === 0)
+    throw new Unverifiable(`There is no log in ${folder}: it has no file audit-….jsonl.`);
+  return names.sort((one, other) => Number(/\d+/.exec(one)) - Number(/\d+/.exec(other)));
 }
+
+async function readNamed(file: string, what: 'file'): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => refuse(error, file, what));
+}
+
+/** What went wrong with a path that was named, as a sentence. */
+function refuse(error: unknown, named: string, what: 'file' | 'folder'): never {
+  const code = String((error as NodeJS.ErrnoException).code);
+  const other = what === 'file' ? 'folder' : 'file';
+  if (code === 'ENOENT') throw new Unverifiable(`There is no ${what} ${named}.`);
+  if (code === 'EISDIR' || code === 'ENOTDIR')
+    throw new Unverifiable(`${named} is a ${other}, not a ${what}.`);
+  throw new Unverifiable(`${named} can’t be read (${code}).`);
+}
+
+async function readKey(file: string): Promise<Uint8Array> {
+  const bytes = await readFile(file).catch((error: unknown) => refuse(error, file, 'file'));
+  const text = bytes.toString('latin1').trim();
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  if (/^[A-Za-z0-9+/]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
+  if (bytes.length === 32) return bytes;
+  throw new Unverifiable(`${file} is not a key of 32 bytes.`);
+}
+
+/** `FINGERPRINT NAME` a line; a line that begins with "#" is for people. */
+async function readSigners(file: string): Promise<Map<string, string>> {
+  const signers = new Map<string, string>();
+  for (const [index, line] of (await readNamed(file, 'file')).split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const [, fingerprint = '', name = ''] = /^\s*([0-9a-f]{64})(?:\s+(.*))?$/i.exec(line) ?? [];
+    if (fingerprint === '')
+      throw new Unverifiable(`${file}, line ${index + 1}: that is no fingerprint of a signer.`);
+    signers.set(fingerprint.toLowerCase(), name.trim() === '' ? fingerprint.toLowerCase() : name.trim());
+  }
+  if (signers.size === 0) throw new Unverifiable(`${file} names no signer.`);
+  return signers;
+}
+
+const usage = 'verify-evidence FILE.json [--signer HEX | --known-signers FILE] [--log FOLDER] [--key FILE]';
+
+function readArguments(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        signer: { type: 'string' },
+        'known-signers': { type: 'string' },
+        log: { type: 'string' },
+        key: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    throw new Unverifiable(`${(error as Error).message.split(/\.(?: |$)/)[0] ?? ''}. ${usage}`);
+  }
+}
+
+async function readOptions(args: string[]): Promise<Options> {
+  const { values, positionals } = readArguments(args);
+  const [file, more] = positionals;
+  if (file === undefined) throw new Unverifiable(`No file was named. ${usage}`);
+  if (more !== undefined) throw new Unverifiable(`One file is verified at a time, not ${more} too. ${usage}`);
+  const { signer, 'known-signers': list, log, key } = values;
+  if (signer !== undefined && list !== undefined)
+    throw new Unverifiable('Name the signer, or a list of known signers, not both.');
+  if (signer !== undefined && !/^[0-9a-f]{64}$/i.test(signer))
+    throw new Unverifiable('A signer is named by 64 hexadecimal digits, as the workstation shows them.');
+  return {
+    file,
+    ...(signer !== undefined && { signer }),
+    ...(list !== undefined && { knownSigners: await readSigners(list) }),
+    ...(log !== undefined && { log }),
+    ...(key !== undefined && { key: await readKey(key) }),
+  };
+}
+
+const lastLines: Readonly<Record<Verdict, (signer: string) => string>> = {
+  valid: (signer) => `VALID: signed by ${signer}, a known signer.`,
+  'not valid': () => 'NOT VALID: this is not what was signed, or not by whom it should be.',
+  'could not be checked': () => 'COULD NOT BE CHECKED: see above.',
+  'consistent, signer unknown': (signer) =>
+    `CONSISTENT, SIGNER UNKNOWN: ${signer} is no signer you named, so anybody may have made this. Compare it with what the workstation shows.`,
+};
+
+async function main(): Promise<void> {
+  try {
+    const options = await readOptions(process.argv.slice(2));
+    const { verdict, holds, problems, unchecked, signer } = await verifyEvidence(options);
+    for (const line of holds) console.log(`✓ ${line}`);
+    for (const line of problems) console.log(`✗ ${line}`);
+    for (const line of unchecked) console.log(`? ${line}`);
+    console.log(lastLines[verdict](signer ?? ''));
+    process.exitCode = exitCodes[verdict];
+  } catch (error) {
+    const said =
+      error instanceof Unverifiable ? error.message : `The verifier failed (${(error as Error).message}).`;
+    console.error(`COULD NOT BE CHECKED: ${said}`);
+    process.exitCode = exitCodes['could not be checked'];
+  }
+}
+
+if (import.meta.main) await main();

@@ -63,6 +63,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     managed,
     passphraseMissing,
     settingsDamage: store.damage,
+    removedPartials: () => [...pages.batch.removedPartials()].slice(0, 100),
     log,
   });
   const openings = createOpenings({

@@ -30,7 +30,7 @@ export function watch({
 }: LifecycleOptions): (() => void)[] {
   const { audit, clipboard, keychain, lock, reveals } = foundation;
   const { clients } = service;
-  const { administration } = pages;
+  const { administration, connectionPage } = pages;
   return [
     openings.close,
     platform.onCommand((command) => platform.send('app.command', { command })),
@@ -44,7 +44,9 @@ export function watch({
     }),
     lock.onChange(() => state.changed()),
     lock.onChange(() => {
-      if (lock.state().locked) administration.forget();
+      if (!lock.state().locked) return;
+      administration.forget();
+      connectionPage.forgetRemoved();
     }),
     recordLocking(lock, audit),
     keychain.onState(() => state.changed()),
@@ -59,9 +61,10 @@ export function closeApp(
 ): Promise<void> {
   const { audit, clipboard, lock, log } = foundation;
   const { builtIn, clients, portal } = service;
-  const { batch } = pages;
+  const { batch, connectionPage } = pages;
   const steps = {
     clear: () => clipboard.clear(),
+    removed: () => connectionPage.forgetRemoved(),
     stops: () => stops.forEach((stop) => stop()),
     lock: () => lock.close(),
     batch: () => batch.close(),

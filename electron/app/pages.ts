@@ -10,6 +10,7 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import { openLookup, type ActiveConnection } from '../lookup/lookup.ts';
 import type { Platform } from '../platform/platform.ts';
 import { openReports } from '../reports/reports.ts';
+import { systemClock } from '../util/clock.ts';
 import type { Foundation } from './foundation.ts';
 import type { Service } from './service.ts';
 
@@ -35,7 +36,7 @@ export function composePages(
     now,
     newId: randomUUID,
   });
-  const batch = createAppBatch({ ...foundation, platform, clients });
+  const batch = createAppBatch({ ...foundation, platform, clients, changed });
   const reports = openReports({
     active: () => portal.open(),
     keychain,
@@ -82,6 +83,7 @@ export function composePages(
       changed();
     },
     now,
+    clock: systemClock,
   });
 
   return { administration, batch, connectionPage, lookup, reports };

@@ -28,6 +28,7 @@ export interface StateOptions {
   readonly managed: ManagedSettings;
   readonly passphraseMissing: () => boolean;
   readonly settingsDamage: AppState['settingsDamage'];
+  readonly removedPartials: () => AppState['removedPartials'];
   readonly log: Pick<Log, 'bug'>;
 }
 
@@ -73,6 +74,7 @@ export function createState(options: StateOptions): CurrentState {
       managed: options.managed,
       passphraseMissing: options.passphraseMissing(),
       settingsDamage,
+      removedPartials: options.removedPartials(),
     };
   }
 

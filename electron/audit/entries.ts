@@ -150,10 +150,17 @@ const clockTolerance = 86_400_000;
 
 const cleartextActs = ['Reveal', 'Copy', 'Match', 'Guess', 'Export', 'ExportReport', 'Evidence'];
 const changes = new Set([
-  ...['SaveConnection', 'RemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
+  ...['SaveConnection', 'RemoveConnection', 'UndoRemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
-  ...['SaveDiagnostics', 'Mend', 'RemoveEverything', 'ImportConnections', 'ExportConnections'],
+  ...[
+    'SaveDiagnostics',
+    'Mend',
+    'RemovePartial',
+    'RemoveEverything',
+    'ImportConnections',
+    'ExportConnections',
+  ],
   ...['ImportProfile', 'RemoveProfile', 'FitProfile'],
   ...['CreateTokenDefinition', 'UpdateTokenDefinition', 'CreateSecurityPolicy', 'UpdateSecurityPolicy'],
   ...['RevokeSecurityPolicy', 'CreateApiKey', 'RotateApiKey', 'RevokeApiKey', 'EnableToolServer'],

@@ -1,13 +1,17 @@
+import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Handlers } from '../contract/calls.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
 import type { BatchOptions } from './options.ts';
+import { createUnfinishedExports } from './output/unfinished-exports.ts';
 import { createJobList } from './running/job-list.ts';
 
 export type Batch = Handlers<'batch'> & {
   /** Begins to find the jobs of earlier runs, which the calls wait for. Called once, before any other call. */
   start(): Promise<void>;
+  /** Names of exports of before whose rest was found at this start, and removed. */
+  removedPartials(): readonly string[];
   /** Pauses running jobs at the end of a chunk, and releases files and locks. */
   close(): Promise<void>;
 };
@@ -17,17 +21,29 @@ export function createBatch(options: BatchOptions): Batch {
   settleHeap();
   const jobs = createJobList(options);
   const drafts = createDrafts(options);
+  const unfinished = createUnfinishedExports({
+    file: path.join(options.folder, 'exports.json'),
+    audit: options.audit,
+    now: () => options.clock.now(),
+  });
+  let cleaning = Promise.resolve();
   return {
     ...drafts.calls,
-    ...createJobCalls(options, drafts, jobs),
+    ...createJobCalls({ ...options, unfinished }, drafts, jobs),
     async start() {
       await drafts.removeStale();
       // Not awaited: thousands of them take seconds, and a lookup needs none.
       void jobs.load();
+      // Nor for this: its lines wait for the audit log.
+      cleaning = unfinished.removeLeft().then(() => {
+        if (unfinished.removed().length > 0) options.changed?.();
+      });
     },
+    removedPartials: () => unfinished.removed(),
     async close() {
       await jobs.close();
       await drafts.close();
+      await cleaning;
     },
   };
 }

@@ -35,6 +35,8 @@ export interface BatchOptions {
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   /** Absolute path of the sample, created if need be. */
   readonly sampleFile: () => Promise<Outcome<string>>;
+  /** What the frame shows of batches did change. */
+  readonly changed?: () => void;
   /** Requests in flight at once, for each job. */
   readonly inFlight?: number;
   /** Bytes free on the disk of a folder; as the system says, if absent. */

@@ -9,13 +9,15 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { CarriedProfile } from '../contract/models/deployment.ts';
 import { restoreText } from '../contract/obscured.ts';
+import { undoMs } from '../contract/undo.ts';
 import type { DeploymentCalls } from './deployment.ts';
-import type { Connections } from './store.ts';
+import type { Connections, RestoreConnection } from './store.ts';
 import type { KeyRotation } from './rotation.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ConnectionProfiles } from './profiles.ts';
 import { testPolicy } from '../service/test-policy.ts';
 import { readChosenFile } from '../storage/read-small-file.ts';
+import type { Clock } from '../util/clock.ts';
 
 /** A PKCS #12 file has a few kilobytes. */
 const maxCertificateBytes = 1024 * 1024;
@@ -30,7 +32,11 @@ interface ConnectionHandlerOptions {
   readonly audit: Pick<Audit, 'record'>;
   readonly changed: () => void;
   readonly now: () => Date;
+  readonly clock: Pick<Clock, 'after'>;
 }
+
+/** The window's time to undo begins with the answer: what crosses the bridge takes a moment. */
+const maxBridgeMs = 1_000;
 
 /** The `connections.*` calls. Changes of a connection, its secrets or its certificate are recorded in the audit log. */
 export function createConnectionHandlers({
@@ -43,10 +49,32 @@ export function createConnectionHandlers({
   audit,
   changed,
   now,
+  clock,
 }: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls> & {
   /** The service profile that came with a file of connections, recorded like one that is imported by hand. */
   readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
+  /** Forgets the connection that was removed last, with its secrets: nothing undoes it then. For lock and close. */
+  readonly forgetRemoved: () => void;
 } {
+  /** In memory alone: a process that ends, however it does, leaves nothing of what was removed. */
+  let removed: { readonly id: string; readonly restore: RestoreConnection } | null = null;
+  let forgotten = 0;
+  let cancelForgetting = () => {};
+
+  function forgetRemoved(): void {
+    removed = null;
+    forgotten++;
+    cancelForgetting();
+  }
+
+  /** Not after a lock or a close that came while it was being removed. */
+  function rememberRemoved(id: string, restore: RestoreConnection, begun: number): void {
+    if (begun !== forgotten) return;
+    forgetRemoved();
+    removed = { id, restore };
+    cancelForgetting = clock.after(undoMs + maxBridgeMs, forgetRemoved);
+  }
+
   /** Records the change, makes it, and drops the connection's client, so that the next call uses a new one. */
   async function change<T>(
     action: string,
@@ -108,6 +136,7 @@ export function createConnectionHandlers({
   }
 
   return {
+    forgetRemoved,
     restoreProfile: (id, given) =>
       change('ImportProfile', id, () => profiles.restore(id, given), {
         note: given.name.slice(0, 200),
@@ -121,13 +150,31 @@ export function createConnectionHandlers({
         note: describeChanges<typeof next>(before, next),
       });
     },
-    'connections.remove': ({ id }) =>
-      withoutValue(
+    'connections.remove': ({ id }) => {
+      const begun = forgotten;
+      return withoutValue(
         change('RemoveConnection', id, async () => {
-          const removed = await connections.remove(id);
-          return removed.ok ? profiles.forget(id) : removed;
+          const profile = profiles.carried(id);
+          const gone = await connections.remove(id);
+          if (!gone.ok) return gone;
+          rememberRemoved(
+            id,
+            async () => {
+              const restored = await gone.value();
+              return restored.ok && profile !== null ? profiles.restore(id, profile) : restored;
+            },
+            begun,
+          );
+          return profiles.forget(id);
         }),
-      ),
+      );
+    },
+    'connections.undoRemove': ({ id }) => {
+      if (removed?.id !== id) return Promise.resolve(failed('connection.unknown'));
+      const { restore } = removed;
+      forgetRemoved();
+      return withoutValue(change('UndoRemoveConnection', id, restore));
+    },
     'connections.choose': ({ id, policy }) => withoutValue(choose('ChooseConnection', id, policy)),
     'connections.storeSecret': ({ id, secret, value }) =>
       withoutValue(change('StoreSecret', id, () => connections.storeSecret(id, secret, restoreText(value)))),

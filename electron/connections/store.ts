@@ -59,8 +59,11 @@ export interface Connections {
     id: string,
     changes: Partial<Pick<Connection, 'definitions' | 'policies' | 'apiKeyExpires'>>,
   ): Promise<Outcome<{ id: string }>>;
-  /** With its secrets; if those can't be removed it stays. Failures: connection.unknown, keychain.*, file.*. */
-  remove(id: string): Promise<Outcome<null>>;
+  /**
+   * With its secrets; if those can't be removed it stays. Answers what puts all of it back, which holds the secrets in
+   * memory. Failures: connection.unknown, keychain.*, file.*.
+   */
+  remove(id: string): Promise<Outcome<RestoreConnection>>;
 
   active(): AppState['active'];
   /** Failures: connection.unknown, connection.invalid (no such policy), file.*. */
@@ -82,6 +85,9 @@ export interface Connections {
   /** For the transport; null when the connection has none. Failures: those of a secret, certificate.invalid, file.*. */
   certificate(id: string): Promise<Outcome<CertificateWithKey | null>>;
 }
+
+/** Failures: connection.invalid (there is one of its name by now), keychain.*, file.*. */
+export type RestoreConnection = () => Promise<Outcome<null>>;
 
 export interface ConnectionsOptions {
   readonly store: Pick<
@@ -169,6 +175,44 @@ export function createConnections({
   function setGrants(id: string, grants: readonly PolicyGrants[]): Outcome<null> {
     const { [id]: _, ...others } = store.read('grants');
     return store.write('grants', grants.length === 0 ? others : { ...others, [id]: [...grants] });
+  }
+
+  /** All that `remove` takes away, read before it does. What can't be read can't be put back. */
+  async function readForRestore(removed: Connection): Promise<RestoreConnection> {
+    const { id } = removed;
+    const index = list().findIndex((connection) => connection.id === id);
+    const grants = store.read('grants')[id] ?? [];
+    const kinds = givenKinds(id);
+    const active = store.read('active');
+    const secrets = new Map<string, string>();
+    for (const account of accountsOf(removed)) {
+      // The certificate's key goes back with the certificate.
+      if (account === certificateAccount(removed) || keychain.peek(account) === 'missing') continue;
+      const secret = await keychain.read(account);
+      if (secret.ok) secrets.set(account, secret.value);
+    }
+    const pair = removed.clientCertificate === null ? null : await certificates.read(removed);
+
+    return async () => {
+      if (list().some((other) => other.id === id || sameName(other.name, removed.name)))
+        return duplicate('name');
+      // The connection first: secrets without one would be nobody's.
+      const clientCertificate = pair?.ok === true ? removed.clientCertificate : null;
+      const restored = store.write(
+        'connections',
+        list().toSpliced(index, 0, { ...removed, clientCertificate }),
+      );
+      const known = restored.ok ? setGrants(id, grants) : restored;
+      const given = known.ok ? setGivenKinds(id, kinds) : known;
+      if (!given.ok) return given;
+      for (const [account, secret] of secrets) {
+        const stored = await keychain.store(account, secret);
+        if (!stored.ok) return stored;
+      }
+      const certificate = pair?.ok === true ? await certificates.write(removed, pair.value) : done(null);
+      if (!certificate.ok || active?.connectionId !== id || store.read('active') !== null) return certificate;
+      return store.write('active', active);
+    };
   }
 
   async function put(changed: Omit<Connection, 'clientCertificate'>): Promise<Outcome<{ id: string }>> {
@@ -282,19 +326,21 @@ export function createConnections({
     async remove(id) {
       const found = find(id);
       if (!found.ok) return found;
+      const restore = await readForRestore(found.value);
       const withoutSecrets = await removeSecrets(accountsOf(found.value));
       if (!withoutSecrets.ok) return withoutSecrets;
-      const removed = await certificates.remove(found.value);
-      if (!removed.ok) return removed;
+      const certificate = await certificates.remove(found.value);
+      if (!certificate.ok) return certificate;
       if (store.read('active')?.connectionId === id) {
         const left = store.write('active', null);
         if (!left.ok) return left;
       }
       for (const forgotten of [setGrants(id, []), setGivenKinds(id, [])]) if (!forgotten.ok) return forgotten;
-      return store.write(
+      const removed = store.write(
         'connections',
         list().filter((connection) => connection.id !== id),
       );
+      return removed.ok ? done(restore) : removed;
     },
 
     active: () => store.read('active'),

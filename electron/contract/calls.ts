@@ -136,7 +136,10 @@ export const calls = {
   'app.saveDiagnostics': call(nothing, z.strictObject({ name: z.string().max(300) }).nullable()),
 
   'connections.save': call(connectionDraft, z.strictObject({ id })),
+  /** At once, with its secrets. Main has what puts it back for a short time, in memory; not after a lock. */
   'connections.remove': call(z.strictObject({ id }), nothing),
+  /** Of the one that was removed last. Failures: connection.unknown where the time is over. */
+  'connections.undoRemove': call(z.strictObject({ id }), nothing),
   'connections.choose': call(z.strictObject({ id, policy: name }), nothing),
   'connections.storeSecret': call(z.strictObject({ id, secret: secretName, value: obscuredText }), nothing),
   /**

@@ -7,7 +7,7 @@ import type { Evidence } from '../contract/models/report.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { readCaseChain, type CaseChain } from './case-chain.ts';
-import { evidencePage } from './evidence-page.ts';
+import { evidencePage, withDocument } from './evidence-page.ts';
 
 export interface EvidenceOptions {
   readonly audit: Pick<Audit, 'record' | 'list'>;
@@ -68,11 +68,11 @@ async function writeFiles(
   };
   const document = path.basename(target);
   const text = evidencePage(chain, { ...facts, document, signer: key.fingerprint });
-  const json = evidenceDocument(chain, { ...facts, page: { name: path.basename(page), text } }, key);
+  const signed = evidenceDocument(chain, { ...facts, page: { name: path.basename(page), text } }, key);
   // The page first: a JSON file that is there has its page beside it.
   for (const [file, content] of [
-    [page, text],
-    [target, json],
+    [page, withDocument(text, signed)],
+    [target, `${JSON.stringify(signed, null, 2)}\n`],
   ] as const) {
     const saved = await writeFileAtomically(file, content);
     if (!saved.ok) return saved;
@@ -104,19 +104,20 @@ interface EvidenceFacts {
   readonly application: string;
   /** What the app found when it verified the whole log with its key. */
   readonly log: { readonly state: 'intact' | 'broken'; readonly checked: number };
+  /** Without the document in it. */
   readonly page: { readonly name: string; readonly text: string };
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * Evidence on one case as JSON. `lines` are the log's own, byte for byte; `links` are the MACs that chain them to the
+ * Evidence on one case, for JSON. `lines` are the log's own, byte for byte; `links` are the MACs that chain them to the
  * log's last line; `signature` is Ed25519 over the compact JSON of all the other members, in their order.
  */
-export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: EvidenceKey): string {
+export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: EvidenceKey): object {
   const document = {
     format: 'tokendesk-evidence',
-    version: 1,
+    version: 2,
     case: facts.caseReference,
     made: facts.made.toISOString(),
     by: facts.by,
@@ -131,7 +132,7 @@ export function evidenceDocument(chain: CaseChain, facts: EvidenceFacts, key: Ev
     publicKey: key.publicKey.toString('base64'),
     value: key.sign(Buffer.from(JSON.stringify(document))).toString('base64'),
   };
-  return `${JSON.stringify({ ...document, signature }, null, 2)}\n`;
+  return { ...document, signature };
 }
 
 /** PKCS #8 around the 32 bytes of an Ed25519 private key (RFC 8410 §7). */

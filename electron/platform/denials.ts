@@ -78,7 +78,15 @@ const allowedSwitches: readonly string[] = [
 ];
 
 /** Options of the two verifiers, and of nothing else; `-` is standard input. */
-const verifierOptions: readonly string[] = ['checkpoint', 'key', 'keychain', 'signer', 'log', ''];
+const verifierOptions: readonly string[] = [
+  'checkpoint',
+  'key',
+  'keychain',
+  'signer',
+  'known-signers',
+  'log',
+  '',
+];
 
 /** Name of the switch that an argument is for Chromium: with one dash as well, on Windows with a slash and in any case. */
 function switchName(argument: string, os: NodeJS.Platform): string | null {

@@ -6,8 +6,8 @@ import { createSerialQueue } from '../util/serial-queue.ts';
 import type { Clock } from '../util/clock.ts';
 
 /**
- * The clipboard for revealed values: cleared after a time unless something else was copied meanwhile. What was written
- * is remembered as a keyed hash, never as text.
+ * The clipboard for revealed values: cleared after a time unless something else was copied meanwhile, and at lock and quit
+ * within that time whatever it has. What was written is remembered as a keyed hash, never as text.
  */
 export interface AutoClearClipboard {
   /** What a call takes when it begins, and gives to `write`. Another one after every lock. */
@@ -18,7 +18,10 @@ export interface AutoClearClipboard {
    * next focus, where it has none at that time (Wayland).
    */
   write(text: string, epoch: number): Promise<Outcome<Copied>>;
-  /** Ends the epoch, and clears it now if it still has what was written here. For lock and sleep; never rejects. */
+  /**
+   * Ends the epoch, and clears it now if something was written here and its time is not over, without looking: what a system
+   * gives back may be changed in ways that nobody foresaw. For lock and sleep; never rejects.
+   */
   clear(): Promise<void>;
   /**
    * Clears it before this returns, without looking whether something else was copied meanwhile: for when the process may
@@ -44,38 +47,40 @@ export function createAutoClearClipboard({
   const queue = createSerialQueue();
   let epoch = 0;
   let closed = false;
-  let writtenHash: Buffer | null = null;
+  /** Hashes of what may be on the clipboard and is ours: more than one after a write that was rejected. */
+  let written: readonly string[] = [];
   /** It was cleared without the focus, where that may have had no effect. Done again at the next focus. */
   let wasDropped = false;
   let cancelTimer = () => {};
 
-  // Windows gives line ends back as CRLF.
-  const hash = (text: string) => createHmac('sha256', key).update(text.replaceAll('\r\n', '\n')).digest();
+  const hash = (text: string) => createHmac('sha256', key).update(asSystemsChange(text)).digest('hex');
 
   const { focus } = clipboard;
   const canChange = (): boolean => focus?.isFocused() ?? true;
 
-  async function isUnchanged(expected: Buffer): Promise<boolean> {
+  async function isOurs(): Promise<boolean> {
     try {
-      return hash(await clipboard.read()).equals(expected);
+      return written.includes(hash(await clipboard.read()));
     } catch {
       // Unknown: losing a copy of something else is the smaller harm.
       return true;
     }
   }
 
-  async function clearNow(): Promise<void> {
-    if (writtenHash === null) return;
+  /** `looks`: whether what another application copied meanwhile stays. */
+  async function clearNow(looks: boolean): Promise<void> {
+    if (written.length === 0) return;
     cancelTimer();
     // The app's own copy is gone: what is read now is older and says nothing about what the system has.
     if (wasDropped && !canChange()) return;
     try {
-      if (await isUnchanged(writtenHash)) {
+      // Once its time is over another may have copied.
+      if ((!looks && !wasDropped) || (await isOurs())) {
         const couldChange = canChange();
         await clipboard.clear();
         wasDropped = !couldChange || !canChange();
       } else wasDropped = false;
-      if (!wasDropped) writtenHash = null;
+      if (!wasDropped) written = [];
     } catch {
       // Tried again later, and on lock and quit.
       startTimer(clearMs());
@@ -84,16 +89,16 @@ export function createAutoClearClipboard({
 
   function startTimer(ms: number) {
     cancelTimer();
-    cancelTimer = clock.after(ms, () => void queue(clearNow));
+    cancelTimer = clock.after(ms, () => void queue(() => clearNow(true)));
   }
 
   function clear(): Promise<void> {
     epoch++;
-    return queue(clearNow);
+    return queue(() => clearNow(false));
   }
 
   focus?.onFocus(() => {
-    if (wasDropped) void queue(clearNow);
+    if (wasDropped) void queue(() => clearNow(true));
   });
 
   return {
@@ -105,13 +110,18 @@ export function createAutoClearClipboard({
         // It would be dropped, and the person told that it was copied.
         if (!canChange()) return failed('clipboard.unavailable');
         const clearAfterMs = clearMs();
+        const own = hash(text);
+        // Before the write: it may be there although the system said no, or the process may be ended meanwhile.
+        written = [...written, own];
+        wasDropped = false;
+        startTimer(clearAfterMs);
         try {
           await clipboard.write(text);
         } catch {
+          await clearNow(true);
           return failed('clipboard.unavailable');
         }
-        writtenHash = hash(text);
-        wasDropped = false;
+        written = [own];
         startTimer(clearAfterMs);
         return done({ clearAfterMs, ...(focus !== undefined && { needsFocus: true }) });
       }),
@@ -119,11 +129,20 @@ export function createAutoClearClipboard({
     clearAtOnce() {
       epoch++;
       // What was written stays known: a clear that failed is tried again.
-      if (writtenHash !== null) clipboard.clear().catch(() => undefined);
+      if (written.length > 0) clipboard.clear().catch(() => undefined);
     },
     close() {
       closed = true;
       return clear();
     },
   };
+}
+
+/**
+ * What systems do to a text on its way through their clipboard taken out of it: other line ends, composed letters, an end at
+ * the first NUL, white space taken from its ends, halves of letters replaced.
+ */
+function asSystemsChange(text: string): string {
+  const [beforeNul = ''] = text.split('\0');
+  return beforeNul.toWellFormed().normalize('NFC').replaceAll(/\r\n?/g, '\n').trim();
 }

@@ -38,6 +38,10 @@ export function reasonFor(code: FailureCode): string {
 
 export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(messages, code);
 
+/** What a person is told after a start that removed what exports had left when the app was killed. */
+export const removedPartialsNotice = (names: readonly string[]): string =>
+  `Tokendesk ended while it wrote ${names.join(', ')}: what was written so far has been removed. Export it again.`;
+
 /** What a person is told after a start with a settings file that could not be used as it was. */
 export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
   const asItWas = `The file as it was is saved as ${keptAs}.`;

@@ -295,9 +295,7 @@ describe('values that are sent again', () => {
       expect(codeOf(await act(app, jobId, someGrounds))).toBe('ok');
       await app.until(jobId, 'finished', 'failed', 'paused');
       expect(app.audit.intents.filter(({ action }) => action === 'Match')).toHaveLength(lines + 1);
-      expect(valueOf(await app.disclosures.today()).matchAnswers).toBeGreaterThan(
-        matchAnswers,
-      );
+      expect(valueOf(await app.disclosures.today()).matchAnswers).toBeGreaterThan(matchAnswers);
     },
   );
 });

@@ -54,6 +54,7 @@ function stateOf(lock: () => AppState['lock']) {
     managed: {},
     passphraseMissing: () => false,
     settingsDamage: { reason: 'unfit', keptAs: canary },
+    removedPartials: () => [],
     log: { bug: () => undefined },
   });
   return { state, sent };

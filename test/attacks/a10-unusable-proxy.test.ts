@@ -134,6 +134,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
     managed: {},
     passphraseMissing: () => false,
     settingsDamage: null,
+    removedPartials: () => [],
     log: {
       bug(place) {
         bugs.push(place);

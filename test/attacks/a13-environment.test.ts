@@ -70,6 +70,7 @@ async function office(withSecret = true) {
     audit: auditWith((intent) => (lines.push(intent), Promise.resolve(done(() => undefined)))),
     changed: () => undefined,
     now: () => new Date(0),
+    clock: fakeClock(),
   });
   value(await calls['connections.save'](live));
   const apiKey = { id: 'c1', secret: { kind: 'apiKey' }, value: obscuredOf('key') } as const;

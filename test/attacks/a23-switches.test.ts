@@ -79,6 +79,7 @@ test('the options of the verifiers are taken with them alone', () => {
   const given = (...args: string[]) => refusedSwitch({ isPackaged: true }, ['tokendesk', ...args], 'linux');
   expect(given('--verify-audit', 'FOLDER', '--key', '-', '--checkpoint=FILE')).toBeNull();
   expect(given('--verify-evidence', 'FILE', '--signer=00', '--log', 'FOLDER')).toBeNull();
+  expect(given('--verify-evidence', 'FILE', '--known-signers', 'FILE')).toBeNull();
   expect(given('--key=FILE')).toBe('key');
   expect(given('--verify-audit', '--no-sandbox')).toBe('no-sandbox');
 });

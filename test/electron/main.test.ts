@@ -260,12 +260,13 @@ test.each([
     'verify-audit',
     ['FOLDER', '--checkpoint=FILE', '--key=KEY'],
     0,
-    '1 entries verified, 0 under keys that are gone',
+    'VALID: 1 entries verified, 0 under keys that are gone',
   ],
-  ['verify-audit', ['FOLDER', '--key=OTHER'], 1, 'NOT what was written'],
-  // The key of this person's own log is asked of a keyring that is not there.
-  ['verify-audit', [], 2, 'does not give audit:key'],
-  ['verify-evidence', ['NONE'], 1, 'The file is not JSON'],
+  ['verify-audit', ['FOLDER', '--key=OTHER'], 2, 'This log is under another key'],
+  ['verify-audit', ['FOLDER', '--chekpoint=FILE', '--key=KEY'], 2, "Unknown option '--chekpoint'"],
+  // This person's own log, in a home that is not there.
+  ['verify-audit', [], 2, 'COULD NOT BE CHECKED: There is no folder'],
+  ['verify-evidence', ['NONE'], 2, 'There is no file'],
 ] as const)(
   '--%s %j runs the verifier that is shipped, and ends with %i',
   async (name, given, code, said) => {
@@ -297,9 +298,20 @@ test('--verify-audit asks the keychain for the key of this folder, by its identi
   const { home, env } = usedHome();
   const id = 'ab'.repeat(16);
   fs.writeFileSync(path.join(home, 'home-id'), `${id}\n`, { mode: 0o600 });
+  fs.mkdirSync(path.join(home, 'checkpoints'));
+  const log = logFolder();
+  const audit = await log.open({});
+  expect(await audit.begin({ action: 'Tokenize' })).toMatchObject({ ok: true });
+  await audit.close();
+  fs.cpSync(log.folder, path.join(home, 'audit'), { recursive: true });
+  fs.copyFileSync(log.checkpoint, path.join(home, 'checkpoints', 'audit'));
   const ended = await runApp(['--verify-audit'], { env });
   expect(ended.stderr).toContain(`This user's keychain does not give ${id}:audit:key.`);
-  expect([ended.code, ended.left, fs.readdirSync(home).sort()]).toEqual([2, [], ['audit', 'home-id']]);
+  expect([ended.code, ended.left, fs.readdirSync(home).sort()]).toEqual([
+    2,
+    [],
+    ['audit', 'checkpoints', 'home-id'],
+  ]);
 });
 
 function usedHome() {

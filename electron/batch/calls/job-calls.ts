@@ -5,6 +5,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
+import type { UnfinishedExports } from '../output/unfinished-exports.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
 import { fewRows } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
@@ -22,7 +23,7 @@ type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 
 /** What a person does with a job and its results. */
 export function createJobCalls(
-  options: BatchOptions,
+  options: BatchOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
   drafts: Pick<Drafts, 'check' | 'count' | 'sources'>,
   jobs: JobList,
 ): JobCalls {

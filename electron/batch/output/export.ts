@@ -21,6 +21,7 @@ import { openOutputFile } from './output-file.ts';
 import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
 import { createOutputRows, type ExportContent, type ExportRequest } from './output-rows.ts';
 import { type OpenJob, remainingOf, type RemainingChecks } from './remaining.ts';
+import type { UnfinishedExports } from './unfinished-exports.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
 import type { LeakCheck } from './leak-check.ts';
 import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
@@ -42,7 +43,7 @@ type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform
  * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
-  options: ExportOptions,
+  options: ExportOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
   job: BatchJob,
   asked: ExportRequest,
 ): Promise<Outcome<(Omit<Exported, 'exportId' | 'folder'> & { readonly target: string }) | null>> {
@@ -77,7 +78,11 @@ export async function exportJob(
       return cards + values === 0 ? done(null) : checkRemaining(options, choice);
     };
     const { checks } = options;
-    const written = await writeExport({ job, store, choice, target, scryptCost, checks, mayRemain });
+    const { jobId, connectionName, environment } = spec;
+    const written = await options.unfinished.during(
+      { target, job: jobId, connection: connectionName, environment },
+      () => writeExport({ job, store, choice, target, scryptCost, checks, mayRemain }),
+    );
     if (!written.ok) return written;
     const { tally } = store;
     add({ rows: written.value.rowsWritten, note: sumOf(tally) });

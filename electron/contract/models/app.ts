@@ -151,6 +151,8 @@ export const appState = z.strictObject({
   /** The administrator asks for a passphrase, and none is set: nothing else is answered until it is. */
   passphraseMissing: z.boolean(),
   settingsDamage: settingsDamage.nullable(),
+  /** Names of exports that ended in the middle in an earlier run; what they left was removed at this start. */
+  removedPartials: z.array(z.string().max(300)).max(100),
 });
 export type AppState = z.infer<typeof appState>;
 

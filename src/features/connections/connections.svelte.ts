@@ -6,6 +6,7 @@ import type {
   SecretName,
   SecretState,
 } from '../../../electron/contract/models/connection.ts';
+import { undoMs } from '../../../electron/contract/undo.ts';
 import { operationNames } from '../../../electron/contract/operations.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
@@ -13,8 +14,6 @@ import { TypedSecret } from '../../ui/typed-secret.svelte.ts';
 import { usablePolicy, whyUnusable } from '../../lib/usable-connection.ts';
 import { problemsOf, type Problem, type Step } from './draft-problems.ts';
 import { ConnectionProfileController } from './profile.svelte.ts';
-
-const undoMs = 8_000;
 
 /** A larger test is confirmed first: the service may count each request as a transfer. */
 const maxUnaskedRequests = 300;
@@ -64,13 +63,16 @@ export class ConnectionsController {
   test = $state.raw<TestRun | null>(null);
   /** A test so large that a person confirms it first. */
   asksToTest = $state(false);
-  /** Removed from the list; main removes it only when the time to undo is over. */
+  /** Removed, and can be brought back for a while. */
   removed = $state.raw<ConnectionView | null>(null);
+  /** Of a removal or of undoing it. */
+  removalFailure = $state.raw<Failure | null>(null);
   notice = $state('');
   /** Counts the attempts to save what was not complete: each one moves the focus to the first field that is not. */
   rejections = $state(0);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
+  #removing: Promise<unknown> = Promise.resolve();
   /** Of the draft, by their names. */
   readonly #secrets = new Map<string, TypedSecret>();
 
@@ -239,34 +241,42 @@ export class ConnectionsController {
     this.#isStopped = true;
   }
 
+  /** Main removes it, and its secrets, at once. */
   remove(): void {
     const view = this.view;
     if (view === null) return;
-    this.commitRemoval();
+    this.forgetRemoved();
+    this.removalFailure = null;
     this.removed = view;
     this.draft = null;
     this.#clear();
+    this.#removing = this.#api.call('connections.remove', { id: view.id }).then((outcome) => {
+      if (outcome.ok || this.removed !== view) return;
+      this.forgetRemoved();
+      this.removalFailure = outcome.failure;
+    });
     this.#timer = setTimeout(() => {
-      this.commitRemoval();
+      this.forgetRemoved();
     }, undoMs);
   }
 
-  undo(): void {
+  async undo(): Promise<void> {
     const view = this.removed;
     clearTimeout(this.#timer);
-    this.removed = null;
-    if (view !== null) this.edit(view.id);
+    await this.#removing;
+    if (view === null || this.removed !== view) return;
+    const outcome = await this.#api.call('connections.undoRemove', { id: view.id });
+    // Main tells of its changes a moment later.
+    await this.app.load();
+    this.forgetRemoved();
+    if (outcome.ok) this.edit(view.id);
+    else this.removalFailure = outcome.failure;
   }
 
   /** Ends the time to undo; also called when the page is left. */
-  commitRemoval(): void {
-    const view = this.removed;
+  forgetRemoved(): void {
     clearTimeout(this.#timer);
-    if (view === null) return;
-    void this.#api.call('connections.remove', { id: view.id }).then((outcome) => {
-      this.failure = outcome.ok ? null : outcome.failure;
-      if (this.removed?.id === view.id) this.removed = null;
-    });
+    this.removed = null;
   }
 
   addPolicy(name: string): void {

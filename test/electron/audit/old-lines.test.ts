@@ -141,7 +141,7 @@ test('a log that both versions wrote is one chain to the app, to an auditor and 
     { input: Buffer.from(testKey).toString('base64'), encoding: 'utf8' },
   );
   expect(stdout).toBe(
-    `${versions.length} entries verified, 0 under keys that are gone, in 1 files: intact\n`,
+    `VALID: ${versions.length} entries verified, 0 under keys that are gone, in 1 files; the log is intact.\n`,
   );
   expect(status).toBe(0);
 

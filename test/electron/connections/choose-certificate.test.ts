@@ -6,6 +6,7 @@ import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { createConnectionHandlers } from '../../../electron/connections/calls.ts';
 import { auditWith } from '../../support/fake-audit.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -45,6 +46,7 @@ function app(chosen: string | null, builtIn = false) {
     }),
     changed: () => undefined,
     now: () => new Date(0),
+    clock: fakeClock(),
   });
   return { choose: handlers['connections.chooseCertificate'], recorded, stored, dropped };
 }

@@ -6,14 +6,21 @@ import { fakeClock } from '../../support/fake-clock.ts';
 
 function setUp() {
   const clock = fakeClock();
-  const system = { text: '', cleared: 0, broken: '' as '' | 'write' | 'read' | 'clear' };
-  function unless(call: typeof system.broken, run: () => string): Promise<string> {
-    return system.broken === call ? Promise.reject(new Error('no clipboard')) : Promise.resolve(run());
+  const system = {
+    text: '',
+    cleared: 0,
+    broken: '' as '' | 'write' | `after write${'' | ' and clear'}` | 'read' | 'clear',
+  };
+  function unless(call: 'write' | 'read' | 'clear', run: () => string): Promise<string> {
+    return system.broken === call || (call === 'clear' && system.broken === 'after write and clear')
+      ? Promise.reject(new Error('no clipboard'))
+      : Promise.resolve(run());
   }
   const clipboard = createAutoClearClipboard({
     clipboard: {
       write: async (text) => {
         await unless('write', () => (system.text = text));
+        if (system.broken.startsWith('after write')) throw new Error('it wrote');
       },
       read: () => unless('read', () => system.text),
       clear: async () => {
@@ -87,12 +94,69 @@ test('a write and a clear at the same time run in order', async () => {
   expect(system.text).toBe('');
 });
 
-test('text whose line ends Windows changed is cleared', async () => {
-  const { clipboard, system } = setUp();
-  await clipboard.write('a\nb', clipboard.epoch());
-  system.text = 'a\r\nb';
-  await clipboard.clear();
+test.each([
+  ['line ends of Windows', 'a\nb', 'a\r\nb'],
+  ['old line ends read as new ones', 'a\rb', 'a\nb'],
+  ['composed letters', 'Zu\u0308rich', 'Z\u00fcrich'],
+  ['an end at a NUL', '4111\x001111', '4111'],
+  ['a NUL at the end', '4111', '4111\0'],
+  ['a line end taken off', '4111\n', '4111'],
+  ['a line end put on', '4111', '4111\r\n'],
+  ['white space taken off', ' 4111 ', '4111'],
+  ['half a letter replaced', 'a\ud800', 'a\ufffd'],
+])('text that came back with %s is cleared after the time', async (_what, ours, back) => {
+  const { clipboard, clock, system } = setUp();
+  await clipboard.write(ours, clipboard.epoch());
+  system.text = back;
+  clock.advance(30_000);
+  await vi.waitFor(() => expect(system.text).toBe(''));
+});
+
+test.each(['clear', 'close'] as const)(
+  'within the time %s takes whatever is there: a system may have changed it in any way',
+  async (call) => {
+    const { clipboard, system } = setUp();
+    await clipboard.write('4111111111111111', clipboard.epoch());
+    system.text = '4111 1111 1111 1111';
+    await clipboard[call]();
+    expect(system.text).toBe('');
+  },
+);
+
+test('a write that is rejected after it wrote is cleared at once, and what was there before it is still ours', async () => {
+  const { clipboard, clock, system } = setUp();
+  await clipboard.write('one', clipboard.epoch());
+  system.broken = 'after write';
+  expect(await clipboard.write('two', clipboard.epoch())).toEqual(failed('clipboard.unavailable'));
+  expect(system).toMatchObject({ text: '', cleared: 1 });
+  expect(clock.pending()).toBe(0);
+
+  system.broken = '';
+  await clipboard.write('three', clipboard.epoch());
+  system.broken = 'write';
+  expect(await clipboard.write('four', clipboard.epoch())).toEqual(failed('clipboard.unavailable'));
   expect(system.text).toBe('');
+});
+
+test('a write that is rejected and can’t be cleared is tried again, and at lock', async () => {
+  const { clipboard, clock, system } = setUp();
+  system.broken = 'after write';
+  const clear = clipboard.write('ours', clipboard.epoch());
+  system.broken = 'after write and clear';
+  expect(await clear).toEqual(failed('clipboard.unavailable'));
+  expect(system.text).toBe('ours');
+  system.broken = '';
+  clock.advance(30_000);
+  await vi.waitFor(() => expect(system.text).toBe(''));
+});
+
+test('a session that ends while it writes finds that something may be there', async () => {
+  const { clipboard, system } = setUp();
+  const writing = clipboard.write('ours', clipboard.epoch());
+  await Promise.resolve();
+  clipboard.clearAtOnce();
+  await writing;
+  expect(system.cleared).toBe(1);
 });
 
 test('a clipboard that is not available is reported', async () => {

@@ -39,18 +39,22 @@ test('evidence on a case holds its lines, all of them and no others, and can be 
   const options = { file, signer: evidence?.signer ?? '', log: harness.auditFolder, key: auditKey };
   const verdict = await verifyEvidence(options);
   expect(verdict.problems).toEqual([]);
-  expect(verdict.holds).toHaveLength(10);
+  expect(verdict).toMatchObject({ verdict: 'valid', unchecked: [], signer: evidence?.signer });
+  expect(verdict.holds).toHaveLength(11);
   // The log goes on; what was in it stays in it.
   await act(harness, { action: 'Tokenize' });
   expect((await verifyEvidence(options)).problems).toEqual([]);
 });
 
-test('the page has everything escaped and loads nothing', async () => {
+test('the page has everything escaped, loads nothing and runs its own check alone', async () => {
   const { page, evidence } = await caseWithEvidence();
   const text = fs.readFileSync(page, 'utf8');
-  expect(text).toContain('&lt;img src=x onerror=alert(1)&gt; &quot;quoted&quot; &amp;');
-  expect(text).not.toMatch(/<img|<script|https?:|src="/);
-  expect(text).toContain("default-src 'none'");
+  expect(text).toContain('&lt;img src=x onerror=alert(1)&gt; "quoted" &amp;');
+  expect(text).not.toMatch(/<img|https?:|src="|fetch|XMLHttpRequest/);
+  expect(text).toMatch(
+    /"default-src 'none'; script-src 'sha256-[^ ]{44}'; style-src 'sha256-[^ ]{44}';[^"]*"/,
+  );
+  expect(text.match(/<script(?: type="application\/json" id="evidence")?>/g)).toHaveLength(2);
   expect(text).toContain(evidence?.signer);
 });
 
@@ -84,18 +88,21 @@ function drop(text: string, change: (document: Loose) => unknown): string {
 }
 
 test('a page that was touched, a foreign signer and a log without the lines are found', async () => {
-  const { harness, file, page } = await caseWithEvidence();
+  const { harness, evidence, file, page } = await caseWithEvidence();
+  const signer = evidence?.signer ?? '';
   const other = { file, signer: '0'.repeat(64) };
-  expect((await verifyEvidence(other)).problems).toEqual(['The signer is another one.']);
+  expect((await verifyEvidence(other)).problems).toEqual([
+    `That is not the signer you named: ${signer} signed.`,
+  ]);
   const first = path.join(harness.auditFolder, 'audit-000001.jsonl');
   rewrite(first, (text) => text.replace('another case', 'quite another'));
   expect((await verifyEvidence({ file, log: harness.auditFolder })).problems).toEqual([]);
   rewrite(first, (text) => text.replace('onerror', 'onbetter'));
   expect((await verifyEvidence({ file, log: harness.auditFolder })).problems).toEqual([
-    '1 lines do not stand in the log.',
+    `1 lines do not stand in the log ${harness.auditFolder}.`,
   ]);
   rewrite(page, (text) => text.replace('intact', 'intakt'));
-  expect((await verifyEvidence({ file })).problems).toEqual(['The page is missing or was changed.']);
+  expect((await verifyEvidence({ file })).problems).toEqual(['The page was changed.']);
 });
 
 test('evidence made from a broken log says so', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallInput } from '../../../electron/contract/calls.ts';
+import { failed } from '../../../electron/contract/errors.ts';
 import { connectionDraft, type SecretName } from '../../../electron/contract/models/connection.ts';
 import { newXorKey, obscureText, restoreText } from '../../../electron/contract/obscured.ts';
 import { ConnectionsController } from '../../../src/features/connections/connections.svelte.ts';
@@ -59,23 +60,35 @@ describe('a connection', () => {
     expect(saved).toEqual(connectionDraft.strip().parse(view));
   });
 
-  it('can be restored for a while after removal', async () => {
+  it('is removed at once, and can be restored for a while', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
     controller.remove();
     expect(controller.list.map(({ id }) => id)).not.toContain('acme-eu');
-    controller.undo();
-    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(fake.state.connections.map(({ id }) => id)).not.toContain('acme-eu');
+    await controller.undo();
     expect(controller.list.map(({ id }) => id)).toContain('acme-eu');
-    expect(fake.seen.some(({ name }) => name === 'connections.remove')).toBe(false);
+    expect(controller.draft?.id).toBe('acme-eu');
   });
 
-  it('is removed once the time to undo is over', async () => {
+  it('offers no undo once the time is over, or main no longer has it', async () => {
     const { fake, controller } = await open();
     controller.edit('acme-eu');
     controller.remove();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(fake.seen.filter(({ name }) => name === 'connections.remove')).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(controller.removed).toBeNull();
+    await controller.undo();
+    expect(fake.seen.some(({ name }) => name === 'connections.undoRemove')).toBe(false);
+  });
+
+  it('stays, and says why, where main can’t remove it', async () => {
+    const { controller } = await open({ answers: { 'connections.remove': () => failed('keychain.locked') } });
+    controller.edit('acme-eu');
+    controller.remove();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(controller.list.map(({ id }) => id)).toContain('acme-eu');
+    expect(controller.removalFailure?.code).toBe('keychain.locked');
     expect(controller.removed).toBeNull();
   });
 

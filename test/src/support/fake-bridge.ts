@@ -11,7 +11,7 @@ import {
 } from '../../../electron/contract/calls.ts';
 import { done, failed, type Failure, type Outcome } from '../../../electron/contract/errors.ts';
 import type { DamagedJob, Job, Mapping } from '../../../electron/contract/models/batch.ts';
-import type { ProfileView } from '../../../electron/contract/models/connection.ts';
+import type { ConnectionView, ProfileView } from '../../../electron/contract/models/connection.ts';
 import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
@@ -133,6 +133,7 @@ function defaultAnswers(
   opening: FakeOptions['opening'],
 ): Answers {
   let turn = 100;
+  let removed: ConnectionView | null = null;
   const add = (over: Partial<Lookup>): Outcome<Lookup> => {
     turn += 1;
     const base = data.lookups[0];
@@ -254,7 +255,14 @@ function defaultAnswers(
       return done({ id: saved });
     },
     'connections.remove': ({ id }) => {
+      removed = fake.state.connections.find((connection) => connection.id === id) ?? null;
       fake.change({ connections: fake.state.connections.filter((connection) => connection.id !== id) });
+      return done({});
+    },
+    'connections.undoRemove': () => {
+      if (removed === null) return failed('connection.unknown');
+      fake.change({ connections: [...fake.state.connections, removed] });
+      removed = null;
       return done({});
     },
     'connections.choose': ({ id, policy }) => {

@@ -135,6 +135,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     managed: {},
     passphraseMissing: false,
     settingsDamage: null,
+    removedPartials: [],
     lock: { locked: false, passphraseSet: false, waitMs: 0 },
     settings,
     ...over,

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createUnfinishedExports } from '../../electron/batch/output/unfinished-exports.ts';
+import { done, failed } from '../../electron/contract/errors.ts';
+import type { AppState } from '../../electron/contract/models/app.ts';
+import type { AuditIntent } from '../../electron/audit/entries.ts';
+import { openAtomicFile, partialOf } from '../../electron/storage/atomic-file.ts';
+import { value } from '../support/audit-folder.ts';
+import { detokenize, openApp, planOf } from '../support/batch-app.ts';
+import { fakeKeyring } from '../support/fake-keyring.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { openWholeApp } from '../support/whole-app.ts';
+
+const card = '4111111111111111';
+const noted = { job: 'job-1', connection: 'Acme', environment: 'production' } as const;
+
+function setUp(folder = tempFolder()) {
+  const lines: AuditIntent[] = [];
+  let isRecording = true;
+  const file = path.join(folder, 'exports.json');
+  return {
+    lines,
+    target: path.join(folder, 'out.csv'),
+    file,
+    fail: () => (isRecording = false),
+    open: (now = () => Date.now()) =>
+      createUnfinishedExports({
+        file,
+        now,
+        audit: {
+          record: async (intent, run) => {
+            if (!isRecording) return failed('audit.unwritable');
+            lines.push(intent);
+            return run(() => undefined);
+          },
+        },
+      }),
+  };
+}
+
+/** An export that is killed in the middle, as the process knows of it. */
+async function killed(target: string, file: string): Promise<void> {
+  const modules = ['batch/output/unfinished-exports', 'storage/atomic-file'].map((name) =>
+    JSON.stringify(path.resolve(`electron/${name}.ts`)),
+  );
+  const script = `
+    const { createUnfinishedExports } = await import(${modules[0] ?? ''});
+    const { openAtomicFile } = await import(${modules[1] ?? ''});
+    const audit = { record: (_intent, run) => run(() => undefined) };
+    const unfinished = createUnfinishedExports({ file: ${JSON.stringify(file)}, audit, now: () => Date.now() });
+    await unfinished.during({ target: ${JSON.stringify(target)}, ...${JSON.stringify(noted)} }, async () => {
+      const output = (await openAtomicFile(${JSON.stringify(target)})).value;
+      await output.write(Buffer.from('${card}\\n'));
+      console.log('written');
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+test('what a killed export left in clear is removed at the next start, with a line in the log', async () => {
+  const { open, lines, target, file } = setUp();
+  await killed(target, file);
+  expect(fs.readFileSync(partialOf(target), 'utf8')).toContain(card);
+  const unfinished = open();
+  await unfinished.removeLeft();
+  expect(fs.existsSync(partialOf(target))).toBe(false);
+  expect(unfinished.removed()).toEqual(['out.csv']);
+  const { job, connection, environment } = noted;
+  expect(lines).toEqual([{ action: 'RemovePartial', job, connection, environment, note: 'out.csv' }]);
+  // Once.
+  const next = open();
+  await next.removeLeft();
+  expect([next.removed(), lines.length]).toEqual([[], 1]);
+});
+
+test('it stays where the log can’t say so, and goes at a later start', async () => {
+  const { open, fail, target, file } = setUp();
+  await killed(target, file);
+  fail();
+  const unfinished = open();
+  await unfinished.removeLeft();
+  expect(unfinished.removed()).toEqual([]);
+  expect(fs.existsSync(partialOf(target))).toBe(true);
+  const again = setUp(path.dirname(target));
+  await again.open().removeLeft();
+  expect(fs.existsSync(partialOf(target))).toBe(false);
+});
+
+test('a file of that name that is older than the export is the person’s own', async () => {
+  const { open, target, file } = setUp();
+  await killed(target, file);
+  fs.utimesSync(partialOf(target), new Date(0), new Date(0));
+  await open().removeLeft();
+  expect(fs.existsSync(partialOf(target))).toBe(true);
+  expect(fs.existsSync(file)).toBe(false);
+});
+
+test('an export that ends is struck off, however it ends, and what it left on purpose stays', async () => {
+  const { open, target, file } = setUp();
+  const unfinished = open();
+  const list = (): unknown => JSON.parse(fs.readFileSync(file, 'utf8'));
+  const during = () => unfinished.during({ target, ...noted }, run);
+  const run = vi.fn(async () => {
+    const output = value(await openAtomicFile(target));
+    await output.write(Buffer.from(card));
+    await output.abandon(true);
+    expect(list()).toMatchObject([{ target, ...noted }]);
+    return failed('file.disk-full');
+  });
+  expect(await during()).toEqual(failed('file.disk-full'));
+  expect(fs.existsSync(file)).toBe(false);
+  run.mockRejectedValueOnce(new Error('fault'));
+  await expect(during()).rejects.toThrow('fault');
+  expect(fs.existsSync(file)).toBe(false);
+  await open().removeLeft();
+  expect(fs.existsSync(partialOf(target))).toBe(true);
+});
+
+test('an export that can’t be noted is not written', async () => {
+  const { open, target, file } = setUp();
+  fs.mkdirSync(file);
+  const run = vi.fn(() => Promise.resolve(done(null)));
+  expect(await open().during({ target, ...noted }, run)).toMatchObject({ ok: false });
+  expect(run).not.toHaveBeenCalled();
+});
+
+test('every export of a batch is noted before it is written', async () => {
+  const app = await openApp();
+  onTestFinished(() => app.close());
+  const sourceId = await app.open(await app.write('in.csv', 'token\n4000\n'));
+  const { jobId } = await app.run(sourceId, planOf([detokenize(0)]));
+  fs.mkdirSync(path.join(app.options.folder, 'exports.json'));
+  expect(await app.export(jobId)).toMatchObject({ ok: false, failure: { code: 'file.unwritable' } });
+  expect(fs.readdirSync(app.folder).filter((name) => /\.partial$|cleartext/.test(name))).toEqual([]);
+  fs.rmdirSync(path.join(app.options.folder, 'exports.json'));
+  expect(await app.export(jobId)).toMatchObject({ ok: true });
+});
+
+test('a damaged list removes nothing', async () => {
+  const { open, target, file } = setUp();
+  await killed(target, file);
+  fs.writeFileSync(file, `[{"target":${JSON.stringify(target)}`);
+  await open().removeLeft();
+  expect(fs.existsSync(partialOf(target))).toBe(true);
+});
+
+test('the app looks at its start, tells the window, and has the line in its log', async () => {
+  const home = tempFolder();
+  const target = path.join(tempFolder(), 'out.csv');
+  fs.mkdirSync(path.join(home, 'jobs'));
+  await killed(target, path.join(home, 'jobs', 'exports.json'));
+  const app = await openWholeApp({ home, keyring: fakeKeyring() });
+  onTestFinished(() => app.close());
+  const stateOf = async () => value(await app.ask('app.state', {})) as AppState;
+  await vi.waitFor(async () => expect((await stateOf()).removedPartials).toEqual(['out.csv']));
+  expect(fs.existsSync(partialOf(target))).toBe(false);
+  const { entries } = value(await app.ask('activity.list', { before: null, limit: 10, caseReference: null }));
+  expect(entries.map(({ action, phase, note }) => [action, phase, note])).toEqual(
+    expect.arrayContaining([['RemovePartial', 'ok', 'out.csv']]),
+  );
+});
