@@ -3,7 +3,7 @@ import { matchExpression, type MatchExpression } from '../../contract/match-expr
 import type { ColumnPlan, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
-import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { openToken, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskCell } from '../../privacy/masking.ts';
 import { batchCall, type BatchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
@@ -101,7 +101,7 @@ export function showInput(
   cell: Cleartext,
   { maskedAs, isToken }: { readonly maskedAs: DefinitionKind | null; readonly isToken: boolean },
 ): string {
-  if (isToken) return openCleartext(cell);
+  if (isToken) return openToken(cell);
   return maskedAs === null ? maskCell(cell) : mask(maskedAs, cell);
 }
 
@@ -115,7 +115,7 @@ export function showResult(
 ): string {
   switch (givenBy(operation)) {
     case 'token':
-      return openCleartext(result);
+      return openToken(result);
     case 'mask':
       return maskCell(result);
     case 'cleartext':

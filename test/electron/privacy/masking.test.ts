@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mask } from '../../../electron/privacy/masking.ts';
+import { mask, maskCell } from '../../../electron/privacy/masking.ts';
 
 test.each([
   ['card', '4111111111111111', '411111••••••1111'],
@@ -59,4 +59,16 @@ test('of digits never more than six and four show, and at least five of a card�
       if (shown > 0) expect(value.length - shown).toBeGreaterThanOrEqual(5);
     }),
   );
+});
+
+test.each([
+  ['two IBANs', 'DE89 3704 0044 0532 0130 00 DE89 3704 0044 0532 0130 00'],
+  ['a group like the beginning of an IBAN before one', 'ID12 DE89 3704 0044 0532 0130 00'],
+])('%s in one cell: none stands open', (_, cell) => {
+  expect(maskCell(cell)).not.toContain('3704');
+});
+
+test('a number joined to an address is hidden with it', () => {
+  expect(mask('email', 'jane@mail.example,4111111111111111')).not.toContain('4111111111111111');
+  expect(mask('email', 'jane@mail.example')).toBe('j•••@mail.example');
 });
