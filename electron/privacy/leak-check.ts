@@ -62,12 +62,12 @@ export function createLeakCheck({ slots = 2 ** 18 } = {}): LeakCheck {
           for (const [found] of part.matchAll(address)) if (visitText(found.toLowerCase())) return true;
         if (isExact) rest = rest.replaceAll(emailLike, 'x');
       }
-      let isFound = false;
+      const ibans: string[] = [];
       const others = replaceIbans(rest, (iban) => {
-        isFound ||= visitText(iban.replaceAll(' ', '').toUpperCase());
+        ibans.push(iban.replaceAll(' ', '').toUpperCase());
         return 'x';
       });
-      if (isFound) return true;
+      if (ibans.some(visitText)) return true;
       if (isExact) rest = others;
       for (const [run] of rest.matchAll(digitRun)) if (someCard(run, isExact, visit)) return true;
       for (const [ssn] of rest.matchAll(ssnWritten))

@@ -37,7 +37,7 @@ export function canariesIn(message: unknown): string[] {
     const bytes = Buffer.from(text, 'utf16le');
     const views = [text, bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
     for (const view of views) {
-      const bare = view.replaceAll(/[ \u0000-]/g, '');
+      const bare = view.replaceAll(/[ -]/g, '').replaceAll('\0', '');
       for (const canary of all)
         if (view.includes(canary) || bare.includes(canary.replaceAll('-', ''))) found.add(canary);
     }
