@@ -1,9 +1,12 @@
 import { createRunningBatches } from '../batch/running/notify.ts';
 import { builtInId } from '../connections/built-in.ts';
 import { loadTransport } from '../connections/clients.ts';
-import type { EventPayload } from '../contract/calls.ts';
+import type { CallName, EventName, EventPayload } from '../contract/calls.ts';
+import { failed } from '../contract/errors.ts';
 import { createEventSender, createRouter } from '../ipc/router.ts';
 import type { Platform } from '../platform/platform.ts';
+import { createLeakCheck } from '../privacy/leak-check.ts';
+import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
 import { openFoundation } from './foundation.ts';
 import { composeHandlers } from './handlers.ts';
@@ -29,8 +32,18 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const { log, managed } = options;
   const clock = systemClock;
   const batches = createRunningBatches({ platform: given, now: () => clock.monotonic() });
+  const leakCheck = options.leakCheck ?? createLeakCheck();
+  const stopWatching = watchCleartext(leakCheck);
+  /** What is found is held back by whoever asks. */
+  const leaks = (name: CallName | EventName, message: unknown): boolean => {
+    if (!leakCheck.finds(name, message)) return false;
+    log.bug(`leak ${name}`, new Error('it has a value in clear'));
+    void foundation.audit.record({ action: 'HoldBack', note: name }, () => failed('call.leak'));
+    return true;
+  };
   const sendToWindow = createEventSender((event, payload) => given.send(event, payload), {
     locked: () => foundation.lock.state().locked,
+    leaks,
     log,
   });
   const platform: Platform = {
@@ -87,6 +100,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       origin: options.origin,
       locked: () => lock.state().locked,
       passphraseMissing,
+      leaks,
       log,
     }),
   );
@@ -100,6 +114,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     running: () => batches.count(),
     async close() {
       await closeApp(parts, stops);
+      stopWatching();
       log.info('app closed');
     },
   };

@@ -1,6 +1,7 @@
 import type { ManagedSettings } from '../contract/models/app.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
 import type { Log } from '../log/log.ts';
+import type { LeakCheck } from '../privacy/leak-check.ts';
 import type { SettingsFile, SettingsFileOptions } from '../settings/store.ts';
 import type { KeyringBackend } from '../storage/keytar.ts';
 
@@ -25,6 +26,8 @@ export interface AppOptions {
   readonly deployment: Deployment | null;
   /** Text of the administrator's service profile for all connections; null where there is none. */
   readonly profile: string | null;
+  /** Another one in tests. */
+  readonly leakCheck?: LeakCheck;
   /** scrypt's cost for all passphrases, lower in tests; as a power of two. */
   readonly scryptCost?: number;
 }

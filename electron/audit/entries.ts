@@ -165,7 +165,7 @@ const changes = new Set([
   ...['CreateTokenDefinition', 'UpdateTokenDefinition', 'CreateSecurityPolicy', 'UpdateSecurityPolicy'],
   ...['RevokeSecurityPolicy', 'CreateApiKey', 'RotateApiKey', 'RevokeApiKey', 'EnableToolServer'],
   ...['CopySecret', 'RotateKey', 'ForgetNextKey'],
-  ...['ChainBroken', 'TailSetAside'],
+  ...['ChainBroken', 'TailSetAside', 'HoldBack'],
 ]);
 
 function kindOf(action: string): ActivityKind {

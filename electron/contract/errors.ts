@@ -157,6 +157,7 @@ export const failureCodes = [
   // the router
   'call.invalid',
   'call.refused',
+  'call.leak', // the answer had a value that was seen in clear: it was held back
   'call.failed', // a bug of ours
 ] as const;
 

@@ -23,6 +23,8 @@ export interface RouterOptions {
   readonly locked: () => boolean;
   /** Whether a passphrase has to be set before anything else is answered. */
   readonly passphraseMissing?: () => boolean;
+  /** Whether a value that was seen in clear is in what is about to be sent. It is then held back, and was reported. */
+  readonly leaks: (name: CallName | EventName, message: unknown) => boolean;
   /** A handler that throws or answers outside of its contract is a bug of ours. */
   readonly log: Pick<Log, 'bug'>;
 }
@@ -33,11 +35,15 @@ const beforePassphrase: readonly CallName[] = ['lock.setPassphrase', 'settings.s
 const isCallName = (call: string): call is CallName => Object.hasOwn(calls, call);
 
 /**
- * The only way in: sender check → lock check → passphrase check → parse input → run → lock check → parse output → coded error. The
- * answer is always an Outcome and never carries a message, stack or cause. The lock is checked twice, since the app
- * may be locked while a request is under way, and its answer must not reach a locked window.
+ * The only way in: sender check → lock check → passphrase check → parse input → run → lock check → parse output → leak
+ * check → coded error. The answer is always an Outcome and never carries a message, stack or cause. The lock is checked
+ * twice, since the app may be locked while a request is under way, and its answer must not reach a locked window.
  */
-export function createRouter({ handlers, origin, locked, passphraseMissing, log }: RouterOptions) {
+export function createRouter({ handlers, origin, locked, passphraseMissing, leaks, log }: RouterOptions) {
+  function checked(call: CallName, answer: Outcome<unknown>): Outcome<unknown> {
+    return leaks(call, answer) ? failed('call.leak', { operation: call }) : answer;
+  }
+
   return async function handle(
     sender: Sender | null,
     call: string,
@@ -57,8 +63,12 @@ export function createRouter({ handlers, origin, locked, passphraseMissing, log 
       const outcome = await run(input.data);
       const output = locked() ? contract.whileLocked : contract.output;
       if (output === null) return failed('app.locked');
-      if (!outcome.ok) return { ok: false, failure: failureSchema.parse(outcome.failure) };
-      return { ok: true, value: output.parse(outcome.value) };
+      return checked(
+        call,
+        outcome.ok
+          ? { ok: true, value: output.parse(outcome.value) }
+          : { ok: false, failure: failureSchema.parse(outcome.failure) },
+      );
     } catch (error) {
       log.bug(`ipc ${call}`, error);
       return failed('call.failed', { operation: call });
@@ -69,17 +79,17 @@ export function createRouter({ handlers, origin, locked, passphraseMissing, log 
 type SendEvent = <E extends EventName>(event: E, payload: EventPayload<E>) => void;
 
 /**
- * The only way out for events: parsed as answers are, and not sent where they don't fit. While locked, only those that
- * a locked window may get are sent.
+ * The only way out for events: parsed and checked as answers are, and not sent where they don't fit. While locked, only
+ * those that a locked window may get are sent.
  */
 export function createEventSender(
   send: SendEvent,
-  { locked, log }: Pick<RouterOptions, 'locked' | 'log'>,
+  { locked, leaks, log }: Pick<RouterOptions, 'locked' | 'leaks' | 'log'>,
 ): SendEvent {
   return (event, payload) => {
     if (locked() && eventsWhileLocked[event]?.safeParse(payload).success !== true) return;
     const parsed = events[event].safeParse(payload);
-    if (parsed.success) send(event, parsed.data as typeof payload);
-    else log.bug(`event ${event}`, parsed.error);
+    if (!parsed.success) log.bug(`event ${event}`, parsed.error);
+    else if (!leaks(event, parsed.data)) send(event, parsed.data as typeof payload);
   };
 }

@@ -3,7 +3,7 @@ import { type Outcome, failed, done } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import type { Lookup, Grounds } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
-import { openCleartext, type Cleartext } from '../util/cleartext.ts';
+import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../util/cleartext.ts';
 import { maskAgain, maskNumbers } from '../privacy/masking.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
@@ -163,10 +163,11 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   async function tokenize(input: CallInput<'lookup.tokenize'>): Promise<Outcome<Lookup>> {
     const active = await options.active();
     if (!active.ok) return active;
-    const { cleartext, ...subject } = input;
+    const { cleartext: obscured, ...subject } = input;
+    const typed = openCleartext(noteCleartext(cleartext(restoreText(obscured))));
     const { policy, definition, caseReference } = subject;
     const context = { caseReference, rows: 1 };
-    const answer = await active.value.client.tokenize(policy, definition, restoreText(cleartext), context);
+    const answer = await active.value.client.tokenize(policy, definition, typed, context);
     if (!answer.ok) return answer;
     return rememberMade(answer.value, { ...subject, kind: 'tokenized' }, active.value);
   }

@@ -54,6 +54,8 @@ function maskDigits(
 function maskEmail(cleartext: string): string {
   const match = /^([^@\s]+)@([^@\s]+\.[^@\s.]+)$/u.exec(cleartext);
   const [local = '', domain = ''] = match?.slice(1) ?? [];
+  // Something may be joined to it.
+  if (maskCell(domain) !== domain) return hide(cleartext);
   const letters = Array.from(local);
   if (letters.length < 3) return match ? `${hide(local)}@${domain}` : hide(cleartext);
   return `${letters[0] ?? ''}${dot.repeat(letters.length - 1)}@${domain}`;
@@ -62,13 +64,13 @@ function maskEmail(cleartext: string): string {
 const hide = (text: string) => dot.repeat(Array.from(text).length);
 
 /** Digits with up to three characters between two of them that are no letters, or up to two of a separator's kind. */
-const digitRun = /[0-9](?:[^\p{L}0-9]{0,3}[0-9])*/gu;
+export const digitRun = /[0-9](?:[^\p{L}0-9]{0,3}[0-9])*/gu;
 /** An SSN: nine digits that stand alone, in one piece or as 3, 2 and 4. */
 const ssnLike = /(?<![\p{L}0-9])[0-9]{3}([^\p{L}0-9]?)[0-9]{2}\1[0-9]{4}(?![\p{L}0-9])/gu;
-const emailLike = /(?<![^\s<>(),;:"'])[^\s@<>(),;:"']{1,64}@[^\s@<>(),;:"']{1,255}/gu;
+export const emailLike = /(?<![^\s<>(),;:"'])[^\s@<>(),;:"']{1,64}@[^\s@<>(),;:"']{1,255}/gu;
 const plainWords = /^[ -/:-?A-~]*$/;
 /** Shortest and longest card number, and the digits one may begin with. */
-const cardLengths = [19, 18, 17, 16, 15, 14, 13];
+export const cardLengths = [19, 18, 17, 16, 15, 14, 13];
 
 /**
  * Masks what looks like a card number (with its check digit), an SSN or an e-mail address in a text that a person typed,
@@ -155,8 +157,7 @@ export function maskAgain(
 const maskNumbersOfCell = (text: string): string => outsideIds(text, maskNumbersOfPart);
 
 function maskNumbersOfPart(text: string): string {
-  return text
-    .replaceAll(ibanLike, maskIban)
+  return replaceIbans(text, maskIban)
     .replaceAll(digitRun, (run) => maskCards(run, { splitsGroups: false }))
     .replaceAll(ssnLike, (number, separator: string) => {
       const isLoose = separator === '' && (number === text.trim() || !isPossibleSsn(number));
@@ -187,7 +188,7 @@ function holdsNumbersAsUtf16(text: string): boolean {
 const asciiEmail = /[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;
 
 /** The digits of every script as those of ASCII. In Unicode each script has its ten in a row. */
-function plainDigits(text: string): string {
+export function plainDigits(text: string): string {
   return text.replaceAll(/(?![0-9])\p{Nd}/gu, (digit) => {
     const point = digit.codePointAt(0) ?? 0;
     let value = 0;
@@ -208,13 +209,19 @@ export function ibanIn(found: string): string | null {
   return null;
 }
 
-/** The country and the last four stay. */
-function maskIban(found: string): string {
-  const iban = ibanIn(found);
-  if (iban === null) return found;
-  const masked = iban.slice(0, 2) + iban.slice(2).replaceAll(/[^ ](?=(?: ?[^ ]){4})/g, dot);
-  return masked + found.slice(iban.length);
+/** Words may stand before it and behind it. */
+export function replaceIbans(text: string, replace: (iban: string) => string): string {
+  return text.replaceAll(ibanLike, (found) => {
+    const iban = ibanIn(found);
+    if (iban !== null) return replace(iban) + replaceIbans(found.slice(iban.length), replace);
+    const next = found.indexOf(' ') + 1;
+    return next === 0 ? found : found.slice(0, next) + replaceIbans(found.slice(next), replace);
+  });
 }
+
+/** The country and the last four stay. */
+const maskIban = (iban: string): string =>
+  iban.slice(0, 2) + iban.slice(2).replaceAll(/[^ ](?=(?: ?[^ ]){4})/g, dot);
 
 /** By its check digits (ISO 13616). */
 export function isIban(text: string): boolean {
@@ -262,7 +269,7 @@ function maskCards(run: string, { splitsGroups } = { splitsGroups: true }): stri
 }
 
 /** Whether a number may begin or end before a digit: where a group does, or within one that is longer than any card. */
-function cutsBetween(at: readonly number[]): (digit: number) => boolean {
+export function cutsBetween(at: ArrayLike<number>): (digit: number) => boolean {
   const cuts = new Uint8Array(at.length + 1);
   for (let begin = 0, end = 1; end <= at.length; end++) {
     if (end < at.length && at[end] === (at[end - 1] ?? 0) + 1) continue;

@@ -34,7 +34,7 @@ import {
   createRefusedCredentials,
   createSessions,
 } from './session/sessions.ts';
-import { cleartext, type Cleartext } from '../util/cleartext.ts';
+import { cleartext, noteCleartext, type Cleartext } from '../util/cleartext.ts';
 
 export interface ServiceClientOptions extends ClientHooks {
   readonly connection: ClientConnection;
@@ -358,5 +358,5 @@ function createStatusEvents(clock: Clock) {
 /** From here on the answer is a value in clear. */
 async function inClear(answering: Promise<Outcome<Answer>>): Promise<Outcome<Answer<Cleartext>>> {
   const answer = await answering;
-  return answer.ok ? done({ ...answer.value, value: cleartext(answer.value.value) }) : answer;
+  return answer.ok ? done({ ...answer.value, value: noteCleartext(cleartext(answer.value.value)) }) : answer;
 }

@@ -65,6 +65,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   Lock: ['Locked', 'Lock'],
   Unlock: ['Unlocked', 'Unlock'],
   ResetLock: ['Lock reset', 'Reset of the lock'],
+  HoldBack: ['Value in clear held back', 'Value in clear held back'],
   ChainBroken: ['Log found tampered with', 'Log found tampered with'],
   TailSetAside: ['Unfinished line set aside', 'Unfinished line set aside'],
 };

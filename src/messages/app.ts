@@ -91,6 +91,11 @@ export const appMessages = {
     ),
   'call.invalid': () => message('Something in the form is missing or too long.', 'Check what you entered.'),
   'call.refused': () => message('The app refused this.', 'Close the window and open it again.'),
+  'call.leak': () =>
+    message(
+      'Tokendesk held back an answer that had a value in clear in it.',
+      'Tell your administrator: the log of acts says which answer it was.',
+    ),
   'call.failed': () =>
     message(
       'Something went wrong in Tokendesk.',

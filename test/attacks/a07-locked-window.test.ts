@@ -31,6 +31,7 @@ function sending(locked: () => boolean) {
   const sent: [EventName, unknown][] = [];
   const send = createEventSender((event, payload) => sent.push([event, payload]), {
     locked,
+    leaks: () => false,
     log: { bug: () => undefined },
   });
   return { send, sent };
@@ -127,6 +128,7 @@ describe('calls while locked', () => {
       handlers: { ...rest, ...handlers } as Handlers,
       origin: sender.origin,
       locked,
+      leaks: () => false,
       log: { bug: () => undefined },
     });
   }

@@ -3,7 +3,7 @@ import { matchExpression, type MatchExpression } from '../../contract/match-expr
 import type { ColumnPlan, Plan, PolicyChange } from '../../contract/models/batch.ts';
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
-import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { openToken, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskAgain, maskCell } from '../../privacy/masking.ts';
 import { batchCall, type BatchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
@@ -98,13 +98,16 @@ export function inputMask({ plan, kind }: ColumnWork, masked: MaskedColumns): De
   return plan.operation === 'tokenize' && own !== 'text' ? kind : own;
 }
 
-/** What the window sees of a source's cell. `isToken`: the service took it for one. */
+/**
+ * What the window sees of a source's cell. `isToken`: the service took it for one. That takes no mask off a column which
+ * main hides by itself: tokens may have the form of values, and a service then takes a value for a token.
+ */
 export function showInput(
   cell: Cleartext,
   { maskedAs, isToken }: { readonly maskedAs: DefinitionKind | null; readonly isToken: boolean },
 ): string {
-  if (isToken) return openCleartext(cell);
-  return maskedAs === null ? maskCell(cell) : mask(maskedAs, cell);
+  if (maskedAs !== null) return mask(maskedAs, cell);
+  return isToken ? openToken(cell) : maskCell(cell);
 }
 
 /**
@@ -117,7 +120,7 @@ export function showResult(
 ): string {
   switch (givenBy(operation)) {
     case 'token':
-      return openCleartext(result);
+      return openToken(result);
     case 'mask':
       return maskAgain(result, kind).masked;
     case 'cleartext':

@@ -1,5 +1,5 @@
 import type { Column } from '../../contract/models/batch.ts';
-import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { cleartext, noteCleartext, openCleartext, openToken, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskCell, maskNumbers } from '../../privacy/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
@@ -10,8 +10,8 @@ import { beginning, readRows, type Format } from './read-rows.ts';
 export function describeColumns(format: Format, rows: readonly (readonly Cleartext[])[]): Column[] {
   const seen = new Map<string, number>();
   return Array.from({ length: format.width }, (_, index) => {
-    const given = format.names?.[index] ?? '';
     // A name may be the first row of a file without a header.
+    const given = openCleartext(noteCleartext(cleartext(format.names?.[index] ?? '')));
     const shown = format.hidesAll === true ? '' : hideAnywhere(maskCell(given.slice(0, 900))).toWellFormed();
     const base = isBlank(shown) ? `Column ${index + 1}` : shown;
     const times = (seen.get(base) ?? 0) + 1;
@@ -82,7 +82,7 @@ export function createRowMask(
       if (isFlawed) return clip(hidesColumns ? hideAnywhere(maskCell(field)) : maskCell(field));
       if (column?.masked === true) return clip(mask(column.looksLike ?? 'text', field));
       return clip(
-        column?.content === 'tokens' && column.looksLike !== 'card' ? openCleartext(field) : maskCell(field),
+        column?.content === 'tokens' && column.looksLike !== 'card' ? openToken(field) : maskCell(field),
       );
     });
 }

@@ -1,7 +1,7 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { Column, ColumnPlan, Notice, Preview, SourceRows } from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
-import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { DetectedFormat } from './detect.ts';
 import { maskCell } from '../../privacy/masking.ts';
 import { createRowMask, describeColumns } from './columns.ts';
@@ -40,7 +40,9 @@ export async function preview(
     byteOrderMark: format.markLength > 0,
     newline: format.newline,
     columns,
-    rows: rows.slice(0, maxRows).map((row, index) => show(row, chunk?.flaws.has(index) === true)),
+    rows: rows
+      .slice(0, maxRows)
+      .map((row, index) => show(row.map(noteCleartext), chunk?.flaws.has(index) === true)),
     notices: [
       ...headerNotices(format),
       ...rowNotices(chunk, format),
@@ -100,7 +102,8 @@ export async function noticedRows(
     };
     for (let index = 0; index < table.count; index++) {
       if (!isNoticed(index)) continue;
-      found.push({ row: start.row + index, cells: show(table.fields(index), flaws.has(index)) });
+      const fields = table.fields(index).map(noteCleartext);
+      found.push({ row: start.row + index, cells: show(fields, flaws.has(index)) });
       if (found.length === maxRows) return done(found);
     }
   }

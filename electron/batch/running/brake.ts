@@ -1,6 +1,6 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
-import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { maskReason } from '../../privacy/masking.ts';
 import { inputMask, showInput, showResult, type ColumnWork, type MaskedColumns } from '../planning/plan.ts';
 import { fits, isBlankCell } from '../reading/fit.ts';
@@ -111,7 +111,7 @@ export async function chooseCanary(options: ChooseCanaryOptions): Promise<Outcom
           if (known.size >= perCall || isBlankCell(value) || !fits(value, kind, { operation, maxLength }))
             return;
           known.add(openCleartext(value));
-          cells.push({ row: start.row + r, index, value });
+          cells.push({ row: start.row + r, index, value: noteCleartext(value) });
         });
       }
       if (starts.length > 1 || [...values.values()].every(({ size }) => size >= perCall)) break;
@@ -176,7 +176,7 @@ export function showCanary(
         row,
         column: plan.column,
         before: clip(showInput(value, { maskedAs, isToken })),
-        after: isOk ? clip(showResult(slot.text, { kind, operation: plan.operation })) : '',
+        after: isOk ? clip(showResult(noteCleartext(slot.text), { kind, operation: plan.operation })) : '',
         state,
         code,
         reason,

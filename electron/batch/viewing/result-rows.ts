@@ -3,7 +3,7 @@ import type { ColumnPlan } from '../../contract/models/batch.ts';
 import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/rows.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { givenBy } from '../../contract/operations.ts';
-import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import { mask, maskAgain, maskCell, maskReason } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
@@ -149,6 +149,9 @@ export function showRow(
   const isFlawed = results.flaws[index] !== undefined;
   const length = isFlawed ? Math.min(chunk.table.width(index), maxCellsOfFlawedRow) : columnsOf(view).length;
   const shown = columns?.filter((column) => column < length) ?? Array.from({ length }, (_, column) => column);
+  for (const column of shown)
+    noteCleartext(chunk.table.value(index, isFlawed ? column : sourceOf(view, column)));
+  for (const { values } of results.columns) noteCleartext(values[index] ?? cleartext(''));
   return {
     row: chunk.start.row + index,
     state: stateOf(results.states[index]),

@@ -1,6 +1,6 @@
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import { obscureText } from '../../contract/obscured.ts';
-import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { Grounds, Reveal } from '../../contract/models/lookup.ts';
 import type { BatchOptions } from '../options.ts';
 import type { JobSpec } from '../storing/job-files.ts';
@@ -46,7 +46,7 @@ export async function revealCell(
       const { revealId, hideAfterMs } = reveals.open();
       return done({
         revealId,
-        obscured: obscureText(openCleartext(cleartext), xorKey),
+        obscured: obscureText(openCleartext(noteCleartext(cleartext)), xorKey),
         hideAfterMs,
         requestId,
       });

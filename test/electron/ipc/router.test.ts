@@ -7,7 +7,7 @@ import {
   type EventPayload,
   type Handlers,
 } from '../../../electron/contract/calls.ts';
-import { failureSchema, failed } from '../../../electron/contract/errors.ts';
+import { failureSchema, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { createEventSender, createRouter } from '../../../electron/ipc/router.ts';
 import { createLog } from '../../../electron/log/log.ts';
 import { fitting } from '../../support/payloads.ts';
@@ -17,13 +17,14 @@ const origin = 'app://tokendesk';
 const sender = { origin, isMainFrame: true };
 const names = Object.keys(calls) as CallName[];
 
-function routerOver(handlers: Partial<Handlers>, locked = () => false) {
+function routerOver(handlers: Partial<Handlers>, locked = () => false, leaks = (): boolean => false) {
   const bugs: string[] = [];
   const rest = Object.fromEntries(names.map((name) => [name, () => Promise.resolve(failed('call.failed'))]));
   const router = createRouter({
     handlers: { ...rest, ...handlers } as Handlers,
     origin,
     locked,
+    leaks,
     log: { bug: (place, error) => bugs.push(`${place} ${error instanceof Error ? error.name : ''}`) },
   });
   return { router, bugs };
@@ -138,6 +139,17 @@ describe('what goes out', () => {
     expect(bugs).toEqual(['ipc lookup.mask TypeError']);
   });
 
+  test.each<[string, Outcome<typeof lookup>]>([
+    ['an answer', { ok: true, value: lookup }],
+    ['a failure', failed('service.tls')],
+  ])('is held back where %s has a value that was seen in clear', async (_, outcome) => {
+    const handlers = { 'lookup.mask': () => Promise.resolve(outcome) };
+    const { router } = routerOver(handlers, undefined, () => true);
+    expect(await router(sender, 'lookup.mask', input)).toEqual(
+      failed('call.leak', { operation: 'lookup.mask' }),
+    );
+  });
+
   test('never has a member of a failure that is not listed', async () => {
     const failure = { ...failed('service.tls').failure, cause: 'a value in the message' };
     const { router } = routerOver({ 'lookup.mask': () => Promise.resolve({ ok: false, failure }) });
@@ -159,7 +171,7 @@ describe('an error in a handler', () => {
     const canary = 'canary-4111111111111111';
     const fail = () => Promise.reject(new RangeError(canary, { cause: canary }));
     const handlers = Object.fromEntries(names.map((call) => [call, fail])) as unknown as Handlers;
-    const router = createRouter({ handlers, origin, locked: () => false, log });
+    const router = createRouter({ handlers, origin, locked: () => false, leaks: () => false, log });
     // A refinement beyond the shape refuses some of what fits it.
     const samples = fc.sample(fitting(calls[name].input), { numRuns: 200, seed: 1 });
     let outcome = await router(sender, name, samples.pop());
@@ -181,11 +193,12 @@ describe('an error in a handler', () => {
 });
 
 describe('events', () => {
-  function sending() {
+  function sending(leaks = (): boolean => false) {
     const sent: [EventName, unknown][] = [];
     const bugs: string[] = [];
     const send = createEventSender((event, payload) => sent.push([event, payload]), {
       locked: () => false,
+      leaks,
       log: { bug: (place) => bugs.push(place) },
     });
     return { send, sent, bugs };
@@ -197,6 +210,12 @@ describe('events', () => {
     send('reveal.ended', ended);
     expect(sent).toEqual([['reveal.ended', ended]]);
     expect(bugs).toEqual([]);
+  });
+
+  test('with a value that was seen in clear are not sent', () => {
+    const { send, sent } = sending(() => true);
+    send('reveal.ended', ended);
+    expect(sent).toEqual([]);
   });
 
   test('with any other member are not sent, and are a bug', () => {

@@ -77,3 +77,15 @@ test('a UUID stays as it is, since it names a request; a number beside one does 
   ])
     expect(maskNumbers(text)).toMatch(/^411111••/);
 });
+
+test.each([
+  ['two IBANs', 'DE89 3704 0044 0532 0130 00 DE89 3704 0044 0532 0130 00'],
+  ['a group like the beginning of an IBAN before one', 'ID12 DE89 3704 0044 0532 0130 00'],
+])('%s in one cell: none stands open', (_, cell) => {
+  expect(maskCell(cell)).not.toContain('3704');
+});
+
+test('a number joined to an address is hidden with it', () => {
+  expect(mask('email', 'jane@mail.example,4111111111111111')).not.toContain('4111111111111111');
+  expect(mask('email', 'jane@mail.example')).toBe('j•••@mail.example');
+});

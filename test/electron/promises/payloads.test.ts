@@ -24,6 +24,7 @@ function countingRouter() {
     handlers,
     origin,
     locked: () => false,
+    leaks: () => false,
     log: { bug: (place) => bugs.push(place) },
   });
   return { router, reached, bugs };
