@@ -7,6 +7,7 @@ import { operationNames, pathOf } from '../../../electron/built-in-service/opera
 import { portalOperations } from '../../../electron/built-in-service/portal.ts';
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
 import { startBuiltInService, type RunningBuiltInService } from '../../../electron/built-in-service/start.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 import { connect, type Client } from '../../support/service-client.ts';
 import { builtInServiceWorker } from '../../support/workers.ts';
 
@@ -68,7 +69,7 @@ function requests(good: Readonly<Record<string, string>>, jwt: string) {
 
   const odd = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),
-    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.string({ unit: anyCharacter, maxLength: 300 }),
     fc.constantFrom(
       '',
       '\u0000',
@@ -97,10 +98,13 @@ function requests(good: Readonly<Record<string, string>>, jwt: string) {
     tokenName: fc.constantFrom('card-number', 'ssn', 'email', 'free-text', '__proto__', 'constructor'),
     sourceTokenName: fc.constantFrom('card-number', 'free-text'),
     targetTokenName: fc.constantFrom('free-text', 'email'),
-    value: fc.oneof(fc.constantFrom(...Object.values(good)), fc.string({ unit: 'binary', maxLength: 600 })),
+    value: fc.oneof(
+      fc.constantFrom(...Object.values(good)),
+      fc.string({ unit: anyCharacter, maxLength: 600 }),
+    ),
     tokenValue: fc.oneof(
       fc.constantFrom(...Object.values(good)),
-      fc.string({ unit: 'binary', maxLength: 900 }),
+      fc.string({ unit: anyCharacter, maxLength: 900 }),
     ),
     regex: fc.oneof(
       fc.constantFrom('^4', '(a+)+$', '.{0,1000}', '(x{1000}){1000}', '\\p{L}', '(?i)Z'),
