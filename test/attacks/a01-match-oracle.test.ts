@@ -388,6 +388,7 @@ describe('what is free', () => {
   test.each<DefinitionKind>(['card', 'ssn', 'email', 'text'])(
     'equal masks of %s get equal answers from every free expression',
     (kind) => {
+      const masked = values.map((value) => [value, mask(kind, value)] as const);
       let free = 0;
       let yes = 0;
       for (const parts of someParts) {
@@ -396,13 +397,14 @@ describe('what is free', () => {
         free += 1;
         const compiled = RE2JS.compile(expression.pattern);
         const answers = new Map<string, boolean>();
-        for (const value of values) {
-          const shown = mask(kind, value);
+        const different: string[] = [];
+        for (const [value, shown] of masked) {
           const matches = compiled.matcher(value).find();
           if (matches) yes += 1;
-          expect(answers.get(shown) ?? matches, `${expression.pattern} on ${value}`).toBe(matches);
+          if ((answers.get(shown) ?? matches) !== matches) different.push(value);
           answers.set(shown, matches);
         }
+        expect(different, expression.pattern).toEqual([]);
       }
       expect(free).toBeGreaterThan(0);
       expect(yes).toBeGreaterThan(0);

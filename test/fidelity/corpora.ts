@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { codecOf } from '../../electron/batch/reading/encodings.ts';
 import { encoding, type Delimiter, type Encoding } from '../../electron/contract/models/batch.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 /** One file, and how it is read where that is not left to detection. */
 export interface Case {
@@ -190,7 +191,7 @@ export function random(count: number, seed: number): Case[] {
         maxLength: 8,
       }),
     },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 6 }) },
   );
   const file = fc
     .record({

@@ -22,23 +22,30 @@ interface DistinctCounter {
 }
 
 export function createDistinctCounter(capacity = 1_000_000): DistinctCounter {
-  const size = 2 ** Math.ceil(Math.log2(Math.max(capacity, 1) * 2));
-  const table = new Float64Array(size);
+  // It grows: most files have few values, and a table for a million of them is 16 MB.
+  let table = new Float64Array(1_024);
   let count = 0;
   let exact = true;
+  /** Where a hash is, or the free place that is its own. */
+  const placeOf = (hash: number): number => {
+    let at = hash % table.length;
+    while (table[at] !== hash && table[at] !== 0) at = (at + 1) % table.length;
+    return at;
+  };
   return {
     add(text, seed) {
       const hash = hash53(text, seed);
-      let at = hash % size;
-      for (;;) {
-        const found = table[at];
-        if (found === hash) return false;
-        if (found === 0) break;
-        at = (at + 1) % size;
-      }
+      let at = placeOf(hash);
+      if (table[at] === hash) return false;
       if (count >= capacity) {
         exact = false;
         return false;
+      }
+      if (count * 2 >= table.length) {
+        const known = table;
+        table = new Float64Array(known.length * 2);
+        for (const one of known) if (one !== 0) table[placeOf(one)] = one;
+        at = placeOf(hash);
       }
       table[at] = hash;
       count += 1;

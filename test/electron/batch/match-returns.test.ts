@@ -154,7 +154,11 @@ describe.each(withoutValue)(
       // The expression tells something of the values, and was counted. Nothing else was in clear.
       const inClear = own.audit.intents.filter(({ cleartext }) => cleartext === true);
       expect(inClear.map(({ action }) => action)).toEqual(['Match']);
-      expect(own.disclosures.today()).toMatchObject({ reveals: 0, copies: 0, exportedRows: 0 });
+      expect(valueOf(await own.disclosures.today())).toMatchObject({
+        reveals: 0,
+        copies: 0,
+        exportedRows: 0,
+      });
       expect(valueOf(await own.export(jobId, { content: 'tokens', rows: 'matches' })).split('\r\n')).toEqual([
         'token,note',
         ...matching.map((index) => `${tokens[index] ?? ''},n${index}`),

@@ -155,7 +155,8 @@ function findNames(folder: string): NamedAlgorithm[] {
     );
     if (!source.text.includes("'node:crypto'")) continue;
     const visit = (node: ts.Node): void => {
-      for (const one of known.filter(({ name }) => spells(node, name))) {
+      const named = isText(node) ? known.filter(({ name }) => spells(node, name)) : [];
+      for (const one of named) {
         // BoringSSL compares names of digests byte for byte.
         const name = ts.isStringLiteralLike(node) ? node.text : one.name;
         found.set(`${one.kind} ${name}`, { kind: one.kind, name });
@@ -167,10 +168,15 @@ function findNames(folder: string): NamedAlgorithm[] {
   return [...found.values()];
 }
 
+type Text = ts.StringLiteralLike | ts.TemplateExpression;
+function isText(node: ts.Node): node is Text {
+  return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+}
+
 /** Whether a string is this name, in any case; in a template anything may stand between its first and last piece. */
-function spells(node: ts.Node, name: string): boolean {
-  if (ts.isStringLiteralLike(node)) return node.text.toLowerCase() === name.toLowerCase();
-  if (!ts.isTemplateExpression(node)) return false;
+function spells(node: Text, name: string): boolean {
+  if (ts.isStringLiteralLike(node))
+    return node.text.length === name.length && node.text.toLowerCase() === name.toLowerCase();
   const [first, last] = [node.head.text, node.templateSpans.at(-1)?.literal.text ?? ''];
   return first.length + last.length > 2 && name.startsWith(first) && name.endsWith(last);
 }

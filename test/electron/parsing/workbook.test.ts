@@ -14,6 +14,7 @@ import { done, type Failure, type Outcome } from '../../../electron/contract/err
 import { openAtomicFile } from '../../../electron/storage/atomic-file.ts';
 import { createEncryptedFile } from '../../../electron/storage/encrypted-file.ts';
 import { createRecordCipher } from '../../../electron/storage/encryption.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 import { partsOf, text, workbook, zip } from '../../support/make-workbook.ts';
 
 let folder: string;
@@ -517,7 +518,7 @@ describe('what is written as a workbook', () => {
   }
 
   const field = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.string({
       unit: fc.constantFrom(
         '_',
