@@ -119,7 +119,7 @@ export async function openFoundation(
       const read = await audit.dayCounts(since);
       return read.ok ? done(read.value.counted) : read;
     },
-    shared: createSharedCounts(keychain, keychain.homeId),
+    shared: createSharedCounts(keychain, () => keychain.homeId()),
     key: () => keychain.key('disclosures'),
     clock,
     limits: disclosureLimitsOf(managed),

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Connection, SecretName } from '../contract/models/connection.ts';
 
-/** The name that an account has in the operating system's keychain. */
-export const entryName = (id: string, account: string): string => `${id}:${account}`;
-
 /** An account that all folders of this user share on this machine. Its entry in the keychain has no folder's identity. */
 export const machineAccount = (name: string): string => `machine:${name}`;
-export const isMachineAccount = (account: string): boolean => account.startsWith('machine:');
+const isMachineAccount = (account: string): boolean => account.startsWith('machine:');
+
+/** The name that an account has in the operating system's keychain, for the folder with this identity. */
+export const entryName = (id: string, account: string): string =>
+  isMachineAccount(account) ? account : `${id}:${account}`;
 
 export const isHomeId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 

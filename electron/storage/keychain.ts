@@ -5,7 +5,7 @@ import type { SecretState } from '../contract/models/connection.ts';
 import type { Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
-import { entryName, isHomeId, isMachineAccount } from './keychain-accounts.ts';
+import { entryName, isHomeId } from './keychain-accounts.ts';
 import { createNativeCalls, type KeyringBackend, type NativeAnswer } from './keytar.ts';
 
 /**
@@ -113,8 +113,7 @@ export function createKeychain({
   let state: KeychainState = 'ready';
   let homeId = homeIdOfFolder;
   let isSettled = settle === undefined;
-  const nameOf = (account: string): string =>
-    isMachineAccount(account) ? account : entryName(homeId, account);
+  const nameOf = (account: string): string => entryName(homeId, account);
 
   function setState(next: KeychainState) {
     if (state === next) return;

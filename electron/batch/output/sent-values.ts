@@ -35,10 +35,7 @@ export interface SentValues {
 const unitKinds = { word: 0, wordEnd: 1, cellEnd: 2 } as const;
 const cutCharacter = 0x80;
 
-export function createSentValues({
-  delimiter,
-  encoding,
-}: Pick<Format, 'delimiter' | 'encoding'>): SentValues {
+function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'encoding'>): SentValues {
   const numbers = new ValueSet(maxValues);
   const texts = new ValueSet(maxValues);
   const numberLengths = new Uint8Array(maxLength + 1);

@@ -174,7 +174,7 @@ export async function readHeader(
 }
 
 /** The chunk with other bytes for some of its rows. Failure: job.damaged where they are not one row each. */
-export function replaceRows(
+function replaceRows(
   chunk: Chunk,
   { encoding, newline, width, names, ...format }: Format,
   mended: ReadonlyMap<number, Buffer>,
