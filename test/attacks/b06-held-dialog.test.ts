@@ -2,8 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { CallInput, CallName } from '../../electron/contract/calls.ts';
-import { calls } from '../../electron/contract/calls.ts';
+import { type CallInput, type CallName, calls } from '../../electron/contract/calls.ts';
 import { failed, type Outcome } from '../../electron/contract/errors.ts';
 import { detokenize, plainExport, planOf, someGrounds, valueOf } from '../support/batch-app.ts';
 import { fakeKeyring } from '../support/fake-keyring.ts';
@@ -20,11 +19,11 @@ const keyring = fakeKeyring();
 const today = new Date().toISOString().slice(0, 10);
 
 let app: WholeApp;
-/** Answers the dialog that is open; null while there is none. */
-let answer: ((chosen: string | null) => void) | null = null;
+/** `answer` answers the dialog that is open; null while there is none. */
+const dialog: { answer: ((chosen: string | null) => void) | null } = { answer: null };
 const ids = { connection: '', job: '', report: '' };
 
-const opened = (): Promise<string | null> => new Promise((resolve) => (answer = resolve));
+const opened = (): Promise<string | null> => new Promise((resolve) => (dialog.answer = resolve));
 
 beforeAll(async () => {
   app = await openWholeApp({ keyring, platform: { chooseFile: opened, chooseTarget: opened } });
@@ -115,12 +114,12 @@ const stored = (): unknown => [
   [...keyring.entries].filter(([name]) => !/audit:|probe/.test(name)),
 ];
 
+/** In a list: a promise that is returned would be waited for. */
 async function holdOpen(name: CallName): Promise<Promise<Outcome<unknown>>[]> {
-  answer = null;
+  dialog.answer = null;
   const [input] = held[name] ?? [];
-  const asked = app.ask(name, (input?.() ?? {}) as never) as Promise<Outcome<unknown>>;
-  await Promise.race([asked, expect.poll(() => answer !== null, { timeout: 10_000 }).toBe(true)]);
-  if (answer === null) throw new Error(`${name} opened no dialog: ${JSON.stringify(await asked)}`);
+  const asked: Promise<Outcome<unknown>> = app.ask(name, (input?.() ?? {}) as never);
+  await expect.poll(() => dialog.answer !== null, { timeout: 10_000 }).toBe(true);
   return [asked];
 }
 
@@ -131,7 +130,7 @@ describe('a dialog that is open when the app locks', () => {
     valueOf(await app.ask('lock.now', {}));
     // Before anybody answers the dialog.
     expect(await asked).toEqual(failed('app.locked'));
-    answer?.(held[name]?.[1]() ?? null);
+    dialog.answer?.(held[name]?.[1]() ?? null);
     valueOf(await app.ask('lock.unlock', { passphrase: obscured('') }));
     expect(fs.readdirSync(elsewhere)).toEqual([]);
     expect(stored()).toEqual(before[0]);
@@ -147,7 +146,7 @@ describe('a dialog that is open when the app locks', () => {
       const before = stored();
       valueOf(await app.ask('lock.now', {}));
       valueOf(await app.ask('lock.unlock', { passphrase: obscured('') }));
-      answer?.(held[name]?.[1]() ?? null);
+      dialog.answer?.(held[name]?.[1]() ?? null);
       await asked;
       expect([fs.readdirSync(elsewhere), stored()]).toEqual([[], before]);
     },
@@ -155,7 +154,7 @@ describe('a dialog that is open when the app locks', () => {
 
   test('a dialog that is answered in time does what it is for', async () => {
     const [asked] = await holdOpen('batch.export');
-    answer?.(target('in-time.csv'));
+    dialog.answer?.(target('in-time.csv'));
     expect((await asked)?.ok).toBe(true);
     expect(fs.readFileSync(target('in-time.csv'), 'utf8')).toContain(card);
   });
