@@ -51,8 +51,16 @@ export interface PlatformClipboard {
   readonly focus?: WindowFocus | undefined;
 }
 
+/** Dialogs of the system that ask a person for a file. */
+export interface Dialogs {
+  /** Asks for a file to read. Absolute path, or null when the person changed their mind. */
+  chooseFile(kind: FileKind): Promise<string | null>;
+  /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
+  chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
+}
+
 /** Everything the operating system gives. */
-export interface Platform {
+export interface Platform extends Dialogs {
   readonly version: string;
   /** Per-user folder for settings, audit and jobs; exists, 0700. */
   readonly home: string;
@@ -67,10 +75,6 @@ export interface Platform {
   openWindow(): Promise<void>;
   send<E extends EventName>(event: E, payload: EventPayload<E>): void;
 
-  /** Asks for a file to read. Absolute path, or null when the person changed their mind. */
-  chooseFile(kind: FileKind): Promise<string | null>;
-  /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
-  chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
   /**
    * The absolute path behind the reference the preload made of a dropped File; null if there is none, or not one that
    * may be opened so.
