@@ -35,13 +35,22 @@ import { limitCoreDumps } from './platform/core-dumps.ts';
 import { watchOpenings, type Openings } from './platform/openings.ts';
 import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { handleSignals } from './platform/signals.ts';
-import { denyEverything, refusedSwitch, verifierArguments } from './platform/denials.ts';
+import {
+  helpText,
+  policyArgument,
+  printedAtStart,
+  refusalOf,
+  refusedSwitch,
+  verifierArguments,
+} from './platform/command-line.ts';
+import { denyEverything } from './platform/denials.ts';
 import { createElectronPlatform, homeFolder, siteFolder, useHome } from './platform/electron-platform.ts';
 import type { Platform } from './platform/platform.ts';
 import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
 import { nameForWindows, removeRegistrations } from './platform/windows-registrations.ts';
 import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/read-managed-settings.ts';
+import { checkPolicy } from './settings/check-policy.ts';
 import { wipe } from './support/wipe.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
@@ -59,11 +68,12 @@ if (process.platform === 'win32' && app.isPackaged) nameForWindows(app);
 let quitting: Quitting | null = null;
 const { folder: home, isOwn: isOwnHome, usual: usualHome } = homeFolder(app, process.env, process.platform);
 const refused = refusedSwitch(app, process.argv, process.platform);
+const printed = printedAtStart(process.argv, process.platform);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
   app.commandLine.hasSwitch(name),
 );
 if (refused !== null) {
-  console.error(`Tokendesk does not start with --${refused}.`);
+  console.error(refusalOf(refused));
   // An AppImage's own launcher gives that switch where the system allows no user namespaces: the person gave none, and
   // whoever started it from a menu reads no terminal.
   if (refused === 'no-sandbox' && process.env['APPIMAGE'] !== undefined)
@@ -73,10 +83,14 @@ if (refused !== null) {
         'This system gives an AppImage no sandbox. Ask your administrator for the .deb or .rpm package, which brings one.',
       );
     });
-  // To a verifier 1 means that something was changed.
-  else await endWith(verifier === undefined ? 1 : 2);
+  else await endWith(2);
+} else if (printed !== null) {
+  await endWith(0, printed === 'help' ? helpText() : `Tokendesk ${app.getVersion()}\n`);
 } else if (app.commandLine.hasSwitch('self-check')) {
   await runSelfCheck();
+} else if (app.commandLine.hasSwitch('check-policy')) {
+  const { text, code } = await checkPolicy(policyArgument(process.argv, process.platform), managedOptions());
+  await endWith(code, text);
 } else if (verifier !== undefined) {
   await runVerifier(verifier);
 } else if (app.commandLine.hasSwitch('wipe')) {

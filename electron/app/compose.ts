@@ -5,6 +5,7 @@ import type { CallName, EventName, EventPayload } from '../contract/calls.ts';
 import { failed } from '../contract/errors.ts';
 import { createEventSender, createRouter } from '../ipc/router.ts';
 import type { Platform } from '../platform/platform.ts';
+import { createLockedDialogs } from '../privacy/dialogs.ts';
 import { createLeakCheck } from '../privacy/leak-check.ts';
 import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
@@ -48,6 +49,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   });
   const platform: Platform = {
     ...given,
+    ...createLockedDialogs(given, () => foundation.lock),
     send(event, payload) {
       // While the app is locked, batches go on.
       if (event === 'batch.job') batches.update(payload as EventPayload<'batch.job'>);

@@ -41,6 +41,7 @@ export const commands = {
     palette: 'Show shortcuts',
     synonyms: 'help keyboard keys',
   },
+  preferences: { scope: 'everywhere', keys: ['Ctrl ,'], label: 'Go to Settings', menu: 'Settings…' },
   hide: { scope: 'everywhere', keys: ['Esc'], label: 'Hide cleartext or close panel' },
   search: { scope: 'page', keys: ['Ctrl F'], label: 'Go to the page’s search field' },
   reveal: { scope: 'lookup', keys: ['Ctrl Shift C'], label: 'Reveal, or hide again' },

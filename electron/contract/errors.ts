@@ -164,6 +164,20 @@ export const failureCodes = [
 
 export type FailureCode = (typeof failureCodes)[number];
 
+/** The same value under the same policy would be refused again. */
+const permanent: readonly string[] = [
+  'service.value-invalid',
+  'service.value-too-long',
+  'service.token-invalid',
+  'service.invalid-input',
+  'service.too-large',
+  'service.refused',
+] satisfies FailureCode[];
+
+/** Whether a second try can help: where the service had trouble, or did not say why. */
+export const isRetriable = (code: string): boolean =>
+  !code.startsWith('row.') && !code.startsWith('value.') && !permanent.includes(code);
+
 /** What crosses the bridge when something did not work: codes, names and numbers. Never a value, header or body. */
 export const failureSchema = z.strictObject({
   code: z.enum(failureCodes),

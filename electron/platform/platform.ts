@@ -16,9 +16,14 @@ export type AwaySignal =
 /** Answers one call of the window. `sender` is null when the platform can't tell who asked. */
 export type Router = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
 
-/** What the system asks the app to open. A file is one for `droppedFile`. */
+/**
+ * What the system asks the app to open. A file is one for `droppedFile`; `others` counts those that were named with it. A
+ * batch is that of a notification.
+ */
 export type Opening =
-  { readonly kind: 'file'; readonly reference: string } | { readonly kind: 'link'; readonly address: string };
+  | { readonly kind: 'file'; readonly reference: string; readonly others: number }
+  | { readonly kind: 'link'; readonly address: string }
+  | { readonly kind: 'batch'; readonly jobId: string };
 
 /** What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, or one of our own in JSON. */
 export type FileKind = 'table' | 'certificate' | 'profile' | 'connections';
@@ -46,8 +51,16 @@ export interface PlatformClipboard {
   readonly focus?: WindowFocus | undefined;
 }
 
+/** Dialogs of the system that ask a person for a file. */
+export interface Dialogs {
+  /** Asks for a file to read. Absolute path, or null when the person changed their mind. */
+  chooseFile(kind: FileKind): Promise<string | null>;
+  /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
+  chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
+}
+
 /** Everything the operating system gives. */
-export interface Platform {
+export interface Platform extends Dialogs {
   readonly version: string;
   /** Per-user folder for settings, audit and jobs; exists, 0700. */
   readonly home: string;
@@ -62,10 +75,6 @@ export interface Platform {
   openWindow(): Promise<void>;
   send<E extends EventName>(event: E, payload: EventPayload<E>): void;
 
-  /** Asks for a file to read. Absolute path, or null when the person changed their mind. */
-  chooseFile(kind: FileKind): Promise<string | null>;
-  /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */
-  chooseTarget(suggestion: { name: string; beside: string | null }): Promise<string | null>;
   /**
    * The absolute path behind the reference the preload made of a dropped File; null if there is none, or not one that
    * may be opened so.
@@ -92,8 +101,10 @@ export interface Platform {
    * sleep by itself; its screen may.
    */
   showProgress(share: number | 'unknown' | null): void;
-  /** Shown by the system while the window is not in front; a click brings it there. */
-  notify(notification: { readonly title: string; readonly body: string }): void;
+  /** The person's own, such as `de-DE`, once the app is ready: counts outside of the window are written with it. */
+  locale(): string;
+  /** Shown by the system while the window is not in front; a click brings it there and opens the batch. */
+  notify(notification: { readonly title: string; readonly body: string; readonly jobId: string }): void;
   /** Best effort: keeps the window out of screenshots and screen sharing while cleartext shows. */
   protectContent(on: boolean): void;
   /** Ends the process of the window's page, whatever that does; `renderer-gone` follows, then the page is loaded again. */

@@ -1,31 +1,60 @@
-import { done, type Outcome } from '../contract/errors.ts';
+import { done, type FailureCode, type Outcome } from '../contract/errors.ts';
 import type { FailedRequest } from '../contract/models/report.ts';
 import { isObject, unexpectedAnswer } from '../service/answers.ts';
-import type { ReportingProfile } from '../service/profile.ts';
+import { meaningOf, type ErrorMeaning, type ServiceProfile } from '../service/profile.ts';
 import { countOf, firstOf, listIn, otherMembers, textOf } from './portal.ts';
 
 /** The records of a QueryLastFailedRequests answer, in its order; members the profile doesn't list as they came. */
 export function readFailedRequests(
   json: unknown,
-  profile: ReportingProfile['failures'],
+  profile: Pick<ServiceProfile, 'reporting' | 'errorCodes' | 'elementCodes'>,
 ): Outcome<FailedRequest[]> {
-  const records = listIn(json, profile.lists);
+  const members = profile.reporting.failures;
+  const records = listIn(json, members.lists);
   if (records === null) return unexpectedAnswer(json);
   const failures: FailedRequest[] = [];
   for (const record of records.slice(0, 100)) {
     if (!isObject(record)) return unexpectedAnswer(record);
-    const { at, operation, definition, status, code, requestId } = profile;
+    const { at, operation, definition, status, code, requestId } = members;
+    const about = { status: countOf(firstOf(record, status)), code: textOf(firstOf(record, code)) };
     failures.push({
       at: instantOf(firstOf(record, at)),
       operation: textOf(firstOf(record, operation)),
       definition: textOf(firstOf(record, definition)),
-      status: countOf(firstOf(record, status)),
-      code: textOf(firstOf(record, code)),
+      ...about,
+      reason: reasonOf(profile, about),
       requestId: textOf(firstOf(record, requestId)),
       more: otherMembers(record, [at, operation, definition, status, code, requestId]),
     });
   }
   return done(failures);
+}
+
+const reasons: Readonly<Record<ErrorMeaning, FailureCode | null>> = {
+  credentials: 'service.credentials',
+  keyExpired: 'service.key-expired',
+  keyRevoked: 'service.key-revoked',
+  policyRevoked: 'service.policy-revoked',
+  notGranted: 'service.refused',
+  definitionDisabled: 'service.definition-disabled',
+  quota: 'service.quota',
+  // A session that has ended is no reason: it is opened again.
+  session: null,
+};
+
+/** By the codes of the service profile; where it has none of this name, by the status. */
+function reasonOf(
+  { errorCodes, elementCodes }: Pick<ServiceProfile, 'errorCodes' | 'elementCodes'>,
+  { code, status }: Pick<FailedRequest, 'code' | 'status'>,
+): FailureCode | null {
+  const meaning = meaningOf({ errorCodes }, code);
+  if (meaning !== null) return reasons[meaning];
+  if (elementCodes.tokenInvalid.includes(code)) return 'service.token-invalid';
+  if (elementCodes.valueInvalid.includes(code)) return 'service.value-invalid';
+  if (elementCodes.valueTooLong.includes(code)) return 'service.value-too-long';
+  if (status === 404) return 'service.not-found';
+  if (status === 429) return 'service.busy';
+  return status !== null && status >= 500 ? 'service.failing' : null;
 }
 
 /** A date as text, without a zone in UTC, or a number of seconds or milliseconds; what is neither stays as it came. */

@@ -188,8 +188,8 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
     'reports.failures': async ({ max }) => {
       const reported = await options.active();
       if (!reported.ok) return reported;
-      const profile = reported.value.profile.reporting.failures;
-      const { method, path, request } = profile;
+      const { profile } = reported.value;
+      const { method, path, request } = profile.reporting.failures;
       const { accountId, tenantId, name } = reported.value.connection;
       const operation = 'QueryLastFailedRequests';
       const body = { [request.accountId]: accountId, [request.tenantId]: tenantId, [request.max]: max };

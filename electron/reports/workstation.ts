@@ -1,9 +1,11 @@
+import { isRetriable } from '../contract/errors.ts';
 import type { AuditEntry } from '../contract/models/activity.ts';
 import type { MetricsQuery, MetricsRow, Workstation } from '../contract/models/report.ts';
 import { operationNames } from '../service/operations.ts';
 import { dayOf, previousPeriod, sumsOf } from './period.ts';
 
 type Counted = Omit<Workstation, 'reportId'>;
+type Refusal = Workstation['refusals'][number];
 
 /** Lines of requests to the service carry the operation's name; all other lines are acts in the app. */
 const requests = new Set<string>(operationNames);
@@ -13,6 +15,10 @@ const cleartextActs: Record<string, 'reveals' | 'copies' | 'exports'> = {
   Copy: 'copies',
   Export: 'exports',
 };
+
+/** As many as the report has room for; the last one gathers what finds none. */
+const maxRefusals = 1_000;
+const others = { code: '', operation: '', definition: null, policy: null };
 
 /**
  * The workstation's own numbers, from the lines of its audit log, oldest first: the same shape as the account's, and
@@ -54,10 +60,9 @@ export async function countWorkstation(
 class Counts {
   readonly #query: MetricsQuery;
   readonly #rows = new Map<string, MetricsRow>();
-  readonly #refusals = new Map<string, Workstation['refusals'][number]>();
+  readonly #refusals = new Map<string, Refusal>();
   readonly #cases = new Map<string, Workstation['cases'][number]>();
   #values = 0;
-  #valuesFailed = 0;
 
   constructor(query: MetricsQuery) {
     this.#query = query;
@@ -97,31 +102,33 @@ class Counts {
     if (end?.phase === 'ok') {
       this.#values += values;
       for (const [code, count] of Object.entries(end.refused ?? {})) {
-        this.#valuesFailed += count;
-        this.#addRefusal(entry, { ...end, code }, count);
+        this.#addRefusal(entry, { ...end, code }, { values: count, requests: 0 });
       }
     }
     if (!isFailed) return;
-    // What failed otherwise is sent again, and may succeed then.
-    if (end.code === 'service.refused') {
-      this.#values += values;
-      this.#valuesFailed += values;
-    }
-    this.#addRefusal(entry, end, 1);
+    // The values of other failures are sent again, and counted then.
+    const refused = isRetriable(end.code ?? '') ? 0 : values;
+    this.#values += refused;
+    this.#addRefusal(entry, end, { values: refused, requests: 1 });
   }
 
-  /** `times`: values where they were refused one by one, else requests. */
-  #addRefusal(entry: AuditEntry, end: AuditEntry, times: number): void {
+  #addRefusal(entry: AuditEntry, end: AuditEntry, more: Pick<Refusal, 'values' | 'requests'>): void {
     const about = {
       code: (end.code ?? '').slice(0, 200),
       operation: entry.action,
       definition: entry.definition?.slice(0, 200) ?? null,
       policy: entry.policy?.slice(0, 200) ?? null,
     };
-    const key = JSON.stringify(about);
-    const known = this.#refusals.get(key);
-    if (known !== undefined) this.#refusals.set(key, { ...known, count: known.count + times, last: end.at });
-    else if (this.#refusals.size < 1_000) this.#refusals.set(key, { ...about, count: times, last: end.at });
+    const named = JSON.stringify(about);
+    const hasPlace = this.#refusals.has(named) || this.#refusals.size < maxRefusals - 1;
+    const key = hasPlace ? named : '';
+    const known = this.#refusals.get(key) ?? { ...(hasPlace ? about : others), values: 0, requests: 0 };
+    this.#refusals.set(key, {
+      ...known,
+      values: known.values + more.values,
+      requests: known.requests + more.requests,
+      last: end.at,
+    });
   }
 
   #addCase(entry: AuditEntry, end: AuditEntry | null, seen: 'reveals' | 'copies' | 'exports'): void {
@@ -142,12 +149,15 @@ class Counts {
     'rows' | 'requests' | 'failed' | 'values' | 'valuesFailed' | 'refusals' | 'cases'
   > {
     const rows = [...this.#rows.values()];
+    const refusals = [...this.#refusals.values()].sort(
+      (one, other) => other.values - one.values || other.requests - one.requests,
+    );
     return {
       rows,
       ...sumsOf(rows),
       values: this.#values,
-      valuesFailed: this.#valuesFailed,
-      refusals: [...this.#refusals.values()].sort((one, other) => other.count - one.count),
+      valuesFailed: refusals.reduce((sum, { values }) => sum + values, 0),
+      refusals,
       cases: [...this.#cases.values()].sort((one, other) => other.last.localeCompare(one.last)),
     };
   }

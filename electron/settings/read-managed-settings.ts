@@ -3,13 +3,13 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { z } from 'zod';
 import { done, type Outcome } from '../contract/errors.ts';
 import { readProfile } from '../service/profile.ts';
 import type { Deployment } from '../contract/models/deployment.ts';
 import { managedSettings, type ManagedName, type ManagedSettings } from '../contract/models/app.ts';
 import { readSmallFile } from '../storage/read-small-file.ts';
 import { parseDeployment } from './parse-deployment.ts';
+import { policyFlaws } from './policy-flaws.ts';
 import { maxProvidedBytes, readTrustedFile, type Administrator } from './trusted-file.ts';
 
 /** A sentence to stop with: what an administrator fixed is never left out because it can't be read. */
@@ -23,7 +23,20 @@ export type ManagedResult =
       /** Text of the service profile for all connections, valid; null where the administrator has none. */
       readonly profile: string | null;
     }
-  | { readonly ok: false; readonly sentence: string };
+  | {
+      readonly ok: false;
+      readonly sentence: string;
+      readonly source: string;
+      /** All that is wrong in it, in words. */
+      readonly flaws: readonly string[];
+    };
+
+/** What stands in one source, and what is wrong with it. */
+export interface CheckedPolicy {
+  readonly source: string;
+  readonly managed: ManagedSettings;
+  readonly flaws: readonly string[];
+}
 
 export interface ManagedOptions extends Administrator {
   /** Folder of the administrator's files. */
@@ -86,16 +99,16 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
   const names: string[] = [];
   for (const source of sources) {
     if (source === null) continue;
-    if ('reason' in source) return stop(source.name, source.reason);
+    if ('reason' in source) return stop(source.name, [source.reason]);
     const checked = managedSettings.safeParse(source.value);
-    if (!checked.success) return stop(source.name, firstFlaw(checked.error));
+    if (!checked.success) return stop(source.name, policyFlaws(checked.error));
     managed = { ...managed, ...checked.data };
     names.push(source.name);
   }
   const provided = await readProvided(options, connectionsFile, parseDeployment);
-  if (provided !== null && 'reason' in provided) return stop(provided.name, provided.reason);
+  if (provided !== null && 'reason' in provided) return stop(provided.name, [provided.reason]);
   const profile = await readProvided(options, profileFile, parseProfile);
-  if (profile !== null && 'reason' in profile) return stop(profile.name, profile.reason);
+  if (profile !== null && 'reason' in profile) return stop(profile.name, [profile.reason]);
   return {
     ok: true,
     managed,
@@ -107,18 +120,12 @@ export async function readManagedSettings(options: ManagedOptions): Promise<Mana
 
 type Source = { readonly name: string; readonly value: unknown } | { name: string; reason: string } | null;
 
-const stop = (name: string, reason: string): ManagedResult => ({
+const stop = (source: string, flaws: readonly string[]): ManagedResult => ({
   ok: false,
-  sentence: `The settings of your administrator can’t be used: ${name}: ${reason}. Tell the administrator.`,
+  sentence: `The settings of your administrator can’t be used: ${source}: ${flaws.join('; ')}. Tell the administrator.`,
+  source,
+  flaws,
 });
-
-/** The first thing that is wrong, by its member's name. Of an enum and a number the message says what may be. */
-function firstFlaw(error: z.ZodError): string {
-  const [issue] = error.issues;
-  if (issue?.code === 'unrecognized_keys') return `unknown member ${issue.keys[0] ?? ''}`;
-  const place = issue?.path.join('.') ?? '';
-  return place === '' ? 'not an object' : `${place}: ${issue?.message ?? 'wrong'}`;
-}
 
 /** A file of the administrator's beside the policy; on Windows, which has no such folder, beside the program. */
 async function readProvided<T>(
@@ -153,14 +160,35 @@ async function readPolicyFile(options: ManagedOptions): Promise<Source> {
   const file = await readTrustedFile(name, options);
   if (file.kind === 'missing') return null;
   if (file.kind !== 'read') return { name, reason: file.reason };
+  const value = parsePolicy(file.bytes);
+  return value === null ? { name, reason: notJson } : { name, value };
+}
+
+const notJson = 'it is not JSON';
+
+/** `$schema` is what an editor takes its help from. Null where it is not JSON. */
+function parsePolicy(bytes: Uint8Array): unknown {
   try {
-    return {
-      name,
-      value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file.bytes)) as unknown,
-    };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const value = JSON.parse(text) as unknown;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+    return Object.fromEntries(Object.entries(value).filter(([key]) => key !== '$schema'));
   } catch {
-    return { name, reason: 'it is not JSON' };
+    return null;
   }
+}
+
+/** A policy.json that is not in force: whoever owns it. */
+export async function readPolicyFileAt(source: string): Promise<CheckedPolicy> {
+  const file = await readSmallFile(source, { maxBytes: maxProvidedBytes });
+  if (file.kind !== 'read')
+    return { source, managed: {}, flaws: [file.kind === 'missing' ? 'there is no such file' : file.reason] };
+  const value = parsePolicy(file.bytes);
+  if (value === null) return { source, managed: {}, flaws: [notJson] };
+  const checked = managedSettings.safeParse(value);
+  return checked.success
+    ? { source, managed: checked.data, flaws: [] }
+    : { source, managed: {}, flaws: policyFlaws(checked.error) };
 }
 
 /**

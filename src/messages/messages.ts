@@ -42,6 +42,13 @@ export const isFailureCode = (code: string): code is FailureCode => Object.hasOw
 export const removedPartialsNotice = (names: readonly string[]): string =>
   `Tokendesk ended while it wrote ${names.join(', ')}: what was written so far has been removed. Export it again.`;
 
+/** What a person is told who opened several files at once; empty with one. */
+export function otherFilesNotice(others: number): string {
+  if (others === 0) return '';
+  const rest = others === 1 ? 'The other one was' : `The other ${others} were`;
+  return `Tokendesk opens one file at a time. ${rest} not opened: open them one after another.`;
+}
+
 /** What a person is told after a start with a settings file that could not be used as it was. */
 export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
   const asItWas = `The file as it was is saved as ${keptAs}.`;

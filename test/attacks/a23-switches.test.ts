@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusedSwitch, verifierArguments } from '../../electron/platform/denials.ts';
+import { refusedSwitch, verifierArguments } from '../../electron/platform/command-line.ts';
 
 /* Whoever starts the packaged app gives it a switch of Chromium's that takes a protection away. */
 

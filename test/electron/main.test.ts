@@ -495,8 +495,8 @@ describe.skipIf(process.platform !== 'linux')('packaged', () => {
     });
     const [, name = ''] = /^--([^=]*)/.exec(given) ?? [];
     expect(ended).toEqual({
-      ...{ code: 1, signal: null, stdout: '', left: [] },
-      stderr: `Tokendesk does not start with --${name}.\n`,
+      ...{ code: 2, signal: null, stdout: '', left: [] },
+      stderr: `Tokendesk does not start with --${name}. tokendesk --help lists what it starts with.\n`,
     });
     expect([fs.existsSync(home), fs.existsSync(`${browser}.started`)]).toEqual([false, false]);
   });

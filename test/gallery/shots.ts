@@ -395,6 +395,16 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'reports-last-month',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Reports');
+      await page.getByRole('button', { name: /^Dates/ }).click();
+      await page.getByRole('button', { name: 'Last month' }).click();
+      await page.getByText(/reasons for these days can’t be told/).waitFor();
+    },
+  },
+  {
     name: 'reports-workstation',
     scene: 'production',
     steps: async (page) => {

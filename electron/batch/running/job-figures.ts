@@ -1,7 +1,6 @@
-import type { FailureCode } from '../../contract/errors.ts';
+import { isRetriable, type FailureCode } from '../../contract/errors.ts';
 import type { FailureGroup, Job } from '../../contract/models/batch.ts';
 import type { JournalEntry } from '../storing/journal.ts';
-import { isRetriable } from '../storing/results.ts';
 
 /** What the journal says of a job besides its tally. */
 export type JobFigures = Pick<Job, 'values' | 'failures' | 'valueless'>;

@@ -1,5 +1,5 @@
 import { cleartext, type Cleartext } from '../../util/cleartext.ts';
-import { failureCodes, type FailureCode } from '../../contract/errors.ts';
+import { failureCodes, isRetriable, type FailureCode } from '../../contract/errors.ts';
 import type { Tally } from '../../contract/models/batch.ts';
 import type { CellState } from '../../contract/models/rows.ts';
 
@@ -212,20 +212,6 @@ export function withoutPending(
   });
   return { ...results, flaws: flawed, columns };
 }
-
-/** The same value under the same policy would be refused again. */
-const permanent: readonly FailureCode[] = [
-  'service.value-invalid',
-  'service.value-too-long',
-  'service.token-invalid',
-  'service.invalid-input',
-  'service.too-large',
-  'service.refused',
-];
-
-/** Whether a second try can help: where the service had trouble, or did not say why. */
-export const isRetriable = (code: FailureCode): boolean =>
-  !code.startsWith('row.') && !code.startsWith('value.') && !permanent.includes(code);
 
 /**
  * Which failed values are tried again: those with one code, with null all where a retry may help, and with `refused` all

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { failureSchema } from '../errors.ts';
+import { failureCodes, failureSchema } from '../errors.ts';
 import { auditEntry } from './activity.ts';
 import { count, id, instant } from './fields.ts';
 
@@ -69,14 +69,17 @@ export const workstation = figures.extend({
   /** Values that were answered, and those that were refused among them: one by one, or with their request. */
   values: count,
   valuesFailed: count,
+  /** Their `values` add up to `valuesFailed`, their `requests` to `failed`: the list never disagrees with the totals. */
   refusals: z
     .array(
       z.strictObject({
+        /** Empty in the last one of a thousand, which gathers all further ones. */
         code: shortText,
         operation: shortText,
         definition: shortText.nullable(),
         policy: shortText.nullable(),
-        count,
+        values: count,
+        requests: count,
         last: instant,
       }),
     )
@@ -158,6 +161,8 @@ export const failedRequest = z.strictObject({
   definition: shortText,
   status: z.int().nullable(),
   code: shortText,
+  /** What the service's code or status means here, where that is known. */
+  reason: z.enum(failureCodes).nullable(),
   requestId: shortText,
   more,
 });

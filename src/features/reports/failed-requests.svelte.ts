@@ -9,7 +9,9 @@ import {
   type SingleOperation,
 } from '../../../electron/contract/operations.ts';
 import type { Api } from '../../lib/api.ts';
-import { noDefinition } from './labels.ts';
+import { formatCount, formatUnits } from '../../lib/format.ts';
+import type { Range } from './dates.ts';
+import { noDefinition, reasonText } from './labels.ts';
 
 /** A part of a chart: days, a definition or an operation. What is absent is not asked for. */
 export interface ChartPart {
@@ -18,18 +20,30 @@ export interface ChartPart {
   readonly days?: { readonly from: string; readonly to: string };
   readonly definition?: string;
   readonly operation?: string;
+  /** As a person reads it. */
+  readonly reason?: string;
 }
 
-function isOf({ at, definition, operation }: FailedRequest, pick: ChartPart): boolean {
+const definitionOf = ({ definition }: FailedRequest): string =>
+  definition === '' ? noDefinition : definition;
+
+function isIn({ at }: FailedRequest, { from, to }: Range): boolean {
   const day = at.slice(0, 10);
+  return day >= from && day <= to;
+}
+
+function isOf(failure: FailedRequest, pick: ChartPart): boolean {
   return (
-    (pick.days === undefined || (day >= pick.days.from && day <= pick.days.to)) &&
-    (pick.definition === undefined || (definition === '' ? noDefinition : definition) === pick.definition) &&
-    (pick.operation === undefined || operation === pick.operation)
+    (pick.days === undefined || isIn(failure, pick.days)) &&
+    (pick.definition === undefined || definitionOf(failure) === pick.definition) &&
+    (pick.operation === undefined || failure.operation === pick.operation) &&
+    (pick.reason === undefined || reasonText(failure) === pick.reason)
   );
 }
 
-/** The account's most recent failed requests, the filter over them, and the one whose detail is open. */
+const hasTime = ({ at }: FailedRequest): boolean => !Number.isNaN(Date.parse(at));
+
+/** The account's most recent failed requests of the chosen days, the filter over them, and the one whose detail is open. */
 export class FailedRequestsView {
   max = $state(15);
   list = $state.raw<FailedRequests | null>(null);
@@ -45,25 +59,38 @@ export class FailedRequestsView {
   message = $state('');
   copyFailure = $state.raw<Failure | null>(null);
   readonly #api: Api;
+  readonly #range: () => Range;
   #turn = 0;
 
-  /** Each with its index in the answer, by which the main process finds it again. */
+  /** Those of the days. Each with its index in the answer, by which the main process finds it again. */
+  ofDays = $derived.by(() =>
+    (this.list?.failures ?? [])
+      .map((failure, index) => ({ index, failure }))
+      .filter(({ failure }) => isIn(failure, this.#range())),
+  );
+  /** Those whose time can't be read: of which days they are is not known, so they are listed with those of any. */
+  undated = $derived.by(() =>
+    (this.list?.failures ?? [])
+      .map((failure, index) => ({ index, failure }))
+      .filter(({ failure }) => !hasTime(failure)),
+  );
+  reasons = $derived.by(() => reasonsOf(this.ofDays.map(({ failure }) => failure)));
   shown = $derived.by((): { index: number; failure: FailedRequest }[] => {
     const query = this.search.trim().toLowerCase();
-    return (this.list?.failures ?? [])
-      .map((failure, index) => ({ index, failure }))
+    return [...this.ofDays, ...this.undated]
       .filter(({ failure }) => this.pick === null || isOf(failure, this.pick))
       .filter(({ failure }) => this.status === '' || String(failure.status) === this.status)
       .filter(({ failure }) => query === '' || textOf(failure).includes(query));
   });
   statuses = $derived.by(() => {
-    const all = (this.list?.failures ?? []).map(({ status }) => String(status)).sort();
+    const all = [...this.ofDays, ...this.undated].map(({ failure }) => String(failure.status)).sort();
     return all.filter((status, index) => status !== all[index - 1]);
   });
   open = $derived.by(() => this.shown.find(({ index }) => index === this.chosen) ?? null);
 
-  constructor(api: Api) {
+  constructor(api: Api, range: () => Range) {
     this.#api = api;
+    this.#range = range;
   }
 
   async load(): Promise<void> {
@@ -87,13 +114,6 @@ export class FailedRequestsView {
   async chooseMax(max: number): Promise<void> {
     this.max = max;
     await this.load();
-  }
-
-  /** Shows the requests with this code, and the first of them in detail. */
-  filterBy(code: string): void {
-    this.status = '';
-    this.search = code;
-    this.choose(this.shown[0]?.index ?? null);
   }
 
   /** Shows the failures of a part of the chart, and the first of them in detail; null shows all again. */
@@ -145,8 +165,51 @@ export class FailedRequestsView {
 const isSame = (a: FailedRequest, b: FailedRequest): boolean =>
   a.requestId === b.requestId && a.at === b.at && a.operation === b.operation;
 
-function textOf({ at, operation, definition, status, code, requestId, more }: FailedRequest): string {
-  return [at, operation, definition, status ?? '', code, requestId, ...Object.values(more)]
+/** How often each definition failed for each reason, the most frequent first. */
+function reasonsOf(failures: readonly FailedRequest[]) {
+  const groups = new Map<string, { definition: string; reason: string; count: number }>();
+  for (const failure of failures) {
+    const about = { definition: definitionOf(failure), reason: reasonText(failure) };
+    const key = JSON.stringify(about);
+    groups.set(key, { ...about, count: (groups.get(key)?.count ?? 0) + 1 });
+  }
+  return [...groups.values()].sort((one, other) => other.count - one.count);
+}
+
+/**
+ * What the list is of the days that are shown: the service keeps the most recent failures only, so it can hold few or
+ * none of them. `failed` is the count of the figures, null where the service reports none.
+ */
+export function coverageText(
+  view: Pick<FailedRequestsView, 'ofDays' | 'undated' | 'list' | 'max'>,
+  failed: number | null,
+): string {
+  const all = view.list?.failures.length ?? 0;
+  const listed = view.ofDays.length;
+  const undated =
+    view.undated.length === 0 ? '' : ` The time of ${formatCount(view.undated.length)} can’t be read.`;
+  if (listed === 0) {
+    if (failed === 0) return `Nothing failed in these days.${undated}`;
+    const none = `None of the ${formatUnits(all, 'most recent failure')} is from these days.`;
+    if (all >= view.max && view.max < 100) return `${none}${undated}`;
+    return `${none} The service lists no older ones: the reasons for these days can’t be told.${undated}`;
+  }
+  const of = failed === null || failed <= listed ? '' : ` of ${formatCount(failed)}`;
+  return `${formatCount(listed)}${of} that failed in these days.${undated}`;
+}
+
+function textOf(failure: FailedRequest): string {
+  const { at, operation, definition, status, code, requestId, more } = failure;
+  return [
+    at,
+    operation,
+    definition,
+    status ?? '',
+    code,
+    reasonText(failure),
+    requestId,
+    ...Object.values(more),
+  ]
     .join(' ')
     .toLowerCase();
 }
@@ -167,7 +230,7 @@ export function failureHelp({ status, operation }: Pick<FailedRequest, 'status' 
     case 400:
       return {
         meaning: '400, “<field name> is invalid”: the information provided is wrong or incomplete.',
-        advice: 'Correct the field that the code names. Often the value is not a token of this definition.',
+        advice: 'Correct what was sent. Often the value is not a token of this definition.',
       };
     case 401:
       return {

@@ -1,4 +1,4 @@
-import type { Grouping, MetricsRow } from '../../../electron/contract/models/report.ts';
+import type { FailedRequest, Grouping, MetricsRow } from '../../../electron/contract/models/report.ts';
 import { formatPercent } from '../../lib/format.ts';
 import { isFailureCode, reasonFor } from '../../messages/messages.ts';
 
@@ -13,7 +13,15 @@ export const groupings: { value: Grouping; label: string }[] = [
 ];
 
 /** A sentence for a code of this app; a code of the service is shown as it is. */
-export const codeText = (code: string): string => (isFailureCode(code) ? reasonFor(code) : code);
+export const codeText = (code: string): string =>
+  code === '' ? 'Other reasons' : isFailureCode(code) ? reasonFor(code) : code;
+
+/** Why a request failed, in words where the code is known. */
+export function reasonText({ reason, code, status }: FailedRequest): string {
+  if (reason !== null) return reasonFor(reason);
+  if (code !== '') return code;
+  return status === null ? 'No status' : `Status ${status}`;
+}
 
 /** Never 100 % if anything failed. */
 export function formatRate(requests: number, failed: number | null): string {
@@ -32,7 +40,7 @@ export function changeOf(now: number | null, before: number | null | undefined):
   if (now === null || before === null || before === undefined) return null;
   if (now === before) return { text: 'no change', direction: 'same' };
   const direction = now > before ? 'up' : 'down';
-  if (before === 0) return { text: 'no earlier data', direction };
+  if (before === 0) return { text: 'No earlier data', direction: 'same' };
   const share = Math.abs((now - before) / before);
   return { text: share < 0.001 ? `under ${formatPercent(0.001)}` : formatPercent(share), direction };
 }

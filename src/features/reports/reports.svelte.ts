@@ -162,7 +162,7 @@ export class ReportsController {
       now: now(),
       fetch: (query) => api.call('reports.workstation', query),
     });
-    this.failures = new FailedRequestsView(api);
+    this.failures = new FailedRequestsView(api, () => this.account.range);
     this.access = new AccessView(api, now());
   }
 

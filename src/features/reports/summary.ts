@@ -1,9 +1,4 @@
-import type {
-  FailedRequest,
-  Figures,
-  MetricsRow,
-  Workstation,
-} from '../../../electron/contract/models/report.ts';
+import type { Figures, MetricsRow, Workstation } from '../../../electron/contract/models/report.ts';
 import { formatCount, formatPercent } from '../../lib/format.ts';
 import { formatDay } from './dates.ts';
 
@@ -49,14 +44,4 @@ export function headlineOf(
       ? ''
       : `, after ${formatPercent(previous.failed / previous.requests)} in the period before`;
   return `${formatCount(failed)} of ${formatCount(requests)} requests failed: ${formatPercent(failed / requests)}${before}.`;
-}
-
-/** The codes of the latest failed requests, the most frequent first. */
-export function codesOf(failures: readonly FailedRequest[]): { code: string; count: number }[] {
-  const counts = new Map<string, number>();
-  for (const { code } of failures) if (code !== '') counts.set(code, (counts.get(code) ?? 0) + 1);
-  return [...counts]
-    .map(([code, count]) => ({ code, count }))
-    .sort((one, other) => other.count - one.count || one.code.localeCompare(other.code))
-    .slice(0, 3);
 }

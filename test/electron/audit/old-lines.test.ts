@@ -72,10 +72,10 @@ test('reports of a log of version 1 are what version 1 answered, and those of th
     ['BatchDetokenize', 1, 0],
     ['Detokenize', 3, 1],
   ]);
-  expect(reports.refusals.map(({ code, count }) => [code, count])).toEqual([
-    ['service.token-invalid', 430],
-    ['service.element-refused', 20],
-    ['service.refused', 1],
+  expect(reports.refusals.map(({ code, values, requests }) => [code, values, requests])).toEqual([
+    ['service.token-invalid', 430, 0],
+    ['service.element-refused', 20, 0],
+    ['service.refused', 1, 1],
   ]);
   expect(reports.cases).toEqual([
     { caseReference: 'D-1', reveals: 2, copies: 1, exports: 2, rows: 81, last: '' },

@@ -186,9 +186,9 @@ describe.skipIf(process.platform !== 'linux' || browser === null)('the packed ap
       const refused = await run([given, `--user-data-dir=${untouched}`]);
       const name = given.replace(/^-+/, '').replace(/=.*/, '');
       expect(refused).toEqual({
-        code: 1,
+        code: 2,
         stdout: '',
-        stderr: `Tokendesk does not start with --${name}.\n`,
+        stderr: `Tokendesk does not start with --${name}. tokendesk --help lists what it starts with.\n`,
         hadBrowser: false,
       });
       expect(fs.existsSync(untouched)).toBe(false);

@@ -67,6 +67,7 @@ function platformOn(os: NodeJS.Platform) {
   const app = Object.assign(new EventEmitter(), {
     isPackaged: false,
     getVersion: () => '1.2.3',
+    getLocale: () => 'de-DE',
     getAppPath: () => '/the/app',
     getPath: (name: string) => (name === 'userData' ? home : `/the/${name}`),
     commandLine: { getSwitchValue: () => '' },
@@ -316,6 +317,19 @@ describe('dialogs', () => {
     expect(asked.dialogs.map(({ defaultPath }) => defaultPath)).toEqual([undefined, undefined, '/files']);
   });
 
+  test('that save name the kind of file, and begin where the last one was saved', async () => {
+    const { platform, asked } = platformOn('linux');
+    asked.save = { canceled: false, filePath: '/reports/chart.png' };
+    await platform.chooseTarget({ name: 'chart.png', beside: null });
+    await platform.chooseTarget({ name: 'evidence.json', beside: null });
+    await platform.chooseTarget({ name: 'out.csv', beside: '/files/cards.csv' });
+    expect(asked.dialogs).toMatchObject([
+      { defaultPath: '/the/downloads/chart.png', filters: [{ extensions: ['png'] }, { extensions: ['*'] }] },
+      { defaultPath: '/reports/evidence.json', filters: [{ extensions: ['json'] }, { extensions: ['*'] }] },
+      { defaultPath: '/files/out.csv', filters: [{ extensions: ['csv'] }, { extensions: ['*'] }] },
+    ]);
+  });
+
   test('leave no trace among the recent files', async () => {
     const { platform, asked } = platformOn('linux');
     await platform.chooseFile('table');
@@ -366,19 +380,22 @@ test('the progress of batches is in the taskbar, and the computer stays awake me
   }
 });
 
-test('a notification is shown unless the window is in front, and brings it there', async () => {
+test('a notification is shown unless the window is in front, brings it there and opens its batch', async () => {
   const { platform, asked, openWindow } = platformOn('linux');
   const window = await openWindow();
   const notification = { title: 'A batch is finished', body: '12 rows' };
+  const opened: unknown[] = [];
+  platform.onOpen((opening) => opened.push(opening));
   window.isFront = true;
-  platform.notify(notification);
+  platform.notify({ ...notification, jobId: 'job-1' });
   expect(asked.notifications).toEqual([]);
   window.isFront = false;
   window.isSmall = true;
-  platform.notify(notification);
+  platform.notify({ ...notification, jobId: 'job-1' });
   expect(asked.notifications.map(({ options }) => options)).toEqual([notification]);
   asked.notifications[0]?.emit('click');
   expect([window.isFront, window.isSmall]).toEqual([true, false]);
+  expect(opened).toEqual([{ kind: 'batch', jobId: 'job-1' }]);
 });
 
 test.each<[NodeJS.Platform, Record<string, string>]>([

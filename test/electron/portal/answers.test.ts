@@ -12,7 +12,8 @@ import { readProfile } from '../../../electron/service/profile.ts';
 import { shippedProfile } from '../../faults/client-side.ts';
 import { value } from '../../support/reports.ts';
 
-const { metrics, failures } = shippedProfile().reporting;
+const profile = shippedProfile();
+const { metrics } = profile.reporting;
 
 describe('an answer in another shape', () => {
   test.each([
@@ -54,10 +55,21 @@ describe('an answer in another shape', () => {
     const json = [
       { time: '2026-11-20T10:00:00', operation: 'Tokenize', body: '{"value":"4111 1111 1111 1111"}' },
     ];
-    const [record] = value(readFailedRequests(json, failures));
+    const [record] = value(readFailedRequests(json, profile));
     expect(record?.at).toBe('2026-11-20T10:00:00.000Z');
     expect(JSON.stringify(record)).not.toContain('4111 1111 1111 1111');
     expect(record?.more['body']).toContain('1111');
+  });
+
+  test('a failed request says in our words what its code or status means', () => {
+    const json = [
+      { code: 'OperationNotGranted', status: 403 },
+      { code: 'TokenInvalid', status: 400 },
+      { code: 'Unheard', status: 503 },
+      { code: 'Unheard', status: 400 },
+    ];
+    const reasons = value(readFailedRequests(json, profile)).map(({ reason }) => reason);
+    expect(reasons).toEqual(['service.refused', 'service.token-invalid', 'service.failing', null]);
   });
 
   test('whatever JSON comes, what is passed on fits the contract', () => {
@@ -66,7 +78,7 @@ describe('an answer in another shape', () => {
         for (const list of [json, [json], { metrics: json, requests: json }]) {
           const rows = readMetrics(list, metrics);
           if (rows.ok) for (const row of rows.value) metricsRow.parse(row);
-          const records = readFailedRequests(list, failures);
+          const records = readFailedRequests(list, profile);
           if (records.ok) for (const record of records.value) failedRequest.parse(record);
         }
       }),

@@ -55,16 +55,16 @@ describe('the policy file', () => {
 
   test.each([
     ['{"caseRequired": true', 'it is not JSON'],
-    ['[]', 'not an object'],
-    ['"caseRequired"', 'not an object'],
-    ['{"caseRequired": "yes"}', 'caseRequired: '],
-    ['{"lockAfterMinutes": 60}', 'lockAfterMinutes: '],
-    ['{"revealSeconds": 1}', 'revealSeconds: '],
-    ['{"cleartextExport": "sometimes"}', 'cleartextExport: '],
-    ['{"allowedHosts": ["https://a.example"]}', 'allowedHosts.0: '],
-    ['{"allowedHosts": ["*"]}', 'allowedHosts.0: '],
-    ['{"caseRequried": true}', 'unknown member caseRequried'],
-    ['{"maxRevealsPerDay": -1}', 'maxRevealsPerDay: '],
+    ['[]', 'it is not an object'],
+    ['"caseRequired"', 'it is not an object'],
+    ['{"caseRequired": "yes"}', 'caseRequired must be true or false'],
+    ['{"lockAfterMinutes": 60}', 'lockAfterMinutes must be a whole number from 1 to 15'],
+    ['{"revealSeconds": 1}', 'revealSeconds must be a whole number from 5 to 60'],
+    ['{"cleartextExport": "sometimes"}', 'cleartextExport must be "allowed" or "encrypted" or "forbidden"'],
+    ['{"allowedHosts": ["https://a.example"]}', 'allowedHosts, entry 1 must be a host in small letters'],
+    ['{"allowedHosts": ["*"]}', 'allowedHosts, entry 1 must be a host in small letters'],
+    ['{"caseRequried": true}', 'there is no setting caseRequried'],
+    ['{"maxRevealsPerDay": -1}', 'maxRevealsPerDay must be a whole number from 0 to 1000000000'],
     ['\ufffe{}', 'it is not JSON'],
   ])('with %s stops the app', async (text, reason) => {
     const sentence = await sentenceOf(policy(text).options);
@@ -204,7 +204,9 @@ describe('macOS', () => {
 
   test('preferences that can’t be read or have an unknown member stop the app', async () => {
     expect(await sentenceOf(mac({ 'app.tokendesk.plist': 'torn' }))).toContain('it is no property list');
-    expect(await sentenceOf(mac({ 'app.tokendesk.plist': '{"other":1}' }))).toContain('unknown member other');
+    expect(await sentenceOf(mac({ 'app.tokendesk.plist': '{"other":1}' }))).toContain(
+      'there is no setting other',
+    );
     const options = mac({ 'app.tokendesk.plist': '{}' });
     fs.chmodSync(path.join(options.managedPreferences, 'app.tokendesk.plist'), 0o666);
     expect(await sentenceOf(options)).toContain('can be written by others');
@@ -278,9 +280,9 @@ describe('Windows', () => {
     const broken = { ...options, run: () => Promise.reject(new Error('no reg.exe')) };
     expect(await sentenceOf(broken)).toContain('the registry can’t be read');
     const sentence = (values: string): Promise<string> => sentenceOf(windows(`${head}${values}\r\n`).options);
-    expect(await sentence('"other"=dword:00000001')).toContain('unknown member other');
-    expect(await sentence('"caseRequired"=hex(b):01')).toContain('caseRequired: ');
-    expect(await sentence('"caseRequired"=dword:00000002')).toContain('caseRequired: ');
+    expect(await sentence('"other"=dword:00000001')).toContain('there is no setting other');
+    expect(await sentence('"caseRequired"=hex(b):01')).toContain('caseRequired must be true or false');
+    expect(await sentence('"caseRequired"=dword:00000002')).toContain('caseRequired must be true or false');
     for (const line of [
       '@="x"',
       '[HKEY_LOCAL_MACHINE\\Software\\Policies\\Tokendesk\\More]',

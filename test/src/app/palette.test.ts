@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listCommands } from '../../../src/app/palette.ts';
 import type { PageId } from '../../../electron/contract/pages.ts';
-import { createControllers } from '../../../src/app/pages.ts';
+import { createControllers, titleOf } from '../../../src/app/pages.ts';
 import { LookupField } from '../../../src/features/lookup/lookup-field.svelte.ts';
 import * as data from '../support/fake-data.ts';
 import { openApp } from '../support/open-app.ts';
@@ -99,5 +99,15 @@ describe('what is pasted', () => {
     field.paste('d-20917');
     await list()[0]?.run();
     expect(app.caseReference).toBe('D-20917');
+  });
+});
+
+describe('the title of the window', () => {
+  it('is page, connection and environment; of a locked app neither', () => {
+    expect(titleOf('batch', { name: 'Acme', environment: 'production' })).toBe(
+      'Batch – Acme – PRODUCTION – Tokendesk',
+    );
+    expect(titleOf('lookup', null)).toBe('Lookup – Tokendesk');
+    expect(titleOf(null, null)).toBe('Tokendesk');
   });
 });

@@ -176,7 +176,7 @@ it('a rate is never 100 % while something failed', () => {
   expect(formatRate(0, 0)).toBe('–');
   expect(formatRate(10, null)).toBe('–');
   expect(changeOf(110, 100)).toEqual({ text: '10%', direction: 'up' });
-  expect(changeOf(5, 0)).toEqual({ text: 'no earlier data', direction: 'up' });
+  expect(changeOf(5, 0)).toEqual({ text: 'No earlier data', direction: 'same' });
   expect(changeOf(null, 3)).toBeNull();
 });
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Figures, MetricsRow } from '../../../electron/contract/models/report.ts';
-import { codesOf, headlineOf } from '../../../src/features/reports/summary.ts';
-import { failures } from '../support/fake-reports.ts';
+import { headlineOf } from '../../../src/features/reports/summary.ts';
 
 const row = (over: Partial<MetricsRow>): MetricsRow => ({
   day: null,
@@ -52,11 +51,4 @@ test('no failure, and failures that are not reported, are told apart', () => {
     '1,000 requests. The service does not report failures.',
   );
   expect(headlineOf(figures([]), label)).toBeNull();
-});
-
-test('the most frequent codes come first, three at most', () => {
-  const codes = codesOf(failures);
-  expect(codes.length).toBeLessThanOrEqual(3);
-  expect(codes.map(({ count }) => count)).toEqual(codes.map(({ count }) => count).toSorted((a, b) => b - a));
-  expect(codesOf([])).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { openApi } from '../../../src/lib/api.ts';
 import { AppStore } from '../../../src/lib/app-store.svelte.ts';
 import { ReportsController } from '../../../src/features/reports/reports.svelte.ts';
-import type { Retry } from '../../../src/features/reports/failed-requests.svelte.ts';
+import { coverageText, type Retry } from '../../../src/features/reports/failed-requests.svelte.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
@@ -154,6 +154,27 @@ describe('the failed requests', () => {
     expect(view.chosen).toBe(6);
     view.status = '400';
     expect(view.open).toBeNull();
+  });
+
+  it('are those of the days that are shown, and say how much of them they are', async () => {
+    const { controller } = await open();
+    await controller.show();
+    const view = controller.failures;
+    expect(view.ofDays).toHaveLength(6);
+    expect(coverageText(view, 412)).toBe('6 of 412 that failed in these days. The time of 1 can’t be read.');
+    expect(view.reasons).toContainEqual({
+      definition: 'card-number',
+      reason: 'The policy does not grant this',
+      count: 1,
+    });
+    await controller.account.chooseRange({ from: '2026-10-01', to: '2026-10-31' });
+    expect(view.shown.map(({ failure }) => failure.at)).toEqual(['yesterday']);
+    expect(view.reasons).toEqual([]);
+    expect(coverageText(view, 412)).toBe(
+      'None of the 7 most recent failures is from these days. The service lists no older ones: ' +
+        'the reasons for these days can’t be told. The time of 1 can’t be read.',
+    );
+    expect(coverageText(view, 0)).toMatch(/^Nothing failed in these days\./);
   });
 
   it('of a part of the chart are shown alone, the first of them in detail', async () => {

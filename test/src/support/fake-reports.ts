@@ -84,6 +84,7 @@ const failedRequest = (n: number, over: Partial<FailedRequest>): FailedRequest =
   definition: 'card-number',
   status: 403,
   code: 'OperationNotGranted',
+  reason: 'service.refused',
   requestId: `7f3a91c2-${String(n).padStart(4, '0')}`,
   more: { policy: 'mask-only' },
   ...over,
@@ -91,17 +92,41 @@ const failedRequest = (n: number, over: Partial<FailedRequest>): FailedRequest =
 
 export const failures: FailedRequest[] = [
   failedRequest(1, {}),
-  failedRequest(2, { operation: 'GetMasked', status: 400, code: 'TokenInvalid', definition: 'ssn' }),
-  failedRequest(3, { operation: 'BatchDetokenize', status: 429, code: 'TooManyRequests' }),
-  failedRequest(4, { operation: 'CreateSession', status: 401, code: 'InvalidCredentials', definition: '' }),
+  failedRequest(2, {
+    operation: 'GetMasked',
+    status: 400,
+    code: 'TokenInvalid',
+    reason: 'service.token-invalid',
+    definition: 'ssn',
+  }),
+  failedRequest(3, {
+    operation: 'BatchDetokenize',
+    status: 429,
+    code: 'TooManyRequests',
+    reason: 'service.busy',
+  }),
+  failedRequest(4, {
+    operation: 'CreateSession',
+    status: 401,
+    code: 'InvalidCredentials',
+    reason: 'service.credentials',
+    definition: '',
+  }),
   failedRequest(5, {
     operation: 'Rotate',
     status: 503,
     code: '',
+    reason: 'service.failing',
     more: { region: 'eu-1', phase: 'warming' },
   }),
-  failedRequest(6, { operation: 'Tokenize', status: 404, code: 'NotFound', definition: 'iban' }),
-  failedRequest(7, { operation: 'Translate', status: null, code: '', at: 'yesterday' }),
+  failedRequest(6, {
+    operation: 'Tokenize',
+    status: 404,
+    code: 'NotFound',
+    reason: 'service.not-found',
+    definition: 'iban',
+  }),
+  failedRequest(7, { operation: 'Translate', status: null, code: '', reason: null, at: 'yesterday' }),
 ];
 
 const toolNames = [
@@ -154,7 +179,8 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
             operation: 'BatchDetokenize',
             definition: 'card-number',
             policy: 'analyst',
-            count: 18_192,
+            values: 18_192,
+            requests: 0,
             last: '2026-11-20T09:20:00.000Z',
           },
           {
@@ -162,7 +188,8 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
             operation: 'Detokenize',
             definition: 'card-number',
             policy: 'mask-only',
-            count: 12,
+            values: 12,
+            requests: 12,
             last: '2026-11-20T15:04:05.000Z',
           },
           {
@@ -170,7 +197,8 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
             operation: 'BatchDetokenize',
             definition: 'card-number',
             policy: 'analyst',
-            count: 3,
+            values: 0,
+            requests: 3,
             last: '2026-11-19T11:00:00.000Z',
           },
         ],

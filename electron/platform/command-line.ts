@@ -1,0 +1,175 @@
+import type { App } from 'electron';
+
+interface Switch {
+  readonly name: string;
+  readonly short?: string;
+  /** What may follow `=`, as the help shows it. */
+  readonly value?: string;
+  /** One line of the help; none for those that say how and where the window is drawn. */
+  readonly text?: string;
+}
+
+/**
+ * What may be given at start: our own, and how and where the window is drawn. Chromium has hundreds of others; many
+ * switch off a protection, open a port, write a log or start another program in the place of one of its processes.
+ */
+const switches: readonly Switch[] = [
+  { name: 'help', short: 'h', text: 'Print this help.' },
+  { name: 'version', short: 'v', text: 'Print the version.' },
+  {
+    name: 'user-data-dir',
+    value: 'FOLDER',
+    text: 'Use another folder for settings, batches and the audit log.',
+  },
+  {
+    name: 'self-check',
+    text: 'Say whether this installation is complete and unchanged. 0: it is. 1: it is not.',
+  },
+  {
+    name: 'check-policy',
+    value: '[FILE]',
+    text: 'Print the settings of an administrator, those in force or of a file, and what is wrong. 0: nothing. 2: something.',
+  },
+  { name: 'verify-audit', text: 'Check an audit log: this person’s, or a folder that is named.' },
+  { name: 'verify-evidence', text: 'Check a file of evidence.' },
+  { name: 'wipe', text: 'Remove all that is kept of this person. Asks first.' },
+  { name: 'lang', value: 'LANGUAGE', text: 'Write numbers and dates as in this language.' },
+  { name: 'ozone-platform' },
+  { name: 'ozone-platform-hint' },
+  { name: 'force-device-scale-factor' },
+  { name: 'force-color-profile' },
+  { name: 'high-dpi-support' },
+  { name: 'disable-gpu' },
+  { name: 'disable-gpu-compositing' },
+  { name: 'use-gl' },
+  { name: 'use-angle' },
+];
+
+const allowedNames = switches.flatMap(({ name, short }) => [name, ...(short === undefined ? [] : [short])]);
+
+/** Options of the two verifiers, and of nothing else; `-` is standard input. */
+const verifierOptions: readonly string[] = [
+  'checkpoint',
+  'key',
+  'keychain',
+  'signer',
+  'known-signers',
+  'log',
+  '',
+];
+
+/** Name of the switch that an argument is for Chromium: with one dash as well, on Windows with a slash and in any case. */
+function switchName(argument: string, os: NodeJS.Platform): string | null {
+  const [, name] = (os === 'win32' ? /^(?:--?|\/)([^=]*)/ : /^--?([^=]*)/).exec(argument.trim()) ?? [];
+  if (name === undefined) return null;
+  return os === 'win32' ? name.toLowerCase() : name;
+}
+
+/** What follows `--verify-audit` or `--verify-evidence` and is the verifier's: the app's own switches are not. */
+export function verifierArguments(argv: readonly string[], os: NodeJS.Platform): string[] {
+  const names = argv.map((argument) => switchName(argument, os));
+  const at = names.findIndex((name) => name === 'verify-audit' || name === 'verify-evidence');
+  return argv.slice(at + 1).filter((_argument, index) => {
+    const name = names[at + 1 + index] ?? null;
+    return name === null || !allowedNames.includes(name);
+  });
+}
+
+/** The file that `--check-policy` names, behind `=` or as the next argument; null where it names none. */
+export function policyArgument(argv: readonly string[], os: NodeJS.Platform): string | null {
+  const at = argv.findIndex((argument) => switchName(argument, os) === 'check-policy');
+  const [, value] = /=(.*)$/s.exec(argv[at] ?? '') ?? [];
+  if (value !== undefined) return value;
+  const next = argv[at + 1];
+  return next === undefined || switchName(next, os) !== null ? null : next;
+}
+
+/** What is printed in place of a start: the help wins over the version. */
+export function printedAtStart(argv: readonly string[], os: NodeJS.Platform): 'help' | 'version' | null {
+  const given = argv.slice(1).map((argument) => switchName(argument, os));
+  for (const { name, short } of switches)
+    if ((name === 'help' || name === 'version') && given.some((one) => one === name || one === short))
+      return name;
+  return null;
+}
+
+export function helpText(): string {
+  const rows = switches
+    .filter(({ text }) => text !== undefined)
+    .map(({ name, short, value, text = '' }) => {
+      const suffix = value === undefined ? '' : value.startsWith('[') ? `[=${value.slice(1)}` : `=${value}`;
+      return [`${short === undefined ? '' : `-${short}, `}--${name}${suffix}`, text] as const;
+    });
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return [
+    'Usage: tokendesk [SWITCH…] [FILE]',
+    '',
+    'Opens Tokendesk, with a file of rows or a tokendesk:// link.',
+    '',
+    ...rows.map(([left, text]) => `  ${left.padEnd(width)}  ${text}`),
+    '',
+    `How and where the window is drawn: ${switches
+      .filter(({ text }) => text === undefined)
+      .map(({ name }) => `--${name}`)
+      .join(' ')}`,
+    '',
+  ].join('\n');
+}
+
+/** For standard error. `name` is what `refusedSwitch` answered. */
+export function refusalOf(name: string): string {
+  const nearest = nearestSwitch(name);
+  return `Tokendesk does not start with --${name}.${
+    nearest === null ? '' : ` Did you mean --${nearest}?`
+  } tokendesk --help lists what it starts with.`;
+}
+
+function nearestSwitch(name: string): string | null {
+  const [best] = switches
+    .filter(({ text }) => text !== undefined)
+    .map((one) => ({ name: one.name, edits: editsBetween(name.toLowerCase(), one.name) }))
+    .sort((a, b) => a.edits - b.edits);
+  return best !== undefined && best.edits <= Math.max(1, Math.floor(best.name.length / 4)) ? best.name : null;
+}
+
+/** Letters to add, remove or replace. */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(
+        Math.min(
+          (row[j] ?? 0) + 1,
+          (next[j - 1] ?? 0) + 1,
+          (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+        ),
+      );
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+/**
+ * The switch for which a packaged app does not start; null if there is none. In development all are allowed.
+ */
+export function refusedSwitch(
+  { isPackaged }: Pick<App, 'isPackaged'>,
+  argv: readonly string[],
+  os: NodeJS.Platform,
+): string | null {
+  if (!isPackaged) return null;
+  const given = argv.slice(1).flatMap((argument) => {
+    const name = switchName(argument, os);
+    return name === null ? [] : [name];
+  });
+  const verifies = given.some((name) => name === 'verify-audit' || name === 'verify-evidence');
+  const isOwn = (name: string): boolean =>
+    allowedNames.includes(name) ||
+    (verifies && verifierOptions.includes(name)) ||
+    // With it Windows starts a program whose notification is clicked, were it no longer there.
+    (os === 'win32' && name === 'embedding') ||
+    // macOS gives a program that is started from the Finder its process serial number.
+    (os === 'darwin' && /^psn_\d+_\d+$/.test(name));
+  return given.find((name) => !isOwn(name)) ?? null;
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { managedSettings, type ManagedName } from '../contract/models/app.ts';
+
+/* What is wrong with an administrator's settings, in words. Made from the schema they are checked with. */
+
+interface Member {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+  readonly description?: string;
+  readonly items?: Member;
+}
+
+const { properties } = z.toJSONSchema(managedSettings) as { properties: Record<ManagedName, Member> };
+
+export const policyMembers: readonly { readonly name: ManagedName; readonly description: string }[] =
+  Object.entries(properties).map(([name, member]) => ({
+    name: name as ManagedName,
+    description: member.description ?? '',
+  }));
+
+/** A sentence for each flaw, by the member's name. Never empty. Quotes no value: a policy may hold anything by mistake. */
+export function policyFlaws(error: z.ZodError): string[] {
+  return error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `there is no setting ${key}`);
+    const [name, entry] = issue.path;
+    if (name === undefined) return ['it is not an object'];
+    const member = Object.hasOwn(properties, name) ? properties[name as ManagedName] : {};
+    const place = typeof entry === 'number' ? `${String(name)}, entry ${entry + 1}` : String(name);
+    const allowed = typeof entry === 'number' ? (member.items ?? {}) : member;
+    return [`${place} must be ${allowedWords(allowed)}`];
+  });
+}
+
+function allowedWords(member: Member): string {
+  if (member.enum !== undefined) return member.enum.map((one) => `"${one}"`).join(' or ');
+  switch (member.type) {
+    case 'boolean':
+      return 'true or false';
+    case 'integer':
+      return `a whole number from ${member.minimum ?? 0} to ${member.maximum ?? 0}`;
+    case 'array':
+      return `a list of ${member.minItems ?? 0} to ${member.maxItems ?? 0} texts`;
+    default:
+      // Hosts alone have a pattern.
+      return member.pattern === undefined
+        ? `a text of ${member.minLength ?? 1} to ${member.maxLength ?? 0} characters`
+        : 'a host in small letters without scheme, port and path, such as tokens.example.com or *.example.com';
+  }
+}
