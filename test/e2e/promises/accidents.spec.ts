@@ -56,12 +56,8 @@ async function hold(page: Page, key: string): Promise<void> {
 
 /** Faster than any machine could delay them: what is measured is the order, and no machine's speed. */
 const typeAtOnce = (page: Page, text: string): Promise<void> =>
-  page.evaluate((typed) => {
-    for (const key of typed)
-      document.activeElement?.dispatchEvent(
-        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }),
-      );
-  }, text);
+  page.evaluate(`for (const key of ${JSON.stringify(text)})
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))`);
 
 type Accident = readonly [name: string, play: (page: Page) => Promise<void>];
 
