@@ -8,6 +8,8 @@ const members = {
   ref: ['RefId', 'refId'],
   value: ['Value', 'value'],
   error: ['Error', 'error'],
+  none: shippedProfile().element.none,
+  success: null,
   emptyValues: false,
   elementCodes: shippedProfile().elementCodes,
   refusesEcho: true,

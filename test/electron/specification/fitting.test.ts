@@ -55,10 +55,9 @@ test('4.17 a batch answer is read once its value and its RefId are named, and an
   const [answer, ref] = ['surrogate', 'id'].map((name) => ['page', 'rows', '[]', name]);
   expect(await fit('BatchTokenize', answer ?? [], ref)).toMatchObject({ ok: true });
   const profile = value(await profiles.read(connection));
-  const list = value(readList(profile, json));
+  const list = value(readList(profile, json, 'surrogate'));
   const members = {
-    ref: profile.element.ref,
-    error: profile.element.error,
+    ...profile.element,
     value: profile.operations.BatchTokenize.answer,
     emptyValues: false,
     elementCodes: profile.elementCodes,
@@ -101,7 +100,7 @@ test.each<[string, unknown, string[] | null, string[], object]>([
   value(await fit('PatternMatch', answer, ref));
   const profile = value(await profiles.read(connection));
   expect(profile.operations.PatternMatch).toMatchObject(expected);
-  const list = value(readList(profile, json));
+  const list = value(readList(profile, json, 'surrogate'));
   const { element, elementCodes, operations } = profile;
   const { answer: names, returns } = operations.PatternMatch;
   const members = { ...element, value: names, elementCodes, emptyValues: false, refusesEcho: false, returns };

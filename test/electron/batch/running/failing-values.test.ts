@@ -105,11 +105,13 @@ it('does not end a long job so while the service is down', async () => {
   }
 });
 
-const { elementCodes } = shippedProfile();
+const { elementCodes, element } = shippedProfile();
 const members = {
   ref: ['RefId'],
   value: ['Value'],
   error: ['Error'],
+  none: element.none,
+  success: null,
   elementCodes,
   refusesEcho: true,
   returns: null,
