@@ -52,7 +52,7 @@ export const commands = {
   preferences: { scope: 'everywhere', keys: ['Ctrl ,'], label: 'Go to Settings', menu: 'Settings…' },
   hide: { scope: 'everywhere', keys: ['Esc'], label: 'Hide cleartext or close panel' },
   search: { scope: 'page', keys: ['Ctrl F'], label: 'Go to the page’s search field' },
-  reveal: { scope: 'lookup', keys: ['R', 'Ctrl Shift C'], label: 'Reveal, or hide again' },
+  reveal: { scope: 'lookup', keys: ['Ctrl Shift C'], label: 'Reveal, or hide again' },
   copyMasked: { scope: 'lookup', keys: ['C'], label: 'Copy masked value' },
   copyToken: { scope: 'lookup', keys: ['T'], label: 'Copy token' },
   translate: { scope: 'lookup', keys: ['X'], label: 'Translate to another definition' },

@@ -69,7 +69,7 @@ describe('keys', () => {
   );
 
   it('are named as assistive technology wants them', () => {
-    expect(ariaKeys(...commands.reveal.keys)).toBe('R Control+Shift+C');
+    expect(ariaKeys(...commands.reveal.keys)).toBe('Control+Shift+C');
   });
 });
 
