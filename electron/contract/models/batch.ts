@@ -269,6 +269,8 @@ export const braked = z.strictObject({
   failed: count,
   of: count,
   isCanary: z.boolean(),
+  /** Where different values got the same answer instead: two of their rows. */
+  sameRows: z.tuple([count, count]).nullable().default(null),
 });
 
 /** So many are checked and copied at once without a pause that a person notices. */
