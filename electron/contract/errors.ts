@@ -73,6 +73,7 @@ export const failureCodes = [
   'reveal.reason-refused', // not one of the administrator's
   'reveal.throttled',
   'reveal.gone', // hidden meanwhile
+  'reveal.shown', // it is on the screen, or about to be
   'wipe.batch-running', // it would be interrupted
   'wipe.unavailable', // the app can't start itself again here
   'settings.managed', // the administrator has fixed it; `subject` is its name

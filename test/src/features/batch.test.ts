@@ -257,6 +257,7 @@ describe('a run', () => {
     expect(run?.revealable).toBe(false);
     run?.choose({ row: 0, column: 1 });
     expect(run?.revealable).toBe(true);
+    if (run !== null) run.app.reason = 'Refund';
     await run?.reveal();
     expect(fake.seen.at(-1)?.input).toMatchObject({ jobId: 'job-1', row: 1, column: 1 });
     expect(run?.isRevealed).toBe(true);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { createRowSorter } from '../../../../electron/batch/viewing/row-order.ts';
 import type { JobRows } from '../../../../electron/batch/viewing/look-at-rows.ts';
-import { createRowsViews } from '../../../../electron/batch/viewing/rows-view.ts';
+import { createRowsViews, formatTable } from '../../../../electron/batch/viewing/rows-view.ts';
 import { calls } from '../../../../electron/contract/calls.ts';
 import type { Job } from '../../../../electron/contract/models/batch.ts';
 import type { RowCondition, RowFilter, RowsView } from '../../../../electron/contract/models/rows.ts';
@@ -472,4 +472,14 @@ describe('an exported file', () => {
     expect(codeOf(await app.batch['batch.showExport']({ exportId }))).toBe('file.gone');
     expect(app.shownFiles).toHaveLength(1);
   });
+});
+
+it('what is copied is a table of text cells too, whatever stands in it', () => {
+  const cell = (text: string) => ({ state: 'ok', text }) as const;
+  const row = { cells: [cell('4242424242424242'), cell('=1+1'), cell('<b>&</b>')] };
+  const html = formatTable([row as never], [0, 1, 2]);
+  expect(html.match(/mso-number-format:'\\@'/g)).toHaveLength(3);
+  expect(html).toContain('>4242424242424242</td>');
+  expect(html).not.toContain('>=1+1');
+  expect(html).toContain('&lt;b&gt;&amp;&lt;/b&gt;');
 });
