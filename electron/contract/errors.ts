@@ -142,6 +142,7 @@ export const failureCodes = [
   'export.unencrypted', // the administrator allows cleartext in encrypted files only
   'export.no-cleartext', // the batch has none: its columns were masked or translated
   'export.forbidden', // the administrator allows no cleartext in files
+  'export.cells-lost', // cells have characters that the encoding has not; `subject`: how many, and in how many rows
   'export.remaining-reason', // values stay in clear in cells that were copied, and the administrator wants a reason
   'export.remaining-forbidden', // the same, and the administrator allows no such file
   // reports
