@@ -66,6 +66,7 @@ export const appMessages = {
     ),
   'reveal.gone': () =>
     message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
+  'reveal.shown': () => message('This value is already shown.', 'Hide it before you reveal it again.', 'now'),
   'disclosure.limit': (f) =>
     f.subject === 'expressions'
       ? message(
