@@ -158,6 +158,8 @@ export const failureCodes = [
   'portal.account-missing', // the connection has no account or tenant ID
   'report.unknown', // asked for longer ago than is kept
   'report.too-many-rows',
+  'report.more-pages', // the answer says that it is not all of the report
+  'report.day-form', // days in a form that the service profile doesn't say; `subject` is the one it says
   'report.not-a-chart',
   'evidence.none', // the log has nothing on this case
   // the router
