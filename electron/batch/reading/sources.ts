@@ -131,7 +131,7 @@ export function createSources(
     if (converting === abort) converting = null;
     if (!created.ok) return withFileName(created, name);
     const { result, bytes, copy } = created.value;
-    const fixed = { ...layoutOf(canonical), encoding: canonical.encoding };
+    const fixed = { ...layoutOf(canonical), quote: undefined, encoding: canonical.encoding };
     return done(add(name, size, { path, bytes, copy, fixed, converted: result }));
   }
 
