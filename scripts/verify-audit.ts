@@ -266,7 +266,8 @@ async function readKey(file: string | undefined, account: string | undefined): P
     });
     const found = await keytar.getPassword('Tokendesk', account).catch(() => null);
     if (found === null) throw new Unverifiable(`This user's keychain does not give ${account}.`);
-    text = found;
+    // Behind a space the app's entry has the log's end, as the app knows it.
+    text = found.split(' ')[0] ?? '';
   }
   const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
   if (bytes.length !== 32) throw new Unverifiable(`${file ?? account ?? 'That'} is not a key of 32 bytes.`);

@@ -31,6 +31,10 @@ export const failureCodes = [
   'service.value-too-long',
   'service.token-invalid', // the same, since it is no token of the definition
   'service.empty-value', // it answered an element with an empty string, which the profile does not allow
+  'service.blank-value', // the same with white space alone
+  'service.nul-value', // it answered an element with a text that has a NUL, which no reader of files takes
+  'service.long-value', // it answered an element with more characters than a value may have
+  'service.same-answer', // different values got one and the same answer
   'service.broken-value', // it answered an element with half a character, which no file could hold
   'service.echoed-value', // it answered with what it was sent: cleartext for a token or mask, the token for cleartext
   'service.cancelled',

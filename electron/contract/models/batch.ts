@@ -18,11 +18,15 @@ export const source = z.strictObject({
 });
 export type Source = z.infer<typeof source>;
 
-/** What the system asked to open: a file, or the case or the token of a `tokendesk://` link. */
+/**
+ * What the system asked to open: a file, which is the last of several with `others`, the case or the token of a
+ * `tokendesk://` link, or the batch of a notification.
+ */
 export const opened = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('file'), source }),
+  z.strictObject({ kind: z.literal('file'), source, others: count }),
   z.strictObject({ kind: z.literal('case'), caseReference: caseReference.min(1) }),
   z.strictObject({ kind: z.literal('token'), token: value }),
+  z.strictObject({ kind: z.literal('batch'), jobId: id }),
 ]);
 export type Opened = z.infer<typeof opened>;
 
@@ -270,6 +274,8 @@ export const braked = z.strictObject({
   failed: count,
   of: count,
   isCanary: z.boolean(),
+  /** Where different values got the same answer instead: two of their rows. */
+  sameRows: z.tuple([count, count]).nullable().default(null),
 });
 
 /** So many are checked and copied at once without a pause that a person notices. */

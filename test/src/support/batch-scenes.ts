@@ -88,7 +88,7 @@ const braked = data.job({
   ],
   secondsLeft: null,
   rowsPerSecond: 0,
-  braked: { column: 1, failed: 450, of: 500, isCanary: false },
+  braked: { column: 1, failed: 450, of: 500, isCanary: false, sameRows: null },
   canary: { values: 200, failed: 23 },
 });
 const canary = data.job({
@@ -99,7 +99,7 @@ const canary = data.job({
   tally: { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0 },
   values: { all: 0, failed: 0 },
   failures: [],
-  braked: { column: 1, failed: 163, of: 200, isCanary: true },
+  braked: { column: 1, failed: 163, of: 200, isCanary: true, sameRows: null },
   canary: { values: 200, failed: 163 },
 });
 const firstFine = data.job({ jobId: 'job-22', sourceName: 'going.csv', canary: { values: 200, failed: 3 } });
