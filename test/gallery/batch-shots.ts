@@ -433,7 +433,7 @@ export const batchShots: Shot[] = [
     scene: 'notices',
     steps: async (page) => {
       await draftWith(page);
-      await page.getByRole('button', { name: /^Show all/ }).click();
+      await page.getByRole('button', { name: /^\d+ notes/ }).click();
       await page.getByText('looks like a token already').scrollIntoViewIfNeeded();
     },
   },
@@ -460,7 +460,7 @@ export const batchShots: Shot[] = [
     steps: async (page) => {
       await draft(page);
       await choose(page, 'ssn_token: Keep', 'Detokenize');
-      await page.getByText('Add column').first().click();
+      await choose(page, 'Result: Replace column', 'Add column');
       await page.getByRole('button', { name: 'Test 20 rows' }).click();
       await page.getByText('Nothing was saved').waitFor();
     },
