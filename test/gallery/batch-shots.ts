@@ -460,7 +460,8 @@ export const batchShots: Shot[] = [
     steps: async (page) => {
       await draft(page);
       await choose(page, 'ssn_token: Keep', 'Detokenize');
-      await choose(page, 'Result: Replace column', 'Add column');
+      await page.getByRole('combobox', { name: 'Result: Replace column' }).first().click();
+      await page.getByRole('option', { name: 'Add column' }).click();
       await page.getByRole('button', { name: 'Test 20 rows' }).click();
       await page.getByText('Nothing was saved').waitFor();
     },
