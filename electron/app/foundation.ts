@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import { createAudit } from '../audit/audit.ts';
-import { createCheckpointFile, createKeychainAnchor, readChainKey } from '../audit/checkpoint.ts';
+import { createChainEntry, createCheckpointFile } from '../audit/checkpoint.ts';
 import { createClientCertificates } from '../connections/client-certificates.ts';
 import { type Connections, createConnections } from '../connections/store.ts';
 import { done, type Outcome } from '../contract/errors.ts';
@@ -84,14 +84,19 @@ export async function openFoundation(
     parser,
     newId: randomUUID,
     isAllowedHost: (baseUrl) => isAllowedHost(baseUrl, managed),
+    onlyAuthorities:
+      managed.extraCa === false
+        ? (options.deployment?.connections ?? []).map(({ extraCa }) => extraCa ?? '').join('\n')
+        : null,
   });
 
   // Audit and privacy
+  const chain = createChainEntry(keychain);
   const audit = createAudit({
     folder: path.join(platform.home, 'audit'),
     checkpoint: createCheckpointFile(path.join(platform.home, 'checkpoints', 'audit')),
-    anchor: createKeychainAnchor(keychain),
-    key: () => readChainKey(keychain),
+    anchor: chain.anchor,
+    key: () => chain.key(),
     actor: os.userInfo().username,
     now,
   });

@@ -34,8 +34,9 @@ export function createOpenings({ platform, openFile }: OpeningsOptions): Opening
         const link = parseLink(opening.address);
         return link === null ? failed('link.refused') : done(link);
       }
+      if (opening.kind === 'batch') return done(opening);
       const source = await openFile(opening.reference);
-      return source.ok ? done({ kind: 'file', source: source.value }) : source;
+      return source.ok ? done({ kind: 'file', source: source.value, others: opening.others }) : source;
     },
     close: stop,
   };

@@ -1,9 +1,9 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { done, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
 import { count } from '../contract/models/fields.ts';
-import type { Keychain } from '../storage/keychain.ts';
+import { newKey, type Keychain } from '../storage/keychain.ts';
 import { errorCode } from '../storage/file-failures.ts';
 import { type AuditKey, hmac, keyIdOf } from './lines.ts';
 
@@ -113,34 +113,86 @@ export function createCheckpointFile(file: string): CheckpointStore {
   };
 }
 
-/** Where the chain's key is in the keychain. */
+/** Where the chain's key is in the keychain, with its anchor. */
 export const auditKeyAccount = 'audit:key';
-const anchorAccount = 'audit:anchor';
+/** Where versions before this one had the anchor. */
+const earlierAnchorAccount = 'audit:anchor';
 
-/** The chain's key. Not persistent where the machine has no keyring and the key ends with this run. */
-export async function readChainKey(keychain: Pick<Keychain, 'key' | 'peek'>): Promise<Outcome<AuditKey>> {
-  const key = await keychain.key(auditKeyAccount);
-  return key.ok ? done({ bytes: key.value, persistent: keychain.peek(auditKeyAccount) !== 'memory' }) : key;
+/** In place of an anchor: there was a log, and what the keychain had of it was removed. Until the log says so itself. */
+const lost = 'lost';
+const entryPattern = /^([A-Za-z0-9+/]{43}=)(?: (.+))?$/;
+
+/** The chain's key, and the log's end beside it. */
+export interface ChainEntry {
+  /** Failures: keychain.*. Not persistent where the machine has no keyring and the key ends with this run. */
+  key(): Promise<Outcome<AuditKey>>;
+  readonly anchor: CheckpointStore;
 }
 
 /**
- * The log's end in the keychain: who can change every file of this user still needs the keyring to remove a log, or to
- * put an older one back, unnoticed. Written less often than the checkpoint file, so it may be behind it. Not written to
- * memory in place of a keyring that is gone, unless the chain's key is there too.
+ * The key and the log's end in one entry of the keychain, `KEY CHECKPOINT`: who can change every file of this user still
+ * needs the keyring to remove a log, or to put an older one back, unnoticed, and can't remove the end without the key, which
+ * leaves lines that nobody can verify. Written less often than the checkpoint file, so it may be behind it. Not written to
+ * memory in place of a keyring that is gone, unless the key is there too.
+ *
+ * An entry of an earlier version is a key alone. Its end is taken from an entry of its own, once; where the keychain's index
+ * names that entry and it is gone, it was removed. An index that names the key, which is gone, says the same.
  */
-export function createKeychainAnchor(keychain: Pick<Keychain, 'read' | 'store' | 'peek'>): CheckpointStore {
+export function createChainEntry(
+  keychain: Pick<Keychain, 'keep' | 'read' | 'store' | 'remove' | 'peek'> & {
+    settled(): Promise<Outcome<unknown>>;
+  },
+): ChainEntry {
+  let key = '';
+  let beside: string | null = null;
+  let isPersistent = true;
+
+  async function put(text: string): Promise<Outcome<null>> {
+    const stored = await keychain.store(auditKeyAccount, `${key} ${text}`);
+    if (!stored.ok) return stored;
+    return stored.value === 'memory' && isPersistent ? failed('keychain.unavailable') : done(null);
+  }
+
+  /** Failures: keychain.*; the entry is then as it was. */
+  async function takeEarlierAnchor(isExpected: boolean): Promise<Outcome<null>> {
+    const found = await keychain.read(earlierAnchorAccount);
+    if (!found.ok && found.failure.code !== 'credentials.missing') return found;
+    if (!found.ok && !isExpected) return done(null);
+    beside = found.ok ? found.value : lost;
+    const taken = await put(beside);
+    return taken.ok && found.ok ? keychain.remove(earlierAnchorAccount) : taken;
+  }
+
   return {
-    async read() {
-      const found = await keychain.read(anchorAccount);
-      if (found.ok) return [found.value];
-      if (found.failure.code === 'credentials.missing') return [];
-      throw new Error(found.failure.code);
+    async key() {
+      const settled = await keychain.settled();
+      if (!settled.ok) return settled;
+      const isNamed = (account: string): boolean => ['stored', 'locked'].includes(keychain.peek(account));
+      const [expectsKey, expectsAnchor] = [isNamed(auditKeyAccount), isNamed(earlierAnchorAccount)];
+      const kept = await keychain.keep(auditKeyAccount, {
+        make: () => (expectsKey ? `${newKey()} ${lost}` : newKey()),
+        fits: (secret) => entryPattern.test(secret),
+      });
+      if (!kept.ok) return kept;
+      const [, found = '', text = null] = entryPattern.exec(kept.value) ?? [];
+      key = found;
+      beside = text;
+      isPersistent = keychain.peek(auditKeyAccount) !== 'memory';
+      const taken = beside === null && isPersistent ? await takeEarlierAnchor(expectsAnchor) : done(null);
+      if (!taken.ok) return taken;
+      return done({
+        bytes: new Uint8Array(Buffer.from(key, 'base64')),
+        persistent: isPersistent,
+        isLogLost: beside === lost,
+      });
     },
-    async write(text) {
-      const stored = await keychain.store(anchorAccount, text);
-      if (!stored.ok) throw new Error(stored.failure.code);
-      if (stored.value === 'memory' && keychain.peek(auditKeyAccount) !== 'memory')
-        throw new Error('keychain.unavailable');
+    anchor: {
+      read: () => Promise.resolve(beside === null ? [] : [beside]),
+      async write(text) {
+        const stored = await put(text);
+        if (!stored.ok) throw new Error(stored.failure.code);
+        beside = text;
+      },
     },
   };
 }

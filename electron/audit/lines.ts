@@ -14,6 +14,8 @@ export interface AuditKey {
   readonly bytes: Uint8Array;
   /** False where there is no keyring and the key is gone after this run. */
   readonly persistent: boolean;
+  /** The keychain had more of the log, and it was removed there. */
+  readonly isLogLost?: boolean;
 }
 
 /** Far above any line written here; longer ones are not read. */

@@ -52,6 +52,7 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
   let highest = { segment: 0, sequence: 0 };
   /** Where a write that failed began; what is there of it is removed before anything else. */
   let undo: { readonly segment: number; readonly size: number } | null = null;
+  let lost: ChainBreak | null = null;
   /** What the log records about itself, written before the next entry. */
   let ownEntries: EntryContent[] = [];
 
@@ -109,7 +110,7 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
       last !== undefined && current === null
         ? [{ segment: last.segment, sequence: last.last + 1, recorded: false }]
         : [];
-    breaks = [...report.breaks, ...cut];
+    breaks = [...report.breaks, ...cut, ...findLost(report)];
 
     if (undo === null) {
       const found = [...report.segments, ...checkpoints];
@@ -129,6 +130,15 @@ export async function openLogWriter(options: LogWriterOptions): Promise<LogWrite
       record('ChainBroken', `File ${fresh.segment}, entry ${fresh.sequence}`);
     }
     return report;
+  }
+
+  /** The log that the keychain knew of was removed there: a break before anything that is written now. */
+  function findLost({ segments, breaks: found }: LogReport): ChainBreak[] {
+    if (key.isLogLost !== true) return [];
+    const last = segments.at(-1);
+    if (!found.some(({ recorded }) => recorded))
+      lost ??= { segment: last?.segment ?? 0, sequence: (last?.last ?? 0) + 1, recorded: false };
+    return lost === null ? [] : [lost];
   }
 
   async function append(contents: readonly EntryContent[]): Promise<number> {

@@ -122,10 +122,10 @@ export async function openTransport(
     platform: Pick<Platform, 'proxyFor'>;
     connections: Pick<Connections, 'secret' | 'certificate'>;
     managed: Pick<ManagedSettings, 'allowedHosts'>;
-    profile: Pick<ServiceProfile, 'pins'>;
+    profile: Pick<ServiceProfile, 'pins' | 'headers'>;
   },
 ): Promise<Outcome<Transport>> {
-  const { id, baseUrl, extraCa, builtIn } = connection;
+  const { id, baseUrl, extraCa, builtIn, accountId, tenantId } = connection;
   const { hostname } = new URL(baseUrl);
   // The flag alone stands in a file that the person can write.
   const isOwn = builtIn && hostname === '127.0.0.1';
@@ -147,6 +147,12 @@ export async function openTransport(
       baseUrl,
       ca: ca.value,
       clock: systemClock,
+      headers: Object.fromEntries(
+        Object.entries(profile.headers).map(([name, text]) => [
+          name,
+          text.replaceAll('{accountId}', () => accountId).replaceAll('{tenantId}', () => tenantId),
+        ]),
+      ),
       ...(pins !== undefined && { pins }),
       ...(proxy.value !== null && { proxy: proxy.value }),
       ...(certificate.value !== null && { clientCertificate: certificate.value }),

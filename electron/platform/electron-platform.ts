@@ -12,7 +12,7 @@ import { makePrivate } from '../storage/durable.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { ElectronModules } from './electron-modules.ts';
 import type { Openings } from './openings.ts';
-import type { AwaySignal, FileKind, Platform, PlatformClipboard, WindowFocus } from './platform.ts';
+import type { AwaySignal, FileKind, Opening, Platform, PlatformClipboard, WindowFocus } from './platform.ts';
 import { serveBundle } from './protocol.ts';
 import { setMenu, showContextMenus } from './menu.ts';
 import { reloadCrashedWindow, createWindow, loadWindow } from './window.ts';
@@ -38,6 +38,17 @@ export interface ElectronPlatformOptions {
 const allFiles = { name: 'All files', extensions: ['*'] };
 const tableExtensions = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
 const tableFilters = [{ name: 'Tables', extensions: tableExtensions }, allFiles];
+/** What is saved, by its extension: on macOS and Windows the filter decides which one a typed name gets. */
+const savedKinds: Readonly<Record<string, string>> = {
+  csv: 'CSV',
+  tsv: 'Tab-separated text',
+  txt: 'Text',
+  xlsx: 'Excel workbook',
+  age: 'Encrypted file',
+  json: 'JSON',
+  html: 'Web page',
+  png: 'Picture',
+};
 const openFilters: Record<FileKind, Electron.FileFilter[]> = {
   table: tableFilters,
   certificate: [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles],
@@ -87,7 +98,8 @@ export function createElectronPlatform(
   app.on('second-instance', bringToFront);
   let sleepBlocker: number | null = null;
   /** Where the last file of each kind was. Without it a dialog starts in Downloads each time. */
-  const lastFolders = new Map<FileKind, string>();
+  const lastFolders = new Map<FileKind | 'saved', string>();
+  const clicked = createEmitter<Opening>();
 
   function senderOf(event: IpcMainInvokeEvent): Sender | null {
     const frame = event.senderFrame;
@@ -174,10 +186,13 @@ export function createElectronPlatform(
       return file;
     },
     async chooseTarget({ name, beside }) {
-      const folder = beside === null ? app.getPath('downloads') : path.dirname(beside);
+      const folder =
+        beside === null ? (lastFolders.get('saved') ?? app.getPath('downloads')) : path.dirname(beside);
+      const extension = path.extname(name).slice(1);
+      const kind = savedKinds[extension];
       const options = {
         defaultPath: path.join(folder, path.basename(name)),
-        filters: tableFilters,
+        filters: kind === undefined ? [allFiles] : [{ name: kind, extensions: [extension] }, allFiles],
         properties: ['createDirectory', 'showOverwriteConfirmation', 'dontAddToRecent'] as (
           'createDirectory' | 'showOverwriteConfirmation' | 'dontAddToRecent'
         )[],
@@ -185,7 +200,9 @@ export function createElectronPlatform(
       const { canceled, filePath } = await (window === null
         ? dialog.showSaveDialog(options)
         : dialog.showSaveDialog(window, options));
-      return canceled || filePath === '' ? null : filePath;
+      if (canceled || filePath === '') return null;
+      lastFolders.set('saved', path.dirname(filePath));
+      return filePath;
     },
     droppedFile: (reference) => Promise.resolve(isDroppable(reference, os) ? reference : null),
     async openFolder(folder) {
@@ -214,7 +231,13 @@ export function createElectronPlatform(
       });
     },
     onCommand: (listener) => commands.on(listener),
-    onOpen: (listener) => openings?.on(listener) ?? (() => undefined),
+    onOpen(listener) {
+      const stops = [openings?.on(listener), clicked.on(listener)];
+      return () => {
+        for (const stop of stops) stop?.();
+      };
+    },
+    locale: () => app.getLocale(),
     showProgress(share) {
       // Negative is none, more than 1 is of unknown length.
       window?.setProgressBar(share === null ? -1 : share === 'unknown' ? 2 : share);
@@ -225,10 +248,13 @@ export function createElectronPlatform(
         sleepBlocker = null;
       }
     },
-    notify({ title, body }) {
+    notify({ title, body, jobId }) {
       if (window?.isFocused() === true || !electron.Notification.isSupported()) return;
       const notification = new electron.Notification({ title, body });
-      notification.on('click', bringToFront);
+      notification.on('click', () => {
+        bringToFront();
+        clicked.emit({ kind: 'batch', jobId });
+      });
       notification.show();
     },
     protectContent(on) {
@@ -371,7 +397,14 @@ function createClipboard(
 ): PlatformClipboard {
   return {
     focus,
-    write: (text) => clipboard.write([new ClipboardItem({ 'text/plain': text, ...exclusions(os) })]),
+    write: (text, html) =>
+      clipboard.write([
+        new ClipboardItem({
+          'text/plain': text,
+          ...(html !== undefined && { 'text/html': html }),
+          ...exclusions(os),
+        }),
+      ]),
     read: () => clipboard.readText(),
     // Within the call, not after it: a session that ends waits for nothing. Where it throws, it rejects.
     clear: () =>

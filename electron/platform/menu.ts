@@ -28,11 +28,26 @@ export function setMenu(
   const app: MenuItemConstructorOptions[] = [
     commandItem('palette'),
     commandItem('lock'),
+    ...(isMac ? [] : [commandItem('preferences')]),
     { type: 'separator' },
     isMac ? { role: 'close' } : { role: 'quit' },
   ];
+  // Electron's own has no Settings.
+  const macApp: MenuItemConstructorOptions[] = [
+    { role: 'about' },
+    { type: 'separator' },
+    commandItem('preferences'),
+    { type: 'separator' },
+    { role: 'services' },
+    { type: 'separator' },
+    { role: 'hide' },
+    { role: 'hideOthers' },
+    { role: 'unhide' },
+    { type: 'separator' },
+    { role: 'quit' },
+  ];
   const template: MenuItemConstructorOptions[] = [
-    ...(isMac ? [{ role: 'appMenu' } as const] : []),
+    ...(isMac ? [{ label: 'Tokendesk', submenu: macApp }] : []),
     { label: 'File', submenu: app },
     { role: 'editMenu' },
     {
@@ -55,7 +70,7 @@ export function setMenu(
       ],
     },
     { role: 'windowMenu' },
-    { role: 'help', submenu: [commandItem('help')] },
+    { role: 'help', submenu: [commandItem('guide'), commandItem('help')] },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }

@@ -32,7 +32,7 @@ export function watchOpenings(
 
   app.on('open-file', (event, file) => {
     event.preventDefault();
-    open({ kind: 'file', reference: file });
+    open({ kind: 'file', reference: file, others: 0 });
   });
   app.on('open-url', (event, address) => {
     event.preventDefault();
@@ -58,17 +58,23 @@ export function watchOpenings(
   };
 }
 
-/** The last file or link of a command line; a switch is neither. Files may be relative, and `file:` addresses. */
+/** The last link or file of a command line; a switch is neither. Files may be relative, and `file:` addresses. */
 function findOpening(argv: readonly string[], folder: string, os: NodeJS.Platform): Opening | null {
   const paths = os === 'win32' ? path.win32 : path.posix;
+  const files: string[] = [];
   for (const argument of argv.slice(1).reverse()) {
     if (argument.startsWith('-')) continue;
-    if (argument.toLowerCase().startsWith(`${linkScheme}:`)) return { kind: 'link', address: argument };
+    if (argument.toLowerCase().startsWith(`${linkScheme}:`)) {
+      if (files.length === 0) return { kind: 'link', address: argument };
+      continue;
+    }
     const file = argument.startsWith('file:') ? pathOf(argument, os) : argument;
-    if (file !== null && tableExtension.test(file))
-      return { kind: 'file', reference: paths.resolve(folder, file) };
+    if (file !== null && tableExtension.test(file)) files.push(file);
   }
-  return null;
+  const [last, ...others] = files;
+  return last === undefined
+    ? null
+    : { kind: 'file', reference: paths.resolve(folder, last), others: others.length };
 }
 
 function pathOf(address: string, os: NodeJS.Platform): string | null {

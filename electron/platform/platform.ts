@@ -16,9 +16,14 @@ export type AwaySignal =
 /** Answers one call of the window. `sender` is null when the platform can't tell who asked. */
 export type Router = (sender: Sender | null, call: string, payload: unknown) => Promise<unknown>;
 
-/** What the system asks the app to open. A file is one for `droppedFile`. */
+/**
+ * What the system asks the app to open. A file is one for `droppedFile`; `others` counts those that were named with it. A
+ * batch is that of a notification.
+ */
 export type Opening =
-  { readonly kind: 'file'; readonly reference: string } | { readonly kind: 'link'; readonly address: string };
+  | { readonly kind: 'file'; readonly reference: string; readonly others: number }
+  | { readonly kind: 'link'; readonly address: string }
+  | { readonly kind: 'batch'; readonly jobId: string };
 
 /** What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, or one of our own in JSON. */
 export type FileKind = 'table' | 'certificate' | 'profile' | 'connections';
@@ -33,9 +38,10 @@ export interface WindowFocus {
 export interface PlatformClipboard {
   /**
    * Puts text on the clipboard, kept out of the history and the cloud where the system allows (Windows, macOS, KDE).
-   * Never the primary selection. Rejects where there is no clipboard.
+   * Never the primary selection. `html` is the same as a table, for programs that take one. Rejects where there is no
+   * clipboard.
    */
-  write(text: string): Promise<void>;
+  write(text: string, html?: string): Promise<void>;
   read(): Promise<string>;
   /** Where it can be done, it is when this returns. */
   clear(): Promise<void>;
@@ -96,8 +102,10 @@ export interface Platform extends Dialogs {
    * sleep by itself; its screen may.
    */
   showProgress(share: number | 'unknown' | null): void;
-  /** Shown by the system while the window is not in front; a click brings it there. */
-  notify(notification: { readonly title: string; readonly body: string }): void;
+  /** The person's own, such as `de-DE`, once the app is ready: counts outside of the window are written with it. */
+  locale(): string;
+  /** Shown by the system while the window is not in front; a click brings it there and opens the batch. */
+  notify(notification: { readonly title: string; readonly body: string; readonly jobId: string }): void;
   /** Best effort: keeps the window out of screenshots and screen sharing while cleartext shows. */
   protectContent(on: boolean): void;
   /** Ends the process of the window's page, whatever that does; `renderer-gone` follows, then the page is loaded again. */

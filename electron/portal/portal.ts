@@ -51,7 +51,9 @@ export async function askPortal(
       Object.values(body)
         .filter((value) => typeof value !== 'object')
         .map(String);
-    const result = readExchange(exchange, { operation, policy: null, definition: null, submitted }, profile);
+    const { errorCodes } = profile;
+    const about = { operation, policy: null, definition: null, submitted };
+    const result = readExchange(exchange, about, { errorCodes });
     if (result.kind === 'answer') {
       add({ requestId: result.requestId });
       return { ok: true, value: result };

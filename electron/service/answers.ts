@@ -1,13 +1,36 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { UnreadAnswer } from '../contract/models/connection.ts';
 import type { OperationName } from './operations.ts';
+import { isBlank } from '../util/blank.ts';
 import type { ServiceProfile } from './profile.ts';
+import type { SuccessFlag } from './profile-fields.ts';
 
 /** Wrappers around an answer; what is nested deeper is not looked for. */
 const maxWrappers = 3;
 
 export const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
+
+/** The member of this name, else the one at this path: `Outcome.Tkn`. Its own ones only. */
+export function memberAt(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (Object.hasOwn(object, name)) return object[name];
+  if (!name.includes('.')) return undefined;
+  let inner: unknown = object;
+  for (const part of name.split('.')) {
+    if (!isObject(inner) || !Object.hasOwn(inner, part)) return undefined;
+    inner = inner[part];
+  }
+  return inner;
+}
+
+/** Whether the flag says that it was done; null where it isn't there. */
+export function isDone(
+  object: Readonly<Record<string, unknown>>,
+  { member, values }: NonNullable<SuccessFlag>,
+): boolean | null {
+  const found = memberAt(object, member);
+  return found === undefined ? null : values.some((value) => value === found);
+}
 
 /** Whether a member's name may be told: a service may answer with an object whose names are values. */
 const isName = (name: string): boolean => /^[A-Za-z_$@][\w.$-]{0,39}$/.test(name) && !/\d{4}/.test(name);
@@ -86,51 +109,120 @@ export function readSingle(
     if (!isObject(inner)) break;
     const object = inner;
     for (const name of names) {
-      const found = object[name];
+      const found = memberAt(object, name);
       if (typeof found === 'string') return done(found);
     }
-    const wrapper = profile.wrappers.find(
-      (name) => isObject(object[name]) || typeof object[name] === 'string',
-    );
+    // A text beside other members is as likely a word on the answer: `{"result":"OK","tkn":"…"}`.
+    const isAlone = Object.keys(object).length === 1;
+    const wrapper = profile.wrappers.find((name) => {
+      const found = memberAt(object, name);
+      return isObject(found) || (isAlone && typeof found === 'string');
+    });
     if (wrapper === undefined) break;
-    inner = object[wrapper];
+    inner = memberAt(object, wrapper);
   }
   return unexpectedAnswer(isObject(inner) ? inner : json);
 }
 
+export type UnusableCode =
+  | 'service.empty-value'
+  | 'service.blank-value'
+  | 'service.nul-value'
+  | 'service.long-value'
+  | 'service.broken-value';
+
 /**
- * Whether an answer repeats what was sent, as written or without its spaces and hyphens. A service that answers Tokenize
- * or GetMasked so has answered with cleartext; one that answers Detokenize so, with the token. Translate may: a
- * definition translated to itself gives the same token.
+ * Why an answer is no value, whatever was sent: a file could not hold it, or it would be another cell when the file is
+ * read again. Null for all others.
+ */
+export function findUnusable(
+  answer: string,
+  { emptyValues, maxLength }: { readonly emptyValues: boolean; readonly maxLength: number },
+): UnusableCode | null {
+  if (answer === '') return emptyValues ? null : 'service.empty-value';
+  if (answer.length > maxLength) return 'service.long-value';
+  if (answer.includes('\0')) return 'service.nul-value';
+  // JSON can escape half a surrogate pair, which a file would get as another character.
+  if (!answer.isWellFormed()) return 'service.broken-value';
+  return isBlank(answer) && !emptyValues ? 'service.blank-value' : null;
+}
+
+/**
+ * Whether an answer repeats what was sent, as written or but for case, spaces and hyphens. A service that answers
+ * Tokenize or GetMasked so has answered with cleartext; one that answers Detokenize so, with the token. Translate may
+ * within one definition, which gives the same token.
  */
 export function isEcho(sent: string, answer: string): boolean {
   // What both begin with is the same without separators too: most are told apart by their first characters.
   let at = 0;
-  while (at < sent.length && sent.charCodeAt(at) === answer.charCodeAt(at)) at++;
+  while (at < sent.length && isSameLetter(sent.charCodeAt(at), answer.charCodeAt(at))) at++;
   if (at === sent.length && at === answer.length) return true;
   if (isNoSeparator(sent.charCodeAt(at)) && isNoSeparator(answer.charCodeAt(at))) return false;
-  const bare = sent.replace(allSeparators, '');
-  return bare !== '' && bare === answer.replace(allSeparators, '');
+  const bare = withoutSeparators(sent);
+  return bare !== '' && bare === withoutSeparators(answer);
 }
+
+/** Of letters outside ASCII only the same. */
+const isSameLetter = (one: number, other: number): boolean =>
+  one === other || ((one ^ other) === 0x20 && (one | 0x20) >= 0x61 && (one | 0x20) <= 0x7a);
+
+const withoutSeparators = (text: string): string => text.replace(allSeparators, '').toLowerCase();
 
 const allSeparators = /[\s-]/g;
 const isNoSeparator = (unit: number): boolean => unit > 0x20 && unit < 0x7f && unit !== 0x2d;
 
-/** The array of a batch answer, at the root or under a member that the profile lists. */
+/**
+ * The elements of a batch answer, at the root or under a member that the profile lists. Where the answer is an object by
+ * RefId, each gets its own as a member, under the first name that the profile has for it.
+ */
 export function readList(
-  profile: Pick<ServiceProfile, 'lists' | 'wrappers' | 'bareLists'>,
+  profile: Pick<ServiceProfile, 'lists' | 'wrappers' | 'bareLists' | 'batchAnswers' | 'element'>,
   json: unknown,
+  valueName: string,
 ): Outcome<readonly unknown[]> {
+  const byReference = profile.batchAnswers === 'by-reference';
+  const holdsElements = (found: unknown): boolean => (byReference ? isObject(found) : Array.isArray(found));
   let inner = json;
   for (let depth = 0; depth < maxWrappers; depth++) {
-    if (Array.isArray(inner)) return profile.bareLists || depth > 0 ? done(inner) : unexpectedAnswer(json);
+    if (Array.isArray(inner)) {
+      if (byReference) break;
+      return profile.bareLists || depth > 0 ? done(inner) : unexpectedAnswer(json);
+    }
     if (!isObject(inner)) break;
     const object = inner;
-    const name =
-      profile.lists.find((list) => Array.isArray(object[list])) ??
-      profile.wrappers.find((wrapper) => isObject(object[wrapper]));
-    if (name === undefined) break;
-    inner = object[name];
+    const list = profile.lists.find((name) => holdsElements(memberAt(object, name)));
+    if (list !== undefined && byReference)
+      return elementsByReference(memberAt(object, list), profile, valueName);
+    const name = list ?? profile.wrappers.find((wrapper) => isObject(memberAt(object, wrapper)));
+    if (name === undefined) {
+      if (byReference && profile.bareLists && depth === 0)
+        return elementsByReference(object, profile, valueName);
+      break;
+    }
+    inner = memberAt(object, name);
   }
   return unexpectedAnswer(isObject(inner) ? inner : json);
+}
+
+function elementsByReference(
+  object: unknown,
+  { element }: Pick<ServiceProfile, 'element'>,
+  valueName: string,
+): Outcome<readonly unknown[]> {
+  const [refName = ''] = element.ref;
+  const elements: unknown[] = [];
+  for (const [ref, item] of Object.entries(object as Readonly<Record<string, unknown>>)) {
+    const members = typeof item === 'string' ? { [valueName]: item } : item;
+    // What names another RefId than the one it stands under is nobody's.
+    if (!isObject(members) || element.ref.some((name) => ![undefined, ref].includes(textAt(members, name))))
+      return failed('service.mismatched-answer', { members: memberNames(members) });
+    elements.push({ ...members, [refName]: ref });
+  }
+  return done(elements);
+}
+
+/** A text, or what stands in its place as JSON. */
+function textAt(object: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const found = memberAt(object, name);
+  return found === undefined || typeof found === 'string' ? found : JSON.stringify(found);
 }

@@ -1,15 +1,17 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { BatchOperation } from '../contract/operations.ts';
 import { cleartext } from '../util/cleartext.ts';
-import { isEcho, readList, isObject, memberNames } from './answers.ts';
+import { findUnusable, isDone, isEcho, isObject, memberAt, memberNames, readList } from './answers.ts';
 import type { Answer, BatchAnswer, Element, ElementAnswer } from './service-client.ts';
 import { operations } from './operations.ts';
 import type { MatchReturns, ServiceProfile } from './profile.ts';
+import type { Nothing, SuccessFlag } from './profile-fields.ts';
 import type { SessionAnswer } from './session/call-with-session.ts';
 
 interface BatchOptions {
   readonly profile: ServiceProfile;
   readonly operation: BatchOperation;
+  readonly refusesEcho: boolean;
   /** Sends these elements in one request. `countRefused`: elements of its answer that were refused, by code. */
   readonly send: (
     elements: readonly Element[],
@@ -31,14 +33,15 @@ export async function callBatch(
   options: BatchOptions,
   elements: readonly Element[],
 ): Promise<Outcome<BatchAnswer>> {
-  const { profile, operation } = options;
-  const { element, emptyValues, elementCodes } = profile;
+  const { profile, operation, refusesEcho } = options;
+  const { element, emptyValues, elementCodes, limits } = profile;
   const members: ElementMembers = {
     ...element,
     value: profile.operations[operation].answer,
     emptyValues,
+    maxLength: limits.valueLength,
     elementCodes,
-    refusesEcho: operations[operation].refusesEcho,
+    refusesEcho,
     returns: operation === 'PatternMatch' ? profile.operations.PatternMatch.returns : null,
   };
   const answers: ElementAnswer[] = [];
@@ -49,7 +52,7 @@ export async function callBatch(
     /** An answer is read once, though its refusals are counted before. */
     const match = (json: unknown): Outcome<Matched> => {
       if (read !== null && read.json === json) return read.matched;
-      const list = readList(profile, json);
+      const list = readList(profile, json, members.value[0] ?? '');
       const matched = list.ok ? matchElements(part, list.value, members) : list;
       read = { json, matched };
       return matched;
@@ -107,16 +110,17 @@ async function askAgain(
  */
 export async function callEach(
   elements: readonly Element[],
-  { emptyValues }: Pick<ServiceProfile, 'emptyValues'>,
+  { emptyValues, limits }: Pick<ServiceProfile, 'emptyValues' | 'limits'>,
   send: (value: string) => Promise<Outcome<Answer>>,
 ): Promise<Outcome<BatchAnswer>> {
+  const rules = { emptyValues, maxLength: limits.valueLength };
   const answers: ElementAnswer[] = [];
   let requestId = '';
   for (const { ref, value } of elements) {
     const answer = await send(value);
     if (answer.ok) {
       requestId = answer.value.requestId;
-      answers.push(answerOf(ref, answer.value.value, emptyValues));
+      answers.push(answerOf(ref, answer.value.value, rules));
       continue;
     }
     const { failure } = answer;
@@ -156,7 +160,11 @@ interface ElementMembers {
   readonly ref: readonly string[];
   readonly value: readonly string[];
   readonly error: readonly string[];
+  readonly none: Nothing;
+  readonly success: SuccessFlag;
   readonly emptyValues: boolean;
+  /** Of a value, in characters. A longer one could not be sent back. */
+  readonly maxLength: number;
   readonly elementCodes: ServiceProfile['elementCodes'];
   /** Whether an answer that repeats what was sent is a failure: see `isEcho`. */
   readonly refusesEcho: boolean;
@@ -167,23 +175,35 @@ interface ElementMembers {
 /** By position in what was sent; null where nothing came back. */
 type Matched = readonly (ElementAnswer | null)[];
 
-function stringIn(object: Record<string, unknown>, names: readonly string[]): string | null {
+function stringIn(object: Readonly<Record<string, unknown>>, names: readonly string[]): string | null {
   for (const name of names) {
-    const found = object[name];
+    const found = memberAt(object, name);
     if (typeof found === 'string') return found;
   }
   return null;
 }
 
 /** What is said against an element: '' where it is no text, null where nothing is. */
-function refusalOf(object: Record<string, unknown>, names: readonly string[]): string | null {
-  for (const name of names) {
-    const found = object[name];
-    if (found === undefined || found === null || found === '' || found === false) continue;
+function refusalOf(
+  object: Readonly<Record<string, unknown>>,
+  { error, none }: Pick<ElementMembers, 'error' | 'none'>,
+): string | null {
+  for (const name of error) {
+    const found = memberAt(object, name);
+    if (saysNothing(found, none)) continue;
     const texts: unknown[] = Array.isArray(found) ? found : [found];
     return texts.every((text) => typeof text === 'string') ? texts.join('; ').slice(0, maxReason) : '';
   }
   return null;
+}
+
+function saysNothing(found: unknown, none: Nothing): boolean {
+  if (found === undefined || found === null) return true;
+  if (typeof found !== 'object') return none.some((one) => one === found);
+  return (
+    Object.keys(found).length === 0 &&
+    none.some((one) => typeof one === 'object' && one !== null && Array.isArray(one) === Array.isArray(found))
+  );
 }
 
 const maxReason = 300;
@@ -224,7 +244,8 @@ export function matchElements(
   const answers = new Array<ElementAnswer | null>(sent.length).fill(null);
   // Made only when an answer is out of order: most come back as they were sent.
   let positions: Map<string, number> | null = null;
-  const { returns, refusesEcho } = members;
+  const { returns, refusesEcho, success } = members;
+  const isFlat = success === null && ![members.ref, members.value, members.error].flat().some(hasPath);
   let unreadable = 0;
   for (let index = 0; index < received.length; index++) {
     const item = received[index];
@@ -242,7 +263,8 @@ export function matchElements(
     if (position === undefined || answers[position] !== null) return failed('service.mismatched-answer');
     const value = stringIn(element, members.value);
     // Most have these two members: then nothing is said against it, and no other name has to be looked for.
-    const reason = value !== null && hasTwoMembers(element) ? null : refusalOf(element, members.error);
+    const reason = isFlat && value !== null && hasTwoMembers(element) ? null : refusalOf(element, members);
+    const flag = success === null ? true : isDone(element, success);
     if (reason !== null) {
       answers[position] = {
         ref,
@@ -250,6 +272,11 @@ export function matchElements(
         code: codeOf(reason, members.elementCodes),
         ...(reason !== '' && { reason }),
       };
+      continue;
+    }
+    if (flag !== true) {
+      const code = flag === null ? 'service.mismatched-answer' : 'service.element-refused';
+      answers[position] = { ref, ok: false, code };
       continue;
     }
     if (returns === 'reference') {
@@ -264,7 +291,7 @@ export function matchElements(
         returns === null ? { ref, ok: false, code: 'service.echoed-value' } : { ref, ok: true, value: null };
     // Another value than the one that was sent: it is not known whose it is.
     else if (returns === 'element') answers[position] = { ref, ok: false, code: 'service.mismatched-answer' };
-    else answers[position] = answerOf(ref, value, members.emptyValues);
+    else answers[position] = answerOf(ref, value, members);
   }
   if (unreadable > 0 && unreadable === received.length) {
     return failed('service.unexpected-answer', { members: memberNames(received[0]) });
@@ -272,19 +299,22 @@ export function matchElements(
   return done(answers);
 }
 
+const hasPath = (name: string): boolean => name.includes('.');
+
 function hasTwoMembers(element: object): boolean {
   let count = 0;
   for (const _ in element) if (++count > 2) return false;
   return count === 2;
 }
 
-function answerOf(ref: string, value: string | null, emptyValues: boolean): ElementAnswer {
+function answerOf(
+  ref: string,
+  value: string | null,
+  rules: Pick<ElementMembers, 'emptyValues' | 'maxLength'>,
+): ElementAnswer {
   if (value === null) return { ref, ok: false, code: 'service.mismatched-answer' };
-  if (value === '' && !emptyValues) return { ref, ok: false, code: 'service.empty-value' };
-  // JSON can escape half a surrogate pair, which a file would get as another character.
-  return value.isWellFormed()
-    ? { ref, ok: true, value: cleartext(value) }
-    : { ref, ok: false, code: 'service.broken-value' };
+  const unusable = findUnusable(value, rules);
+  return unusable === null ? { ref, ok: true, value: cleartext(value) } : { ref, ok: false, code: unusable };
 }
 
 function positionsOf(sent: readonly Element[]): Map<string, number> {

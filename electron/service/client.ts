@@ -1,8 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { type Outcome, done, failed } from '../contract/errors.ts';
-import { isBatchOperation, operationInfo, type SingleOperation } from '../contract/operations.ts';
+import {
+  isBatchOperation,
+  operationInfo,
+  type Operation,
+  type SingleOperation,
+} from '../contract/operations.ts';
 import { systemClock, type Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
+import { isInAddress, type AddressNames } from './addresses.ts';
 import { isEcho, readSingle } from './answers.ts';
 import { callBatch, callEach, explainRefusal } from './call-batch.ts';
 import { detailsOf } from './http/failures.ts';
@@ -12,7 +18,7 @@ import { patience } from './limits/limits.ts';
 import { createPacer } from './limits/pacing.ts';
 import { RetryBudget } from './limits/retries.ts';
 import { createTransfers, type QuotaStore } from './limits/transfers.ts';
-import { operations, type OperationName } from './operations.ts';
+import { refusesEcho, type OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import type {
   Announced,
@@ -118,21 +124,26 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     return made;
   };
 
-  /** The members before the value or the elements, under the names of the profile. */
+  const namesOf = (definition: string, target: Target | null = null): AddressNames =>
+    target ? { sourceTokenName: definition, targetTokenName: target.definition } : { tokenName: definition };
+
+  /** The members before the value or the elements, under the names of the profile; those in the address are not among them. */
   const sessionMembers = (
-    names: Record<string, string>,
-    { definition, target = null }: { definition: string; target?: Target | null },
+    operation: Operation,
+    names: AddressNames,
     tokens: readonly string[],
   ): Record<string, string | undefined> => {
-    const values = target
-      ? {
-          sourceSessionToken: tokens[0],
-          targetSessionToken: tokens[1],
-          sourceTokenName: definition,
-          targetTokenName: target.definition,
-        }
-      : { sessionToken: tokens[0], tokenName: definition };
-    return Object.fromEntries(Object.entries(values).map(([key, value]) => [names[key] ?? key, value]));
+    const shape = profile.operations[operation];
+    const wire: Record<string, string> = shape.request;
+    const sessionTokens =
+      tokens.length === 2
+        ? { sourceSessionToken: tokens[0], targetSessionToken: tokens[1] }
+        : { sessionToken: tokens[0] };
+    return Object.fromEntries(
+      Object.entries({ ...sessionTokens, ...names })
+        .filter(([parameter]) => !isInAddress(shape, parameter))
+        .map(([parameter, value]) => [wire[parameter] ?? parameter, value]),
+    );
   };
 
   const single = async (singleCall: SingleCall): Promise<Outcome<Answer>> => {
@@ -144,8 +155,10 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     const parameter = takesCleartext ? 'value' : 'tokenValue';
     const admitted = takesCleartext ? await options.admit(definition, [value], context.job) : done(null);
     if (!admitted.ok) return admitted;
+    const addressNames = namesOf(definition, target);
     const answer = await callWithSession({
       operation,
+      names: addressNames,
       policies: target ? [policy, target.policy] : [policy],
       definition,
       priority,
@@ -156,7 +169,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       submitted: () => [value],
       body: (tokens) =>
         JSON.stringify({
-          ...sessionMembers(names, singleCall, tokens),
+          ...sessionMembers(operation, addressNames, tokens),
           [names[parameter] ?? parameter]: value,
         }),
     });
@@ -171,7 +184,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       options.onUnreadable?.(operation, json, [value]);
       return failed(read.failure.code, { ...details, ...read.failure });
     }
-    if (operations[operation].refusesEcho && isEcho(value, read.value))
+    if (refusesEcho(operation, definition, target ?? null) && isEcho(value, read.value))
       return failed('service.echoed-value', details);
     return done({ value: read.value, requestId });
   };
@@ -197,6 +210,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     const target = 'target' in batchCall ? batchCall.target : null;
     const pattern = 'pattern' in batchCall ? batchCall.pattern : null;
     const names: Record<string, string> = profile.operations[operation].request;
+    const addressNames = namesOf(definition, target);
     const { ref: refName, value: valueName } = profile.element.request;
     // One for all requests of the call.
     const pauseLimit = { ms: patience.batchMs, since: null };
@@ -204,6 +218,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       {
         profile,
         operation,
+        refusesEcho: refusesEcho(operation, definition, target),
         size: () => batchSize,
         shrink(sent) {
           batchSize = Math.max(1, Math.min(batchSize, Math.ceil(sent / 2)));
@@ -221,6 +236,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
           );
           return callWithSession({
             operation,
+            names: addressNames,
             policies: target ? [policy, target.policy] : [policy],
             definition,
             priority: 'batch',
@@ -231,7 +247,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
             countRefused,
             submitted: () => [...part.map(({ value }) => value), ...(pattern === null ? [] : [pattern])],
             body(tokens) {
-              const members = sessionMembers(names, { definition, target }, tokens);
+              const members = sessionMembers(operation, addressNames, tokens);
               if (pattern !== null) members[names.regex ?? 'regex'] = pattern;
               const before = JSON.stringify(members).slice(0, -1);
               return `${before},${JSON.stringify(names.elements)}:${serialized}}`;

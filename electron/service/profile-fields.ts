@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A member on the wire. */
+/** A member on the wire. In an answer, with dots one inside another: `Outcome.Tkn`. */
 export const member = z.string().min(1).max(100);
 /** Accepted members, the first that is there wins. */
 export const members = z.array(member).min(1).max(40);
@@ -10,3 +10,59 @@ export const path = z
   .max(500)
   .regex(/^(?:\/[A-Za-z0-9._~-]+)+$/)
   .refine((text) => !text.split('/').some((segment) => segment === '..' || segment === '.'));
+
+/** A member that says whether something was done, and what it then holds. */
+export const successFlag = z
+  .strictObject({
+    member,
+    values: z
+      .array(z.union([z.string().max(100), z.number(), z.boolean()]))
+      .min(1)
+      .max(20),
+  })
+  .nullable();
+export type SuccessFlag = z.infer<typeof successFlag>;
+
+/** What says nothing in a member for errors. An empty list or object has one form only. */
+export const nothing = z
+  .array(
+    z.union([
+      z.string().max(100),
+      z.number(),
+      z.literal(false),
+      z.null(),
+      z.array(z.never()).max(0),
+      z.strictObject({}),
+    ]),
+  )
+  .max(20);
+export type Nothing = z.infer<typeof nothing>;
+
+/** Headers that the transport sets, or that carry what belongs in the keychain. */
+const notFixed =
+  /^(?:host|connection|content-length|content-encoding|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|forwarded|x-forwarded-.*|x-http-method.*|x-method-override|.*(?:auth|cookie|secret|token|passw|credential|session|signature|jwt|key).*)$/i;
+const looksSecret = /^(?:bearer|basic|digest|negotiate)\s|^eyJ|[A-Za-z0-9+/=_]{32}/i;
+
+/** Headers with a fixed value, such as a version. `{accountId}` and `{tenantId}` are the connection's. No secrets. */
+export const headers = z
+  .record(
+    z
+      .string()
+      .regex(/^[A-Za-z0-9-]{1,60}$/)
+      .refine((name) => !notFixed.test(name), "a header of this name is not the profile's"),
+    z
+      .string()
+      .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/)
+      .refine((value) => !looksSecret.test(value), 'looks like a secret'),
+  )
+  .refine((all) => {
+    const names = Object.keys(all).map((name) => name.toLowerCase());
+    return names.length <= 20 && new Set(names).size === names.length;
+  }, 'too many, or one twice')
+  .refine(
+    (all) =>
+      Object.entries(all).every(
+        ([name, value]) => !/^(?:accept|content-type)$/i.test(name) || /^[\w.+/;= -]*json\b/i.test(value),
+      ),
+    'JSON is spoken',
+  );

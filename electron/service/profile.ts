@@ -4,7 +4,8 @@ import { type Outcome, done, failed } from '../contract/errors.ts';
 import { operationInfo, operationNames as withSession, type Operation } from '../contract/operations.ts';
 import { administrationProfile } from './administration-profile.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
-import { member, members, path } from './profile-fields.ts';
+import { addressed, canBeSame, templatePath, type AddressParameter } from './addresses.ts';
+import { headers, member, members, nothing, path, successFlag } from './profile-fields.ts';
 
 /** Values and passwords travel in a body: addresses are logged by every proxy on the way. */
 const bodyMethod = z.enum(['POST', 'PUT']);
@@ -50,8 +51,10 @@ const reportingProfile = z.strictObject({
       endDate: member,
       groupBy: member,
     }),
-    /** Form of startDate and endDate. */
+    /** Form of startDate and endDate, and of the days in the answer where those aren't YYYY-MM-DD. */
     dates: dateForm,
+    /** Members that say, where they hold something, that the answer is not all of the report. */
+    more: members,
     groupBy: z.strictObject({ day: member, definition: member, operation: member, all: member }),
     /** Members that hold the array of groups. */
     lists: members,
@@ -88,7 +91,11 @@ const operationProfile = (name: OperationName) => {
   const shown = fixed[name];
   return z.strictObject({
     method: shown === undefined ? bodyMethod : z.literal('POST'),
-    path: shown === undefined ? path : z.literal(shown),
+    path: shown === undefined ? templatePath(own) : z.literal(shown),
+    /** Name in the query → parameter, which then is not in the body. */
+    query: z
+      .record(z.string().regex(/^[A-Za-z0-9._~-]{1,100}$/), z.enum(addressed(shown === undefined ? own : [])))
+      .default({}),
     /** Parameter of spec §4 → member on the wire. */
     request: z
       .record(z.enum(own), member)
@@ -97,7 +104,9 @@ const operationProfile = (name: OperationName) => {
     answer: members,
   });
 };
-type OperationProfile = z.infer<ReturnType<typeof operationProfile>>;
+type OperationProfile = Omit<z.infer<ReturnType<typeof operationProfile>>, 'query'> & {
+  readonly query: Readonly<Record<string, AddressParameter>>;
+};
 
 const pin = z.string().regex(/^[A-Za-z0-9+/]{43}=$/);
 const codes = z.array(z.string().min(1).max(200)).max(100);
@@ -107,7 +116,13 @@ const codes = z.array(z.string().min(1).max(200)).max(100);
  * that repeats what was sent would pass for one, and be shown, copied and written to files.
  */
 export const namesCleartext = (name: string): boolean =>
-  ['value', 'cleartext', 'plaintext', 'detokenizedvalue'].includes(name.toLowerCase().replace(/[-_]/g, ''));
+  name
+    .split('.')
+    .some((part) =>
+      ['value', 'cleartext', 'plaintext', 'detokenizedvalue'].includes(
+        part.toLowerCase().replace(/[-_]/g, ''),
+      ),
+    );
 
 /**
  * What the elements hold that PatternMatch answers with, which the specification does not show: `value` the cleartext,
@@ -129,13 +144,23 @@ const serviceProfile = z
     element: z.strictObject({
       request: z.strictObject({ ref: member, value: member }),
       ref: members,
-      /** Where one of these is there and not null, the service refused the element. */
+      /** Where one of these is there and holds something, the service refused the element. */
       error: members,
+      /** What says nothing in them. */
+      none: nothing,
+      /** Where there is one, an element without it, or with another value, is none that was done. */
+      success: successFlag,
     }),
     /** Members around a single answer: `{ data: { token } }`. */
     wrappers: z.array(member).max(40),
     /** Members that hold the array of a batch answer. */
     lists: members,
+    /** What holds the elements of a batch answer: a list, or an object whose members are named by their RefIds. */
+    batchAnswers: z.enum(['list', 'by-reference']),
+    /** Sent with every request. */
+    headers,
+    /** Says with a 200 whether an operation was done. Where there is one, an answer without it is not read. */
+    success: successFlag,
     bareStrings: z.boolean(),
     bareLists: z.boolean(),
     /** Whether an empty string may be the token or value of an element; else the element has failed. */
@@ -178,7 +203,7 @@ const serviceProfile = z
   })
   .superRefine((profile, context) => {
     const refuse = (...path: string[]): void =>
-      context.addIssue({ code: 'custom', path, message: 'a member of this name holds cleartext' });
+      context.addIssue({ code: 'custom', path, message: 'a member of this name holds something else' });
     if (profile.wrappers.some(namesCleartext)) refuse('wrappers');
     for (const operation of withSession) {
       const { form, gives } = operationInfo[operation];
@@ -188,10 +213,26 @@ const serviceProfile = z
       if (profile.operations[operation].answer.some((name) => namesCleartext(name) && name !== allowed))
         refuse('operations', operation, 'answer');
     }
+    // A RefId would be shown as a token, or a refusal's text as a value.
+    const { ref, error, none, success } = profile.element;
+    const flags = success === null ? [] : [success.member];
+    for (const operation of withSession) {
+      const { answer } = profile.operations[operation];
+      if (operationInfo[operation].form === 'batch' && [...ref, ...error, ...flags].some(isOneOf(answer)))
+        refuse('operations', operation, 'answer');
+    }
+    if ([...error, ...flags].some(isOneOf(ref))) refuse('element', 'ref');
+    const codesOfElements = Object.values(profile.elementCodes).flat();
+    if (codesOfElements.some((code) => none.includes(code))) refuse('element', 'none');
     const { extra, request } = profile.reporting.authenticate;
     if (Object.values(request).some((name) => Object.hasOwn(extra, name)))
       refuse('reporting', 'authenticate', 'extra');
   });
+
+const isOneOf =
+  (names: readonly string[]) =>
+  (name: string): boolean =>
+    names.includes(name);
 
 /** All that fitting can say, and so all that is taken of it: where an answer has what. No path, no pin and no code. */
 const fittedChanges = z.strictObject({
@@ -282,11 +323,9 @@ interface Paths {
  * no difference, nor does the method: a service may go by either of them, or by neither.
  */
 function clashOf(profile: ServiceProfile, profiles: readonly Paths[]): string | null {
-  const inClear = new Set(
-    withSession
-      .filter((name) => operationInfo[name].gives === 'cleartext')
-      .flatMap((name) => profiles.map(({ operations: paths }) => plainPath(paths[name].path))),
-  );
+  const inClear = withSession
+    .filter((name) => operationInfo[name].gives === 'cleartext')
+    .flatMap((name) => profiles.map(({ operations: paths }) => paths[name].path));
   const { operations: own, reporting, administration } = profile;
   const others: Readonly<Record<string, { readonly path: string } | undefined>> = {
     'operations.CreateSession': own.CreateSession,
@@ -306,22 +345,8 @@ function clashOf(profile: ServiceProfile, profiles: readonly Paths[]): string | 
     ),
   };
   for (const [place, one] of Object.entries(others))
-    if (one !== undefined && inClear.has(plainPath(one.path))) return `${place}.path`;
+    if (one !== undefined && inClear.some((path) => canBeSame(path, one.path))) return `${place}.path`;
   return null;
-}
-
-/** As a careless server reads it. `path` lets through less than this undoes. */
-const plainPath = (path: string): string =>
-  new URL(decodeAll(path).replaceAll(/[/\\]+/g, '/'), 'https://service.invalid').pathname
-    .replaceAll(/;[^/]*/g, '')
-    .replace(/\/$/, '')
-    .toLowerCase();
-
-function decodeAll(path: string): string {
-  const decoded = path.replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) =>
-    String.fromCharCode(parseInt(code, 16)),
-  );
-  return decoded === path ? path : decodeAll(decoded);
 }
 
 const invalidProfile = (where: string) =>

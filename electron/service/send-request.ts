@@ -1,5 +1,6 @@
 import type { Failure } from '../contract/errors.ts';
 import type { Clock } from '../util/clock.ts';
+import { addressOf, type AddressNames } from './addresses.ts';
 import type { AuditRequest, CallContext, RequestOutcome } from './service-client.ts';
 import { detailsOf, readExchange, type ExchangeResult, type RequestDetails } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
@@ -34,6 +35,8 @@ export interface OutgoingRequest extends RequestDetails {
   readonly signal: AbortSignal;
   /** Of a batch: elements of the answer that were refused, by code. */
   readonly countRefused?: (json: unknown) => ReadonlyMap<string, number>;
+  /** Those that may stand in the address. */
+  readonly names?: AddressNames;
   /** Made when the request leaves, so that it carries the session of that moment. */
   readonly body: () => string;
 }
@@ -100,6 +103,12 @@ async function sendOnce(
 ): Promise<ExchangeResult> {
   const { transfers, clock, health, profile } = options;
   const { operation, policy, definition, context, signal } = request;
+  const { method, query, path } = profile.operations[operation];
+  const address = addressOf({ path, query }, request.names ?? {});
+  if (!address.ok) {
+    permit.end('unsent');
+    return final({ ...address.failure, ...detailsOf(request) });
+  }
   const taken = transfers.take(request.transfers);
   if (!taken.ok) {
     permit.end('unsent');
@@ -128,7 +137,7 @@ async function sendOnce(
   const body = request.body();
   const sentAt = clock.monotonic();
   permit.sent();
-  const exchange = await options.transport.send(profile.operations[operation], body, { signal });
+  const exchange = await options.transport.send({ method, path: address.value }, body, { signal });
   const result = readExchange(exchange, request, profile);
   health.note(exchange, result, sentAt);
   permit.end(result.kind === 'busy' ? 'busy' : health.isAlive(exchange) ? 'answered' : 'failed');

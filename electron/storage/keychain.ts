@@ -36,11 +36,18 @@ export interface Keychain {
   peek(account: string): SecretState;
   /**
    * A random 32-byte key stored under `account`, made at first use, and again where the keyring has provably lost it.
-   * In state `unavailable` it lasts for this run only. For the audit chain, result stores, the built-in service.
+   * In state `unavailable` it lasts for this run only. For result stores, the built-in service.
    */
   key(account: string): Promise<Outcome<Uint8Array>>;
+  /** As `key`, of a text that begins with a key: what does not pass `fits` counts as lost. */
+  keep(account: string, secret: MadeSecret): Promise<Outcome<string>>;
   state(): KeychainState;
   onState(listener: () => void): () => void;
+}
+
+export interface MadeSecret {
+  readonly make: () => string;
+  readonly fits: (secret: string) => boolean;
 }
 
 export interface KeychainOptions {
@@ -82,6 +89,12 @@ export interface HomeSettlement {
 /** Windows' limit for one credential, CRED_MAX_CREDENTIAL_BLOB_SIZE. The same on every system. */
 const maxSecretBytes = 2_560;
 const keyBytes = 32;
+/** A random key, as base64. */
+export const newKey = (): string => randomBytes(keyBytes).toString('base64');
+const keySecret: MadeSecret = {
+  make: newKey,
+  fits: (secret) => Buffer.from(secret, 'base64').length === keyBytes,
+};
 const accountPattern = /^[A-Za-z0-9:_.-]{1,160}$/;
 /** Written and read back to learn whether the keyring is open. No secret. */
 const probe = 'probe';
@@ -239,11 +252,26 @@ export function createKeychain({
     return failed(failureCode());
   }
 
-  async function findKey(account: string): Promise<Outcome<Uint8Array>> {
+  async function findFitting(account: string, { fits }: MadeSecret): Promise<Outcome<string>> {
     const found = await find(account);
-    if (!found.ok) return found;
-    const bytes = Buffer.from(found.value, 'base64');
-    return bytes.length === keyBytes ? done(new Uint8Array(bytes)) : failed('credentials.missing');
+    return !found.ok || fits(found.value) ? found : failed('credentials.missing');
+  }
+
+  function keep(account: string, secret: MadeSecret): Promise<Outcome<string>> {
+    return inTurn(account, async () => {
+      const found = await findFitting(account, secret);
+      if (found.ok || found.failure.code !== 'credentials.missing') return found;
+      // Checked: with the index lost and the keyring locked, a new key would replace one in use.
+      if (await isOpen()) {
+        const again = await findFitting(account, secret);
+        if (again.ok) return again;
+      } else if (state !== 'unavailable') {
+        return failed(failureCode());
+      }
+      const made = secret.make();
+      const stored = await put(account, made);
+      return stored.ok ? done(made) : stored;
+    });
   }
 
   /** The failure after a call that was not answered, or whose answer can't be relied on. */
@@ -308,21 +336,10 @@ export function createKeychain({
       return state === 'ready' ? 'stored' : 'locked';
     },
 
+    keep,
     async key(account) {
-      return inTurn(account, async () => {
-        const found = await findKey(account);
-        if (found.ok || found.failure.code !== 'credentials.missing') return found;
-        // Checked: with the index lost and the keyring locked, a new key would replace one in use.
-        if (await isOpen()) {
-          const again = await findKey(account);
-          if (again.ok) return again;
-        } else if (state !== 'unavailable') {
-          return failed(failureCode());
-        }
-        const made = randomBytes(keyBytes);
-        const stored = await put(account, made.toString('base64'));
-        return stored.ok ? done(new Uint8Array(made)) : stored;
-      });
+      const kept = await keep(account, keySecret);
+      return kept.ok ? done(new Uint8Array(Buffer.from(kept.value, 'base64'))) : kept;
     },
 
     settled: () => queue(settleOnce),

@@ -5,7 +5,8 @@ import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
 import Administration from '@lucide/svelte/icons/shield-user';
 import Table from '@lucide/svelte/icons/table-2';
-import type { PageId } from '../../electron/contract/pages.ts';
+import type { ConnectionView } from '../../electron/contract/models/connection.ts';
+import { pages, type PageId } from '../../electron/contract/pages.ts';
 import type { Api } from '../lib/api.ts';
 import type { AppStore } from '../lib/app-store.svelte.ts';
 import { LookupController } from '../features/lookup/lookup.svelte.ts';
@@ -21,6 +22,19 @@ export const pageIcons: Record<PageId, typeof Search> = {
   settings: Settings,
   administration: Administration,
 };
+
+/**
+ * The window's title, which the task bar shows, and whoever sees the screen: page, connection and environment, and never a
+ * case, a token or a file. Of a locked app neither page nor connection.
+ */
+export function titleOf(
+  page: PageId | null,
+  connection: Pick<ConnectionView, 'name' | 'environment'> | null,
+): string {
+  const label = pages.find(({ id }) => id === page)?.label;
+  const parts = [label, connection?.name, connection?.environment.toUpperCase(), 'Tokendesk'];
+  return parts.filter((part) => part !== undefined).join(' – ');
+}
 
 export type Controllers = ReturnType<typeof createControllers>;
 

@@ -36,11 +36,28 @@ export function reasonFor(code: FailureCode): string {
   return rowReasons[code] ?? messages[code]({ code }).summary.replace(/\.$/, '');
 }
 
+/** Every message as it is without names and numbers, each text once, in the order of the list of codes. */
+export function allMessages(): Pick<Message, 'summary' | 'advice'>[] {
+  const found = new Map<string, Pick<Message, 'summary' | 'advice'>>();
+  for (const [code, format] of Object.entries(messages)) {
+    const { summary, advice } = format({ code: code as FailureCode });
+    found.set(`${summary} ${advice}`, { summary, advice });
+  }
+  return [...found.values()];
+}
+
 export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(messages, code);
 
 /** What a person is told after a start that removed what exports had left when the app was killed. */
 export const removedPartialsNotice = (names: readonly string[]): string =>
   `Tokendesk ended while it wrote ${names.join(', ')}: what was written so far has been removed. Export it again.`;
+
+/** What a person is told who opened several files at once; empty with one. */
+export function otherFilesNotice(others: number): string {
+  if (others === 0) return '';
+  const rest = others === 1 ? 'The other one was' : `The other ${others} were`;
+  return `Tokendesk opens one file at a time. ${rest} not opened: open them one after another.`;
+}
 
 /** What a person is told after a start with a settings file that could not be used as it was. */
 export function settingsNotice({ reason, keptAs }: SettingsDamage): string {

@@ -39,7 +39,7 @@ const openThrough = (proxy: string, proxyUser = '') =>
         certificate: () => Promise.resolve(done(null)),
       },
       managed: {},
-      profile: { pins: {} },
+      profile: { pins: {}, headers: {} },
     },
   );
 

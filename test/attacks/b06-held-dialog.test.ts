@@ -118,7 +118,7 @@ const stored = (): unknown => [
 async function holdOpen(name: CallName): Promise<Promise<Outcome<unknown>>[]> {
   dialog.answer = null;
   const [input] = held[name] ?? [];
-  const asked: Promise<Outcome<unknown>> = app.ask(name, (input?.() ?? {}) as never);
+  const asked: Promise<Outcome<unknown>> = app.ask(name, input?.() ?? {});
   await expect.poll(() => dialog.answer !== null, { timeout: 10_000 }).toBe(true);
   return [asked];
 }

@@ -38,6 +38,7 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   await page.getByRole('alert').waitFor();
 
   await go(page, 'Reports');
+  await expect(page).toHaveTitle('Reports – Built-in service – DEVELOPMENT – Tokendesk');
   await page.getByRole('button', { name: 'Sign in to the built-in portal' }).click();
   await expect(page.getByText(/signed in as reporter/)).toBeVisible();
 

@@ -25,7 +25,7 @@ export const shots: Shot[] = [
       await page.getByText('Mastercard').waitFor();
       await page.getByRole('button', { name: 'Reveal', exact: true }).click();
       await page.getByRole('region', { name: 'Reveal' }).waitFor();
-      await page.keyboard.press('Enter');
+      await page.keyboard.press('1');
       await page.getByRole('group', { name: 'In clear' }).waitFor();
     },
   },
@@ -62,7 +62,7 @@ export const shots: Shot[] = [
     scene: 'busy',
     steps: async (page) => {
       await lookUp(page);
-      await page.keyboard.press('r');
+      await page.keyboard.press('Control+Shift+c');
       await page.getByRole('region', { name: 'Reveal' }).waitFor();
     },
   },
@@ -71,9 +71,9 @@ export const shots: Shot[] = [
     scene: 'busy',
     steps: async (page) => {
       await lookUp(page);
-      await page.keyboard.press('r');
+      await page.keyboard.press('Control+Shift+c');
       await page.getByRole('region', { name: 'Reveal' }).waitFor();
-      await page.keyboard.press('Enter');
+      await page.keyboard.press('1');
       await page.getByRole('group', { name: 'In clear' }).waitFor();
     },
   },
@@ -162,7 +162,7 @@ export const shots: Shot[] = [
       await lookUp(page);
       await page.getByRole('button', { name: 'Copy cleartext' }).click();
       await page.getByRole('region', { name: 'Copy cleartext' }).waitFor();
-      await page.keyboard.press('Enter');
+      await page.keyboard.press('1');
       await page.getByText('Cleartext copied. Clears').waitFor();
     },
   },
@@ -392,6 +392,35 @@ export const shots: Shot[] = [
       await page.getByRole('button', { name: /^Dates:/ }).click();
       await page.getByRole('button', { name: 'Choose First day' }).click();
       await page.getByRole('button', { name: 'Previous', exact: true }).click();
+    },
+  },
+  {
+    name: 'guide',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.keyboard.press('F1');
+      await page.getByRole('complementary', { name: 'User’s guide' }).waitFor();
+    },
+  },
+  {
+    name: 'guide-messages',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.keyboard.press('F1');
+      await page.getByRole('combobox', { name: 'Chapter' }).selectOption('All messages');
+    },
+  },
+  {
+    name: 'guide-search',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.insertText('encoding');
+      await page
+        .getByRole('option', { name: /^Guide/ })
+        .first()
+        .waitFor();
     },
   },
   {
@@ -679,7 +708,7 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await lookUp(page);
       await page.getByRole('button', { name: 'Reveal', exact: true }).click();
-      await page.getByRole('button', { name: /^Show/ }).click();
+      await page.getByRole('button', { name: 'Chargeback response' }).click();
       await page.getByRole('group', { name: 'In clear' }).waitFor();
     },
   },

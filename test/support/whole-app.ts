@@ -75,6 +75,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     onCommand: () => () => undefined,
     onOpen: () => () => undefined,
     showProgress: () => undefined,
+    locale: () => 'en-GB',
     notify: () => undefined,
     protectContent: () => undefined,
     endRenderer: () => undefined,

@@ -5,7 +5,7 @@ import type { Platform } from '../../platform/platform.ts';
 const longMs = 60_000;
 
 interface RunningBatchesOptions {
-  readonly platform: Pick<Platform, 'showProgress' | 'notify'>;
+  readonly platform: Pick<Platform, 'showProgress' | 'notify' | 'locale'>;
   readonly now: () => number;
 }
 
@@ -54,15 +54,21 @@ export function createRunningBatches({ platform, now }: RunningBatchesOptions): 
       running.delete(jobId);
       show();
       if (now() - before.since < longMs) return;
-      const rows = `${tally.rows.toLocaleString('en-GB')} rows`;
+      const counted = new Intl.NumberFormat(platform.locale());
+      const rows = `${counted.format(tally.rows)} rows`;
       if (state === 'finished') {
-        const flawed = `${tally.failed.toLocaleString('en-GB')} of them failed`;
+        const flawed = `${counted.format(tally.failed)} of them failed`;
         platform.notify({
           title: 'A batch is finished',
           body: tally.failed === 0 ? `${rows}, none failed.` : `${rows}, ${flawed}.`,
+          jobId,
         });
       } else if (state === 'failed' || (state === 'paused' && failure !== null)) {
-        platform.notify({ title: 'A batch has stopped', body: `${rows} are done. Tokendesk says why.` });
+        platform.notify({
+          title: 'A batch has stopped',
+          body: `${rows} are done. Tokendesk says why.`,
+          jobId,
+        });
       }
     },
   };

@@ -18,11 +18,15 @@ export const source = z.strictObject({
 });
 export type Source = z.infer<typeof source>;
 
-/** What the system asked to open: a file, or the case or the token of a `tokendesk://` link. */
+/**
+ * What the system asked to open: a file, which is the last of several with `others`, the case or the token of a
+ * `tokendesk://` link, or the batch of a notification.
+ */
 export const opened = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('file'), source }),
+  z.strictObject({ kind: z.literal('file'), source, others: count }),
   z.strictObject({ kind: z.literal('case'), caseReference: caseReference.min(1) }),
   z.strictObject({ kind: z.literal('token'), token: value }),
+  z.strictObject({ kind: z.literal('batch'), jobId: id }),
 ]);
 export type Opened = z.infer<typeof opened>;
 
@@ -267,6 +271,8 @@ export const braked = z.strictObject({
   failed: count,
   of: count,
   isCanary: z.boolean(),
+  /** Where different values got the same answer instead: two of their rows. */
+  sameRows: z.tuple([count, count]).nullable().default(null),
 });
 
 /** So many are checked and copied at once without a pause that a person notices. */
@@ -363,8 +369,12 @@ export const exportChoice = z.strictObject({
    * neutralised.
    */
   safety: z.enum(['source', 'spreadsheet', 'exact']),
-  /** A cell that it can't hold is left empty and its row flagged in an `error` column. */
   encoding,
+  /**
+   * Cells that the encoding can't hold are left empty, or as they came in where the source's own form is kept, and their
+   * rows flagged in an `error` column. Without it such a file is not written.
+   */
+  leavesEmpty: z.boolean().optional(),
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),
@@ -478,6 +488,9 @@ export const exported = z.strictObject({
   rowsWritten: count,
   /** Cells that were escaped for spreadsheets. */
   escaped: count,
+  /** Cells that the encoding can't hold, and the rows they are in. */
+  lostCells: count,
+  lostRows: count,
   bytes: count,
   /** Null for a file in clear, which was not looked at. */
   remaining: remaining.nullable(),

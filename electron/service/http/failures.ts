@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Failure, FailureCode } from '../../contract/errors.ts';
-import { isObject } from '../answers.ts';
+import { isDone, isObject, unexpectedAnswer } from '../answers.ts';
 import { type ErrorMeaning, type ServiceProfile, meaningOf } from '../profile.ts';
 import type { Exchange, Headers, Reply, TransportFault } from './exchange.ts';
 
@@ -42,15 +42,14 @@ function requestIdOf(headers: Headers): string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id) ? id : '';
 }
 
+/** `success`: of the operations alone; the portal has its own ways. */
+type Reading = Pick<ServiceProfile, 'errorCodes'> & Partial<Pick<ServiceProfile, 'success'>>;
+
 /**
  * Reads what came back for a request, whoever it was for: operations, sessions and the portal have the same faults,
  * statuses and bodies (spec §7). Failures hold codes, names and field messages only.
  */
-export function readExchange(
-  exchange: Exchange,
-  request: RequestDetails,
-  profile: Pick<ServiceProfile, 'errorCodes'>,
-): ExchangeResult {
+export function readExchange(exchange: Exchange, request: RequestDetails, profile: Reading): ExchangeResult {
   if (exchange.ok) return readReply(exchange.reply, request, profile);
   const { fault } = exchange;
   const failure = { ...faultFailure(fault), ...detailsOf(request) };
@@ -84,20 +83,29 @@ export function faultFailure({ kind, subject }: TransportFault): Failure {
   };
 }
 
-function readReply(
-  reply: Reply,
-  request: RequestDetails,
-  profile: Pick<ServiceProfile, 'errorCodes'>,
-): ExchangeResult {
-  const { status, headers } = reply;
+function readReply(reply: Reply, request: RequestDetails, profile: Reading): ExchangeResult {
+  const { headers } = reply;
   const requestId = requestIdOf(headers);
   const failure = (code: FailureCode): Failure => ({
     code,
-    status,
+    status: reply.status,
     ...detailsOf(request),
     ...(requestId !== '' && { requestId }),
   });
-  if (status >= 200 && status < 300) return readSuccess(reply, requestId, failure);
+  // What is said with a 200 and a flag that it was not done is what others say with a 400.
+  let { status } = reply;
+  if (status >= 200 && status < 300) {
+    const read = readSuccess(reply, requestId, failure);
+    const flag = profile.success ?? null;
+    if (read.kind !== 'answer' || flag === null) return read;
+    const isSuccess = isObject(read.json) ? isDone(read.json, flag) : null;
+    if (isSuccess === true) return read;
+    if (isSuccess === null) {
+      const { failure: unexpected } = unexpectedAnswer(read.json, failure('service.unexpected-answer'));
+      return { kind: 'final', failure: unexpected };
+    }
+    status = 400;
+  }
   if (status >= 500 || status === 408) {
     return { kind: 'failing', failure: failure(status === 408 ? 'service.timeout' : 'service.failing') };
   }

@@ -17,6 +17,8 @@ export interface TransportOptions {
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
   /** SHA-256 of accepted public keys (SPKI), base64, with a spare one for the day the first changes. */
   readonly pins?: readonly string[];
+  /** Sent with every request for JSON, such as a version; lower precedence than those of the request itself. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly proxy?: { readonly url: string; readonly username?: string; readonly password?: string };
   readonly clock: Clock;
   readonly limits?: Partial<TransportLimits>;
@@ -138,6 +140,9 @@ export function createTransport(options: TransportOptions): Transport {
   if (base.protocol !== 'https:') throw new Error('the service is reached by HTTPS only');
   const prefix = base.pathname.replace(/\/+$/, '');
   const limits = { ...defaultLimits, ...options.limits };
+  const fixed = Object.fromEntries(
+    Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   let dispatcher = createDispatcher(options, limits, base.origin);
 
   /** Answers with the headers; `request` follows no redirects, and an answer that is one is refused, its body unread. */
@@ -183,6 +188,7 @@ export function createTransport(options: TransportOptions): Transport {
           headers: {
             ...(json !== null && { 'content-type': 'application/json' }),
             accept: 'application/json',
+            ...(json === null ? withoutContentType(fixed) : fixed),
             'accept-encoding': 'gzip, br',
             ...headers,
           },
@@ -298,6 +304,8 @@ function cappedStream(
     },
   });
 }
+
+const withoutContentType = ({ 'content-type': _, ...others }: Readonly<Record<string, string>>) => others;
 
 function hostOf(location: string | string[] | undefined, base: URL): string {
   try {

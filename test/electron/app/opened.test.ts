@@ -88,12 +88,15 @@ test('a file is opened as one that was dropped', async () => {
   const { app, open } = await opened();
   const file = path.join(app.home, 'disputes.csv');
   fs.writeFileSync(file, 'card\n4111\n');
-  open({ kind: 'file', reference: file });
+  open({ kind: 'file', reference: file, others: 2 });
   expect(valueOf(await app.ask('app.takeOpened', {}))).toMatchObject({
     kind: 'file',
     source: { name: 'disputes.csv' },
+    others: 2,
   });
-  open({ kind: 'file', reference: path.join(app.home, 'gone.csv') });
+  open({ kind: 'batch', jobId: 'job-1' });
+  expect(valueOf(await app.ask('app.takeOpened', {}))).toEqual({ kind: 'batch', jobId: 'job-1' });
+  open({ kind: 'file', reference: path.join(app.home, 'gone.csv'), others: 0 });
   expect(await app.ask('app.takeOpened', {})).toMatchObject({ ok: false, failure: { code: 'file.gone' } });
 });
 

@@ -47,6 +47,7 @@ function platformOn(os: NodeJS.Platform) {
     windowProxy: null as Electron.ProxyConfig | null,
     awake: new Set<number>(),
     notifications: [] as FakeNotification[],
+    written: [] as object[],
   };
   const windows: FakeWindow[] = [];
   class BrowserWindow extends FakeWindow {
@@ -67,6 +68,7 @@ function platformOn(os: NodeJS.Platform) {
   const app = Object.assign(new EventEmitter(), {
     isPackaged: false,
     getVersion: () => '1.2.3',
+    getLocale: () => 'de-DE',
     getAppPath: () => '/the/app',
     getPath: (name: string) => (name === 'userData' ? home : `/the/${name}`),
     commandLine: { getSwitchValue: () => '' },
@@ -101,7 +103,12 @@ function platformOn(os: NodeJS.Platform) {
       },
     },
     nativeTheme: { shouldUseDarkColors: false },
-    clipboard: {},
+    clipboard: { write: (items: object[]) => Promise.resolve(void asked.written.push(...items)) },
+    ClipboardItem: class {
+      constructor(parts: object) {
+        Object.assign(this, parts);
+      }
+    },
     dialog: {
       showOpenDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.open),
       showSaveDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.save),
@@ -316,6 +323,19 @@ describe('dialogs', () => {
     expect(asked.dialogs.map(({ defaultPath }) => defaultPath)).toEqual([undefined, undefined, '/files']);
   });
 
+  test('that save name the kind of file, and begin where the last one was saved', async () => {
+    const { platform, asked } = platformOn('linux');
+    asked.save = { canceled: false, filePath: '/reports/chart.png' };
+    await platform.chooseTarget({ name: 'chart.png', beside: null });
+    await platform.chooseTarget({ name: 'evidence.json', beside: null });
+    await platform.chooseTarget({ name: 'out.csv', beside: '/files/cards.csv' });
+    expect(asked.dialogs).toMatchObject([
+      { defaultPath: '/the/downloads/chart.png', filters: [{ extensions: ['png'] }, { extensions: ['*'] }] },
+      { defaultPath: '/reports/evidence.json', filters: [{ extensions: ['json'] }, { extensions: ['*'] }] },
+      { defaultPath: '/files/out.csv', filters: [{ extensions: ['csv'] }, { extensions: ['*'] }] },
+    ]);
+  });
+
   test('leave no trace among the recent files', async () => {
     const { platform, asked } = platformOn('linux');
     await platform.chooseFile('table');
@@ -366,19 +386,22 @@ test('the progress of batches is in the taskbar, and the computer stays awake me
   }
 });
 
-test('a notification is shown unless the window is in front, and brings it there', async () => {
+test('a notification is shown unless the window is in front, brings it there and opens its batch', async () => {
   const { platform, asked, openWindow } = platformOn('linux');
   const window = await openWindow();
   const notification = { title: 'A batch is finished', body: '12 rows' };
+  const opened: unknown[] = [];
+  platform.onOpen((opening) => opened.push(opening));
   window.isFront = true;
-  platform.notify(notification);
+  platform.notify({ ...notification, jobId: 'job-1' });
   expect(asked.notifications).toEqual([]);
   window.isFront = false;
   window.isSmall = true;
-  platform.notify(notification);
+  platform.notify({ ...notification, jobId: 'job-1' });
   expect(asked.notifications.map(({ options }) => options)).toEqual([notification]);
   asked.notifications[0]?.emit('click');
   expect([window.isFront, window.isSmall]).toEqual([true, false]);
+  expect(opened).toEqual([{ kind: 'batch', jobId: 'job-1' }]);
 });
 
 test.each<[NodeJS.Platform, Record<string, string>]>([
@@ -409,6 +432,16 @@ test.each([
 ] as const)('on %s with the switch %j in a session %s, Wayland is used: %s', (os, given, session, is) => {
   const commandLine = { getSwitchValue: () => given } as unknown as Electron.CommandLine;
   expect(isWayland({ commandLine }, { XDG_SESSION_TYPE: session }, os)).toBe(is);
+});
+
+test('a table is on the clipboard as text and as HTML, in one write', async () => {
+  const { platform, asked } = platformOn('linux');
+  await platform.clipboard.write('a');
+  await platform.clipboard.write('4242', '<table></table>');
+  expect(asked.written).toEqual([
+    { 'text/plain': 'a', ...exclusions('linux') },
+    { 'text/plain': '4242', 'text/html': '<table></table>', ...exclusions('linux') },
+  ]);
 });
 
 test('under Wayland the clipboard is told of the window’s focus', async () => {

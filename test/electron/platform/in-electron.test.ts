@@ -49,7 +49,7 @@ describe('the window', () => {
     // Not before there is something to show.
     await expect.poll(look).toEqual({ windows: [true], isPersistent: false });
     expect(await addressOf()).toBe(`${origin}index.html`);
-    expect(await app.page.title()).toBe('Tokendesk');
+    await expect.poll(() => app.page.title()).toBe('Lookup – Tokendesk');
   });
 
   test('has nothing of Node, and one thing of the app', async () => {

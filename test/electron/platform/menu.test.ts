@@ -32,10 +32,16 @@ describe.each(['win32', 'darwin', 'linux'] as const)('the application’s menu o
     for (const { click } of items) (click as (() => void) | undefined)?.();
     expect([...commands].sort()).toEqual([...appCommand.options].sort());
     const own = items.filter(({ click }) => click !== undefined);
+    const preferences = ['Settings…', 'CommandOrControl+,'];
+    const isMac = os === 'darwin';
     expect(own.map(({ label, accelerator }) => [label, accelerator])).toEqual([
+      // On macOS it is in the app's own menu, which is the first.
+      ...(isMac ? [preferences] : []),
       ['Commands…', 'CommandOrControl+K'],
       ['Lock', 'CommandOrControl+L'],
+      ...(isMac ? [] : [preferences]),
       ...pages.map(({ label }, index) => [label, `CommandOrControl+${index + 1}`]),
+      ['User’s guide', 'F1'],
       ['Keyboard shortcuts', 'CommandOrControl+/'],
     ]);
     // Ctrl and a digit is one key: a tenth page would need another.
@@ -45,7 +51,8 @@ describe.each(['win32', 'darwin', 'linux'] as const)('the application’s menu o
   });
 
   test('has no way to reload, to open developer tools or the web', () => {
-    const own = os === 'darwin' ? ['appMenu', 'close'] : ['quit'];
+    const mac = ['about', 'services', 'hide', 'hideOthers', 'unhide', 'quit', 'close'];
+    const own = os === 'darwin' ? mac : ['quit'];
     const known = ['editMenu', 'resetZoom', 'zoomIn', 'zoomOut', 'togglefullscreen', 'windowMenu', 'help'];
     expect([...new Set(roles)].sort()).toEqual([...own, ...known].sort());
   });

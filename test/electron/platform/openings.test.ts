@@ -16,11 +16,12 @@ function watched(argv: readonly string[] = [], os: NodeJS.Platform = 'linux', is
   const heard: Opening[] = [];
   return { app, schemes, heard, listen: () => openings.on((opening) => heard.push(opening)) };
 }
-const file = (reference: string): Opening => ({ kind: 'file', reference });
+const file = (reference: string, others = 0): Opening => ({ kind: 'file', reference, others });
 
 test.each([
   ['linux', ['/home/ada/Disputes Q3.csv'], file('/home/ada/Disputes Q3.csv')],
   ['linux', ['--ozone-platform=x11', '/home/ada/a.XLSX'], file('/home/ada/a.XLSX')],
+  ['linux', ['/home/ada/a.csv', '--x', '/home/ada/b.csv', '/home/ada/c.csv'], file('/home/ada/c.csv', 2)],
   ['linux', ['file:///home/ada/Disputes%20Q3.csv'], file('/home/ada/Disputes Q3.csv')],
   ['win32', ['C:\\Users\\ada\\a.csv'], file('C:\\Users\\ada\\a.csv')],
   ['win32', ['tokendesk://case/D-1'], { kind: 'link', address: 'tokendesk://case/D-1' }],

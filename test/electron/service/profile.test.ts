@@ -148,8 +148,8 @@ describe('a single answer', () => {
   it('bare strings are refused where the profile says so', () => {
     const strict = { ...profile, bareStrings: false, bareLists: false };
     expect(readSingle(strict, 'Tokenize', 'T').ok).toBe(false);
-    expect(readList(strict, []).ok).toBe(false);
-    expect(readList(strict, { elements: [] }).ok).toBe(true);
+    expect(readList(strict, [], 'token').ok).toBe(false);
+    expect(readList(strict, { elements: [] }, 'token').ok).toBe(true);
   });
 });
 
@@ -160,11 +160,11 @@ describe('a batch answer', () => {
     ['under a wrapper', { data: { elements: [1] } }],
     ['under data itself', { data: [1] }],
   ])('is found %s', (_, json) => {
-    expect(readList(profile, json)).toEqual({ ok: true, value: [1] });
+    expect(readList(profile, json, 'token')).toEqual({ ok: true, value: [1] });
   });
 
   it('that has no list is told by its members', () => {
-    expect(readList(profile, { rows: [1], count: 1 })).toMatchObject({
+    expect(readList(profile, { rows: [1], count: 1 }, 'token')).toMatchObject({
       failure: { code: 'service.unexpected-answer', members: ['rows', 'count'] },
     });
     expect(memberNames({ a: 1 })).toEqual(['a']);

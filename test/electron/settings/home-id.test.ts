@@ -62,6 +62,9 @@ const namesUnder = (keys: Iterable<string>, home: string): string[] =>
     .filter((name) => name !== 'folder')
     .sort();
 
+/** Behind the key of the log is its end, which moves at every start. */
+const keyOf = (secret: string | undefined): string | undefined => secret?.split(' ')[0];
+
 test('a folder gets an identity once, for this user alone, and every entry has it', async () => {
   const home = tempFolder();
   const { keyring, ...app } = await opened(home);
@@ -106,7 +109,7 @@ test('entries of before are taken over once, under their new names', async () =>
   expect(namesUnder(keyring.entries.keys(), home)).toEqual(names);
   expect(keyring.entries.size).toBe(names.length + 2);
   const key = keyring.entries.get(entryName(idOf(home), 'audit:key'));
-  expect(key).toBe(plain.get('audit:key'));
+  expect(keyOf(key)).toBe(keyOf(plain.get('audit:key')));
   // Settled: what stands under such a name later is not taken.
   expect(fs.readFileSync(idFile(home), 'utf8')).toBe(`${idOf(home)}\n`);
   keyring.entries.set('audit:key', 'another');
@@ -156,7 +159,7 @@ test('with the keyring locked at that start, they are taken over when it is open
   valueOf(await app.ask('lock.unlock', { passphrase: obscured('correct horse') }));
   await app.close();
   expect(namesUnder(keyring.entries.keys(), home)).toEqual(names);
-  expect(keyring.entries.get(entryName(idOf(home), 'audit:key'))).toBe(plain.get('audit:key'));
+  expect(keyOf(keyring.entries.get(entryName(idOf(home), 'audit:key')))).toBe(keyOf(plain.get('audit:key')));
 });
 
 /** Starts over `keyring` a keychain that is cut off after so many calls. Answers whether it came to its end before. */
@@ -354,9 +357,8 @@ test('a copy gets an identity of its own, asks for secrets of its own, and both 
     }
   expect(idOf(copy)).not.toBe(idOf(home));
   expect(fs.readdirSync(path.join(copy, `audit.copied-${idOf(home)}`))).toEqual(['audit', 'checkpoints']);
-  const isOfLog = (name: string) => name.endsWith(':audit:anchor');
   for (const [name, secret] of before)
-    if (!isOfLog(name)) expect([name, keyring.entries.get(name)]).toEqual([name, secret]);
+    expect([name, keyOf(keyring.entries.get(name))]).toEqual([name, keyOf(secret)]);
 });
 
 test('a copy made before the keychain knew any place is one beside the usual folder, and takes nothing over', async () => {

@@ -55,12 +55,12 @@ test('4.17 a batch answer is read once its value and its RefId are named, and an
   const [answer, ref] = ['surrogate', 'id'].map((name) => ['page', 'rows', '[]', name]);
   expect(await fit('BatchTokenize', answer ?? [], ref)).toMatchObject({ ok: true });
   const profile = value(await profiles.read(connection));
-  const list = value(readList(profile, json));
+  const list = value(readList(profile, json, 'surrogate'));
   const members = {
-    ref: profile.element.ref,
-    error: profile.element.error,
+    ...profile.element,
     value: profile.operations.BatchTokenize.answer,
     emptyValues: false,
+    maxLength: 100,
     elementCodes: profile.elementCodes,
     refusesEcho: true,
     returns: null,
@@ -101,10 +101,18 @@ test.each<[string, unknown, string[] | null, string[], object]>([
   value(await fit('PatternMatch', answer, ref));
   const profile = value(await profiles.read(connection));
   expect(profile.operations.PatternMatch).toMatchObject(expected);
-  const list = value(readList(profile, json));
+  const list = value(readList(profile, json, 'surrogate'));
   const { element, elementCodes, operations } = profile;
   const { answer: names, returns } = operations.PatternMatch;
-  const members = { ...element, value: names, elementCodes, emptyValues: false, refusesEcho: false, returns };
+  const members = {
+    ...element,
+    value: names,
+    elementCodes,
+    emptyValues: false,
+    maxLength: 100,
+    refusesEcho: false,
+    returns,
+  };
   const read = returns === 'value' ? 'C' : null;
   expect(matchElements([{ ref: '0', value: 'T-0' }], list, members)).toEqual(
     done([{ ref: '0', ok: true, value: read }]),

@@ -105,12 +105,15 @@ it('does not end a long job so while the service is down', async () => {
   }
 });
 
-const { elementCodes } = shippedProfile();
+const { elementCodes, element } = shippedProfile();
 const members = {
   ref: ['RefId'],
   value: ['Value'],
   error: ['Error'],
+  none: element.none,
+  success: null,
   elementCodes,
+  maxLength: 100,
   refusesEcho: true,
   returns: null,
 };
@@ -120,7 +123,8 @@ const answerOf = (value: string, emptyValues = false) =>
 it('takes an empty answer for a failure, unless the service profile says otherwise', () => {
   expect(answerOf('')).toEqual(done([{ ref: '0', ok: false, code: 'service.empty-value' }]));
   expect(answerOf('', true)).toEqual(done([{ ref: '0', ok: true, value: '' }]));
-  expect(answerOf(' ')).toEqual(done([{ ref: '0', ok: true, value: ' ' }]));
+  expect(answerOf(' \t')).toEqual(done([{ ref: '0', ok: false, code: 'service.blank-value' }]));
+  expect(answerOf(' ', true)).toEqual(done([{ ref: '0', ok: true, value: ' ' }]));
 });
 
 it('takes an answer with half a character for a failure', () => {

@@ -4,10 +4,14 @@ import { createRunningBatches } from '../../../../electron/batch/running/notify.
 
 function watched() {
   const shown: (number | 'unknown' | null)[] = [];
-  const notified: { title: string; body: string }[] = [];
+  const notified: { title: string; body: string; jobId: string }[] = [];
   let now = 0;
   const batches = createRunningBatches({
-    platform: { showProgress: (share) => shown.push(share), notify: (text) => notified.push(text) },
+    platform: {
+      showProgress: (share) => shown.push(share),
+      notify: (text) => notified.push(text),
+      locale: () => 'de-DE',
+    },
     now: () => now,
   });
   const update = (over: Partial<Job>): void => {
@@ -51,13 +55,17 @@ test('the end of a long batch is told, with counts and no name', () => {
   update({});
   pass(60_000);
   update({ state: 'finished', tally });
-  expect(notified).toEqual([{ title: 'A batch is finished', body: '500,000 rows, 37 of them failed.' }]);
+  // Written as the person's own language does.
+  expect(notified).toEqual([
+    { title: 'A batch is finished', body: '500.000 rows, 37 of them failed.', jobId: 'job-1' },
+  ]);
   update({});
   pass(60_000);
   update({ state: 'failed', tally, failure: { code: 'file.changed', subject: 'canary-file.csv' } });
   expect(notified[1]).toEqual({
     title: 'A batch has stopped',
-    body: '500,000 rows are done. Tokendesk says why.',
+    body: '500.000 rows are done. Tokendesk says why.',
+    jobId: 'job-1',
   });
   expect(JSON.stringify(notified)).not.toContain('canary');
 });
