@@ -227,6 +227,8 @@ export const preflight = z.strictObject({
   distinct: count,
   distinctExact: z.boolean(),
   requests: count,
+  /** Of each mapped column; `requests` is their sum. */
+  columns: z.array(z.strictObject({ column: count, unfit: count, requests: count })),
   seconds: count,
   /** Share of today's transfers, 0 to 1 and above. */
   dayShare: z.number().nonnegative(),
@@ -372,8 +374,12 @@ export const exportChoice = z.strictObject({
    * neutralised.
    */
   safety: z.enum(['source', 'spreadsheet', 'exact']),
-  /** A cell that it can't hold is left empty and its row flagged in an `error` column. */
   encoding,
+  /**
+   * Cells that the encoding can't hold are left empty, or as they came in where the source's own form is kept, and their
+   * rows flagged in an `error` column. Without it such a file is not written.
+   */
+  leavesEmpty: z.boolean().optional(),
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),
@@ -487,6 +493,9 @@ export const exported = z.strictObject({
   rowsWritten: count,
   /** Cells that were escaped for spreadsheets. */
   escaped: count,
+  /** Cells that the encoding can't hold, and the rows they are in. */
+  lostCells: count,
+  lostRows: count,
   bytes: count,
   /** Null for a file in clear, which was not looked at. */
   remaining: remaining.nullable(),

@@ -141,6 +141,7 @@ export class LookupController {
   }
 
   paste(text: string): void {
+    this.close();
     this.failure = null;
     this.field.paste(text);
   }
