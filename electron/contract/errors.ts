@@ -31,6 +31,10 @@ export const failureCodes = [
   'service.value-too-long',
   'service.token-invalid', // the same, since it is no token of the definition
   'service.empty-value', // it answered an element with an empty string, which the profile does not allow
+  'service.blank-value', // the same with white space alone
+  'service.nul-value', // it answered an element with a text that has a NUL, which no reader of files takes
+  'service.long-value', // it answered an element with more characters than a value may have
+  'service.same-answer', // different values got one and the same answer
   'service.broken-value', // it answered an element with half a character, which no file could hold
   'service.echoed-value', // it answered with what it was sent: cleartext for a token or mask, the token for cleartext
   'service.cancelled',
@@ -138,6 +142,7 @@ export const failureCodes = [
   'export.unencrypted', // the administrator allows cleartext in encrypted files only
   'export.no-cleartext', // the batch has none: its columns were masked or translated
   'export.forbidden', // the administrator allows no cleartext in files
+  'export.cells-lost', // cells have characters that the encoding has not; `subject`: how many, and in how many rows
   'export.remaining-reason', // values stay in clear in cells that were copied, and the administrator wants a reason
   'export.remaining-forbidden', // the same, and the administrator allows no such file
   // reports
@@ -153,6 +158,8 @@ export const failureCodes = [
   'portal.account-missing', // the connection has no account or tenant ID
   'report.unknown', // asked for longer ago than is kept
   'report.too-many-rows',
+  'report.more-pages', // the answer says that it is not all of the report
+  'report.day-form', // days in a form that the service profile doesn't say; `subject` is the one it says
   'report.not-a-chart',
   'evidence.none', // the log has nothing on this case
   // the router

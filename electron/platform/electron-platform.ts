@@ -397,7 +397,14 @@ function createClipboard(
 ): PlatformClipboard {
   return {
     focus,
-    write: (text) => clipboard.write([new ClipboardItem({ 'text/plain': text, ...exclusions(os) })]),
+    write: (text, html) =>
+      clipboard.write([
+        new ClipboardItem({
+          'text/plain': text,
+          ...(html !== undefined && { 'text/html': html }),
+          ...exclusions(os),
+        }),
+      ]),
     read: () => clipboard.readText(),
     // Within the call, not after it: a session that ends waits for nothing. Where it throws, it rejects.
     clear: () =>

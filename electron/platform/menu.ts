@@ -70,7 +70,7 @@ export function setMenu(
       ],
     },
     { role: 'windowMenu' },
-    { role: 'help', submenu: [commandItem('help')] },
+    { role: 'help', submenu: [commandItem('guide'), commandItem('help')] },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }

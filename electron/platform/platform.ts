@@ -38,9 +38,10 @@ export interface WindowFocus {
 export interface PlatformClipboard {
   /**
    * Puts text on the clipboard, kept out of the history and the cloud where the system allows (Windows, macOS, KDE).
-   * Never the primary selection. Rejects where there is no clipboard.
+   * Never the primary selection. `html` is the same as a table, for programs that take one. Rejects where there is no
+   * clipboard.
    */
-  write(text: string): Promise<void>;
+  write(text: string, html?: string): Promise<void>;
   read(): Promise<string>;
   /** Where it can be done, it is when this returns. */
   clear(): Promise<void>;

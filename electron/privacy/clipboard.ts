@@ -17,7 +17,7 @@ export interface AutoClearClipboard {
    * comes late does not reach the clipboard. `clearAfterMs` counts from now. `needsFocus`: it is cleared at the window's
    * next focus, where it has none at that time (Wayland).
    */
-  write(text: string, epoch: number): Promise<Outcome<Copied>>;
+  write(text: string, epoch: number, html?: string): Promise<Outcome<Copied>>;
   /**
    * Ends the epoch, and clears it now if something was written here and its time is not over, without looking: what a system
    * gives back may be changed in ways that nobody foresaw. For lock and sleep; never rejects.
@@ -103,7 +103,7 @@ export function createAutoClearClipboard({
 
   return {
     epoch: () => epoch,
-    write: (text, begun) =>
+    write: (text, begun, html) =>
       queue(async () => {
         // Here and not before the queue: no await lies between this and the system's clipboard.
         if (closed || begun !== epoch) return failed('app.locked');
@@ -116,7 +116,7 @@ export function createAutoClearClipboard({
         wasDropped = false;
         startTimer(clearAfterMs);
         try {
-          await clipboard.write(text);
+          await clipboard.write(text, html);
         } catch {
           await clearNow(true);
           return failed('clipboard.unavailable');

@@ -1,6 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { UnreadAnswer } from '../contract/models/connection.ts';
 import type { OperationName } from './operations.ts';
+import { isBlank } from '../util/blank.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { SuccessFlag } from './profile-fields.ts';
 
@@ -123,20 +124,49 @@ export function readSingle(
   return unexpectedAnswer(isObject(inner) ? inner : json);
 }
 
+export type UnusableCode =
+  | 'service.empty-value'
+  | 'service.blank-value'
+  | 'service.nul-value'
+  | 'service.long-value'
+  | 'service.broken-value';
+
 /**
- * Whether an answer repeats what was sent, as written or without its spaces and hyphens. A service that answers Tokenize
- * or GetMasked so has answered with cleartext; one that answers Detokenize so, with the token. Translate may: a
- * definition translated to itself gives the same token.
+ * Why an answer is no value, whatever was sent: a file could not hold it, or it would be another cell when the file is
+ * read again. Null for all others.
+ */
+export function findUnusable(
+  answer: string,
+  { emptyValues, maxLength }: { readonly emptyValues: boolean; readonly maxLength: number },
+): UnusableCode | null {
+  if (answer === '') return emptyValues ? null : 'service.empty-value';
+  if (answer.length > maxLength) return 'service.long-value';
+  if (answer.includes('\0')) return 'service.nul-value';
+  // JSON can escape half a surrogate pair, which a file would get as another character.
+  if (!answer.isWellFormed()) return 'service.broken-value';
+  return isBlank(answer) && !emptyValues ? 'service.blank-value' : null;
+}
+
+/**
+ * Whether an answer repeats what was sent, as written or but for case, spaces and hyphens. A service that answers
+ * Tokenize or GetMasked so has answered with cleartext; one that answers Detokenize so, with the token. Translate may
+ * within one definition, which gives the same token.
  */
 export function isEcho(sent: string, answer: string): boolean {
   // What both begin with is the same without separators too: most are told apart by their first characters.
   let at = 0;
-  while (at < sent.length && sent.charCodeAt(at) === answer.charCodeAt(at)) at++;
+  while (at < sent.length && isSameLetter(sent.charCodeAt(at), answer.charCodeAt(at))) at++;
   if (at === sent.length && at === answer.length) return true;
   if (isNoSeparator(sent.charCodeAt(at)) && isNoSeparator(answer.charCodeAt(at))) return false;
-  const bare = sent.replace(allSeparators, '');
-  return bare !== '' && bare === answer.replace(allSeparators, '');
+  const bare = withoutSeparators(sent);
+  return bare !== '' && bare === withoutSeparators(answer);
 }
+
+/** Of letters outside ASCII only the same. */
+const isSameLetter = (one: number, other: number): boolean =>
+  one === other || ((one ^ other) === 0x20 && (one | 0x20) >= 0x61 && (one | 0x20) <= 0x7a);
+
+const withoutSeparators = (text: string): string => text.replace(allSeparators, '').toLowerCase();
 
 const allSeparators = /[\s-]/g;
 const isNoSeparator = (unit: number): boolean => unit > 0x20 && unit < 0x7f && unit !== 0x2d;

@@ -1,7 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { BatchOperation } from '../contract/operations.ts';
 import { cleartext } from '../util/cleartext.ts';
-import { isDone, isEcho, isObject, memberAt, memberNames, readList } from './answers.ts';
+import { findUnusable, isDone, isEcho, isObject, memberAt, memberNames, readList } from './answers.ts';
 import type { Answer, BatchAnswer, Element, ElementAnswer } from './service-client.ts';
 import { operations } from './operations.ts';
 import type { MatchReturns, ServiceProfile } from './profile.ts';
@@ -11,6 +11,7 @@ import type { SessionAnswer } from './session/call-with-session.ts';
 interface BatchOptions {
   readonly profile: ServiceProfile;
   readonly operation: BatchOperation;
+  readonly refusesEcho: boolean;
   /** Sends these elements in one request. `countRefused`: elements of its answer that were refused, by code. */
   readonly send: (
     elements: readonly Element[],
@@ -32,14 +33,15 @@ export async function callBatch(
   options: BatchOptions,
   elements: readonly Element[],
 ): Promise<Outcome<BatchAnswer>> {
-  const { profile, operation } = options;
-  const { element, emptyValues, elementCodes } = profile;
+  const { profile, operation, refusesEcho } = options;
+  const { element, emptyValues, elementCodes, limits } = profile;
   const members: ElementMembers = {
     ...element,
     value: profile.operations[operation].answer,
     emptyValues,
+    maxLength: limits.valueLength,
     elementCodes,
-    refusesEcho: operations[operation].refusesEcho,
+    refusesEcho,
     returns: operation === 'PatternMatch' ? profile.operations.PatternMatch.returns : null,
   };
   const answers: ElementAnswer[] = [];
@@ -108,16 +110,17 @@ async function askAgain(
  */
 export async function callEach(
   elements: readonly Element[],
-  { emptyValues }: Pick<ServiceProfile, 'emptyValues'>,
+  { emptyValues, limits }: Pick<ServiceProfile, 'emptyValues' | 'limits'>,
   send: (value: string) => Promise<Outcome<Answer>>,
 ): Promise<Outcome<BatchAnswer>> {
+  const rules = { emptyValues, maxLength: limits.valueLength };
   const answers: ElementAnswer[] = [];
   let requestId = '';
   for (const { ref, value } of elements) {
     const answer = await send(value);
     if (answer.ok) {
       requestId = answer.value.requestId;
-      answers.push(answerOf(ref, answer.value.value, emptyValues));
+      answers.push(answerOf(ref, answer.value.value, rules));
       continue;
     }
     const { failure } = answer;
@@ -160,6 +163,8 @@ interface ElementMembers {
   readonly none: Nothing;
   readonly success: SuccessFlag;
   readonly emptyValues: boolean;
+  /** Of a value, in characters. A longer one could not be sent back. */
+  readonly maxLength: number;
   readonly elementCodes: ServiceProfile['elementCodes'];
   /** Whether an answer that repeats what was sent is a failure: see `isEcho`. */
   readonly refusesEcho: boolean;
@@ -286,7 +291,7 @@ export function matchElements(
         returns === null ? { ref, ok: false, code: 'service.echoed-value' } : { ref, ok: true, value: null };
     // Another value than the one that was sent: it is not known whose it is.
     else if (returns === 'element') answers[position] = { ref, ok: false, code: 'service.mismatched-answer' };
-    else answers[position] = answerOf(ref, value, members.emptyValues);
+    else answers[position] = answerOf(ref, value, members);
   }
   if (unreadable > 0 && unreadable === received.length) {
     return failed('service.unexpected-answer', { members: memberNames(received[0]) });
@@ -302,13 +307,14 @@ function hasTwoMembers(element: object): boolean {
   return count === 2;
 }
 
-function answerOf(ref: string, value: string | null, emptyValues: boolean): ElementAnswer {
+function answerOf(
+  ref: string,
+  value: string | null,
+  rules: Pick<ElementMembers, 'emptyValues' | 'maxLength'>,
+): ElementAnswer {
   if (value === null) return { ref, ok: false, code: 'service.mismatched-answer' };
-  if (value === '' && !emptyValues) return { ref, ok: false, code: 'service.empty-value' };
-  // JSON can escape half a surrogate pair, which a file would get as another character.
-  return value.isWellFormed()
-    ? { ref, ok: true, value: cleartext(value) }
-    : { ref, ok: false, code: 'service.broken-value' };
+  const unusable = findUnusable(value, rules);
+  return unusable === null ? { ref, ok: true, value: cleartext(value) } : { ref, ok: false, code: unusable };
 }
 
 function positionsOf(sent: readonly Element[]): Map<string, number> {

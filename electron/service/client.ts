@@ -18,7 +18,7 @@ import { patience } from './limits/limits.ts';
 import { createPacer } from './limits/pacing.ts';
 import { RetryBudget } from './limits/retries.ts';
 import { createTransfers, type QuotaStore } from './limits/transfers.ts';
-import { operations, type OperationName } from './operations.ts';
+import { refusesEcho, type OperationName } from './operations.ts';
 import type { ServiceProfile } from './profile.ts';
 import type {
   Announced,
@@ -184,7 +184,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       options.onUnreadable?.(operation, json, [value]);
       return failed(read.failure.code, { ...details, ...read.failure });
     }
-    if (operations[operation].refusesEcho && isEcho(value, read.value))
+    if (refusesEcho(operation, definition, target ?? null) && isEcho(value, read.value))
       return failed('service.echoed-value', details);
     return done({ value: read.value, requestId });
   };
@@ -218,6 +218,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       {
         profile,
         operation,
+        refusesEcho: refusesEcho(operation, definition, target),
         size: () => batchSize,
         shrink(sent) {
           batchSize = Math.max(1, Math.min(batchSize, Math.ceil(sent / 2)));

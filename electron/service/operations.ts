@@ -67,4 +67,11 @@ export const operations = {
   ...Object.fromEntries(operationInfoNames.map((name) => [name, factsOf(name)])),
 } as { readonly [N in OperationName]: OperationFacts };
 
+/** A token of one definition that comes back as the token of another was not translated. */
+export const refusesEcho = (
+  operation: OperationName,
+  definition: string,
+  target: { readonly definition: string } | null,
+): boolean => (target === null ? operations[operation].refusesEcho : target.definition !== definition);
+
 export const operationNames = Object.keys(operations) as OperationName[];

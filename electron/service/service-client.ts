@@ -3,6 +3,7 @@ import type { ServiceStatus } from '../contract/models/app.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import { operationInfo, type Operation, type OperationWith } from '../contract/operations.ts';
 import type { Cleartext } from '../util/cleartext.ts';
+import type { UnusableCode } from './answers.ts';
 import type { ServiceProfile } from './profile.ts';
 
 /** Goes with every call to the audit log; never holds a value. */
@@ -103,8 +104,7 @@ export type ElementAnswer =
         | 'service.token-invalid'
         | 'service.mismatched-answer'
         | 'service.too-large'
-        | 'service.empty-value'
-        | 'service.broken-value'
+        | UnusableCode
         | 'service.echoed-value';
       /** What the service itself says about it, where it says something. It may repeat the value. */
       readonly reason?: string;

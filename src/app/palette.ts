@@ -8,7 +8,7 @@ import type { Controllers } from './pages.ts';
 /** One entry of the palette. */
 export interface Command {
   readonly id: string;
-  readonly group: 'Found' | 'Cases' | 'Pages' | 'Policies' | 'Actions';
+  readonly group: 'Found' | 'Cases' | 'Pages' | 'Policies' | 'Actions' | 'Guide';
   readonly label: string;
   /** Shown quietly after the label, and searched too. */
   readonly note?: string;
@@ -25,6 +25,11 @@ export interface PaletteOptions {
   readonly controllers: Pick<Controllers, 'lookup'>;
   readonly go: (page: PageId) => void;
   readonly run: Readonly<Record<PaletteCommand, () => void>>;
+  /** Parts of the guide, with all their text in small letters, and what opens one. */
+  readonly guide: {
+    readonly parts: readonly { readonly id: string; readonly title: string; readonly text: string }[];
+    readonly open: (part: string) => void;
+  };
   /** Where the text is typed; what it looks like comes first. */
   readonly field: LookupField;
 }
@@ -34,13 +39,16 @@ export function listCommands(options: PaletteOptions): Command[] {
   const { field } = options;
   const found = foundCommands(options);
   if (field.pasted !== null || field.hasCard) return found;
-  const words = field.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(field);
   const commands = allCommands(options).filter(({ label, note, synonyms, group }) => {
     const searched = `${label} ${note ?? ''} ${synonyms ?? ''} ${group}`.toLowerCase();
     return words.every((word) => searched.includes(word));
   });
   // Words that are a command are hardly a token, although a token may be any text.
-  return field.caseReference !== null || hasShape(field) ? [...found, ...commands] : [...commands, ...found];
+  const guide = guideCommands(options);
+  return field.caseReference !== null || hasShape(field)
+    ? [...found, ...commands, ...guide]
+    : [...commands, ...guide, ...found];
 }
 
 /** Of a text that may be anything nothing is detected. */
@@ -94,6 +102,28 @@ function foundCommands({ controllers: { lookup }, app, field, go }: PaletteOptio
     await lookup.openCase(caseReference);
   };
   return [{ ...found, id: 'case', label: `Open case ${caseReference}`, run: openCase }, lookUp];
+}
+
+const wordsOf = ({ text }: LookupField): string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+/** Parts of the guide that have all the words, those with them in their title first. */
+function guideCommands({ guide, field }: PaletteOptions): Command[] {
+  const words = wordsOf(field);
+  // A letter or two is in all of them.
+  if (words.join('').length < 3) return [];
+  const parts = guide.parts.filter(({ text }) => words.every((word) => text.includes(word)));
+  const isTitled = ({ title }: { readonly title: string }): boolean =>
+    words.every((word) => title.toLowerCase().includes(word));
+  return [...parts.filter(isTitled), ...parts.filter((part) => !isTitled(part))]
+    .slice(0, 6)
+    .map(({ id, title }) => ({
+      id: `guide-${id}`,
+      group: 'Guide',
+      label: `Guide: ${title}`,
+      run: () => {
+        guide.open(id);
+      },
+    }));
 }
 
 type PaletteCommand = {

@@ -36,6 +36,16 @@ export function reasonFor(code: FailureCode): string {
   return rowReasons[code] ?? messages[code]({ code }).summary.replace(/\.$/, '');
 }
 
+/** Every message as it is without names and numbers, each text once, in the order of the list of codes. */
+export function allMessages(): Pick<Message, 'summary' | 'advice'>[] {
+  const found = new Map<string, Pick<Message, 'summary' | 'advice'>>();
+  for (const [code, format] of Object.entries(messages)) {
+    const { summary, advice } = format({ code: code as FailureCode });
+    found.set(`${summary} ${advice}`, { summary, advice });
+  }
+  return [...found.values()];
+}
+
 export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(messages, code);
 
 /** What a person is told after a start that removed what exports had left when the app was killed. */

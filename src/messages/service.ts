@@ -178,6 +178,26 @@ export const serviceMessages = {
       'The service answered this value with an empty one, so the cell was left as it was.',
       'Ask the administrator; if an empty answer is right, the service profile can say so.',
     ),
+  'service.blank-value': () =>
+    message(
+      'The service answered this value with white space alone, so the cell was left as it was.',
+      'Ask the administrator; if an empty answer is right, the service profile can say so.',
+    ),
+  'service.nul-value': () =>
+    message(
+      'The service answered this value with a NUL character, which no file can hold, so the cell was left as it was.',
+      'Contact the service’s support.',
+    ),
+  'service.long-value': () =>
+    message(
+      'The service answered this value with a text longer than a value may be, so the cell was left as it was.',
+      'Contact the service’s support.',
+    ),
+  'service.same-answer': () =>
+    message(
+      'The service gave two different values the same answer. Neither could be got back, so the cell was left as it was.',
+      'Check the definition and the policy, and contact the service’s support.',
+    ),
   'service.broken-value': () =>
     message(
       'The service answered this value with a character that is not whole, so the cell was left as it was.',

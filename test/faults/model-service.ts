@@ -23,6 +23,10 @@ interface Body {
   readonly elements?: readonly { readonly RefId: string; readonly Value: string }[];
 }
 
+/** Of another definition a token is another. */
+const moved = (token: string, { targetTokenName, sourceTokenName }: Body): string =>
+  targetTokenName === sourceTokenName ? token : `${String(targetTokenName)}_${token}`;
+
 export const modelApiKey = 'canary-api-key-58213';
 export const modelPassword = 'canary-password-90417';
 
@@ -103,13 +107,13 @@ export class ModelService {
       case 'getmasked':
         return { maskedValue: `****${token.slice(-2)}` };
       case 'translate':
-        return { token };
+        return { token: moved(token, body) };
       case 'batchtokenize':
         return each(tokenOf);
       case 'batchdetokenize':
         return each(clearOf);
       case 'batchtranslate':
-        return each((value) => value);
+        return each((value) => moved(value, body));
       case 'patternmatch': {
         const pattern = new RegExp(String(body.regex));
         const elements = (body.elements ?? []).flatMap(({ RefId, Value }) => {

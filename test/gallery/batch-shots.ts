@@ -303,6 +303,28 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-export-cells-lost',
+    scene: 'cells-lost',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export [0-9]/ }).click();
+      await page.getByRole('checkbox', { name: 'Leave these cells out' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-exported-cells-lost',
+    scene: 'cells-lost',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export [0-9]/ }).click();
+      await page.getByRole('checkbox', { name: 'Leave these cells out' }).click();
+      await page.getByRole('button', { name: /^Export [0-9]/ }).click();
+      await page.getByRole('status', { name: 'Exported' }).waitFor();
+    },
+  },
+  {
     name: 'batch-exported-remaining',
     scene: 'remaining',
     steps: async (page) => {

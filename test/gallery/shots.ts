@@ -395,6 +395,35 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'guide',
+    scene: 'busy',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.keyboard.press('F1');
+      await page.getByRole('complementary', { name: 'User’s guide' }).waitFor();
+    },
+  },
+  {
+    name: 'guide-messages',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.keyboard.press('F1');
+      await page.getByRole('combobox', { name: 'Chapter' }).selectOption('All messages');
+    },
+  },
+  {
+    name: 'guide-search',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.insertText('encoding');
+      await page
+        .getByRole('option', { name: /^Guide/ })
+        .first()
+        .waitFor();
+    },
+  },
+  {
     name: 'reports-last-month',
     scene: 'busy',
     steps: async (page) => {

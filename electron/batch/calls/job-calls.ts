@@ -9,7 +9,7 @@ import type { UnfinishedExports } from '../output/unfinished-exports.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
 import { fewRows } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
-import { createRowsViews, formatCells } from '../viewing/rows-view.ts';
+import { createRowsViews, formatCells, formatTable } from '../viewing/rows-view.ts';
 import { readLayout, saveLayout } from '../viewing/table-layouts.ts';
 import { revealCell } from '../viewing/reveal-cell.ts';
 import type { JobList } from '../running/job-list.ts';
@@ -152,7 +152,9 @@ export function createJobCalls(
       const epoch = options.clipboard.epoch();
       return withRows(jobId, async (rows) => {
         const page = await views.page(jobId, rows, query);
-        return page.ok ? options.clipboard.write(formatCells(page.value.rows, columns), epoch) : page;
+        if (!page.ok) return page;
+        const { rows: shown } = page.value;
+        return options.clipboard.write(formatCells(shown, columns), epoch, formatTable(shown, columns));
       });
     },
     'batch.profile': ({ jobId, column }) => withRows(jobId, (rows) => views.profile(jobId, rows, column)),

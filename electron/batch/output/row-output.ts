@@ -23,10 +23,10 @@ export interface RowOutput {
   /** Whether the encoding has every character of a text. */
   canHold(text: string): boolean;
   /**
-   * Whether the row that began last has cells of the source that the encoding can't hold. They are left empty, unless
+   * How many cells of the source the row that began last has that the encoding can't hold. They are left empty, unless
    * they are replaced.
    */
-  readonly lost: boolean;
+  readonly lost: number;
   /** What was written since the last call. */
   take(): Buffer;
   /** Cells that were escaped for spreadsheets. */
@@ -162,7 +162,7 @@ export function createSourceOutput({
       text += cells.map((cell) => formatCell(cell, false)).join(delimiter) + newline;
     },
     canHold: (value) => isUnicode(encoding) || encode(value) !== null,
-    lost: false,
+    lost: 0,
     take() {
       copyEnded();
       const bytes = Buffer.from(text, codec.viewUnit === 2 ? 'utf16le' : 'latin1');
@@ -229,7 +229,7 @@ export function createConvertedOutput(
     },
     canHold,
     get lost() {
-      return lost.size > 0;
+      return lost.size;
     },
     take() {
       const bytes = encodeAll();
@@ -261,7 +261,7 @@ export const noOutput: RowOutput = {
   end: () => undefined,
   line: () => undefined,
   canHold: () => true,
-  lost: false,
+  lost: 0,
   take: () => Buffer.alloc(0),
   escaped: 0,
   failure: null,

@@ -11,7 +11,7 @@ interface Shape {
   readonly threeBytes?: true;
   /** Whether two bytes may be followed by two more (GB18030). */
   readonly fourBytes?: true;
-  /** Pairs to write only where no other pair has the character; readers differ about them. */
+  /** Codes to write only where no other has the character; readers differ about them. */
   readonly avoided?: readonly [number, number];
   readonly asciiSafe: boolean;
 }
@@ -33,7 +33,8 @@ const shapes: Readonly<Record<MultiByteEncoding, Shape>> = {
     threeBytes: true,
     asciiSafe: true,
   },
-  gb18030: { leads: [[0x81, 0xfe]], fourBytes: true, asciiSafe: false },
+  // Its euro sign has two bytes; 0x80 alone is a code page of Windows.
+  gb18030: { leads: [[0x81, 0xfe]], fourBytes: true, avoided: [0x80, 0x80], asciiSafe: false },
   big5: { leads: [[0x81, 0xfe]], avoided: [0x8100, 0xa0ff], asciiSafe: false },
   // Second bytes may be ASCII letters, which are neither delimiters nor quotes nor line ends.
   'euc-kr': { leads: [[0x81, 0xfe]], asciiSafe: true },

@@ -10,6 +10,7 @@ import type { ByteSource } from '../../storage/byte-source.ts';
 import type { Position } from '../storing/journal.ts';
 import { explain } from './chunk.ts';
 import type { Slot } from './coalescing.ts';
+import type { SameRows } from './same-answers.ts';
 
 /** So many values of a file are sent before all others. */
 export const canarySize = 200;
@@ -26,6 +27,8 @@ export interface Braked {
   readonly index: number;
   readonly failed: number;
   readonly of: number;
+  /** Where it is for different values that got the same answer: the rows of the first two. */
+  readonly sameRows: SameRows | null;
 }
 
 interface CanaryCell {
@@ -127,7 +130,8 @@ export function judgeCanary(
 ): Braked | null {
   for (const cells of Map.groupBy(answered, ({ index }) => work[index]?.key).values()) {
     const failed = cells.filter(({ slot }) => isRefused(slot)).length;
-    if (failed * 2 > cells.length) return { index: cells[0]?.index ?? 0, failed, of: cells.length };
+    if (failed * 2 > cells.length)
+      return { index: cells[0]?.index ?? 0, failed, of: cells.length, sameRows: null };
   }
   return null;
 }

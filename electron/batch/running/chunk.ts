@@ -29,7 +29,7 @@ export interface PendingChunk {
 }
 
 const fixedSlot = (state: StateLetter, text = ''): Slot =>
-  Object.freeze({ ref: '', value: '', state, text: cleartext(text), request: null });
+  Object.freeze({ ref: '', value: '', row: 0, state, text: cleartext(text), request: null });
 const blank = fixedSlot(rowStates.blank);
 const kept = fixedSlot(rowStates.kept);
 const unfit = fixedSlot(rowStates.failed, 'value.unfit');
@@ -81,7 +81,7 @@ export function beginChunk(chunk: Chunk, options: BeginChunkOptions): PendingChu
       )
         slots.push(earlierSlot(before, r));
       else {
-        const slot = coalescer?.slotFor(openCleartext(value), batchSize) ?? unfit;
+        const slot = coalescer?.slotFor(openCleartext(value), batchSize, chunk.start.row + r) ?? unfit;
         if (slot.state === 'pending' && slot.request !== null && slot.request !== last) {
           last = slot.request;
           requests.add(last);
@@ -105,6 +105,7 @@ function earlierSlot(column: ColumnResults, row: number): Slot {
   return {
     ref: '',
     value: '',
+    row: 0,
     state,
     text: column.values[row] ?? cleartext(''),
     request,

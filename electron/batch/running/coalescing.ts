@@ -6,6 +6,8 @@ import { rowStates, type StateLetter } from '../storing/results.ts';
 
 /** One value to be sent, shared by all cells that hold it, and the element it is sent as. */
 export interface Slot extends Element {
+  /** The first that has the value, as far as it is remembered. */
+  readonly row: number;
   state: StateLetter | 'pending';
   /** The result, or the failure code. */
   text: Cleartext;
@@ -98,7 +100,7 @@ export class ValueCoalescer {
   }
 
   /** The slot of a value: a remembered one, or a new one in the request that is being filled. */
-  slotFor(value: string, batchSize: number): Slot {
+  slotFor(value: string, batchSize: number, row: number): Slot {
     const group = groupOf(value);
     if (this.#pinnedGroups[group] === 1) {
       const pinned = this.#pinned.get(value);
@@ -115,7 +117,7 @@ export class ValueCoalescer {
     }
     this.#open ??= createRequest(this.#call);
     const ref = refOf(this.#open.slots.length);
-    const slot: Slot = { ref, value, state: 'pending', text: cleartext(''), request: this.#open };
+    const slot: Slot = { ref, value, row, state: 'pending', text: cleartext(''), request: this.#open };
     if (isRemembered) this.#young.set(value, slot);
     this.#requested += 1;
     this.#open.slots.push(slot);

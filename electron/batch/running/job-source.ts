@@ -30,7 +30,7 @@ export interface JobSource extends ByteSource, RowSource {
 
 /**
  * Opens the source as it was when the job began. A file of the same size that was written since counts as that source
- * where its bytes are the same. Failures: job.source-gone, file.changed, file.unreadable, job.damaged, keychain.*.
+ * where its bytes are the same, also while it is read: a virus scanner or a copy put back changes its time alone. Failures: job.source-gone, file.changed, file.unreadable, job.damaged, keychain.*.
  */
 export function createSourceOpener(
   keychain: Pick<Keychain, 'key'>,
@@ -51,9 +51,24 @@ export function createSourceOpener(
   return async (spec) => {
     const corrected = await files.readMended();
     if (!corrected.ok) return corrected;
-    const opened = await openBytes(keychain, folder, spec, (source) => isSame(source, spec));
+    const openNow = (): Promise<Outcome<ByteSource>> =>
+      openBytes(keychain, folder, spec, (source) => isSame(source, spec));
+    const opened = await openNow();
+    if (!opened.ok) return opened;
+    const source = opened.value;
+    const check = async (): Promise<Outcome<null>> => {
+      const unchanged = await source.check();
+      if (unchanged.ok || unchanged.failure.code !== 'file.changed') return unchanged;
+      // Bytes that were read meanwhile are known by the checksum of the whole alone.
+      if (spec.crc === null) return unchanged;
+      const again = await openNow();
+      if (!again.ok) return again;
+      const still = await again.value.check();
+      await again.value.close();
+      return still;
+    };
     const { rows: mended, pending } = corrected.value;
-    return opened.ok ? done({ ...opened.value, mended, pending }) : opened;
+    return done({ ...source, check, mended, pending });
   };
 }
 
@@ -80,7 +95,7 @@ async function openBytes(
 
 /**
  * Whether a source has the very bytes that the job is for: every chunk that has results has its checksum. What is behind
- * them is known by the checksum of the whole, where it was counted before the job began.
+ * them has the checksum of the whole, where that was counted before the job began.
  */
 async function hasBytesOf(
   source: Pick<ByteSource, 'identity' | 'read'>,
@@ -101,8 +116,8 @@ async function hasBytesOf(
     sum = crc32(bytes.value, sum);
     offset = end.offset;
   }
-  if (offset === size) return true;
-  if (crcOfAll === null) return false;
+  // What was never sent is read as it is now.
+  if (offset === size || crcOfAll === null) return true;
   while (offset < size) {
     const bytes = await read(offset, restBytes);
     if (!bytes.ok || bytes.value.length === 0) return false;

@@ -461,11 +461,11 @@ export class BatchJob {
   }
 
   /** A pause that a person asked for meanwhile is that person's. */
-  async #pauseBraked({ index, failed, of }: Braked): Promise<void> {
+  async #pauseBraked({ index, failed, of, sameRows }: Braked): Promise<void> {
     const column = this.#record.spec.plan.columns[index]?.column ?? 0;
     await this.#record.settle({
       state: 'paused',
-      braked: { column, failed, of, isCanary: of < brakeWindow },
+      braked: { column, failed, of, isCanary: of < brakeWindow, sameRows },
     });
   }
 

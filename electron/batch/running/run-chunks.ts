@@ -10,6 +10,7 @@ import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, createRefusalWindow, judgeCanary, type Braked, type Canary } from './brake.ts';
 import { beginChunk, collectResults, type EarlierResults, type PendingChunk } from './chunk.ts';
 import { ValueCoalescer, type BatchRequest } from './coalescing.ts';
+import { createSameAnswers, givesTokens, maxSameAnswers } from './same-answers.ts';
 import { announcedRounds, createRequestSender } from './send-requests.ts';
 
 export interface RunOptions {
@@ -76,6 +77,12 @@ export function runChunks(run: RunOptions): RunControl {
   let commitFailure: Failure | null = null;
   let allRead = false;
   const windows = new Map<BatchCall, ReturnType<typeof createRefusalWindow>>();
+  const sameAnswers = new Map<BatchCall, ReturnType<typeof createSameAnswers>>();
+  const sameAnswersOf = (call: BatchCall): ReturnType<typeof createSameAnswers> => {
+    const known = sameAnswers.get(call) ?? createSameAnswers();
+    sameAnswers.set(call, known);
+    return known;
+  };
   const readerSignal = createSignal();
   const committerSignal = createSignal();
 
@@ -91,12 +98,16 @@ export function runChunks(run: RunOptions): RunControl {
     onBegin: ({ slots }) => (unwrittenValues += slots.length),
     onSettled: () => readerSignal.notify(),
     onAnswered: ({ call }, slots) => {
+      const same = givesTokens(call) ? sameAnswersOf(call).add(slots) : null;
       if (run.brake === undefined) return;
       const window = windows.get(call) ?? createRefusalWindow();
       windows.set(call, window);
       const failed = window.add(slots);
       const index = columns.findIndex(({ key }) => key === JSON.stringify(call));
-      if (failed !== null && !allRead) pull({ index, failed, of: brakeWindow });
+      if (allRead) return;
+      if (same !== null && same.pairs >= maxSameAnswers)
+        pull({ index, failed: same.pairs, of: brakeWindow, sameRows: same.first });
+      else if (failed !== null) pull({ index, failed, of: brakeWindow, sameRows: null });
     },
     outages: run.outages ?? 0,
   });
@@ -143,7 +154,7 @@ export function runChunks(run: RunOptions): RunControl {
       if (!chosen.ok) return chosen.failure;
       if (mustStop()) return null;
       const answered = chosen.value.flatMap((cell) => {
-        const slot = coalescers[cell.index]?.slotFor(openCleartext(cell.value), batchSize);
+        const slot = coalescers[cell.index]?.slotFor(openCleartext(cell.value), batchSize, cell.row);
         return slot === undefined ? [] : [{ ...cell, slot }];
       });
       flushAll();

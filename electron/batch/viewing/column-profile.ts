@@ -31,11 +31,14 @@ export async function profileColumn(
     rows,
     (loaded, index) => {
       counts.rows += 1;
+      // Which of its fields is the column's is not known: it is no value of it.
+      if (loaded.results.flaws[index] !== undefined) {
+        counts.failed += 1;
+        return;
+      }
       const { text, state } = showCell(loaded, index, rows.view, column);
       const input = openCleartext(loaded.chunk.table.value(index, source));
-      if (input !== '') distinct.add(input, 0);
-      // The fields of a row that could not be sent are shown, and counted, where they stand.
-      if (loaded.results.flaws[index] !== undefined) counts.failed += 1;
+      if (!isBlank(input)) distinct.add(input, 0);
       if (state === 'failed') counts.failed += 1;
       else if (state === 'unmatched') counts.unmatched += 1;
       else if (state === 'blank' || (isBlank(text) && state !== 'matched')) counts.blank += 1;

@@ -13,7 +13,10 @@ export function compileConditions(where: readonly RowCondition[], view: View): R
   const tests = where.map(({ column, test, text }): RowTest => {
     if (test === 'failed') return failedTest(column, text, view);
     const matches = textTest(test, text);
+    const isOfValue = test === 'length' || test === 'brand';
     return (loaded, index) => {
+      // Which of its fields is the column's is not known: it is found by its text, and counted with no value.
+      if (isOfValue && flawOf(loaded.results, index) !== null) return false;
       const cell = showCell(loaded, index, view, column);
       // Its reason stands there instead of its text.
       return cell.state !== 'failed' && matches(cell.text);

@@ -355,6 +355,23 @@ async function loadRows(
   return done(wanted.flatMap((row) => shown.get(row) ?? []));
 }
 
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/**
+ * The same as a table whose cells are text: of sixteen digits that are pasted as plain text a spreadsheet makes a number,
+ * and rounds it. The one attribute is read by Excel, the other by LibreOffice.
+ */
+export function formatTable(rows: readonly ResultRow[], columns: readonly number[]): string {
+  const cellOf = (text: string): string => {
+    const escaped = neutralise(text).replaceAll(/[&<>]/g, (sign) => entities[sign] ?? '');
+    return `<td style="mso-number-format:'\\@'" sdnum="0;0;@">${escaped}</td>`;
+  };
+  const lines = rows.map(
+    ({ cells }) => `<tr>${columns.map((column) => cellOf(cells[column]?.text ?? '')).join('')}</tr>`,
+  );
+  return `<meta charset="utf-8"><table>${lines.join('')}</table>`;
+}
+
 /** For the clipboard: as the window shows them, a line a row. A spreadsheet runs what is pasted as it does a file. */
 export function formatCells(rows: readonly ResultRow[], columns: readonly number[]): string {
   const lines = rows.map(({ cells }) =>

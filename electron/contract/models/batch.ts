@@ -269,6 +269,8 @@ export const braked = z.strictObject({
   failed: count,
   of: count,
   isCanary: z.boolean(),
+  /** Where different values got the same answer instead: two of their rows. */
+  sameRows: z.tuple([count, count]).nullable().default(null),
 });
 
 /** So many are checked and copied at once without a pause that a person notices. */
@@ -365,8 +367,12 @@ export const exportChoice = z.strictObject({
    * neutralised.
    */
   safety: z.enum(['source', 'spreadsheet', 'exact']),
-  /** A cell that it can't hold is left empty and its row flagged in an `error` column. */
   encoding,
+  /**
+   * Cells that the encoding can't hold are left empty, or as they came in where the source's own form is kept, and their
+   * rows flagged in an `error` column. Without it such a file is not written.
+   */
+  leavesEmpty: z.boolean().optional(),
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),
@@ -480,6 +486,9 @@ export const exported = z.strictObject({
   rowsWritten: count,
   /** Cells that were escaped for spreadsheets. */
   escaped: count,
+  /** Cells that the encoding can't hold, and the rows they are in. */
+  lostCells: count,
+  lostRows: count,
   bytes: count,
   /** Null for a file in clear, which was not looked at. */
   remaining: remaining.nullable(),

@@ -212,6 +212,7 @@ export const formatNextTry = (code: FailureCode, until: string): string =>
 
 /** Why a job does not run, in few words; '' where there is nothing to say. */
 export function describeStop({ state, braked, waiting, failure, plan }: Job, now: number): string {
+  if (braked !== null && braked.sameRows !== null) return 'Different values got the same answer';
   if (braked !== null)
     return `${formatCount(braked.failed)} of the ${braked.isCanary ? 'first' : 'last'} ${formatCount(braked.of)} refused`;
   if (waiting !== null) {
@@ -258,10 +259,14 @@ export function formatValueless({ valueless, columns }: Pick<Job, 'valueless' | 
 
 /** Why a job paused by itself. The column is named where the job has several. */
 export function formatBraked(
-  { column, failed, of, isCanary }: NonNullable<Job['braked']>,
+  { column, failed, of, isCanary, sameRows }: NonNullable<Job['braked']>,
   { plan, columns }: Pick<Job, 'plan' | 'columns'>,
 ): string {
   const where = plan.columns.length > 1 ? ` of ${columns[column] ?? ''}` : '';
+  if (sameRows !== null) {
+    const [one, other] = sameRows.map(formatCount);
+    return `Paused: different values${where} in rows ${one} and ${other} got the same answer. Wrong definition or policy?`;
+  }
   return `Paused: ${formatCount(failed)} of the ${isCanary ? 'first' : 'last'} ${formatCount(of)}${where} were refused. Wrong column, definition or policy?`;
 }
 

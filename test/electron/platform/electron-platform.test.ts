@@ -47,6 +47,7 @@ function platformOn(os: NodeJS.Platform) {
     windowProxy: null as Electron.ProxyConfig | null,
     awake: new Set<number>(),
     notifications: [] as FakeNotification[],
+    written: [] as object[],
   };
   const windows: FakeWindow[] = [];
   class BrowserWindow extends FakeWindow {
@@ -102,7 +103,12 @@ function platformOn(os: NodeJS.Platform) {
       },
     },
     nativeTheme: { shouldUseDarkColors: false },
-    clipboard: {},
+    clipboard: { write: (items: object[]) => Promise.resolve(void asked.written.push(...items)) },
+    ClipboardItem: class {
+      constructor(parts: object) {
+        Object.assign(this, parts);
+      }
+    },
     dialog: {
       showOpenDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.open),
       showSaveDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.save),
@@ -426,6 +432,16 @@ test.each([
 ] as const)('on %s with the switch %j in a session %s, Wayland is used: %s', (os, given, session, is) => {
   const commandLine = { getSwitchValue: () => given } as unknown as Electron.CommandLine;
   expect(isWayland({ commandLine }, { XDG_SESSION_TYPE: session }, os)).toBe(is);
+});
+
+test('a table is on the clipboard as text and as HTML, in one write', async () => {
+  const { platform, asked } = platformOn('linux');
+  await platform.clipboard.write('a');
+  await platform.clipboard.write('4242', '<table></table>');
+  expect(asked.written).toEqual([
+    { 'text/plain': 'a', ...exclusions('linux') },
+    { 'text/plain': '4242', 'text/html': '<table></table>', ...exclusions('linux') },
+  ]);
 });
 
 test('under Wayland the clipboard is told of the window’s focus', async () => {

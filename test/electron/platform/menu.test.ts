@@ -41,6 +41,7 @@ describe.each(['win32', 'darwin', 'linux'] as const)('the application’s menu o
       ['Lock', 'CommandOrControl+L'],
       ...(isMac ? [] : [preferences]),
       ...pages.map(({ label }, index) => [label, `CommandOrControl+${index + 1}`]),
+      ['User’s guide', 'F1'],
       ['Keyboard shortcuts', 'CommandOrControl+/'],
     ]);
     // Ctrl and a digit is one key: a tenth page would need another.

@@ -24,7 +24,7 @@ describe('the operations', () => {
     expect(await client.detokenize('p', 'card', 'tok_4111', {})).toMatchObject({ value: { value: '4111' } });
     expect(await client.getMasked('p', 'card', 'tok_4111', {})).toMatchObject({ value: { value: '****11' } });
     expect(await client.translate('p', 'card', { token: 'tok_9', target }, {})).toMatchObject({
-      value: { value: 'tok_9' },
+      value: { value: 'ssn_tok_9' },
     });
     const bodies = Object.fromEntries(server.hits.map(({ operation, json }) => [operation, json]));
     expect(bodies.tokenize).toEqual({ sessionToken: 'canary-session-1', tokenName: 'card', value: '4111' });

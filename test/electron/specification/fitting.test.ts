@@ -60,6 +60,7 @@ test('4.17 a batch answer is read once its value and its RefId are named, and an
     ...profile.element,
     value: profile.operations.BatchTokenize.answer,
     emptyValues: false,
+    maxLength: 100,
     elementCodes: profile.elementCodes,
     refusesEcho: true,
     returns: null,
@@ -103,7 +104,15 @@ test.each<[string, unknown, string[] | null, string[], object]>([
   const list = value(readList(profile, json, 'surrogate'));
   const { element, elementCodes, operations } = profile;
   const { answer: names, returns } = operations.PatternMatch;
-  const members = { ...element, value: names, elementCodes, emptyValues: false, refusesEcho: false, returns };
+  const members = {
+    ...element,
+    value: names,
+    elementCodes,
+    emptyValues: false,
+    maxLength: 100,
+    refusesEcho: false,
+    returns,
+  };
   const read = returns === 'value' ? 'C' : null;
   expect(matchElements([{ ref: '0', value: 'T-0' }], list, members)).toEqual(
     done([{ ref: '0', ok: true, value: read }]),

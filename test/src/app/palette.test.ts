@@ -11,15 +11,26 @@ const pan = '4111111111111111';
 async function open() {
   const { app, api, fake } = await openApp({ lookups: structuredClone(data.lookups) });
   const went: PageId[] = [];
+  const opened: string[] = [];
   const go = (page: PageId) => void went.push(page);
   const controllers = createControllers(app, api, go);
   await controllers.lookup.reload();
   const { lookup } = controllers;
   const field = new LookupField(app, (text) => lookup.cases.find(text, lookup.recent));
   const list = () =>
-    listCommands({ app, controllers, go, run: { lock: () => undefined, help: () => undefined }, field });
+    listCommands({
+      app,
+      controllers,
+      go,
+      run: { lock: () => undefined, help: () => undefined, guide: () => undefined },
+      guide: {
+        parts: [{ id: 'the-case', title: 'The case', text: 'the case disputes a chargeback' }],
+        open: (part) => void opened.push(part),
+      },
+      field,
+    });
   const sent = (name: string) => fake.seen.filter((call) => call.name === name);
-  return { app, went, lookup, field, list, sent };
+  return { app, went, opened, lookup, field, list, sent };
 }
 
 describe('what is listed', () => {
@@ -35,6 +46,7 @@ describe('what is listed', () => {
 
   it.each([
     ['help', 'Show shortcuts'],
+    ['manual', 'Open the user’s guide'],
     ['export', 'Go to Batch'],
     ['open file', 'Go to Batch'],
     ['import', 'Go to Settings'],
@@ -45,6 +57,14 @@ describe('what is listed', () => {
     const { field, list } = await open();
     field.set(text);
     expect(list()[0]?.label).toBe(label);
+  });
+
+  it('is a part of the guide that has the words, before they are offered as a token', async () => {
+    const { field, list, opened } = await open();
+    field.set('chargeback');
+    expect(list().map(({ label }) => label)).toEqual(['Guide: The case', 'Look up this token']);
+    list()[0]?.run();
+    expect(opened).toEqual(['the-case']);
   });
 
   it('is a command before a token, where the words are one', async () => {

@@ -526,9 +526,9 @@ describe('the list of jobs', () => {
     const until = '2026-11-20T10:00:30Z';
     expect(stop({ state: 'running' })).toBe('');
     expect(stop({ state: 'paused' })).toBe('Paused by you');
-    expect(stop({ state: 'paused', braked: { column: 1, failed: 450, of: 500, isCanary: false } })).toBe(
-      '450 of the last 500 refused',
-    );
+    expect(
+      stop({ state: 'paused', braked: { column: 1, failed: 450, of: 500, isCanary: false, sameRows: null } }),
+    ).toBe('450 of the last 500 refused');
     expect(stop({ state: 'paused', waiting: { failure: { code: 'service.failing' }, until } })).toBe(
       'Service failing. Retrying in 30 s',
     );
@@ -556,9 +556,12 @@ describe('the list of jobs', () => {
     expect(way({ state: 'paused', waiting: { failure: { code: 'service.refused' }, until: null } })).toBe(
       'change',
     );
-    expect(way({ state: 'interrupted', braked: { column: 1, failed: 450, of: 500, isCanary: false } })).toBe(
-      'change',
-    );
+    expect(
+      way({
+        state: 'interrupted',
+        braked: { column: 1, failed: 450, of: 500, isCanary: false, sameRows: null },
+      }),
+    ).toBe('change');
     expect(way({ state: 'failed', failure: { code: 'file.changed' } })).toBe('run-again');
     expect([way({ state: 'running' }), way({ state: 'finished' }), way({ state: 'cancelled' })]).toEqual([
       null,

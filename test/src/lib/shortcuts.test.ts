@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { commandNames, commands, pageKeys, type Scope } from '../../../electron/contract/commands.ts';
 import { pages } from '../../../electron/contract/pages.ts';
-import { handleShortcut } from '../../../src/app/shortcuts.ts';
+import { handleShortcut, type AppCommands } from '../../../src/app/shortcuts.ts';
 import { ariaKeys, isPressed, runShortcut } from '../../../src/lib/shortcuts.ts';
 
 const plain = { ctrlKey: false, metaKey: false, shiftKey: false, altKey: false };
@@ -77,7 +77,8 @@ describe('everywhere', () => {
   function press(event: object) {
     const done: string[] = [];
     const add = (name: string) => () => void done.push(name);
-    const run = { palette: add('palette'), lock: add('lock'), help: add('help'), hide: add('hide') };
+    const names = ['palette', 'lock', 'help', 'guide', 'preferences', 'hide'] as const;
+    const run = Object.fromEntries(names.map((name) => [name, add(name)])) as unknown as AppCommands;
     handleShortcut(event as KeyboardEvent, run, (page) => done.push(page));
     return done;
   }

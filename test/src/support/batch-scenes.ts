@@ -1,4 +1,4 @@
-import { done } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import type {
   Exported,
   Job,
@@ -88,7 +88,7 @@ const braked = data.job({
   ],
   secondsLeft: null,
   rowsPerSecond: 0,
-  braked: { column: 1, failed: 450, of: 500, isCanary: false },
+  braked: { column: 1, failed: 450, of: 500, isCanary: false, sameRows: null },
   canary: { values: 200, failed: 23 },
 });
 const canary = data.job({
@@ -99,7 +99,7 @@ const canary = data.job({
   tally: { rows: 0, ok: 0, failed: 0, unmatched: 0, blank: 0 },
   values: { all: 0, failed: 0 },
   failures: [],
-  braked: { column: 1, failed: 163, of: 200, isCanary: true },
+  braked: { column: 1, failed: 163, of: 200, isCanary: true, sameRows: null },
   canary: { values: 200, failed: 163 },
 });
 const firstFine = data.job({ jobId: 'job-22', sourceName: 'going.csv', canary: { values: 200, failed: 3 } });
@@ -446,6 +446,8 @@ const exportedWithCards: Exported = {
   folder: '/home/ada/Documents/Disputes',
   tally: finished.tally,
   rowsWritten: finished.tally.rows,
+  lostCells: 0,
+  lostRows: 0,
   escaped: 0,
   bytes: 43_118_204,
   remaining,
@@ -459,6 +461,17 @@ export const batchScenes: Record<string, FakeOptions> = {
     state: inProduction,
     jobs: [finished],
     answers: { 'batch.checkExport': () => done(remaining), 'batch.export': () => done(exportedWithCards) },
+  },
+  'cells-lost': {
+    unparsed: ['batch.rows'],
+    state: inProduction,
+    jobs: [finished],
+    answers: {
+      'batch.export': (asked) =>
+        asked.leavesEmpty === true
+          ? done({ ...exportedWithCards, remaining: null, lostCells: 312, lostRows: 40 })
+          : failed('export.cells-lost', { subject: '312 40' }),
+    },
   },
   'remaining-reason': {
     unparsed: ['batch.rows'],

@@ -536,6 +536,8 @@ function defaultAnswers(
         folder: '/home/ada/Documents/Disputes',
         tally: job.tally,
         rowsWritten: job.tally.rows,
+        lostCells: 0,
+        lostRows: 0,
         escaped: 14,
         bytes: 43_118_204,
         remaining: { cards: 0, values: 0, places: [] },

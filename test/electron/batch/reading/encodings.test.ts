@@ -194,3 +194,9 @@ describe('East Asian characters', () => {
     expect(found).toEqual(differing[name] ?? []);
   });
 });
+
+it('€ in gb18030 has the two bytes of the standard, and is read from the one of Windows too', () => {
+  const codec = codecOf('gb18030');
+  expect(codec.encode('€5')).toEqual({ ok: true, bytes: Buffer.from([0xa2, 0xe3, 0x35]) });
+  expect(codec.decode(Buffer.from([0x80, 0x35])).text).toBe('€5');
+});

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
-import { failed } from '../../../../electron/contract/errors.ts';
+import { done, failed } from '../../../../electron/contract/errors.ts';
 import type { ColumnPlan, Job } from '../../../../electron/contract/models/batch.ts';
 import { calls } from '../../../../electron/contract/calls.ts';
 import {
@@ -297,5 +297,47 @@ describe('another policy', () => {
       app.batch['batch.changePolicy']({ jobId, changes: [{ column, policy, targetPolicy: null }] });
     expect(codeOf(await answer(0, 'Nobody'))).toBe('plan.policy-unknown');
     expect(codeOf(await answer(1, 'Other'))).toBe('plan.column-unknown');
+  });
+});
+
+describe('different values with one answer', () => {
+  const tokenize = detokenize(0, { operation: 'tokenize', definition: 'text' });
+  const answerWith =
+    (textOf: (value: string) => string): typeof app.service.answer =>
+    (_, elements) =>
+      done({
+        requestId: 'r',
+        elements: elements.map(({ ref, value }) => ({
+          ref,
+          ok: true as const,
+          value: cleartext(textOf(value)),
+        })),
+      });
+
+  it('fail, and the run pauses with two of their rows before most are sent', async () => {
+    app.service.answer = answerWith(() => '9999999999999999');
+    const job = await start(tokens(), [tokenize]);
+    expect(job).toMatchObject({ state: 'paused', tally: { ok: 0 } });
+    const [one = 0, other = 0] = job.braked?.sameRows ?? [];
+    expect(one).toBeGreaterThan(0);
+    expect(other).toBeGreaterThan(one);
+    expect(app.service.sent.length).toBeLessThan(1_000);
+  });
+
+  it('are found in another request too', async () => {
+    app.service.answer = answerWith((value) => `T${indexOf(value) % 3_000}`);
+    const job = await start(tokens(6_000), [tokenize]);
+    expect(job).toMatchObject({ state: 'paused' });
+    const [one = 0, other = 0] = job.braked?.sameRows ?? [];
+    expect(Math.abs(other - one)).toBe(3_000);
+  });
+
+  it('are none where they differ in spaces, hyphens or case alone, nor where they are tokens of one value', async () => {
+    const cells = ['4111 1111', '41111111', '4111-1111', 'Anna@x.org', 'anna@x.org'];
+    app.service.answer = answerWith((value) => (value.startsWith('4') ? 'card' : 'mail'));
+    const content = `name,n\n${cells.map((cell, n) => `${cell},${n}\n`).join('')}`;
+    expect((await start(content, [tokenize])).tally).toMatchObject({ ok: 5, failed: 0 });
+    app.service.answer = answerWith(() => 'one value');
+    expect((await start(tokens(50), [detokenize(0)])).tally).toMatchObject({ ok: 50, failed: 0 });
   });
 });

@@ -13,7 +13,7 @@ function fill(values: Iterable<string>): string[] {
   );
   let count = 0;
   for (const value of values) {
-    coalescer.slotFor(value, 10);
+    coalescer.slotFor(value, 10, 1);
     if (++count % 20 === 0) coalescer.addSourceText(1_000);
   }
   coalescer.flush();
@@ -42,11 +42,11 @@ describe('value coalescing', () => {
       (request: BatchRequest) => sent.push(...request.slots.map(({ value }) => value)),
       limits,
     );
-    coalescer.slotFor('a', 1);
+    coalescer.slotFor('a', 1, 1);
     coalescer.addSourceText(limits.maxCharacters);
-    coalescer.slotFor('b', 1);
+    coalescer.slotFor('b', 1, 1);
     coalescer.addSourceText(limits.maxCharacters);
-    coalescer.slotFor('a', 1);
+    coalescer.slotFor('a', 1, 1);
     expect(sent).toEqual(['a', 'b', 'a']);
   });
 });

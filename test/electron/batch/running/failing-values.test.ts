@@ -113,6 +113,7 @@ const members = {
   none: element.none,
   success: null,
   elementCodes,
+  maxLength: 100,
   refusesEcho: true,
   returns: null,
 };
@@ -122,7 +123,8 @@ const answerOf = (value: string, emptyValues = false) =>
 it('takes an empty answer for a failure, unless the service profile says otherwise', () => {
   expect(answerOf('')).toEqual(done([{ ref: '0', ok: false, code: 'service.empty-value' }]));
   expect(answerOf('', true)).toEqual(done([{ ref: '0', ok: true, value: '' }]));
-  expect(answerOf(' ')).toEqual(done([{ ref: '0', ok: true, value: ' ' }]));
+  expect(answerOf(' \t')).toEqual(done([{ ref: '0', ok: false, code: 'service.blank-value' }]));
+  expect(answerOf(' ', true)).toEqual(done([{ ref: '0', ok: true, value: ' ' }]));
 });
 
 it('takes an answer with half a character for a failure', () => {

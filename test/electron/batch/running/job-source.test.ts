@@ -1,4 +1,4 @@
-import { copyFile, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, readFile, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createJobList } from '../../../../electron/batch/running/job-list.ts';
@@ -120,11 +120,81 @@ describe('a cancelled job', () => {
     expect(codeOf(await app.batch['batch.resume']({ jobId }))).toBe('file.changed');
   });
 
-  it('does not go on with a file that was written since where it began before its rows were counted', async () => {
+  it('goes on with a file that was written since where it began before its rows were counted', async () => {
     const { jobId } = await cancelled(false);
     app.service.answer = () => null;
     await utimes(path(), later, later);
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    expect(await app.until(jobId, 'finished')).toMatchObject({ tally: { rows, ok: rows } });
+    expect(valueOf(await app.export(jobId)).split('\r\n')).toHaveLength(rows + 2);
+  });
+
+  it('does not go on where a byte that was sent is another, though its rows were not counted', async () => {
+    const { jobId } = await cancelled(false);
+    const bytes = await readFile(path());
+    bytes[20] = (bytes[20] ?? 0) ^ 1;
+    await writeFile(path(), bytes);
+    await utimes(path(), later, later);
     expect(codeOf(await app.batch['batch.resume']({ jobId }))).toBe('file.changed');
+  });
+});
+
+describe('a job whose file is touched while it runs', () => {
+  /** Does something to the file once half the rows were sent. */
+  async function started(meanwhile: () => Promise<void>): Promise<string> {
+    const sourceId = await app.open(await app.write('in.csv', table));
+    const plan = planOf([detokenize(0)]);
+    valueOf(await app.batch['batch.preflight']({ sourceId, plan }));
+    await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
+    let isDone = false;
+    app.service.answer = async () => {
+      if (!isDone && app.service.sent.length >= 2_000) {
+        isDone = true;
+        await meanwhile();
+      }
+      return null;
+    };
+    return valueOf(await app.batch['batch.start']({ sourceId, plan, grounds: null })).jobId;
+  }
+
+  it.each([
+    ['its time is another', () => utimes(path(), later, later)],
+    [
+      'it was deleted and a copy put back',
+      async () => {
+        await copyFile(path(), `${path()}.copy`);
+        await rm(path());
+        await copyFile(`${path()}.copy`, path());
+        await utimes(path(), later, later);
+      },
+    ],
+    [
+      'bytes were appended and cut off',
+      async () => {
+        await appendFile(path(), 'x');
+        await truncate(path(), Buffer.byteLength(table));
+        await utimes(path(), later, later);
+      },
+    ],
+  ])('finishes: %s', async (_, meanwhile) => {
+    const jobId = await started(meanwhile);
+    const job = await app.until(jobId, 'finished', 'failed');
+    expect(job).toMatchObject({ state: 'finished', failure: null, tally: { rows, ok: rows } });
+    expect(valueOf(await app.export(jobId)).split('\r\n')).toHaveLength(rows + 2);
+  });
+
+  it('fails where a byte is another, and goes on once the bytes are put back', async () => {
+    const jobId = await started(async () => {
+      const bytes = Buffer.from(table);
+      bytes[bytes.length - 3] = 0x58;
+      await writeFile(path(), bytes);
+      await utimes(path(), later, later);
+    });
+    const job = await app.until(jobId, 'finished', 'failed');
+    expect(job).toMatchObject({ state: 'failed', failure: { code: 'file.changed' } });
+    await writeFile(path(), table);
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    expect(await app.until(jobId, 'finished')).toMatchObject({ tally: { rows, ok: rows } });
   });
 });
 

@@ -101,7 +101,7 @@ function startSending(count: number): { sender: RequestSender; requests: BatchRe
     requests.push(request);
     sender.send(request);
   });
-  for (let n = 0; n < count; n++) coalescer.slotFor(`tok_${n}`, 1);
+  for (let n = 0; n < count; n++) coalescer.slotFor(`tok_${n}`, 1, 1);
   return { sender, requests };
 }
 

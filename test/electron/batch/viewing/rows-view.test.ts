@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 import { createRowSorter } from '../../../../electron/batch/viewing/row-order.ts';
 import type { JobRows } from '../../../../electron/batch/viewing/look-at-rows.ts';
-import { createRowsViews } from '../../../../electron/batch/viewing/rows-view.ts';
+import { createRowsViews, formatTable } from '../../../../electron/batch/viewing/rows-view.ts';
 import { calls } from '../../../../electron/contract/calls.ts';
 import type { Job } from '../../../../electron/contract/models/batch.ts';
 import type { RowCondition, RowFilter, RowsView } from '../../../../electron/contract/models/rows.ts';
@@ -360,10 +360,12 @@ describe('a profile', () => {
         { test: 'begins', text: '411111', count: 1_500 },
         { test: 'begins', text: '550000', count: 1_200 },
         { test: 'length', text: '16', count: 2_700 },
-        // The row with a field too many; a refused token of four characters is not seen.
-        { test: 'length', text: '4', count: 1 },
       ],
     });
+    // The row with a field too many has failed, and has no length.
+    const lengths = profile.bars.filter(({ test }) => test === 'length');
+    const counted = lengths.reduce((sum, { count }) => sum + count, 0);
+    expect(profile.blank + profile.failed + counted).toBe(profile.rows);
     for (const { test, text, count } of profile.bars)
       expect((await page(jobId, where(1, test, text))).total, text).toBe(count);
     // Nothing in it is longer than what every mask shows.
@@ -470,4 +472,14 @@ describe('an exported file', () => {
     expect(codeOf(await app.batch['batch.showExport']({ exportId }))).toBe('file.gone');
     expect(app.shownFiles).toHaveLength(1);
   });
+});
+
+it('what is copied is a table of text cells too, whatever stands in it', () => {
+  const cell = (text: string) => ({ state: 'ok', text }) as const;
+  const row = { cells: [cell('4242424242424242'), cell('=1+1'), cell('<b>&</b>')] };
+  const html = formatTable([row as never], [0, 1, 2]);
+  expect(html.match(/mso-number-format:'\\@'/g)).toHaveLength(3);
+  expect(html).toContain('>4242424242424242</td>');
+  expect(html).not.toContain('>=1+1');
+  expect(html).toContain('&lt;b&gt;&amp;&lt;/b&gt;');
 });
