@@ -222,6 +222,8 @@ export const preflight = z.strictObject({
   distinct: count,
   distinctExact: z.boolean(),
   requests: count,
+  /** Of each mapped column; `requests` is their sum. */
+  columns: z.array(z.strictObject({ column: count, unfit: count, requests: count })),
   seconds: count,
   /** Share of today's transfers, 0 to 1 and above. */
   dayShare: z.number().nonnegative(),

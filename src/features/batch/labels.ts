@@ -147,7 +147,8 @@ function formatPattern({ operation, parts, pattern }: ColumnPlan): string {
 
 /**
  * The way on that can help a job that does not run. Resuming can't where its file is another one by now, or where a
- * policy does not grant what it does. Null for a job that runs or has ended.
+ * policy does not grant what it does. One that was cancelled goes on like one that was paused. Null for a job that runs or is
+ * finished.
  */
 export function wayOn({
   state,
@@ -155,7 +156,7 @@ export function wayOn({
   waiting,
 }: Pick<Job, 'state' | 'braked' | 'waiting'>): 'resume' | 'change' | 'run-again' | null {
   if (state === 'failed') return 'run-again';
-  if (state !== 'paused' && state !== 'interrupted') return null;
+  if (state !== 'paused' && state !== 'interrupted' && state !== 'cancelled') return null;
   return braked !== null || waiting?.failure.code === 'service.refused' ? 'change' : 'resume';
 }
 

@@ -619,6 +619,7 @@ export const batchScenes: Record<string, FakeOptions> = {
           distinct: 1_204_311,
           distinctExact: false,
           requests: 2_430,
+          columns: [],
           seconds: 900,
           dayShare: 0.12,
           notices: [],
