@@ -220,7 +220,7 @@ export async function runPreflight(
       roundedNotices(rows, columns, opened.converted, format.header).forEach(addNotice);
       formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
     }
-    if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(addNotice);
+    rowNotices(chunk, format, opened.converted).forEach(addNotice);
     for (let r = 0; r < table.count; r++) {
       counts.rows += 1;
       if (chunk.flaws.size > 0 && chunk.flaws.has(r)) {

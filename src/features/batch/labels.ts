@@ -234,6 +234,11 @@ export const delimiters = [
   { value: '|', label: 'Bar |' },
 ] as const;
 
+export const quotes: { value: '"' | 'none'; label: string }[] = [
+  { value: '"', label: 'Quotes " around cells' },
+  { value: 'none', label: 'Quotes are part of the text' },
+];
+
 /**
  * The row count in one sum. The main process checks it before it calls a job finished; rows that a cancelled one did not
  * come to are in the sum too.
@@ -348,6 +353,7 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
     'header-damaged':
       'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is.',
     'header-repeated': `The header row appears again (${where})`,
+    'rows-in-cell': `${rows} ${isOne ? 'has' : 'have'} a cell between two quotes that holds whole rows (${where})`,
     'excel-rounded': `${values} ${isOne ? 'was' : 'were'} rounded by a spreadsheet: digits are lost (${where})`,
     'formula-unevaluated': `${many} ${isOne ? 'cell' : 'cells'} in ${column ?? 'a column'} ${isOne ? 'is' : 'are'} blank: the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again.`,
     'value-unfit': `${values} ${isOne ? 'does' : 'do'} not fit the definition and will not be sent (${where})`,

@@ -496,6 +496,7 @@ export const batchScenes: Record<string, FakeOptions> = {
           reading: { ...data.preview.reading, encoding: 'windows-1252' },
           byteOrderMark: false,
           guesses: { encoding: ['shift_jis', 'utf-8'], delimiter: [','], header: true },
+          notices: [{ kind: 'rows-in-cell', row: 71, column: null, count: 3 }],
         },
       }),
     },
