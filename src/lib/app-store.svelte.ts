@@ -137,6 +137,20 @@ export class AppStore {
     return others.find((policy) => !this.isRefused(operation, definition, policy)) ?? preferred;
   }
 
+  /** Another policy that may do this, as the test of the connection found; null where none is known to. */
+  allowedPolicy(operation: Operation, definition: string, refused = this.policy): string | null {
+    const { grants = [] } = this.connection ?? {};
+    const isKnown = (policy: string): boolean =>
+      grants.some(
+        (one) => one.policy === policy && one.definitions.some((found) => found.definition === definition),
+      );
+    return (
+      this.connection?.policies.find(
+        (policy) => policy !== refused && isKnown(policy) && !this.isRefused(operation, definition, policy),
+      ) ?? null
+    );
+  }
+
   async choose(id: string, policy: string): Promise<void> {
     this.revealed.hide();
     const outcome = await this.api.call('connections.choose', { id, policy });

@@ -455,7 +455,7 @@ export const batchShots: Shot[] = [
     scene: 'notices',
     steps: async (page) => {
       await draftWith(page);
-      await page.getByRole('button', { name: /^Show all/ }).click();
+      await page.getByRole('button', { name: /^\d+ notes/ }).click();
       await page.getByText('looks like a token already').scrollIntoViewIfNeeded();
     },
   },
@@ -482,7 +482,8 @@ export const batchShots: Shot[] = [
     steps: async (page) => {
       await draft(page);
       await choose(page, 'ssn_token: Keep', 'Detokenize');
-      await page.getByText('Add column').first().click();
+      await page.getByRole('combobox', { name: 'Result: Replace column' }).first().click();
+      await page.getByRole('option', { name: 'Add column' }).click();
       await page.getByRole('button', { name: 'Test 20 rows' }).click();
       await page.getByText('Nothing was saved').waitFor();
     },

@@ -342,7 +342,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     rows,
     output,
     // What stands behind the mapped columns is copied as it is, unless a cell is put behind it.
-    maxFields: isInSourceForm(choice) && !withError ? lastMapped(work) + 1 : undefined,
+    maxFields: isInSourceForm(choice, format) && !withError ? lastMapped(work) + 1 : undefined,
   };
   for (const group of groupChunks(writtenEntries(store, choice))) {
     const joined = await joinRows(join, group);
@@ -377,18 +377,21 @@ async function beginCheck(
   if (holdsCleartext(choice)) return done({ leaks: null, known: null });
   // What the encoding can't hold is left empty.
   const holdsAll =
-    isInSourceForm(choice) || choice.format === 'workbook' || choice.encoding.startsWith('utf-');
+    isInSourceForm(choice, open.job.spec.format) ||
+    choice.format === 'workbook' ||
+    choice.encoding.startsWith('utf-');
   const known = holdsAll ? checks.known(open, choice) : null;
   if (known !== null) return done({ leaks: null, known });
   const leaks = await checks.begin(open, holdsAll ? undefined : (cell) => output.canHold(cell));
   return leaks.ok ? done({ leaks: leaks.value, known: null }) : leaks;
 }
 
-const isInSourceForm = ({ format, safety }: ExportRequest): boolean =>
-  format === 'csv' && safety === 'source';
+/** Not a list of failed rows where quotes are text: whoever corrects it has a program that takes them for its own. */
+const isInSourceForm = (choice: ExportRequest, { quote }: Pick<Format, 'quote'>): boolean =>
+  choice.format === 'csv' && choice.safety === 'source' && !(quote === 'none' && choice.rows === 'failed');
 
 function createOutput(choice: ExportRequest, format: Format): RowOutput {
-  if (isInSourceForm(choice)) return createSourceOutput(format);
+  if (isInSourceForm(choice, format)) return createSourceOutput(format);
   const from = format.encoding;
   if (choice.format === 'workbook')
     return createConvertedOutput(createSheetWriter(), { encoding: 'utf-8', from });
@@ -398,7 +401,7 @@ function createOutput(choice: ExportRequest, format: Format): RowOutput {
 
 /** The byte order mark: the source's, or a new one where the encoding has one. */
 function readMark({ choice, job, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
-  if (isInSourceForm(choice)) return source.read(0, job.spec.format.markLength);
+  if (isInSourceForm(choice, job.spec.format)) return source.read(0, job.spec.format.markLength);
   const mark = byteOrderMarks.find(({ encoding }) => encoding === choice.encoding)?.bytes ?? [];
   return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? mark : [])));
 }

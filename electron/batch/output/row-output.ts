@@ -60,13 +60,17 @@ export interface SourceOutput extends RowOutput {
 export function createSourceOutput({
   encoding,
   delimiter,
+  quote,
   newline,
-}: Pick<Format, 'encoding' | 'delimiter' | 'newline'>): SourceOutput {
+}: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline'>): SourceOutput {
+  const hasQuotes = quote !== 'none';
   const codec = codecOf(encoding);
   const separator = delimiter === '|' ? '\\|' : delimiter;
   const special = new RegExp(`["\\r\\n${separator}]`);
   /** Most cells: they go out as they are. */
   const plain = new RegExp(`^[^"\\r\\n${separator}\\x80-\\uffff]*$`);
+  /** Where no quotes hold a cell together it would be several. */
+  const breaking = new RegExp(`[\\r\\n${separator}]`, 'g');
   /** Bytes as latin1, or UTF-16 units: what `Table.slice` gives. */
   let text = '';
   let table: Table | null = null;
@@ -92,9 +96,12 @@ export function createSourceOutput({
 
   function formatCell(value: string, isQuoted: boolean): string {
     if (!isQuoted && plain.test(value)) return value;
-    const cell = isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+    const cell = hasQuotes ? withQuotes(value, isQuoted) : value.replaceAll(breaking, ' ');
     return encode(cell) ?? encode(plainWords(cell, (char) => encode(char) !== null)) ?? '';
   }
+
+  const withQuotes = (value: string, isQuoted: boolean): string =>
+    isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
   function copyTo(position: number): void {
     if (position <= copied) return;
@@ -161,7 +168,8 @@ export function createSourceOutput({
       copyEnded();
       text += cells.map((cell) => formatCell(cell, false)).join(delimiter) + newline;
     },
-    canHold: (value) => isUnicode(encoding) || encode(value) !== null,
+    canHold: (value) =>
+      (hasQuotes || value.search(breaking) < 0) && (isUnicode(encoding) || encode(value) !== null),
     lost: 0,
     take() {
       copyEnded();

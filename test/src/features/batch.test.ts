@@ -563,11 +563,8 @@ describe('the list of jobs', () => {
       }),
     ).toBe('change');
     expect(way({ state: 'failed', failure: { code: 'file.changed' } })).toBe('run-again');
-    expect([way({ state: 'running' }), way({ state: 'finished' }), way({ state: 'cancelled' })]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect(way({ state: 'cancelled' })).toBe('resume');
+    expect([way({ state: 'running' }), way({ state: 'finished' })]).toEqual([null, null]);
   });
 
   it('says what a job did, and finds it by any of it', () => {

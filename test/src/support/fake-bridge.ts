@@ -171,6 +171,7 @@ function defaultAnswers(
     distinct: done_ ? 412_006 : 101_331,
     distinctExact: true,
     requests: 825,
+    columns: [{ column: 1, unfit: 1, requests: 825 }],
     seconds: 360,
     dayShare: 0.05,
     notices: data.preview.notices,
