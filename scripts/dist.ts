@@ -100,6 +100,7 @@ export function makePackages(
     );
   if (targets.get('linux')?.includes('deb') === true && !onPath('dpkg-deb'))
     throw new Error('A .deb is made with dpkg-deb, which is not on this machine. Debian and Ubuntu have it.');
+  removeEarlier(output);
   for (const [system, chosen] of targets) {
     const asked = chosen.map((target) => (target === 'deb' ? 'dir' : target));
     const said = runBuilder(root, [
@@ -154,12 +155,18 @@ function runBuilder(root: string, args: readonly string[]): { ok: boolean; lines
   return { ok: status === 0, lines: `${stdout}${stderr}`.trimEnd().split('\n') };
 }
 
+const isPackage = (name: string): boolean => /\.(deb|rpm|AppImage|exe|msi|dmg|pkg)$/.test(name);
+
+/** A package of an earlier run would get a checksum, which is signed, as if this run had made it. */
+function removeEarlier(output: string): void {
+  if (!fs.existsSync(output)) return;
+  for (const name of fs.readdirSync(output))
+    if (isPackage(name) || name === 'SHA256SUMS') fs.rmSync(path.join(output, name));
+}
+
 /** Of every package that is there, as `sha256sum --check` reads it. Answers their paths. */
 function writeChecksums(output: string): string[] {
-  const packages = fs
-    .readdirSync(output)
-    .filter((name) => /\.(deb|rpm|AppImage|exe|msi|dmg|pkg)$/.test(name))
-    .sort();
+  const packages = fs.readdirSync(output).filter(isPackage).sort();
   const lines = packages.map((name) => {
     const sum = createHash('sha256')
       .update(fs.readFileSync(path.join(output, name)))

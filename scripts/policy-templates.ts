@@ -49,6 +49,8 @@ const examples: Record<ManagedName, unknown> = {
   maxExpressionsPerDay: 3,
   maxGuessesPerDay: 10_000,
   allowedHosts: ['tokens.example.com', '*.eu.example.com'],
+  extraCa: false,
+  profileImport: false,
   builtInService: false,
   updateNotice: 'New versions are in the software catalogue.',
 };

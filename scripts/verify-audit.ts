@@ -266,9 +266,10 @@ async function readKey(file: string | undefined, account: string | undefined): P
     });
     const found = await keytar.getPassword('Tokendesk', account).catch(() => null);
     if (found === null) throw new Unverifiable(`This user's keychain does not give ${account}.`);
-    // Behind a space the app's entry has the log's end, as the app knows it.
-    text = found.split(' ')[0] ?? '';
+    text = found;
   }
+  // The app's entry in the keychain, whoever read it there, has the log's end behind a space.
+  text = text.split(' ')[0] ?? '';
   const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
   if (bytes.length !== 32) throw new Unverifiable(`${file ?? account ?? 'That'} is not a key of 32 bytes.`);
   return bytes;

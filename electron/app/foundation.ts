@@ -84,6 +84,10 @@ export async function openFoundation(
     parser,
     newId: randomUUID,
     isAllowedHost: (baseUrl) => isAllowedHost(baseUrl, managed),
+    onlyAuthorities:
+      managed.extraCa === false
+        ? (options.deployment?.connections ?? []).map(({ extraCa }) => extraCa ?? '').join('\n')
+        : null,
   });
 
   // Audit and privacy

@@ -78,6 +78,7 @@ export function composePages(
     builtIn,
     rotation,
     audit,
+    mayImportProfile: foundation.managed.profileImport !== false,
     changed: () => {
       portal.reopen();
       changed();

@@ -6,7 +6,7 @@ import type { BuiltInConnection } from './built-in.ts';
 import type { Clients } from './clients.ts';
 import type { Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { Connection } from '../contract/models/connection.ts';
+import type { Connection, ConnectionDraft } from '../contract/models/connection.ts';
 import type { CarriedProfile } from '../contract/models/deployment.ts';
 import { restoreText } from '../contract/obscured.ts';
 import { undoMs } from '../contract/undo.ts';
@@ -15,6 +15,7 @@ import type { Connections, RestoreConnection } from './store.ts';
 import type { KeyRotation } from './rotation.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ConnectionProfiles } from './profiles.ts';
+import { fingerprintsOf } from '../service/http/certificates.ts';
 import { testPolicy } from '../service/test-policy.ts';
 import { readChosenFile } from '../storage/read-small-file.ts';
 import type { Clock } from '../util/clock.ts';
@@ -30,6 +31,8 @@ interface ConnectionHandlerOptions {
   readonly builtIn: Pick<BuiltInConnection, 'start'>;
   readonly rotation: KeyRotation;
   readonly audit: Pick<Audit, 'record'>;
+  /** Whether the administrator leaves the import of service profiles to the person. */
+  readonly mayImportProfile?: boolean;
   readonly changed: () => void;
   readonly now: () => Date;
   readonly clock: Pick<Clock, 'after'>;
@@ -47,6 +50,7 @@ export function createConnectionHandlers({
   builtIn,
   rotation,
   audit,
+  mayImportProfile = true,
   changed,
   now,
   clock,
@@ -147,7 +151,7 @@ export function createConnectionHandlers({
       const before = known?.ok === true ? known.value : null;
       return change('SaveConnection', id, () => connections.save(draft), {
         ...(before === null && { connection: next.name, environment: next.environment }),
-        note: describeChanges<typeof next>(before, next),
+        note: describeConnection(before, next),
       });
     },
     'connections.remove': ({ id }) => {
@@ -201,6 +205,7 @@ export function createConnectionHandlers({
     'connections.importProfile': async ({ id }) => {
       const connection = own(id);
       if (!connection.ok) return connection;
+      if (!mayImportProfile) return failed('settings.managed', { subject: 'profileImport' });
       const file = await platform.chooseFile('profile');
       if (file === null) return done(null);
       const note = path.basename(file).slice(0, 200);
@@ -264,3 +269,27 @@ export function createConnectionHandlers({
     },
   };
 }
+
+/** What a save changes; authorities by their fingerprints, by which the one that was added can be found. */
+function describeConnection(before: Connection | null, next: Omit<ConnectionDraft, 'id'>): string {
+  const { extraCa, ...rest } = next;
+  const known = fingerprintsOf(before?.extraCa ?? null);
+  const given = fingerprintsOf(extraCa);
+  const lists = [
+    ['trusts', given.filter((one) => !known.includes(one))],
+    ['no longer trusts', known.filter((one) => !given.includes(one))],
+  ] as const;
+  const authorities = lists.flatMap(([verb, prints]) =>
+    prints.length === 0 ? [] : [`${verb} SHA-256 ${prints.slice(0, maxNamed).join(', ')}${more(prints)}`],
+  );
+  const changes = describeChanges<typeof rest>(before, rest);
+  // The authorities first: a long note is cut at its end.
+  return authorities.length > 0 && changes === 'nothing changed'
+    ? authorities.join('; ')
+    : [...authorities, changes].join('; ');
+}
+
+/** Authorities named in one line. */
+const maxNamed = 3;
+const more = ({ length }: readonly string[]): string =>
+  length > maxNamed ? ` and ${length - maxNamed} more` : '';

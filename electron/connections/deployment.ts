@@ -19,6 +19,7 @@ import type { Platform } from '../platform/platform.ts';
 import { maskNumbers } from '../privacy/masking.ts';
 import { parseDeployment } from '../settings/parse-deployment.ts';
 import { isAllowedHost } from '../settings/managed-settings.ts';
+import { addsAuthority } from '../service/http/certificates.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { readChosenFile } from '../storage/read-small-file.ts';
 
@@ -87,18 +88,21 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     });
   }
 
-  async function plan(given: Deployment): Promise<Outcome<ImportItem[]>> {
+  async function plan(given: Deployment, isAdministrators = false): Promise<Outcome<ImportItem[]>> {
     const mappings = await calls['batch.mappings']({});
     if (!mappings.ok) return mappings;
     const reasons = given.reasons === undefined ? [] : [planReasons(given.reasons)];
     return done([
-      ...given.connections.map(planConnection),
+      ...given.connections.map((connection) => planConnection(connection, isAdministrators)),
       ...given.mappings.map((mapping) => planMapping(mapping, mappings.value)),
       ...reasons,
     ]);
   }
 
-  function planConnection({ profile, ...next }: Deployment['connections'][number]): ImportItem {
+  function planConnection(
+    { profile, ...next }: Deployment['connections'][number],
+    isAdministrators: boolean,
+  ): ImportItem {
     const before = find(next.name);
     const members = before === undefined ? [] : changedMembers(before, next);
     if (
@@ -113,13 +117,27 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     const { username, password, search, hash } = new URL(next.baseUrl);
     if (username + password + search + hash !== '') return refuse('connection.invalid');
     if (!isAllowedHost(next.baseUrl, managed)) return refuse('connection.host');
+    if (
+      !isAdministrators &&
+      managed.extraCa === false &&
+      addsAuthority(before?.extraCa ?? null, next.extraCa)
+    )
+      return refuse('settings.managed');
+    const ownProfile = before === undefined ? null : profiles.carried(before.id);
+    const bringsProfile = profile !== undefined && !isDeepStrictEqual(ownProfile, profile);
+    if (!isAdministrators && managed.profileImport === false && bringsProfile)
+      return refuse('settings.managed');
     if (before === undefined) return { ...item, change: 'new' };
     // Whether secrets are stored or not: colour and questions follow it, and a file is no person who looks.
     if (environmentRank[next.environment] < environmentRank[before.environment])
       return refuse('connection.environment');
     if (members.length === 0) return { ...item, change: 'same' };
     const moves = new URL(before.baseUrl).origin !== new URL(next.baseUrl).origin;
-    return { ...item, change: 'changed', forgetsSecrets: moves };
+    return {
+      ...item,
+      change: 'changed',
+      forgetsSecrets: moves || addsAuthority(before.extraCa, next.extraCa),
+    };
   }
 
   function planMapping(next: Deployment['mappings'][number], known: readonly Mapping[]): ImportItem {
@@ -210,7 +228,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
       return applied.ok ? done({ count: applied.value }) : applied;
     },
     async applyFirst(given) {
-      const items = await plan(given);
+      const items = await plan(given, true);
       if (!items.ok) return items;
       const applied = await apply(given, items.value, { isAdministrators: true });
       return applied.ok ? done(null) : applied;

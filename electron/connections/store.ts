@@ -15,7 +15,7 @@ import {
   connectionDraft,
 } from '../contract/models/connection.ts';
 import type { Parser } from '../parsing/parser.ts';
-import { readCertificates } from '../service/http/certificates.ts';
+import { addsAuthority, readCertificates } from '../service/http/certificates.ts';
 import { type ClientCertificates, describeCertificate } from './client-certificates.ts';
 import { accountsOf, certificateAccount, secretAccount } from '../storage/keychain-accounts.ts';
 import type { Keychain } from '../storage/keychain.ts';
@@ -31,10 +31,10 @@ export interface Connections {
   views(): Omit<ConnectionView, 'profile'>[];
   /**
    * Adds a connection, or changes one when the draft has an id. HTTPS only; the extra CA must be PEM. When the
-   * address moves to another origin, or policies are removed, the secrets that belonged there are removed first; if
-   * they can't be, nothing is changed. The environment is not lowered while a secret stays stored, since colour, typed
+   * address moves to another origin, an authority is added, or policies are removed, the secrets that belonged there are
+   * removed first; if they can't be, nothing is changed. The environment is not lowered while a secret stays stored, since colour, typed
    * row count and audit lines follow it. Failures: connection.environment, connection.host, connection.invalid (`subject` names the field),
-   * certificate.invalid, connection.unknown, connection.built-in, keychain.*, file.*.
+   * certificate.invalid, settings.managed (an authority, where the administrator fixed them), connection.unknown, connection.built-in, keychain.*, file.*.
    */
   save(draft: ConnectionDraft): Promise<Outcome<{ id: string }>>;
   /** Stores what a test of a policy found, in place of what was found before. Failures: connection.unknown, file.*. */
@@ -100,6 +100,8 @@ export interface ConnectionsOptions {
   readonly newId: () => string;
   /** Whether a connection may name this address. */
   readonly isAllowedHost?: (baseUrl: string) => boolean;
+  /** The only authorities that may be added to a connection, as PEM texts; any where it is null. */
+  readonly onlyAuthorities?: string | null;
 }
 
 const environmentRank: Record<Environment, number> = { development: 0, test: 1, production: 2 };
@@ -111,6 +113,7 @@ export function createConnections({
   parser,
   newId,
   isAllowedHost = () => true,
+  onlyAuthorities = null,
 }: ConnectionsOptions): Connections {
   const list = () => store.read('connections').map(withGivenKinds);
   const givenKinds = (id: string) => store.read('kinds')[id] ?? [];
@@ -158,7 +161,7 @@ export function createConnections({
     const before = list().find(({ id }) => id === next.id);
     if (before === undefined || environmentRank[next.environment] >= environmentRank[before.environment])
       return false;
-    const remaining = new Set(accountsOf(next));
+    const remaining = new Set(trustsMore(before, next) ? [] : accountsOf(next));
     return accountsOf(before).some(
       (account) => remaining.has(account) && keychain.peek(account) !== 'missing',
     );
@@ -221,11 +224,13 @@ export function createConnections({
     if (before) {
       const needed = new Set(accountsOf(next));
       if (next.proxyUser === '') needed.delete(secretAccount(next, { kind: 'proxyPassword' }));
+      // Whoever holds a new authority's key can stand in for the service: it is another address.
+      if (trustsMore(before, next)) needed.clear();
       const withoutSecrets = await removeSecrets(
         accountsOf(before).filter((account) => !needed.has(account)),
       );
       if (!withoutSecrets.ok) return withoutSecrets;
-      if (certificateAccount(before) !== certificateAccount(next)) {
+      if (!needed.has(certificateAccount(before))) {
         const removed = await certificates.remove(before);
         if (!removed.ok) return removed;
       } else {
@@ -286,6 +291,10 @@ export function createConnections({
       if (!isAllowedHost(checked.value.baseUrl))
         return failed('connection.host', { subject: new URL(checked.value.baseUrl).hostname });
       const next = { ...checked.value, id: draft.id ?? newId(), builtIn: false };
+      const before = list().find(({ id }) => id === next.id);
+      const trusted = [before?.extraCa ?? '', onlyAuthorities ?? ''].join('\n');
+      if (onlyAuthorities !== null && addsAuthority(trusted, next.extraCa))
+        return failed('settings.managed', { subject: 'extraCa' });
       return isLoweredWithSecrets(next) ? failed('connection.environment') : put(next);
     },
 
@@ -403,6 +412,14 @@ export function createConnections({
       return pair;
     },
   };
+}
+
+/** The built-in service makes an authority of its own at each start. */
+function trustsMore(
+  before: Pick<Connection, 'extraCa'>,
+  next: Pick<Connection, 'extraCa' | 'builtIn'>,
+): boolean {
+  return !next.builtIn && addsAuthority(before.extraCa, next.extraCa);
 }
 
 /** A service may take a definition's name in other capitals. */

@@ -2,7 +2,7 @@ import { pages } from './pages.ts';
 
 interface Command {
   /** Where its keys work; whoever handles a scope handles all of its commands. */
-  readonly scope: 'everywhere' | 'page' | 'lookup' | 'grid' | 'results' | 'find';
+  readonly scope: 'everywhere' | 'page' | 'lookup' | 'files' | 'draft' | 'job' | 'grid' | 'results' | 'find';
   /** One or the other. Modifiers and a key, `Ctrl Shift C`: on macOS the command key stands for Ctrl. */
   readonly keys: readonly string[];
   /** In the list of shortcuts. Commands with the same one stand on one line. */
@@ -52,12 +52,16 @@ export const commands = {
   preferences: { scope: 'everywhere', keys: ['Ctrl ,'], label: 'Go to Settings', menu: 'Settings…' },
   hide: { scope: 'everywhere', keys: ['Esc'], label: 'Hide cleartext or close panel' },
   search: { scope: 'page', keys: ['Ctrl F'], label: 'Go to the page’s search field' },
-  reveal: { scope: 'lookup', keys: ['R', 'Ctrl Shift C'], label: 'Reveal, or hide again' },
+  reveal: { scope: 'lookup', keys: ['Ctrl Shift C'], label: 'Reveal, or hide again' },
   copyMasked: { scope: 'lookup', keys: ['C'], label: 'Copy masked value' },
   copyToken: { scope: 'lookup', keys: ['T'], label: 'Copy token' },
   translate: { scope: 'lookup', keys: ['X'], label: 'Translate to another definition' },
   previous: { scope: 'lookup', keys: ['Up'], label: 'Previous or next lookup in this case' },
   next: { scope: 'lookup', keys: ['Down'], label: 'Previous or next lookup in this case' },
+  chooseFile: { scope: 'files', keys: ['Ctrl O'], label: 'Choose a file' },
+  test: { scope: 'draft', keys: ['Ctrl Shift Enter'], label: 'Test 20 rows' },
+  run: { scope: 'draft', keys: ['Ctrl Enter'], label: 'Run' },
+  export: { scope: 'job', keys: ['Ctrl E'], label: 'Export' },
   selectAll: { scope: 'grid', keys: ['Ctrl A'], label: 'Select all cells' },
   selectColumn: { scope: 'grid', keys: ['Ctrl Space'], label: 'Select the column, the row' },
   selectRow: { scope: 'grid', keys: ['Shift Space'], label: 'Select the column, the row' },

@@ -73,6 +73,7 @@ export const failureCodes = [
   'reveal.reason-refused', // not one of the administrator's
   'reveal.throttled',
   'reveal.gone', // hidden meanwhile
+  'reveal.shown', // it is on the screen, or about to be
   'wipe.batch-running', // it would be interrupted
   'wipe.unavailable', // the app can't start itself again here
   'settings.managed', // the administrator has fixed it; `subject` is its name
@@ -141,6 +142,7 @@ export const failureCodes = [
   'export.unencrypted', // the administrator allows cleartext in encrypted files only
   'export.no-cleartext', // the batch has none: its columns were masked or translated
   'export.forbidden', // the administrator allows no cleartext in files
+  'export.cells-lost', // cells have characters that the encoding has not; `subject`: how many, and in how many rows
   'export.remaining-reason', // values stay in clear in cells that were copied, and the administrator wants a reason
   'export.remaining-forbidden', // the same, and the administrator allows no such file
   // reports
@@ -156,6 +158,8 @@ export const failureCodes = [
   'portal.account-missing', // the connection has no account or tenant ID
   'report.unknown', // asked for longer ago than is kept
   'report.too-many-rows',
+  'report.more-pages', // the answer says that it is not all of the report
+  'report.day-form', // days in a form that the service profile doesn't say; `subject` is the one it says
   'report.not-a-chart',
   'evidence.none', // the log has nothing on this case
   // the router

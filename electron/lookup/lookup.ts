@@ -124,7 +124,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
 
   /** Fetches cleartext and hands it to `use`, whose outcome is the act's. Failures: of the gate, the service and `use`. */
   async function disclose<T>(
-    action: 'Reveal' | 'Copy',
+    act: { readonly action: 'Reveal'; readonly subject: string } | { readonly action: 'Copy' },
     { lookup, active }: KnownLookup,
     grounds: Grounds,
     use: (answer: Answer<Cleartext>) => Outcome<T> | Promise<Outcome<T>>,
@@ -133,7 +133,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const { name: connection, environment } = active;
     const where = { connection, environment, policy, definition, operation: 'Detokenize' };
     return options.gate.open(
-      { ...where, action, grounds },
+      { ...where, ...act, grounds },
       {
         async fetch(add) {
           const act: RecordedAct = { sent: false };
@@ -192,13 +192,16 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     async 'lookup.reveal'({ lookupId, xorKey, ...grounds }) {
       const known = await find(lookupId);
       if (!known.ok) return known;
-      return disclose('Reveal', known.value, grounds, ({ value, requestId }) => {
+      const { connectionId, definition, token } = known.value.lookup;
+      // The token's value, however often it was looked up.
+      const subject = `lookup ${JSON.stringify([connectionId, definition, token])}`;
+      return disclose({ action: 'Reveal', subject }, known.value, grounds, ({ value, requestId }) => {
         const { caseReference } = grounds;
         const lookup = fileUnderCase(lookupId, { revealedAt: timestamp() }, { requestId, caseReference });
         // Forgotten meanwhile, with its case: nobody waits for it any more.
         if (lookup === null) return failed('lookup.unknown');
         return done({
-          ...reveals.open(),
+          ...reveals.open(subject),
           obscured: obscureText(openCleartext(value), xorKey),
           requestId,
           lookup,
@@ -222,7 +225,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       if (input.what === 'masked') return clipboard.write(masked, epoch);
       if (input.what === 'token') return clipboard.write(token, epoch);
       const { lookupId, what: _, ...grounds } = input;
-      return disclose('Copy', known.value, grounds, async ({ value, requestId }) => {
+      return disclose({ action: 'Copy' }, known.value, grounds, async ({ value, requestId }) => {
         const written = await clipboard.write(openCleartext(value), epoch);
         const { caseReference } = grounds;
         if (written.ok) fileUnderCase(lookupId, { copiedAt: timestamp() }, { requestId, caseReference });

@@ -1,7 +1,7 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { MetricsRow } from '../contract/models/report.ts';
-import { isObject, unexpectedAnswer } from '../service/answers.ts';
-import type { ReportingProfile } from '../service/profile.ts';
+import { isObject, memberAt, unexpectedAnswer } from '../service/answers.ts';
+import type { DateForm, ReportingProfile } from '../service/profile.ts';
 import { countOf, firstOf, listIn, otherMembers, textOf } from './portal.ts';
 
 const maxRows = 50_000;
@@ -9,17 +9,22 @@ const maxRows = 50_000;
 /**
  * The groups of an AggregateApiRequestMetrics answer, in its order. Its members are not shown by the specification:
  * the profile lists what they may be called, and what it doesn't list is passed on as it came (spec §9). An object
- * without a list is one group.
+ * without a list is one group. Failures: report.too-many-rows; report.more-pages, where the answer says that it is not all
+ * of it; report.day-form.
  */
 export function readMetrics(json: unknown, profile: ReportingProfile['metrics']): Outcome<MetricsRow[]> {
-  const groups = listIn(json, profile.lists) ?? (isObject(json) ? [json] : null);
+  const list = listIn(json, profile.lists);
+  if (list !== null && saysMore(json, profile.more)) return failed('report.more-pages');
+  const groups = list ?? (isObject(json) ? [json] : null);
   if (groups === null) return unexpectedAnswer(json);
   if (groups.length > maxRows) return failed('report.too-many-rows');
   const rows: MetricsRow[] = [];
   for (const group of groups) {
     const row = isObject(group) ? readRow(group, profile) : null;
     if (row === null) return unexpectedAnswer(group);
-    rows.push(row);
+    const day = row.day === null ? null : dayOf(row.day, profile.dates);
+    if (row.day !== null && day === null) return failed('report.day-form', { subject: profile.dates });
+    rows.push({ ...row, day });
   }
   return done(rows);
 }
@@ -43,7 +48,7 @@ function readRow(
     return text === '' ? null : text;
   };
   return {
-    day: dayOf(named(day)),
+    day: named(day),
     definition: named(definition),
     operation: named(operation),
     requests,
@@ -62,7 +67,42 @@ function readRow(
 const sum = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? null : one + other;
 
-/** A day with a time is that day; anything else stays as it came. */
-function dayOf(text: string | null): string | null {
-  return text === null ? null : (/^(\d{4}-\d{2}-\d{2})(?:T.*)?$/.exec(text)?.[1] ?? text);
+/** The day in a pattern such as `MM/DD/YYYY`. */
+function dayByPattern(text: string, form: string): string | null {
+  if (text.length !== form.length) return null;
+  const part = (name: string): string => text.slice(form.indexOf(name), form.indexOf(name) + name.length);
+  const between = Array.from(form).every((unit, index) => /[YMD]/.test(unit) || text[index] === unit);
+  return between ? `${part('YYYY')}-${part('MM')}-${part('DD')}` : null;
+}
+
+/**
+ * The day `YYYY-MM-DD` of a text in that form, with or without a time, or in the form that the service is asked in. Null
+ * where it is neither: in a guessed form 11/12 could be another month.
+ */
+function dayOf(text: string, form: DateForm): string | null {
+  const isNumber = /^\d{9,14}$/.test(text) && form.startsWith('epoch-');
+  const number = Number(text) * (form === 'epoch-seconds' ? 1_000 : 1);
+  const day = isNumber
+    ? number < 8.64e15 && new Date(number).toISOString().slice(0, 10)
+    : (/^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$/.exec(text)?.[1] ?? dayByPattern(text, form));
+  if (typeof day !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return null;
+  const time = Date.parse(`${day}T00:00:00Z`);
+  // February 30 is no day, and would become one in March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day) ? day : null;
+}
+
+/** Whether the answer says that there is more than is in it. */
+function saysMore(json: unknown, names: readonly string[]): boolean {
+  if (!isObject(json)) return false;
+  const inner = Object.values(json).filter(isObject);
+  return [json, ...inner].some((object) =>
+    names.some((name) => {
+      const found = memberAt(object, name);
+      return (
+        found === true ||
+        (typeof found === 'string' && found !== '') ||
+        (typeof found === 'number' && found > 0)
+      );
+    }),
+  );
 }

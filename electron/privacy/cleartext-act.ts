@@ -23,7 +23,12 @@ interface Act extends CleartextLine {
 
 /** Something that gives a value in clear out of the main process, or an answer that is as good. */
 export type CleartextAct =
-  | (Act & { readonly action: 'Reveal' | 'Copy' })
+  | (Act & {
+      readonly action: 'Reveal';
+      /** Which value: the same one is not revealed again while it is shown. */
+      readonly subject: string;
+    })
+  | (Act & { readonly action: 'Copy' })
   | (Act & {
       readonly action: 'Export';
       /** How many rows are written, at most. */
@@ -80,7 +85,7 @@ export interface CleartextGate {
   check(act: CleartextAct): ReturnType<typeof failed> | null;
   /**
    * Failures: reveal.reason-required, reveal.reason-refused, export.confirm, export.forbidden, export.unencrypted,
-   * reveal.throttled, disclosure.limit, audit.*, keychain.*, and those of the steps.
+   * reveal.throttled, reveal.shown, disclosure.limit, audit.*, keychain.*, and those of the steps.
    */
   open<V, T>(act: CleartextAct, steps: CleartextSteps<V, T>): Promise<Outcome<T>>;
 }
@@ -104,13 +109,15 @@ interface GateAudit {
 export interface CleartextGateOptions {
   readonly audit: GateAudit;
   readonly disclosures: Pick<Disclosures, 'take' | 'giveBack' | 'store' | 'fingerprint'>;
-  readonly reveals: Pick<Reveals, 'allow'>;
+  readonly reveals: Pick<Reveals, 'allow' | 'shown'>;
   readonly caseRequired: () => boolean;
   readonly managed: Pick<ManagedSettings, 'reasons' | 'cleartextExport'>;
 }
 
 export function createCleartextGate(options: CleartextGateOptions): CleartextGate {
   const { audit, disclosures, reveals, managed } = options;
+  /** What is being revealed and is not on the screen yet. */
+  const underWay = new Set<string>();
 
   function check(act: CleartextAct): ReturnType<CleartextGate['check']> {
     const { grounds, environment } = act;
@@ -133,7 +140,22 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     return managed.reasons?.includes(grounds.reason) === false ? failed('reveal.reason-refused') : null;
   }
 
-  async function open<V, T>(act: CleartextAct, { fetch, give }: CleartextSteps<V, T>): Promise<Outcome<T>> {
+  async function open<V, T>(act: CleartextAct, steps: CleartextSteps<V, T>): Promise<Outcome<T>> {
+    if (act.action !== 'Reveal') return openAct(act, steps);
+    const { subject } = act;
+    if (underWay.has(subject) || reveals.shown() === subject) return failed('reveal.shown');
+    underWay.add(subject);
+    try {
+      return await openAct(act, steps);
+    } finally {
+      underWay.delete(subject);
+    }
+  }
+
+  async function openAct<V, T>(
+    act: CleartextAct,
+    { fetch, give }: CleartextSteps<V, T>,
+  ): Promise<Outcome<T>> {
     const refused = check(act);
     const { grounds } = act;
     if (refused !== null || grounds === null) return refused ?? failed('reveal.reason-required');
@@ -208,7 +230,8 @@ function countedOf(act: CleartextAct, expressions: readonly string[]): Counted {
 }
 
 function lineOf(act: CleartextAct, fingerprints: readonly string[]) {
-  const { grounds: _, ...line } = act;
+  // A subject may have a token in it, which the log never holds.
+  const { grounds: _, subject: __, ...line } = { subject: null, ...act };
   switch (act.action) {
     case 'Reveal':
     case 'Copy':

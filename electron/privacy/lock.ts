@@ -98,6 +98,8 @@ export async function openLock({
   let lastActive = clock.monotonic();
   let timerIdleMs = 0;
   let stopTimer = () => {};
+  /** A passphrase that is being set: the app may lock meanwhile, and is not unlocked without it then. */
+  let setting: Promise<unknown> | null = null;
 
   async function readVerifier(): Promise<Outcome<string | null>> {
     await secrets.settled();
@@ -156,6 +158,8 @@ export async function openLock({
     if (verifier.value === null) return done(null);
     const wait = waitMs();
     if (wait > 0) return failed('unlock.wait', { retryAfterMs: wait });
+    // A key pressed in an empty field: nobody guessed.
+    if (passphrase === '') return failed('unlock.wrong', { retryAfterMs: 0 });
     // Counted before it is checked: ending the process meanwhile, or many attempts at once, must count too.
     const next = wrong + 1;
     const delay = delayAfter(next);
@@ -171,6 +175,19 @@ export async function openLock({
     }
     changes.emit();
     return failed('unlock.wrong', { retryAfterMs: waitMs() });
+  }
+
+  async function replacePassphrase(current: string, next: string): Promise<Outcome<LockState>> {
+    if (next !== '' && Array.from(next.normalize('NFKC')).length < minPassphraseLength)
+      return failed('unlock.too-short', { subject: `${minPassphraseLength}` });
+    const checked = await checkPassphrase(current);
+    if (!checked.ok) return checked;
+    const created = next === '' ? null : await createVerifier(next, cost);
+    const stored = created === null ? await secrets.remove(account) : await secrets.store(account, created);
+    if (!stored.ok) return stored;
+    verifier = done(created);
+    changes.emit();
+    return done(state());
   }
 
   function open(): Outcome<LockState> {
@@ -202,23 +219,24 @@ export async function openLock({
 
     async unlock(passphrase) {
       if (!locked) return done(state());
+      if (setting !== null) await setting;
       const checked = await checkPassphrase(passphrase);
       return checked.ok ? open() : checked;
     },
 
     check: checkPassphrase,
 
-    async setPassphrase(current, next) {
-      if (next !== '' && Array.from(next.normalize('NFKC')).length < minPassphraseLength)
-        return failed('unlock.too-short', { subject: `${minPassphraseLength}` });
-      const checked = await checkPassphrase(current);
-      if (!checked.ok) return checked;
-      const created = next === '' ? null : await createVerifier(next, cost);
-      const stored = created === null ? await secrets.remove(account) : await secrets.store(account, created);
-      if (!stored.ok) return stored;
-      verifier = done(created);
-      changes.emit();
-      return done(state());
+    setPassphrase(current, next) {
+      const set = replacePassphrase(current, next);
+      const ended = set.then(
+        () => undefined,
+        () => undefined,
+      );
+      setting = ended;
+      void ended.then(() => {
+        if (setting === ended) setting = null;
+      });
+      return set;
     },
 
     async reset() {

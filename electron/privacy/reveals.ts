@@ -14,11 +14,13 @@ export interface Reveals {
    * `retryAfterMs`, so that a compromised window can't read out a list.
    */
   allow(): Outcome<null>;
+  /** The subject of the value on the screen. */
+  shown(): string | null;
   /**
    * Cleartext is about to be shown; one shown before is replaced. When the window lost focus or the app locked since
    * `allow`, it ends after one millisecond: no second such event would end it.
    */
-  open(): { revealId: string; hideAfterMs: number };
+  open(subject: string): { revealId: string; hideAfterMs: number };
   /** Does nothing when it is unknown or has ended. */
   hide(revealId: string): void;
   /** The window says that this one is no longer on the screen. */
@@ -49,7 +51,7 @@ const minute = 60_000;
 export function createReveals(options: RevealsOptions): Reveals {
   const { clock, revealMs, newId, emit, protectContent, endRenderer } = options;
   let allowedAt: number[] = [];
-  let shown: { revealId: string; cancelTimer: () => void } | null = null;
+  let shown: { revealId: string; subject: string; cancelTimer: () => void } | null = null;
   /** Ended, and as far as is known still on the screen: what cancels the timer of each. */
   const unacknowledged = new Map<string, () => void>();
   let left = false;
@@ -91,10 +93,12 @@ export function createReveals(options: RevealsOptions): Reveals {
       return done(null);
     },
 
-    open() {
+    shown: () => shown?.subject ?? null,
+
+    open(subject) {
       const revealId = newId();
       const hideAfterMs = left ? 1 : revealMs();
-      const next = { revealId, cancelTimer: clock.after(hideAfterMs, () => end('time')) };
+      const next = { revealId, subject, cancelTimer: clock.after(hideAfterMs, () => end('time')) };
       end('replaced', next);
       protectContent(true);
       shown = next;

@@ -51,8 +51,10 @@ const reportingProfile = z.strictObject({
       endDate: member,
       groupBy: member,
     }),
-    /** Form of startDate and endDate. */
+    /** Form of startDate and endDate, and of the days in the answer where those aren't YYYY-MM-DD. */
     dates: dateForm,
+    /** Members that say, where they hold something, that the answer is not all of the report. */
+    more: members,
     groupBy: z.strictObject({ day: member, definition: member, operation: member, all: member }),
     /** Members that hold the array of groups. */
     lists: members,

@@ -45,6 +45,8 @@ export interface ManagedOptions extends Administrator {
   readonly site?: string;
   /** Runs one of the system's programs. Rejects where it is missing or fails. */
   readonly run: (file: string, args: readonly string[]) => Promise<string>;
+  /** Files of the libraries that this process has loaded. Asked for on Windows alone: it takes a moment. */
+  readonly libraries?: () => readonly string[];
   /** The account's name, by which macOS keeps what is managed for one person. */
   readonly user: string;
   /** Where macOS keeps managed preferences. */
@@ -79,8 +81,23 @@ export function systemOptions(system: NodeJS.Platform): ManagedOptions {
       const { stdout } = await promisify(execFile)(file, [...args], { timeout: 20_000, windowsHide: true });
       return stdout;
     },
+    libraries: loadedLibraries,
     user: os.userInfo().username,
   };
+}
+
+function loadedLibraries(): readonly string[] {
+  const { sharedObjects } = process.report.getReport() as { readonly sharedObjects?: readonly string[] };
+  return sharedObjects ?? [];
+}
+
+/**
+ * The system's folder for programs on Windows: where its own library was loaded from. Not as the environment names it,
+ * which is the person's to set: a program of his own would say that there is no policy.
+ */
+function systemFolder(libraries: readonly string[]): string {
+  const own = libraries.find((file) => path.win32.basename(file).toLowerCase() === 'ntdll.dll');
+  return own === undefined ? 'C:\\Windows\\System32' : path.win32.dirname(own);
 }
 
 /**
@@ -225,11 +242,11 @@ function withoutSystemKeys(value: unknown): unknown {
  * letter that the console's code page lacks. A machine without the key has no policy; one whose registry can't be asked
  * is a failure.
  */
-async function readRegistry({ run }: ManagedOptions): Promise<Source> {
+async function readRegistry({ run, libraries = () => [] }: ManagedOptions): Promise<Source> {
   const name = `${registryParent}\\Tokendesk`;
-  const program = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'reg.exe');
   let scratch: string | null = null;
   try {
+    const program = path.win32.join(systemFolder(libraries()), 'reg.exe');
     const keys = await run(program, ['query', registryParent, '/reg:64']);
     if (!/\\Tokendesk\r?$/im.test(keys)) return null;
     scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-policy-'));

@@ -15,6 +15,8 @@ export interface Command {
   /** Searched and not shown. */
   readonly synonyms?: string;
   readonly keys?: string;
+  /** Sends what may be no token: Enter alone does not run it, it is marked by a person. */
+  readonly isUncertain?: boolean;
   readonly run: () => unknown;
 }
 
@@ -43,10 +45,15 @@ export function listCommands(options: PaletteOptions): Command[] {
     return words.every((word) => searched.includes(word));
   });
   // Words that are a command are hardly a token, although a token may be any text.
-  const isCertain = field.caseReference !== null || (field.isDetected && field.definition.kind !== 'text');
   const guide = guideCommands(options);
-  return isCertain ? [...found, ...commands, ...guide] : [...commands, ...guide, ...found];
+  return field.caseReference !== null || hasShape(field)
+    ? [...found, ...commands, ...guide]
+    : [...commands, ...guide, ...found];
 }
+
+/** Of a text that may be anything nothing is detected. */
+const hasShape = ({ isDetected, definition }: LookupField): boolean =>
+  isDetected && definition.kind !== 'text';
 
 function foundCommands({ controllers: { lookup }, app, field, go }: PaletteOptions): Command[] {
   /** Runs on Lookup, with the field's text in its own field. */
@@ -75,11 +82,14 @@ function foundCommands({ controllers: { lookup }, app, field, go }: PaletteOptio
   }
   if (text.trim() === '') return [];
   const token = text;
+  const isCertain = hasShape(field);
+  const shown = text.length > 24 ? `${text.slice(0, 24)}…` : text;
   const lookUp: Command = {
     ...found,
     id: 'token',
-    label: caseReference === null ? 'Look up this token' : 'Look it up as a token',
-    note: flaw?.sentence ?? (field.isDetected ? `${definition.label}, detected` : definition.label),
+    label: isCertain ? 'Look up this token' : `Look up “${shown}” as ${definition.label}`,
+    ...(flaw === null ? isCertain && { note: `${definition.label}, detected` } : { note: flaw.sentence }),
+    isUncertain: !isCertain,
     run: onLookup(async () => {
       lookup.field.set(token);
       lookup.field.choose(definition.name);

@@ -27,8 +27,10 @@ export class AppStore {
   failure = $state.raw<Failure | null>(null);
   /** The present case: typed once, filled in wherever a case is asked for. */
   caseReference = $state('');
-  /** The reason given last, filled in the next time. */
+  /** The reason of the act that is being filled in; '' until a person chose one. */
   reason = $state('');
+  /** The reason given last, and the case it was given for. */
+  #given = $state.raw({ caseReference: '', reason: '' });
 
   connection = $derived.by((): ConnectionView | null => {
     const active = this.state?.active;
@@ -135,10 +137,31 @@ export class AppStore {
     return others.find((policy) => !this.isRefused(operation, definition, policy)) ?? preferred;
   }
 
+  /** Another policy that may do this, as the test of the connection found; null where none is known to. */
+  allowedPolicy(operation: Operation, definition: string, refused = this.policy): string | null {
+    const { grants = [] } = this.connection ?? {};
+    const isKnown = (policy: string): boolean =>
+      grants.some(
+        (one) => one.policy === policy && one.definitions.some((found) => found.definition === definition),
+      );
+    return (
+      this.connection?.policies.find(
+        (policy) => policy !== refused && isKnown(policy) && !this.isRefused(operation, definition, policy),
+      ) ?? null
+    );
+  }
+
   async choose(id: string, policy: string): Promise<void> {
     this.revealed.hide();
     const outcome = await this.api.call('connections.choose', { id, policy });
     this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  /** The reason that stays chosen: the last one, within its case. */
+  reasonGivenFor(caseReference: string): string {
+    const { caseReference: last, reason } = this.#given;
+    const isAllowed = this.otherReasons || this.reasons.includes(reason);
+    return last !== '' && last === caseReference.trim() && isAllowed ? reason : '';
   }
 
   /** Whether all is said that has to be before something is given out in clear. */
@@ -149,9 +172,9 @@ export class AppStore {
 
   /** What a person said; `confirmRows` where they had to type a row count. */
   grounds(confirmRows: number | null = null, caseReference = this.caseReference): Grounds {
+    this.#given = { reason: this.reason.trim(), caseReference: caseReference.trim() };
     return {
-      reason: this.reason.trim(),
-      caseReference: caseReference.trim(),
+      ...this.#given,
       ...(confirmRows !== null && { confirmRows }),
     };
   }
@@ -181,12 +204,13 @@ export class AppStore {
     if (!('settings' in state)) {
       this.revealed.hide();
       this.failure = null;
+      this.reason = '';
+      this.#given = { caseReference: '', reason: '' };
       this.lockedState = state;
       return;
     }
     this.lockedState = null;
     this.state = state;
-    if (this.reason === '' || !(this.otherReasons || this.reasons.includes(this.reason)))
-      this.reason = state.settings.reasons[0] ?? '';
+    if (!(this.otherReasons || this.reasons.includes(this.reason))) this.reason = '';
   }
 }

@@ -41,6 +41,25 @@ export function runShortcut<S extends Scope>(
   return true;
 }
 
+/**
+ * Presses the button of the command of this scope whose keys are pressed. So a key does what the button does, and nothing
+ * where the button is off. Keys that are held, and those of a dialog above the page, press nothing.
+ */
+export function pressByKeys<S extends Scope>(
+  event: KeyboardEvent,
+  scope: S,
+  buttons: Readonly<Record<CommandOf<S>, HTMLButtonElement | undefined>>,
+): void {
+  const isAbove = event.target instanceof Element && event.target.closest('[role=dialog]') !== null;
+  if (isAbove) return;
+  const press = (button: HTMLButtonElement | undefined) => () => {
+    if (!event.repeat) button?.click();
+  };
+  const entries = Object.entries<HTMLButtonElement | undefined>(buttons);
+  const run = Object.fromEntries(entries.map(([name, button]) => [name, press(button)]));
+  runShortcut(event, scope, run as Record<CommandOf<S>, () => void>);
+}
+
 /** For `aria-keyshortcuts`: `Control+Shift+C`, one after the other. */
 export const ariaKeys = (...keys: readonly string[]): string =>
   keys.map((one) => one.replaceAll('Ctrl', 'Control').replaceAll(' ', '+')).join(' ');

@@ -66,6 +66,7 @@ export const appMessages = {
     ),
   'reveal.gone': () =>
     message('This value is hidden again.', 'Reveal it once more if you still need it.', 'now'),
+  'reveal.shown': () => message('This value is already shown.', 'Hide it before you reveal it again.', 'now'),
   'disclosure.limit': (f) =>
     f.subject === 'expressions'
       ? message(
@@ -83,6 +84,13 @@ export const appMessages = {
   'report.unknown': () => message('This report is no longer loaded.', 'Load it again.', 'now'),
   'report.too-many-rows': () =>
     message('The answer has more rows than can be shown.', 'Choose a shorter range or another grouping.'),
+  'report.more-pages': () =>
+    message('The service sent only a part of this report.', 'Choose a shorter range or another grouping.'),
+  'report.day-form': (f) =>
+    message(
+      'The service wrote the days of this report in a form that can’t be read.',
+      `Ask whoever maintains the service profile: ${f.subject ?? 'the form'} is expected, or YYYY-MM-DD.`,
+    ),
   'report.not-a-chart': () => message('The chart could not be written.', 'Load the report again.', 'now'),
   'evidence.none': (f) =>
     message(

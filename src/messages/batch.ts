@@ -187,6 +187,18 @@ export const batchMessages = {
       'Choose UTF-8, which has every character.',
       'now',
     ),
+  'export.cells-lost': (f) => {
+    const [cells, rows] = (f.subject ?? '').split(' ');
+    const where =
+      rows === undefined
+        ? 'some cells'
+        : `${cells} ${cells === '1' ? 'cell' : 'cells'} in ${rows} ${rows === '1' ? 'row' : 'rows'}`;
+    return message(
+      `The chosen encoding has not all characters of ${where}, so nothing was written.`,
+      'Choose UTF-8, which has every character, or leave these cells out.',
+      'now',
+    );
+  },
   'export.encryption': () =>
     message(
       'The file could not be encrypted, so nothing was written.',

@@ -144,7 +144,7 @@ describe('a reveal ends on time while a parser works on', () => {
       protectContent: () => undefined,
       endRenderer: () => undefined,
     });
-    reveals.open();
+    reveals.open('one');
     const progress = { begun: false, settled: false };
     const outcomes: Outcome<unknown>[] = [];
     const turn = await longestTurn(async () => {

@@ -165,3 +165,24 @@ test('setting and removing the passphrase are recorded', () => {
   const app = fs.readFileSync(new URL('../../electron/app/handlers.ts', import.meta.url), 'utf8');
   expect(app).toContain("'RemovePassphrase' : 'SetPassphrase'");
 });
+
+test('an app that locks while a passphrase is being set is not unlocked without it', async () => {
+  const { keyring, stored, start } = workstation();
+  keyring.entries.clear();
+  stored.names = [];
+  const lock = await start();
+  const setting = lock.setPassphrase('', right);
+  lock.now();
+  expect(codeOf(await lock.unlock(''))).toBe('unlock.wrong');
+  expect(codeOf(await setting)).toBe('ok');
+  expect(lock.state()).toMatchObject({ locked: true, passphraseSet: true });
+  expect(codeOf(await lock.unlock(right))).toBe('ok');
+});
+
+test('an empty field is no try', async () => {
+  const { stored, start } = workstation();
+  const lock = await start();
+  for (let count = 0; count < 3; count++) expect(codeOf(await lock.unlock(''))).toBe('unlock.wrong');
+  expect([stored.attempts.wrong, lock.state().waitMs]).toEqual([0, 0]);
+  expect(codeOf(await lock.unlock(right))).toBe('ok');
+});

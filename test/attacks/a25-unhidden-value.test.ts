@@ -20,7 +20,7 @@ function setUp() {
     endRenderer: () => steps.push('end renderer'),
   });
   reveals.allow();
-  reveals.open();
+  reveals.open('one');
   return { clock, steps, reveals };
 }
 
@@ -62,7 +62,7 @@ test('to say so beforehand does not count', () => {
 
 test('one that was replaced must be hidden too', () => {
   const { clock, steps, reveals } = setUp();
-  reveals.open();
+  reveals.open('one');
   reveals.hide('r2');
   expect(steps).toEqual(['protect', 'r1 replaced', 'protect', 'r2 hidden']);
   clock.advance(500);

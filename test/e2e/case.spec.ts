@@ -10,7 +10,7 @@ test('a case has its timeline, is closed with its evidence, and is opened again'
   test.setTimeout(120_000);
   await startBuiltIn(page);
   const token = await tokenize(page, pan);
-  await expect(page.getByRole('button', { name: 'Copy token' })).toBeFocused();
+  await expect(page.getByRole('region', { name: 'Result' })).toBeFocused();
   const side = page.getByRole('complementary', { name: 'Case' });
   await expect(side.getByText('No case', { exact: true })).toBeVisible();
 
@@ -25,7 +25,7 @@ test('a case has its timeline, is closed with its evidence, and is opened again'
   const groups = page.locator('.revealed .value > span');
   await expect(groups).toHaveText(['3782', '822463', '10005']);
   await page.keyboard.press('Escape');
-  await expect(page.getByRole('button', { name: 'Reveal', exact: true })).toBeFocused();
+  await expect(page.getByRole('region', { name: 'Result' })).toBeFocused();
   await expect(page.getByText('Hidden.', { exact: true })).toBeAttached();
   await expect(side.getByRole('textbox', { name: 'Case' })).toHaveValue('D-20931');
   const revealed = side.getByRole('button', { name: /Revealed.*Chargeback response/ });
@@ -36,6 +36,7 @@ test('a case has its timeline, is closed with its evidence, and is opened again'
   await page.getByRole('button', { name: 'Copy cleartext' }).click();
   await page
     .getByRole('region', { name: 'Copy cleartext' })
+    // The last reason stays chosen within its case.
     .getByRole('button', { name: 'Copy cleartext' })
     .click();
   await expect(page.getByText(/^Cleartext copied\. Clears in 0:\d\d\.$/)).toBeVisible();

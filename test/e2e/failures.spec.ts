@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { startBuiltInService, type RunningBuiltInService } from '../../electron/built-in-service/start.ts';
 import { connect as connectPlain } from '../support/service-client.ts';
 import { expect, test as base } from '../support/app-fixture.ts';
-import { connect, go, type ServiceAccess } from '../support/page-actions.ts';
+import { connect, giveReason, go, type ServiceAccess } from '../support/page-actions.ts';
 import { builtInServiceWorker } from '../support/workers.ts';
 
 /** A service outside the app, reached as a company's own would be. */
@@ -76,9 +76,7 @@ test('a policy that may mask and not reveal', async ({ page, service }) => {
   await lookUp(page, await makeToken(service));
   await expect(page.getByRole('region', { name: 'Result' })).toContainText('•');
   await page.getByRole('button', { name: 'Reveal' }).click();
-  const strip = page.getByRole('region', { name: 'Reveal', exact: true });
-  await strip.getByLabel('Case').fill('D-1');
-  await strip.getByRole('button', { name: /^Show/ }).click();
+  await giveReason(page.getByRole('region', { name: 'Reveal', exact: true }), 'D-1');
   await problem(page, /policy mask-only may not detokenize Card number/);
   await expect(page.getByRole('group', { name: 'In clear' })).toHaveCount(0);
 });

@@ -68,16 +68,20 @@ test('the whole main job and the reports, by keyboard alone', async ({ page }) =
   await tabTo(page, page.getByLabel('Value in clear'));
   await page.keyboard.type('4111111111111111');
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('button', { name: 'Copy token' })).toBeFocused();
-  await page.keyboard.press('r');
+  await expect(page.getByRole('region', { name: 'Result' })).toBeFocused();
+  await page.keyboard.press('Control+Shift+c');
   await expect(page.getByRole('region', { name: 'Reveal', exact: true }).getByLabel('Case')).toBeFocused();
   await page.keyboard.type('D-20931');
+  // To the reasons, of which none is chosen. One digit chooses and shows.
+  await expect(page.getByRole('button', { name: 'Chargeback response' })).toBeEnabled();
   await page.keyboard.press('Enter');
+  await expect(page.getByRole('group', { name: 'Reason' })).toBeFocused();
+  await page.keyboard.press('1');
   await page.getByRole('group', { name: 'In clear' }).waitFor();
   await expect(page.getByRole('button', { name: 'Hide' })).toBeFocused();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('group', { name: 'In clear' })).toHaveCount(0);
-  await expect(page.getByRole('button', { name: 'Reveal', exact: true })).toBeFocused();
+  await expect(page.getByRole('region', { name: 'Result' })).toBeFocused();
 
   // The sample file under the policy of the start, which may do no batches: each column gets one that may.
   await page.keyboard.press('Control+2');
@@ -137,10 +141,10 @@ test('each page by keyboard alone, and the focus can always be seen', async ({ p
   await page.keyboard.press('Enter');
   await expect(place.getByRole('button', { name: 'Close case' })).toBeVisible();
   await press(page, page.getByRole('button', { name: 'Try a sample token' }));
-  await expect(page.getByRole('button', { name: 'Reveal', exact: true })).toBeFocused();
-  await page.keyboard.press('r');
-  await expect(page.getByRole('button', { name: /^Show for/ })).toBeFocused();
-  await page.keyboard.press('Enter');
+  await expect(page.getByRole('region', { name: 'Result' })).toBeFocused();
+  await page.keyboard.press('Control+Shift+c');
+  await expect(page.getByRole('group', { name: 'Reason' })).toBeFocused();
+  await page.keyboard.press('1');
   await expect(page.getByRole('button', { name: 'Hide' })).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('group', { name: 'In clear' })).toHaveCount(0);

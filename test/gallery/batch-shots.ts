@@ -303,6 +303,28 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-export-cells-lost',
+    scene: 'cells-lost',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export [0-9]/ }).click();
+      await page.getByRole('checkbox', { name: 'Leave these cells out' }).waitFor();
+    },
+  },
+  {
+    name: 'batch-exported-cells-lost',
+    scene: 'cells-lost',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export [0-9]/ }).click();
+      await page.getByRole('checkbox', { name: 'Leave these cells out' }).click();
+      await page.getByRole('button', { name: /^Export [0-9]/ }).click();
+      await page.getByRole('status', { name: 'Exported' }).waitFor();
+    },
+  },
+  {
     name: 'batch-exported-remaining',
     scene: 'remaining',
     steps: async (page) => {
@@ -433,7 +455,7 @@ export const batchShots: Shot[] = [
     scene: 'notices',
     steps: async (page) => {
       await draftWith(page);
-      await page.getByRole('button', { name: /^Show all/ }).click();
+      await page.getByRole('button', { name: /^\d+ notes/ }).click();
       await page.getByText('looks like a token already').scrollIntoViewIfNeeded();
     },
   },
@@ -460,7 +482,8 @@ export const batchShots: Shot[] = [
     steps: async (page) => {
       await draft(page);
       await choose(page, 'ssn_token: Keep', 'Detokenize');
-      await page.getByText('Add column').first().click();
+      await page.getByRole('combobox', { name: 'Result: Replace column' }).first().click();
+      await page.getByRole('option', { name: 'Add column' }).click();
       await page.getByRole('button', { name: 'Test 20 rows' }).click();
       await page.getByText('Nothing was saved').waitFor();
     },

@@ -25,9 +25,9 @@ async function lookUp(page: Page): Promise<void> {
 }
 
 async function reveal(page: Page): Promise<void> {
-  await page.keyboard.press('r');
+  await page.keyboard.press('Control+Shift+c');
   await page.getByRole('region', { name: 'Reveal' }).waitFor();
-  await page.keyboard.press('Enter');
+  await page.keyboard.press('1');
   await page.getByRole('group', { name: 'In clear' }).waitFor();
 }
 

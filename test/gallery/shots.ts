@@ -25,7 +25,7 @@ export const shots: Shot[] = [
       await page.getByText('Mastercard').waitFor();
       await page.getByRole('button', { name: 'Reveal', exact: true }).click();
       await page.getByRole('region', { name: 'Reveal' }).waitFor();
-      await page.keyboard.press('Enter');
+      await page.keyboard.press('1');
       await page.getByRole('group', { name: 'In clear' }).waitFor();
     },
   },
@@ -62,7 +62,7 @@ export const shots: Shot[] = [
     scene: 'busy',
     steps: async (page) => {
       await lookUp(page);
-      await page.keyboard.press('r');
+      await page.keyboard.press('Control+Shift+c');
       await page.getByRole('region', { name: 'Reveal' }).waitFor();
     },
   },
@@ -71,9 +71,9 @@ export const shots: Shot[] = [
     scene: 'busy',
     steps: async (page) => {
       await lookUp(page);
-      await page.keyboard.press('r');
+      await page.keyboard.press('Control+Shift+c');
       await page.getByRole('region', { name: 'Reveal' }).waitFor();
-      await page.keyboard.press('Enter');
+      await page.keyboard.press('1');
       await page.getByRole('group', { name: 'In clear' }).waitFor();
     },
   },
@@ -162,7 +162,7 @@ export const shots: Shot[] = [
       await lookUp(page);
       await page.getByRole('button', { name: 'Copy cleartext' }).click();
       await page.getByRole('region', { name: 'Copy cleartext' }).waitFor();
-      await page.keyboard.press('Enter');
+      await page.keyboard.press('1');
       await page.getByText('Cleartext copied. Clears').waitFor();
     },
   },
@@ -708,7 +708,7 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await lookUp(page);
       await page.getByRole('button', { name: 'Reveal', exact: true }).click();
-      await page.getByRole('button', { name: /^Show/ }).click();
+      await page.getByRole('button', { name: 'Chargeback response' }).click();
       await page.getByRole('group', { name: 'In clear' }).waitFor();
     },
   },

@@ -56,10 +56,15 @@ test('a package that electron-builder can’t make is a failure, not a missing f
   const plan = readPlan(['--linux', 'dir', '--electron-dist', '/nowhere'], debian);
   const printed: string[] = [];
   const print = (line: string) => void printed.push(line);
-  const paths = { root: process.cwd(), output: tempFolder(), print };
+  const output = tempFolder();
+  for (const name of ['tokendesk_0.0.9_amd64.deb', 'SHA256SUMS', 'notes.txt'])
+    fs.writeFileSync(path.join(output, name), '');
+  const paths = { root: process.cwd(), output, print };
   expect(() => makePackages(plan, { folder: '/nowhere', standIn: false }, paths)).toThrow(
     /did not make the package/,
   );
+  // Those of an earlier run would be listed with the checksums of this one.
+  expect(fs.readdirSync(output).filter((name) => !name.startsWith('builder-'))).toEqual(['notes.txt']);
   expect(printed.join('\n')).toContain('/nowhere');
 });
 

@@ -245,6 +245,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
   };
   const reveals = {
     allow: () => done(null),
+    shown: () => null,
     open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }),
     ...revealed,
   };

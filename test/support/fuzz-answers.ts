@@ -54,7 +54,7 @@ function change(json: unknown, random: Random, sent: readonly string[]): unknown
   const objects = objectsIn(json);
   const object = objects.length === 0 ? {} : pick(random, objects);
   const name = Object.keys(object).length === 0 ? '' : pick(random, Object.keys(object));
-  const decoy = random() < 0.3 ? pick(random, sent) : pick(random, words);
+  const decoy = random() < 0.3 ? pick(random, sent) : structuredClone(pick(random, words));
   switch (Math.floor(random() * 9)) {
     case 0:
       return { [pick(random, ['data', 'result', 'elements', ...foreign])]: json };
@@ -62,7 +62,7 @@ function change(json: unknown, random: Random, sent: readonly string[]): unknown
       put(object, pick(random, foreign), decoy);
       return json;
     case 2:
-      put(object, pick(random, foreign), object[name]);
+      put(object, pick(random, foreign), structuredClone(object[name]));
       Reflect.deleteProperty(object, name);
       return json;
     case 3:

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 /*
  * What a person does in the window, by the names they see. Used by the end-to-end specs and by the guided demo; waits
@@ -50,12 +50,20 @@ export async function lookUp(page: Page, token: string): Promise<void> {
   await page.getByText('masked by the service').waitFor();
 }
 
-/** Opens the strip, fills in the case, shows. */
+/** Says why, in the panel that asks; what is asked of one value is done with it. */
+export async function giveReason(
+  panel: Locator,
+  caseReference: string,
+  reason = 'Chargeback response',
+): Promise<void> {
+  await panel.getByLabel('Case').fill(caseReference);
+  await panel.getByRole('button', { name: reason }).click();
+}
+
+/** Opens the panel, fills in the case, chooses a reason, which shows. */
 export async function reveal(page: Page, caseReference: string): Promise<void> {
   await page.getByRole('button', { name: 'Reveal', exact: true }).click();
-  const strip = page.getByRole('region', { name: 'Reveal', exact: true });
-  await strip.getByLabel('Case').fill(caseReference);
-  await strip.getByRole('button', { name: /^Show/ }).click();
+  await giveReason(page.getByRole('region', { name: 'Reveal', exact: true }), caseReference);
   await page.getByRole('group', { name: 'In clear' }).waitFor();
 }
 
@@ -83,7 +91,7 @@ export async function run(page: Page): Promise<void> {
 /** Gives the reason that an expression of one's own asks for before it is sent. */
 export async function giveMatchReason(page: Page, caseReference: string): Promise<void> {
   const panel = page.getByRole('region', { name: 'Reason for the expression' });
-  await panel.getByLabel('Case').fill(caseReference);
+  await giveReason(panel, caseReference);
   await panel.getByRole('button', { name: /^(Test|Run)/ }).click();
 }
 
@@ -119,7 +127,7 @@ export async function exportRows(page: Page, wish: ExportWish): Promise<string> 
   await strip.getByRole('button', { name: 'Format…' }).click();
   await strip.getByRole('radio', { name: wish.written }).check({ force: true });
   if (wish.rows !== undefined) await choose(page, 'Rows', wish.rows);
-  if (wish.caseReference !== undefined) await strip.getByLabel('Case').fill(wish.caseReference);
+  if (wish.caseReference !== undefined) await giveReason(strip, wish.caseReference);
   await strip.getByRole('button', { name: /^Export [\d]/ }).click();
   const said = await page.getByRole('status', { name: 'Exported' }).innerText({ timeout: 120_000 });
   return /Saved (.*) \([\d,]+ rows?, /.exec(said)?.[1] ?? said;

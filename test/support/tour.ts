@@ -4,7 +4,17 @@ import path from 'node:path';
 import type { Page } from '@playwright/test';
 import Papa from 'papaparse';
 import type { OpenApp } from './app-fixture.ts';
-import { choose, chooseFile, exportRows, go, map, readSum, run, startBuiltIn } from './page-actions.ts';
+import {
+  choose,
+  chooseFile,
+  exportRows,
+  giveReason,
+  go,
+  map,
+  readSum,
+  run,
+  startBuiltIn,
+} from './page-actions.ts';
 
 /*
  * What a person does in a day, without the test ever putting a secret or a card number into the page: whatever goes
@@ -67,9 +77,7 @@ export async function detokenizeCards(page: Page, home: string, { tokens }: Card
 
 /** Fills in the strip that is open, shows. Nothing here reads the text of the page. */
 export async function show(page: Page): Promise<void> {
-  const strip = page.getByRole('region', { name: 'Reveal', exact: true });
-  await strip.getByLabel('Case').fill('D-1');
-  await strip.getByRole('button', { name: /^Show/ }).click();
+  await giveReason(page.getByRole('region', { name: 'Reveal', exact: true }), 'D-1');
   await page.locator('.revealed').waitFor();
 }
 

@@ -225,6 +225,9 @@ interface Written {
   readonly escaped: number;
   /** Null for a file in clear. */
   readonly remaining: Remaining | null;
+  /** Cells that the encoding can't hold, and the rows they are in. */
+  readonly lostCells: number;
+  readonly lostRows: number;
 }
 
 interface WriteExportOptions {
@@ -312,7 +315,8 @@ interface WriteRowsOptions extends OpenJob {
 /**
  * Joins source and results in the order of the source, in constant memory.
  * Failures: file.changed, file.gone, file.unreadable, job.damaged, file.disk-full, file.unwritable,
- * file.workbook-cell, file.workbook-full; export.encoding for a header that the encoding can't hold.
+ * file.workbook-cell, file.workbook-full; export.encoding for a header that the encoding can't hold, export.cells-lost
+ * for other cells, unless a person wants the file without them.
  */
 async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
   const { job, store, source, choice, file, withError } = options;
@@ -328,7 +332,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   const header = format.header ? await readHeader(source, format) : done(null);
   if (!header.ok) return header;
   rows.writeHeader(header.value);
-  if (output.lost) return failed('export.encoding', { subject: choice.encoding });
+  if (output.lost > 0) return failed('export.encoding', { subject: choice.encoding });
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
   let writing = file.write(Buffer.concat([mark.value, output.take()]));
@@ -338,7 +342,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     rows,
     output,
     // What stands behind the mapped columns is copied as it is, unless a cell is put behind it.
-    maxFields: isInSourceForm(choice) && !withError ? lastMapped(work) + 1 : undefined,
+    maxFields: isInSourceForm(choice, format) && !withError ? lastMapped(work) + 1 : undefined,
   };
   for (const group of groupChunks(writtenEntries(store, choice))) {
     const joined = await joinRows(join, group);
@@ -346,7 +350,7 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     if (!joined.ok) return joined;
     if (!written.ok) return written;
     if (output.failure !== null) return { ok: false, failure: output.failure };
-    if (rows.hasUnencodable && !withError && choice.rows !== 'failed') return done(needsErrorColumn);
+    if (rows.lost.cells > 0 && !withError && choice.rows !== 'failed') return done(needsErrorColumn);
     rowsWritten += joined.value.rows;
     writing = file.write(joined.value.bytes);
     await yieldToOthers();
@@ -356,9 +360,12 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   if (output.failure !== null) return { ok: false, failure: output.failure };
   const unchanged = await source.check();
   if (!unchanged.ok) return unchanged;
+  const { cells: lostCells, rows: lostRows } = rows.lost;
+  if (lostCells > 0 && choice.leavesEmpty !== true)
+    return failed('export.cells-lost', { subject: `${lostCells} ${lostRows}` });
   const remaining = leaks === null ? done(known) : await remainingOf(leaks, options);
   return remaining.ok
-    ? done({ rowsWritten, escaped: output.escaped, remaining: remaining.value })
+    ? done({ rowsWritten, escaped: output.escaped, remaining: remaining.value, lostCells, lostRows })
     : remaining;
 }
 
@@ -370,18 +377,21 @@ async function beginCheck(
   if (holdsCleartext(choice)) return done({ leaks: null, known: null });
   // What the encoding can't hold is left empty.
   const holdsAll =
-    isInSourceForm(choice) || choice.format === 'workbook' || choice.encoding.startsWith('utf-');
+    isInSourceForm(choice, open.job.spec.format) ||
+    choice.format === 'workbook' ||
+    choice.encoding.startsWith('utf-');
   const known = holdsAll ? checks.known(open, choice) : null;
   if (known !== null) return done({ leaks: null, known });
   const leaks = await checks.begin(open, holdsAll ? undefined : (cell) => output.canHold(cell));
   return leaks.ok ? done({ leaks: leaks.value, known: null }) : leaks;
 }
 
-const isInSourceForm = ({ format, safety }: ExportRequest): boolean =>
-  format === 'csv' && safety === 'source';
+/** Not a list of failed rows where quotes are text: whoever corrects it has a program that takes them for its own. */
+const isInSourceForm = (choice: ExportRequest, { quote }: Pick<Format, 'quote'>): boolean =>
+  choice.format === 'csv' && choice.safety === 'source' && !(quote === 'none' && choice.rows === 'failed');
 
 function createOutput(choice: ExportRequest, format: Format): RowOutput {
-  if (isInSourceForm(choice)) return createSourceOutput(format);
+  if (isInSourceForm(choice, format)) return createSourceOutput(format);
   const from = format.encoding;
   if (choice.format === 'workbook')
     return createConvertedOutput(createSheetWriter(), { encoding: 'utf-8', from });
@@ -391,7 +401,7 @@ function createOutput(choice: ExportRequest, format: Format): RowOutput {
 
 /** The byte order mark: the source's, or a new one where the encoding has one. */
 function readMark({ choice, job, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
-  if (isInSourceForm(choice)) return source.read(0, job.spec.format.markLength);
+  if (isInSourceForm(choice, job.spec.format)) return source.read(0, job.spec.format.markLength);
   const mark = byteOrderMarks.find(({ encoding }) => encoding === choice.encoding)?.bytes ?? [];
   return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? mark : [])));
 }

@@ -38,8 +38,8 @@ export interface OutputRows {
   writeHeader(header: Table | null): void;
   /** Whether the row is written, or left out. */
   write(chunk: Chunk, results: ChunkResults, index: number): boolean;
-  /** Whether a cell could not be written in the encoding, so that the rows need an `error` column to say so. */
-  readonly hasUnencodable: boolean;
+  /** Cells that could not be written in the encoding, and the rows that need an `error` column to say so. */
+  readonly lost: { readonly cells: number; readonly rows: number };
 }
 
 /**
@@ -55,7 +55,7 @@ export function createOutputRows({
   leaks,
 }: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
-  let hasUnencodable = false;
+  const lost = { cells: 0, rows: 0 };
   const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
   let nextShown = 0;
   const hideInputs = choice.content !== 'cleartext';
@@ -106,9 +106,9 @@ export function createOutputRows({
   function errorOf({ start, table }: Chunk, results: ChunkResults, index: number): string[] {
     const row = String(start.row + index);
     const flaw = results.flaws[index];
-    const lost: FailureCode[] = output.lost ? ['value.unencodable'] : [];
+    const lostCode: FailureCode[] = output.lost > 0 ? ['value.unencodable'] : [];
     if (flaw !== undefined) {
-      const codes = [flaw, ...lost];
+      const codes = [flaw, ...lostCode];
       return [row, '', join(codes.map(reasonOf)), join(codes)];
     }
     const failedCells = mapped.flatMap(({ one, i, column, hidesInput }) => {
@@ -125,16 +125,17 @@ export function createOutputRows({
     return [
       row,
       join(failedCells.map(({ name }) => name)),
-      join([...failedCells.map(({ reason }) => reason), ...lost.map(reasonOf)]),
-      join([...new Set([...failedCells.map(({ code }) => code), ...lost])]),
+      join([...failedCells.map(({ reason }) => reason), ...lostCode.map(reasonOf)]),
+      join([...new Set([...failedCells.map(({ code }) => code), ...lostCode])]),
     ];
   }
 
   /** The row's own code is said before one of the encoding. */
-  function writeError(results: ChunkResults, index: number, isUnencodable: boolean): void {
-    hasUnencodable ||= isUnencodable;
+  function writeError(results: ChunkResults, index: number, lostCells: number): void {
+    lost.cells += lostCells;
+    if (lostCells > 0) lost.rows += 1;
     if (!withError) return;
-    const code = codeOfRow(results, index) ?? (isUnencodable ? 'value.unencodable' : '');
+    const code = codeOfRow(results, index) ?? (lostCells > 0 ? 'value.unencodable' : '');
     output.insertAfter(lastColumn, code);
   }
 
@@ -186,7 +187,7 @@ export function createOutputRows({
         output.end();
         return true;
       }
-      let isUnencodable = false;
+      let lostResults = 0;
       /** What lies behind is copied, or is a cell that was not looked at yet. */
       let looked = table.rowStart(index);
       for (const { one, i, column, hidesInput, replaces, hasResult, hasMatch } of mapped) {
@@ -200,7 +201,7 @@ export function createOutputRows({
         let result: string | null = null;
         if (cellState === rowStates.ok && !failedOnly) {
           if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
-          else isUnencodable = true;
+          else lostResults += 1;
         }
         if (replaces && result !== null) output.replace(column, result);
         else if (hidesInput) {
@@ -211,13 +212,11 @@ export function createOutputRows({
         if (hasMatch) output.insertAfter(column, matchText(cellState));
       }
       leaks?.copied(looked, table.rowEnd(index));
-      writeError(results, index, isUnencodable || output.lost);
+      writeError(results, index, lostResults + output.lost);
       output.end();
       return true;
     },
-    get hasUnencodable() {
-      return hasUnencodable;
-    },
+    lost,
   };
 }
 

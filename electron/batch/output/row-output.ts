@@ -23,10 +23,10 @@ export interface RowOutput {
   /** Whether the encoding has every character of a text. */
   canHold(text: string): boolean;
   /**
-   * Whether the row that began last has cells of the source that the encoding can't hold. They are left empty, unless
+   * How many cells of the source the row that began last has that the encoding can't hold. They are left empty, unless
    * they are replaced.
    */
-  readonly lost: boolean;
+  readonly lost: number;
   /** What was written since the last call. */
   take(): Buffer;
   /** Cells that were escaped for spreadsheets. */
@@ -60,13 +60,17 @@ export interface SourceOutput extends RowOutput {
 export function createSourceOutput({
   encoding,
   delimiter,
+  quote,
   newline,
-}: Pick<Format, 'encoding' | 'delimiter' | 'newline'>): SourceOutput {
+}: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline'>): SourceOutput {
+  const hasQuotes = quote !== 'none';
   const codec = codecOf(encoding);
   const separator = delimiter === '|' ? '\\|' : delimiter;
   const special = new RegExp(`["\\r\\n${separator}]`);
   /** Most cells: they go out as they are. */
   const plain = new RegExp(`^[^"\\r\\n${separator}\\x80-\\uffff]*$`);
+  /** Where no quotes hold a cell together it would be several. */
+  const breaking = new RegExp(`[\\r\\n${separator}]`, 'g');
   /** Bytes as latin1, or UTF-16 units: what `Table.slice` gives. */
   let text = '';
   let table: Table | null = null;
@@ -92,9 +96,12 @@ export function createSourceOutput({
 
   function formatCell(value: string, isQuoted: boolean): string {
     if (!isQuoted && plain.test(value)) return value;
-    const cell = isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+    const cell = hasQuotes ? withQuotes(value, isQuoted) : value.replaceAll(breaking, ' ');
     return encode(cell) ?? encode(plainWords(cell, (char) => encode(char) !== null)) ?? '';
   }
+
+  const withQuotes = (value: string, isQuoted: boolean): string =>
+    isQuoted || special.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
   function copyTo(position: number): void {
     if (position <= copied) return;
@@ -161,8 +168,9 @@ export function createSourceOutput({
       copyEnded();
       text += cells.map((cell) => formatCell(cell, false)).join(delimiter) + newline;
     },
-    canHold: (value) => isUnicode(encoding) || encode(value) !== null,
-    lost: false,
+    canHold: (value) =>
+      (hasQuotes || value.search(breaking) < 0) && (isUnicode(encoding) || encode(value) !== null),
+    lost: 0,
     take() {
       copyEnded();
       const bytes = Buffer.from(text, codec.viewUnit === 2 ? 'utf16le' : 'latin1');
@@ -229,7 +237,7 @@ export function createConvertedOutput(
     },
     canHold,
     get lost() {
-      return lost.size > 0;
+      return lost.size;
     },
     take() {
       const bytes = encodeAll();
@@ -261,7 +269,7 @@ export const noOutput: RowOutput = {
   end: () => undefined,
   line: () => undefined,
   canHold: () => true,
-  lost: false,
+  lost: 0,
   take: () => Buffer.alloc(0),
   escaped: 0,
   failure: null,

@@ -95,6 +95,7 @@ export const uncounted = (sourceId: string): Preflight => ({
   distinct: 0,
   distinctExact: true,
   requests: 0,
+  columns: [],
   seconds: 0,
   dayShare: 0,
   notices: [],
@@ -135,8 +136,8 @@ export async function runPreflight(
   let names: readonly string[] = [];
   const rules = work.map(({ plan: { operation } }) => ({ operation, maxLength }));
   let sendable = 0;
-  /** Those that are requests of their own. */
-  let singles = 0;
+  /** By mapped column, those of them that no column before it sends. */
+  const sentBy = work.map(() => 0);
   /** By column to be tokenized: values sent, those that look like tokens among them, and the first of these. */
   const tokenized = work.map(() => ({ all: 0, like: 0, firstRow: 0 }));
   let chunks = 0;
@@ -149,7 +150,13 @@ export async function runPreflight(
   const countsSoFar = (finished: boolean): Preflight => {
     // Once the counter is full, what it can't tell apart is taken as distinct: an upper bound for time and quota.
     const sent = distinct.exact ? distinct.count : sendable;
-    const requests = singles + Math.ceil((sent - singles) / rates.batchSize);
+    // A request holds values of one column; a mask is a request of its own.
+    const columns = work.map(({ plan: { column, operation } }, w) => ({
+      column,
+      unfit: unfit[w]?.count ?? 0,
+      requests: Math.ceil((sentBy[w] ?? 0) / (operation === 'mask' ? 1 : rates.batchSize)),
+    }));
+    const requests = columns.reduce((sum, column) => sum + column.requests, 0);
     return {
       sourceId,
       done: finished,
@@ -158,6 +165,7 @@ export async function runPreflight(
       distinct: distinct.count,
       distinctExact: distinct.exact,
       requests,
+      columns,
       seconds: Math.ceil(Math.max(requests / rates.requestsPerSecond, counts.rows / rowsPerSecond)),
       dayShare: sent / rates.transfersPerDay,
       notices: [
@@ -212,7 +220,7 @@ export async function runPreflight(
       roundedNotices(rows, columns, opened.converted, format.header).forEach(addNotice);
       formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
     }
-    if (chunk.flaws.size > 0) rowNotices(chunk, format).forEach(addNotice);
+    rowNotices(chunk, format, opened.converted).forEach(addNotice);
     for (let r = 0; r < table.count; r++) {
       counts.rows += 1;
       if (chunk.flaws.size > 0 && chunk.flaws.has(r)) {
@@ -243,7 +251,7 @@ export async function runPreflight(
         }
         if (!distinct.add(openCleartext(value), seeds.get(key) ?? 0) && distinct.exact) continue;
         sendable += 1;
-        if (plan.operation === 'mask') singles += 1;
+        sentBy[w] = (sentBy[w] ?? 0) + 1;
       }
       if (empty === work.length) counts.blank += 1;
     }

@@ -11,17 +11,18 @@ import type { Newline } from './row-spans.ts';
 export type ReadingOverrides = { readonly [K in keyof Reading]?: Reading[K] | undefined };
 
 /** The members of a layout, from among others. */
-export const layoutOf = ({ delimiter }: Layout): Layout => ({ delimiter });
+export const layoutOf = ({ delimiter, quote }: Layout): Layout =>
+  quote === undefined ? { delimiter } : { delimiter, quote };
 
 /** What a person chose, and a guess for the rest. */
 export function chooseLayout(
   view: string,
   newline: Newline,
   chosen: ReadingOverrides,
-): { layout: Layout; alternatives: Pick<Guesses, keyof Layout> } {
+): { layout: Layout; alternatives: Pick<Guesses, 'delimiter'> } {
   const { delimiter, alternatives } = guessDelimiter(view, newline);
   return {
-    layout: { delimiter: chosen.delimiter ?? delimiter },
+    layout: layoutOf({ delimiter: chosen.delimiter ?? delimiter, quote: chosen.quote }),
     alternatives: { delimiter: alternatives && [...alternatives] },
   };
 }

@@ -45,7 +45,7 @@ export async function preview(
       .map((row, index) => show(row.map(noteCleartext), chunk?.flaws.has(index) === true)),
     notices: [
       ...headerNotices(format),
-      ...rowNotices(chunk, format),
+      ...rowNotices(chunk, format, converted),
       ...roundedNotices(rows, columns, converted, format.header),
       ...formulaNotices(columns, converted, format.header),
     ],
@@ -91,6 +91,7 @@ export async function noticedRows(
     const column = columns.find(({ name }) => name.slice(0, 200) === notice.column)?.index ?? null;
     const planned = mapped.find((one) => one.column === column);
     const isNoticed = (index: number): boolean => {
+      if (notice.kind === 'rows-in-cell') return holdsRows(chunk, index, format);
       if (flaws.has(index)) return flawNotice(chunk, index, format) === notice.kind;
       if (column === null) return false;
       const value = table.value(index, column);
@@ -149,12 +150,49 @@ function flawNotice(chunk: Chunk, index: number, { names }: Format): Notice['kin
   return repeats ? 'header-repeated' : code === undefined ? undefined : kinds[code];
 }
 
+/**
+ * Whether a quoted cell has lines that are as wide as a row is. Where quotes are part of a text, two of them make one
+ * cell of all rows between; real cells of several lines seldom have a row's delimiters in each.
+ */
+function holdsRows({ table }: Chunk, index: number, { delimiter, newline, width }: Format): boolean {
+  if (width < 2) return false;
+  const lineEnd = newline === '\r' ? '\r' : '\n';
+  for (let column = 0; column < table.width(index); column++) {
+    if (!table.isQuoted(index, column)) continue;
+    const text = openCleartext(table.value(index, column));
+    const lines = text.split(lineEnd);
+    if (lines.length === 1) continue;
+    // Punctuation of a sentence.
+    if (text.split(delimiter).every((piece, at) => at === 0 || piece.startsWith(' '))) continue;
+    const isRow = (line: string): boolean => line.split(delimiter).length === width;
+    const isWide = text.split(delimiter).length - 1 === (lines.length - 1) * (width - 1);
+    if (lines.length > 2 ? lines.slice(1, -1).every(isRow) : isWide) return true;
+  }
+  return false;
+}
+
+/** Rows of several lines whose cells seem to hold rows; most chunks have a line for each row. */
+function rowsWithRows(chunk: Chunk, format: Format): number[] {
+  const { table } = chunk;
+  const text = table.slice(table.rowStart(0), table.rowEnd(table.count - 1));
+  const lineEnd = format.newline === '\r' ? '\r' : '\n';
+  let lines = 0;
+  for (let at = text.indexOf(lineEnd); at >= 0; at = text.indexOf(lineEnd, at + 1)) lines += 1;
+  if (lines <= table.count) return [];
+  return Array.from({ length: table.count }, (_, index) => index).filter((index) =>
+    holdsRows(chunk, index, format),
+  );
+}
+
 /** Flaws of one chunk, one notice a kind with the first row that has it. */
-export function rowNotices(chunk: Chunk | null, format: Format): Notice[] {
+export function rowNotices(
+  chunk: Chunk | null,
+  format: Format,
+  converted: OpenSource['converted'],
+): Notice[] {
   const notices = new Map<Notice['kind'], Notice>();
-  for (const index of chunk?.flaws.keys() ?? []) {
-    const kind = chunk === null ? undefined : flawNotice(chunk, index, format);
-    if (kind === undefined || chunk === null) continue;
+  if (chunk === null) return [];
+  const add = (kind: Notice['kind'], index: number): void => {
     const found = notices.get(kind);
     notices.set(kind, {
       kind,
@@ -162,7 +200,13 @@ export function rowNotices(chunk: Chunk | null, format: Format): Notice[] {
       column: null,
       count: (found?.count ?? 0) + 1,
     });
+  };
+  for (const index of chunk.flaws.keys()) {
+    const kind = flawNotice(chunk, index, format);
+    if (kind !== undefined) add(kind, index);
   }
+  // The quotes of a workbook's copy are our own.
+  if (converted === null) for (const index of rowsWithRows(chunk, format)) add('rows-in-cell', index);
   return [...notices.values()];
 }
 

@@ -14,6 +14,8 @@ export interface RowSpans {
   readonly fieldEnds: Int32Array;
   /** Rows whose quotes do not agree: each is one line, and a quote in it means nothing. */
   readonly badQuotes: ReadonlySet<number>;
+  /** Whether quotes hold fields together. Otherwise they are text. */
+  readonly hasQuotes: boolean;
 }
 
 export interface FindRowsOptions extends Layout {
@@ -31,7 +33,7 @@ export interface FindRowsOptions extends Layout {
   readonly maxFields?: number | undefined;
 }
 
-const quote = 0x22;
+const quoteSign = 0x22;
 const space = 0x20;
 const tab = 0x09;
 const feed = 0x0a;
@@ -53,6 +55,9 @@ let endScratch = new Int32Array(64 * 1024);
 export function findRows(text: string, options: FindRowsOptions): RowSpans {
   const { isEnd, isFull, until, maxFields = Infinity } = options;
   const delimiter = options.delimiter.charCodeAt(0);
+  const hasQuotes = options.quote !== 'none';
+  /** What no unit is, where quotes are text. */
+  const quote = hasQuotes ? quoteSign : -1;
   const lineEnd = options.newline === '\r' ? carriageReturn : feed;
   /** Most units are behind both, so that one comparison is enough for them. */
   const lastStop = Math.max(delimiter, lineEnd);
@@ -109,7 +114,7 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
         at += 1;
         if (isWhole || fields - firstField < maxFields) continue;
         const rest = indexOf(lineEndText, at);
-        if (nextQuote < at) nextQuote = indexOf('"', at);
+        if (nextQuote < at) nextQuote = hasQuotes ? indexOf('"', at) : length;
         isWhole = nextQuote < rest || (rest === length && !isEnd);
         if (isWhole) continue;
         isCut = true;
@@ -164,13 +169,14 @@ export function findRows(text: string, options: FindRowsOptions): RowSpans {
     firstFields: firstScratch.slice(0, count + 1),
     fieldEnds: ends.slice(0, fields),
     badQuotes,
+    hasQuotes,
   };
 }
 
 /** Where the quote at `open` is closed; negative where it is not. */
 function closingQuote(text: string, open: number): number {
   let close = text.indexOf('"', open + 1);
-  while (close >= 0 && text.charCodeAt(close + 1) === quote) close = text.indexOf('"', close + 2);
+  while (close >= 0 && text.charCodeAt(close + 1) === quoteSign) close = text.indexOf('"', close + 2);
   return close;
 }
 

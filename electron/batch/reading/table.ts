@@ -124,7 +124,7 @@ export class Table {
       return this.#dialect === null ? '' : this.#wholeRow(row, this.#dialect).#value(0, column);
     const start = this.fieldStart(row, column);
     const end = this.fieldEnd(row, column);
-    if (this.#view.charCodeAt(start) === 0x22 && start < end && !this.hasBadQuotes(row)) {
+    if (this.isQuoted(row, column)) {
       // What stands behind the closing quote is white space, and part of the value.
       const close = this.#view.lastIndexOf('"', end - 1);
       const quoted = this.#decode(start + 1, close) + this.#view.slice(close + 1, end);
@@ -158,7 +158,10 @@ export class Table {
   isQuoted(row: number, column: number): boolean {
     const start = this.fieldStart(row, column);
     return (
-      start < this.fieldEnd(row, column) && this.#view.charCodeAt(start) === 0x22 && !this.hasBadQuotes(row)
+      start < this.fieldEnd(row, column) &&
+      this.#spans.hasQuotes &&
+      this.#view.charCodeAt(start) === 0x22 &&
+      !this.hasBadQuotes(row)
     );
   }
 

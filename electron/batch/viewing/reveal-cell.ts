@@ -30,20 +30,23 @@ export async function revealCell(
   const found = cleartextOf(view, cell);
   if (found === null) return failed('reveal.gone');
   const mapped = found.work?.plan;
+  const note = `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`;
+  const subject = `batch ${spec.jobId}, ${note}`;
   const act = {
     action: 'Reveal',
+    subject,
     connection: spec.connectionName,
     environment: spec.environment,
     ...(mapped !== undefined && { policy: mapped.policy, definition: mapped.definition }),
     job: spec.jobId,
-    note: `row ${cell.chunk.start.row + cell.index}, column ${cell.column + 1}`,
+    note,
     grounds,
   } as const;
   return gate.open(act, {
     fetch: () => done(found),
     give: ({ cleartext, requestId }, add) => {
       add({ requestId });
-      const { revealId, hideAfterMs } = reveals.open();
+      const { revealId, hideAfterMs } = reveals.open(subject);
       return done({
         revealId,
         obscured: obscureText(openCleartext(noteCleartext(cleartext)), xorKey),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failureSchema } from '../errors.ts';
-import { definitionKind } from './connection.ts';
+import { type DefinitionKind, definitionKind } from './connection.ts';
 import { count, id, instant, operation } from './fields.ts';
 
 /** Text from the portal or for it: names, labels, titles. */
@@ -27,18 +27,37 @@ const portalDefinition = z.strictObject({
 });
 export type PortalDefinition = z.infer<typeof portalDefinition>;
 
+/** The most of a card number that a mask may show (PCI DSS 3.4.1): its first and its last digits. */
+const shownOfCard = { first: 6, last: 4 } as const;
+
+/** Whatever is typed, no mask of a card shows more than this. */
+function showsNoCard({
+  kind,
+  keepFirst,
+  keepLast,
+}: {
+  readonly kind: DefinitionKind;
+  readonly keepFirst: number | null;
+  readonly keepLast: number | null;
+}): boolean {
+  if (kind !== 'card') return true;
+  return (keepFirst ?? 0) <= shownOfCard.first && (keepLast ?? 0) <= shownOfCard.last;
+}
+
 /** What a person fills in; null leaves the service's default. */
-export const definitionDraft = z.strictObject({
-  name: typedText,
-  label: typedText,
-  kind: definitionKind,
-  enabled: z.boolean(),
-  keepFirst: z.int().min(0).max(20).nullable(),
-  keepLast: z.int().min(0).max(20).nullable(),
-  maskCharacter: z.string().length(1).nullable(),
-  luhn: z.enum(['valid', 'invalid', 'any']).nullable(),
-  maxBytes: z.int().min(1).max(100_000).nullable(),
-});
+export const definitionDraft = z
+  .strictObject({
+    name: typedText,
+    label: typedText,
+    kind: definitionKind,
+    enabled: z.boolean(),
+    keepFirst: z.int().min(0).max(20).nullable(),
+    keepLast: z.int().min(0).max(20).nullable(),
+    maskCharacter: z.string().length(1).nullable(),
+    luhn: z.enum(['valid', 'invalid', 'any']).nullable(),
+    maxBytes: z.int().min(1).max(100_000).nullable(),
+  })
+  .refine(showsNoCard, { path: ['keepFirst'] });
 export type DefinitionDraft = z.infer<typeof definitionDraft>;
 
 export const policyGrant = z.strictObject({

@@ -108,6 +108,10 @@ export const managedSettings = z
       .describe(
         'The only hosts a connection may name. *.example.com stands for all hosts below example.com.',
       ),
+    extraCa: z
+      .boolean()
+      .describe('Whether a connection may be given a certificate authority that it did not trust before.'),
+    profileImport: z.boolean().describe('Whether a service profile may be imported into a connection.'),
     builtInService: z.boolean().describe('Whether the built-in service may be started.'),
     updateNotice: z
       .string()

@@ -81,7 +81,11 @@ const delimiter = z.enum([',', ';', '\t', '|']);
 export type Delimiter = z.infer<typeof delimiter>;
 
 /** How rows are taken apart into columns. Only who takes them apart or writes them looks into it. */
-const layout = z.strictObject({ delimiter });
+const layout = z.strictObject({
+  delimiter,
+  /** "none": quotes are part of the text, and a row ends where its line does. Absent: as RFC 4180 has them. */
+  quote: z.enum(['"', 'none']).optional(),
+});
 export type Layout = z.infer<typeof layout>;
 
 /** How the bytes are read. Detected; a person may override each. */
@@ -109,6 +113,7 @@ export const notice = z.strictObject({
     'header-empty',
     'header-damaged', // quotes that do not agree, or bytes that do not fit the encoding
     'header-repeated', // a row that repeats the header
+    'rows-in-cell', // a quoted cell has lines as wide as a row: its quotes may be text
     'excel-rounded', // 4.11E+15, or 15 digits and zeros
     'looks-tokenized', // to be tokenized, and nearly all of them fail the check of a card number
     'formula-unevaluated', // formulas of a workbook without a stored value: blank cells
@@ -222,6 +227,8 @@ export const preflight = z.strictObject({
   distinct: count,
   distinctExact: z.boolean(),
   requests: count,
+  /** Of each mapped column; `requests` is their sum. */
+  columns: z.array(z.strictObject({ column: count, unfit: count, requests: count })),
   seconds: count,
   /** Share of today's transfers, 0 to 1 and above. */
   dayShare: z.number().nonnegative(),
@@ -367,8 +374,12 @@ export const exportChoice = z.strictObject({
    * neutralised.
    */
   safety: z.enum(['source', 'spreadsheet', 'exact']),
-  /** A cell that it can't hold is left empty and its row flagged in an `error` column. */
   encoding,
+  /**
+   * Cells that the encoding can't hold are left empty, or as they came in where the source's own form is kept, and their
+   * rows flagged in an `error` column. Without it such a file is not written.
+   */
+  leavesEmpty: z.boolean().optional(),
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),
@@ -482,6 +493,9 @@ export const exported = z.strictObject({
   rowsWritten: count,
   /** Cells that were escaped for spreadsheets. */
   escaped: count,
+  /** Cells that the encoding can't hold, and the rows they are in. */
+  lostCells: count,
+  lostRows: count,
   bytes: count,
   /** Null for a file in clear, which was not looked at. */
   remaining: remaining.nullable(),

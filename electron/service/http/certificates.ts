@@ -18,6 +18,18 @@ export function readCertificates(pem: string): Outcome<readonly string[]> {
   }
 }
 
+/** SHA-256 of each certificate of a PEM text, as pairs of digits with colons; none for a text that can't be read. */
+export function fingerprintsOf(pem: string | null): string[] {
+  const read = pem === null ? done([]) : readCertificates(pem);
+  return read.ok ? read.value.map((block) => new X509Certificate(block).fingerprint256) : [];
+}
+
+/** Whether the second text has a certificate that the first has not. */
+export function addsAuthority(before: string | null, next: string | null): boolean {
+  const known = new Set(fingerprintsOf(before));
+  return fingerprintsOf(next).some((fingerprint) => !known.has(fingerprint));
+}
+
 /**
  * The certificate authorities a connection trusts: those of Node, the operating system and the connection's
  * own. `ownOnly` is for the built-in service: no other authority may vouch for it.

@@ -147,7 +147,8 @@ function formatPattern({ operation, parts, pattern }: ColumnPlan): string {
 
 /**
  * The way on that can help a job that does not run. Resuming can't where its file is another one by now, or where a
- * policy does not grant what it does. Null for a job that runs or has ended.
+ * policy does not grant what it does. One that was cancelled goes on like one that was paused. Null for a job that runs or is
+ * finished.
  */
 export function wayOn({
   state,
@@ -155,7 +156,7 @@ export function wayOn({
   waiting,
 }: Pick<Job, 'state' | 'braked' | 'waiting'>): 'resume' | 'change' | 'run-again' | null {
   if (state === 'failed') return 'run-again';
-  if (state !== 'paused' && state !== 'interrupted') return null;
+  if (state !== 'paused' && state !== 'interrupted' && state !== 'cancelled') return null;
   return braked !== null || waiting?.failure.code === 'service.refused' ? 'change' : 'resume';
 }
 
@@ -232,6 +233,11 @@ export const delimiters = [
   { value: '\t', label: 'Tab' },
   { value: '|', label: 'Bar |' },
 ] as const;
+
+export const quotes: { value: '"' | 'none'; label: string }[] = [
+  { value: '"', label: 'Quotes " around cells' },
+  { value: 'none', label: 'Quotes are part of the text' },
+];
 
 /**
  * The row count in one sum. The main process checks it before it calls a job finished; rows that a cancelled one did not
@@ -347,6 +353,7 @@ export function formatNotice({ kind, row, column, count }: Notice): string {
     'header-damaged':
       'The header has quotes that do not agree, or characters that do not fit the encoding. It is taken as it is.',
     'header-repeated': `The header row appears again (${where})`,
+    'rows-in-cell': `${rows} ${isOne ? 'has' : 'have'} a cell between two quotes that holds whole rows (${where})`,
     'excel-rounded': `${values} ${isOne ? 'was' : 'were'} rounded by a spreadsheet: digits are lost (${where})`,
     'formula-unevaluated': `${many} ${isOne ? 'cell' : 'cells'} in ${column ?? 'a column'} ${isOne ? 'is' : 'are'} blank: the workbook has formulas there without their values (${where}). Save it in a spreadsheet program and drop it again.`,
     'value-unfit': `${values} ${isOne ? 'does' : 'do'} not fit the definition and will not be sent (${where})`,

@@ -19,6 +19,10 @@ export class ConnectionProfileController {
     this.#api = api;
   }
 
+  get mayImport(): boolean {
+    return this.#app.state?.managed.profileImport !== false;
+  }
+
   /** Another connection is shown, or the same one again: its answers may have come meanwhile. */
   async show(id: string): Promise<void> {
     if (this.#connectionId !== id) {

@@ -52,9 +52,11 @@ export class LookupField {
     const current = this.lastDefinition;
     const shape = this.#shape;
     if (shape === null) return current;
+    // What the policy is known not to mask is chosen by a person alone.
+    const mayMask = ({ name }: TokenDefinition) => !this.#app.isRefused('GetMasked', name);
     const preferred = find(this.#choices[shape]);
-    if (preferred !== undefined || current.kind === shape) return preferred ?? current;
-    return definitions.find(({ kind }) => kind === shape) ?? current;
+    if (preferred !== undefined && mayMask(preferred)) return preferred;
+    return [current, ...definitions].find((one) => one.kind === shape && mayMask(one)) ?? current;
   });
   /** Whatever the text: what a value is tokenized with. */
   lastDefinition = $derived.by((): TokenDefinition => {
@@ -69,16 +71,29 @@ export class LookupField {
     const { label, kind, name } = this.definition;
     const impossible = impossibleToken(this.text);
     if (impossible !== null) return { sentence: impossible, isCertain: true };
+    if (isProse(this.text, kind)) return { sentence: 'This doesn’t look like a token.', isCertain: false };
     const sentence = this.#unusual.includes(name) ? null : unlikelyToken(this.text, kind, label);
     return sentence === null ? null : { sentence, isCertain: false };
   });
   /** The definition was told by the shape of the text. */
-  isDetected = $derived(
-    this.text !== '' &&
+  isDetected = $derived.by(
+    () =>
+      this.text !== '' &&
       this.definition.kind === this.#shape &&
+      !this.#app.isRefused('GetMasked', this.definition.name) &&
       !(this.#chosen?.byPerson === true && this.#chosen.text === this.text) &&
       this.flaw === null,
   );
+  /** What stands in a longer text: a token of a known shape and a case. */
+  mentioned = $derived.by(() => {
+    const text = this.text.trim();
+    if (!/\s/.test(text) || shapeOf(text) !== 'text') return null;
+    const token =
+      /(?<![\w-])(?:\d[ -]?){11,18}\d(?![\w-])|[^\s@<>(),;:]+@[^\s@<>(),;:]+\.[^\s@<>(),;:.]+/.exec(text);
+    const caseReference = /(?<![\w-])\p{L}{1,8}[-/]\d{2,12}(?:[-/]\d{1,12})*(?![\w-])/u.exec(text);
+    if (token === null && caseReference === null) return null;
+    return { token: token?.[0] ?? null, caseReference: caseReference?.[0] ?? null };
+  });
   /** The case that the text names. */
   caseReference = $derived.by(() => {
     const text = this.text.trim();
@@ -151,7 +166,9 @@ export class LookupField {
   found(definition: string): void {
     this.#current = definition;
     if (this.#shape !== null) this.#choices = { ...this.#choices, [this.#shape]: definition };
-    if (this.flaw !== null && !this.#unusual.includes(definition))
+    const { kind } = this.#app.definition(definition);
+    // A sentence is asked about each time.
+    if (this.flaw !== null && !isProse(this.text, kind) && !this.#unusual.includes(definition))
       this.#unusual = [...this.#unusual, definition];
   }
 
@@ -194,6 +211,10 @@ export function shapeOf(text: string): DefinitionKind | null {
   // Digits alone may go on to be anything.
   return /[^\d\s-]/.test(trimmed) && !trimmed.includes('@') ? 'text' : null;
 }
+
+/** Longer than tokens are, or of several words: somebody pasted what a token stands in. */
+const isProse = (text: string, kind: DefinitionKind): boolean =>
+  text.trim().length > 64 || (shapeOf(text) === 'text' && /\s/.test(tidy(text.trim(), kind).text));
 
 /** Whatever a service issues, this is no token. */
 function impossibleToken(text: string): string | null {

@@ -6,6 +6,7 @@ import type { SingleOperation } from '../../../electron/contract/operations.ts';
 import { newXorKey, type ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
+import { tidy } from '../../lib/token-text.ts';
 import { CasesController } from './cases.svelte.ts';
 import { LookupField } from './lookup-field.svelte.ts';
 
@@ -85,6 +86,20 @@ export class LookupController {
     () => this.current !== null && this.app.revealed.now?.subject === `lookup:${this.current.id}`,
   );
 
+  /** The policy that may do what the one in use was refused. */
+  allowedPolicy = $derived.by(() => {
+    if (this.failure?.code !== 'service.refused') return null;
+    const operation = this.#mode === 'token' ? 'GetMasked' : 'Tokenize';
+    return this.app.allowedPolicy(operation, this.definition.name);
+  });
+  /** What is entered is another token than that of the result. */
+  isOutdated = $derived.by(() => {
+    const { hasCard, text } = this.field;
+    if (this.current === null || this.#mode !== 'token') return false;
+    const { kind } = this.app.definition(this.current.definition);
+    return hasCard || (text.trim() !== '' && tidy(text, kind).text !== this.current.token);
+  });
+
   constructor(app: AppStore, api: Api, makeBatch: (source: Source) => void) {
     this.app = app;
     this.#api = api;
@@ -141,6 +156,7 @@ export class LookupController {
   }
 
   paste(text: string): void {
+    this.close();
     this.failure = null;
     this.field.paste(text);
   }
@@ -167,6 +183,15 @@ export class LookupController {
     }
     if (field.flaw !== null) return 'unlikely';
     return (await this.mask()) ? 'found' : 'nothing';
+  }
+
+  /** Of a longer text what is of use: the case is opened, and the token stands in the field, not sent yet. */
+  async takeMentioned(): Promise<void> {
+    const { mentioned } = this.field;
+    if (mentioned === null) return;
+    const { token, caseReference } = mentioned;
+    if (caseReference !== null) await this.openCase(caseReference);
+    if (token !== null) this.field.paste(token);
   }
 
   async openCase(caseReference: string): Promise<void> {
@@ -227,6 +252,15 @@ export class LookupController {
         this.field.show(token, made);
       },
     );
+  }
+
+  /** Looks the token up again under another policy, which may do more. */
+  async usePolicy(policy: string): Promise<void> {
+    const { connection } = this.app;
+    if (connection === null) return;
+    await this.app.choose(connection.id, policy);
+    this.failure = this.app.failure;
+    if (this.failure === null && this.#mode === 'token') await this.mask();
   }
 
   /** Makes a token of what is in the field for tokens, where that is a value. */

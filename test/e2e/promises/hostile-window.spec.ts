@@ -50,14 +50,21 @@ test('a script in the window can not read out a list: reveals are throttled outs
   await tokenize(page, '4111111111111111');
   const codes = await page.evaluate(async () => {
     const { tokendesk: bridge } = globalThis as unknown as Hostile;
+    const where = { policy: 'analyst', definition: 'card-number', caseReference: '' };
+    // A token each, since the same value is not revealed twice at a time: one in eight of these is one.
+    for (let index = 100; index < 400; index++)
+      await bridge['lookup.mask']?.({ ...where, token: `411111000${index}1111` });
     const recent = (await bridge['lookup.recent']?.({})) as unknown as { value: { id: string }[] };
-    const ask = { lookupId: recent.value[0]?.id, xorKey: '0000', reason: 'Refund', caseReference: 'D-1' };
-    const answers = await Promise.all(Array.from({ length: 60 }, async () => bridge['lookup.reveal']?.(ask)));
+    const given = { xorKey: '0000', reason: 'Refund', caseReference: 'D-1' };
+    const answers = await Promise.all(
+      recent.value.map(async ({ id }) => bridge['lookup.reveal']?.({ ...given, lookupId: id })),
+    );
     return answers.map((answer) => (answer?.ok === true ? 'shown' : (answer?.failure?.code ?? '')));
   });
   expect(codes.filter((code) => code === 'shown').length).toBeLessThanOrEqual(revealsPerMinute);
+  expect(codes.length).toBeGreaterThan(2 * revealsPerMinute);
   expect(codes.filter((code) => code === 'reveal.throttled').length).toBeGreaterThanOrEqual(
-    60 - revealsPerMinute,
+    codes.length - revealsPerMinute,
   );
   // All but the last of them ended again at once: one value at a time is on the screen.
   const replaced = (await app.outward()).filter((message) => message.includes('"cause":"replaced"')).length;

@@ -187,7 +187,11 @@ test.each([
     { audit: auditWith(() => Promise.resolve(failed('audit.unwritable'))) },
     'audit.unwritable',
   ],
-  ['reveals are throttled', { reveals: { allow: () => failed('reveal.throttled') } }, 'reveal.throttled'],
+  [
+    'reveals are throttled',
+    { reveals: { allow: () => failed('reveal.throttled'), shown: () => null } },
+    'reveal.throttled',
+  ],
 ] as const)('nothing is fetched while %s', async (_when, overrides, code) => {
   for (const act of ['reveal', 'copy'] as const) {
     const { app, steps } = open(overrides);

@@ -51,6 +51,44 @@ describe('an answer in another shape', () => {
     },
   );
 
+  const on = (day: unknown) => [{ day, requests: 1 }];
+
+  test.each<[unknown, string, string | null]>([
+    ['2026-11-02', 'YYYY-MM-DD', '2026-11-02'],
+    ['2026-11-02T00:00:00Z', 'MM/DD/YYYY', '2026-11-02'],
+    ['2026-11-02 00:00', 'instant', '2026-11-02'],
+    ['11/02/2026', 'MM/DD/YYYY', '2026-11-02'],
+    ['02.11.2026', 'DD.MM.YYYY', '2026-11-02'],
+    [1793577600, 'epoch-seconds', '2026-11-02'],
+    ['1793577600000', 'epoch-milliseconds', '2026-11-02'],
+    ['11/02/2026', 'YYYY-MM-DD', null],
+    ['11/30/2026', 'DD/MM/YYYY', null],
+    ['2026-02-30', 'YYYY-MM-DD', null],
+    ['1793577600', 'YYYY-MM-DD', null],
+    ['Monday', 'MM/DD/YYYY', null],
+    ['2 Nov', 'instant', null],
+  ])('4.17 the day %j, where %s is said, is %j', (day, dates, expected) => {
+    const outcome = readMetrics(on(day), { ...metrics, dates });
+    if (expected === null)
+      expect(outcome).toMatchObject({ failure: { code: 'report.day-form', subject: dates } });
+    else expect(value(outcome)[0]?.day).toBe(expected);
+  });
+
+  test.each([
+    { hasMore: true },
+    { next: '/p/2' },
+    { page: { nextPage: 2 } },
+    { '@odata.nextLink': 'https://x' },
+  ])('4.17 an answer that says %j is not taken for the whole', (more) => {
+    const outcome = readMetrics({ metrics: on('2026-11-02'), ...more }, metrics);
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'report.more-pages' } });
+  });
+
+  test.each([{ hasMore: false }, { next: null }, { next: '' }, { nextPage: 0 }])(
+    '4.17 an answer that says %j is the whole',
+    (more) => expect(readMetrics({ metrics: on('2026-11-02'), ...more }, metrics).ok).toBe(true),
+  );
+
   test('no card number gets through, whatever member it is in', () => {
     const json = [
       { time: '2026-11-20T10:00:00', operation: 'Tokenize', body: '{"value":"4111 1111 1111 1111"}' },

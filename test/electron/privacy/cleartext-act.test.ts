@@ -11,7 +11,7 @@ import { auditWith } from '../../support/fake-audit.ts';
 const where = { connection: 'Acme', environment: 'production', policy: 'p', definition: 'd' };
 const grounds = { reason: 'Refund', caseReference: 'D-1', confirmRows: 7 };
 const acts: Readonly<Record<CleartextAct['action'], CleartextAct>> = {
-  Reveal: { ...where, action: 'Reveal', grounds },
+  Reveal: { ...where, action: 'Reveal', subject: 'one', grounds },
   Copy: { ...where, action: 'Copy', grounds },
   Export: { ...where, action: 'Export', grounds, rows: 7, rowsOfLine: 9, export: { encrypted: false } },
   Match: { ...where, action: 'Match', grounds, rows: 7, patterns: ['^4', '1$'], confirmsRows: true },
@@ -180,7 +180,9 @@ describe.each(kinds)('%s', (action, act) => {
 });
 
 test.each(['Reveal', 'Copy'] as const)('%s is throttled before it is in the log', async (action) => {
-  const { steps, code } = await run(acts[action], { reveals: { allow: () => failed('reveal.throttled') } });
+  const { steps, code } = await run(acts[action], {
+    reveals: { allow: () => failed('reveal.throttled'), shown: () => null },
+  });
   expect([code, steps]).toEqual(['reveal.throttled', []]);
 });
 
@@ -204,4 +206,26 @@ test.each([
 ] as const)('an administrator’s "%s" and a file encrypted: %s', async (cleartextExport, encrypted, code) => {
   const act = { ...acts.Export, export: { encrypted } } as CleartextAct;
   expect((await run(act, { managed: { cleartextExport } })).code).toBe(code);
+});
+
+test('a value that is shown, or about to be, is not revealed again', async () => {
+  const reveals = { allow: () => done(null), shown: () => 'one' };
+  expect(await run(acts.Reveal, { reveals })).toMatchObject({
+    steps: [],
+    code: 'reveal.shown',
+    counted: null,
+  });
+  expect((await run({ ...acts.Reveal, subject: 'two' } as CleartextAct, { reveals })).code).toBe('ok');
+  expect((await run(acts.Copy, { reveals })).code).toBe('ok');
+
+  const gate = gateWith();
+  let answer = (_: Outcome<string>): void => undefined;
+  const fetched = new Promise<Outcome<string>>((resolve) => (answer = resolve));
+  const open = (): Promise<Outcome<string>> => gate.open(acts.Reveal, { fetch: () => fetched, give: done });
+  const first = open();
+  expect(codeOf(await open())).toBe('reveal.shown');
+  answer(done('4111'));
+  expect(codeOf(await first)).toBe('ok');
+  // It was hidden meanwhile, as far as this gate knows.
+  expect(codeOf(await open())).toBe('ok');
 });

@@ -23,7 +23,7 @@ function setUp(seconds = 20) {
 
 test('a reveal ends by itself, and the window is protected until then', () => {
   const { reveals, clock, steps } = setUp();
-  expect(reveals.open()).toEqual({ revealId: 'r1', hideAfterMs: 20_000 });
+  expect(reveals.open('one')).toEqual({ revealId: 'r1', hideAfterMs: 20_000 });
   clock.advance(19_999);
   expect(steps).toEqual(['protect']);
   clock.advance(1);
@@ -34,7 +34,7 @@ test('a reveal ends by itself, and the window is protected until then', () => {
 
 test('hide ends the reveal with that ID only', () => {
   const { reveals, clock, steps } = setUp();
-  reveals.open();
+  reveals.open('one');
   reveals.hide('r9');
   expect(steps).toEqual(['protect']);
   reveals.hide('r1');
@@ -45,13 +45,25 @@ test('hide ends the reveal with that ID only', () => {
 
 test('the next reveal replaces the one before, and the window stays protected', () => {
   const { reveals, clock, steps } = setUp();
-  reveals.open();
+  reveals.open('one');
   clock.advance(15_000);
-  reveals.open();
+  reveals.open('one');
   clock.advance(15_000);
   expect(steps).toEqual(['protect', 'r1 replaced', 'protect']);
   clock.advance(5_000);
   expect(steps.slice(3)).toEqual(['r2 time', 'unprotect']);
+});
+
+test('says which value is on the screen, until it ends', () => {
+  const { reveals, clock } = setUp();
+  expect(reveals.shown()).toBeNull();
+  const { revealId } = reveals.open('one');
+  expect(reveals.shown()).toBe('one');
+  reveals.open('two');
+  reveals.hide(revealId);
+  expect(reveals.shown()).toBe('two');
+  clock.advance(20_000);
+  expect(reveals.shown()).toBeNull();
 });
 
 test.each(['blur', 'locked'] as const)('%s ends it', (reason) => {
@@ -59,7 +71,7 @@ test.each(['blur', 'locked'] as const)('%s ends it', (reason) => {
   reveals.leave(reason);
   expect(steps).toEqual([]);
   reveals.allow();
-  reveals.open();
+  reveals.open('one');
   reveals.leave(reason);
   expect(steps).toEqual(['protect', `r1 ${reason}`, 'unprotect']);
 });
@@ -68,11 +80,11 @@ test('cleartext that arrives after blur or lock is hidden at once', () => {
   const { reveals, clock, steps } = setUp();
   reveals.allow();
   reveals.leave('blur');
-  expect(reveals.open().hideAfterMs).toBe(1);
+  expect(reveals.open('one').hideAfterMs).toBe(1);
   clock.advance(1);
   expect(steps).toEqual(['protect', 'r1 time', 'unprotect']);
   reveals.allow();
-  expect(reveals.open().hideAfterMs).toBe(20_000);
+  expect(reveals.open('one').hideAfterMs).toBe(20_000);
 });
 
 test('ten in any sliding minute, then none until the oldest is a minute old', () => {

@@ -70,7 +70,9 @@ describe('what is listed', () => {
   it('is a command before a token, where the words are one', async () => {
     const { field, list } = await open();
     field.set('lock');
-    expect(list().map(({ label }) => label)).toEqual(['Lock', 'Look up this token']);
+    expect(list().map(({ label }) => label)).toEqual(['Lock', 'Look up “lock” as Free text']);
+    field.set('qwzzz');
+    expect(list()).toMatchObject([{ label: 'Look up “qwzzz” as Free text', isUncertain: true }]);
     field.set('qwz1n@example.org');
     expect(list()[0]).toMatchObject({ label: 'Look up this token', note: 'E-mail address, detected' });
   });

@@ -257,6 +257,7 @@ describe('a run', () => {
     expect(run?.revealable).toBe(false);
     run?.choose({ row: 0, column: 1 });
     expect(run?.revealable).toBe(true);
+    if (run !== null) run.app.reason = 'Refund';
     await run?.reveal();
     expect(fake.seen.at(-1)?.input).toMatchObject({ jobId: 'job-1', row: 1, column: 1 });
     expect(run?.isRevealed).toBe(true);
@@ -562,11 +563,8 @@ describe('the list of jobs', () => {
       }),
     ).toBe('change');
     expect(way({ state: 'failed', failure: { code: 'file.changed' } })).toBe('run-again');
-    expect([way({ state: 'running' }), way({ state: 'finished' }), way({ state: 'cancelled' })]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect(way({ state: 'cancelled' })).toBe('resume');
+    expect([way({ state: 'running' }), way({ state: 'finished' })]).toEqual([null, null]);
   });
 
   it('says what a job did, and finds it by any of it', () => {

@@ -121,6 +121,21 @@ describe('what can hardly be a token', () => {
     expect(field.flaw).toBeNull();
   });
 
+  it('asks about a sentence each time, and says what stands in it', async () => {
+    const { field } = await open();
+    field.set('Ticket 4711: please check token 4111 1173 0921 1111 for D-30001, thanks');
+    expect(field.mentioned).toEqual({ token: '4111 1173 0921 1111', caseReference: 'D-30001' });
+    expect(field.flaw?.isCertain).toBe(false);
+    field.found('free-text');
+    field.set('please check D-30002');
+    expect(field.mentioned).toEqual({ token: null, caseReference: 'D-30002' });
+    expect(field.flaw).not.toBeNull();
+    field.set(`https://example.org/${'x'.repeat(60)}`);
+    expect([field.mentioned, field.flaw?.sentence]).toEqual([null, 'This doesn’t look like a token.']);
+    field.set('4111 1173 0921 1111');
+    expect([field.mentioned, field.flaw]).toEqual([null, null]);
+  });
+
   it.each(['4111 11•• •••• 1111', '411111******1111', '4.11E+15'])('is certain of %s', async (text) => {
     const { field } = await open();
     field.set(text);

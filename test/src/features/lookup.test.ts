@@ -230,6 +230,7 @@ describe('a reveal', () => {
     controller.pick(data.lookups[0] ?? (undefined as never));
     controller.open('reveal');
     controller.caseReference = 'D-20931';
+    app.reason = 'Chargeback response';
     await controller.reveal();
     expect(fake.seen.find(({ name }) => name === 'lookup.reveal')?.input).toMatchObject({
       lookupId: 'lookup-9',
@@ -267,6 +268,7 @@ describe('a reveal', () => {
       },
     });
     controller.pick(data.lookups[0] ?? (undefined as never));
+    app.reason = 'Refund';
     const revealing = controller.reveal();
     fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });
     answer.resolve(null);
@@ -277,6 +279,7 @@ describe('a reveal', () => {
   it('ends with the lock', async () => {
     const { fake, app, controller } = await open();
     controller.pick(data.lookups[0] ?? (undefined as never));
+    app.reason = 'Refund';
     await controller.reveal();
     expect(app.revealed.now).not.toBeNull();
     fake.change({ lock: { locked: true, passphraseSet: false, waitMs: 0 } });

@@ -1,4 +1,4 @@
-import { done } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import type {
   Exported,
   Job,
@@ -446,6 +446,8 @@ const exportedWithCards: Exported = {
   folder: '/home/ada/Documents/Disputes',
   tally: finished.tally,
   rowsWritten: finished.tally.rows,
+  lostCells: 0,
+  lostRows: 0,
   escaped: 0,
   bytes: 43_118_204,
   remaining,
@@ -459,6 +461,17 @@ export const batchScenes: Record<string, FakeOptions> = {
     state: inProduction,
     jobs: [finished],
     answers: { 'batch.checkExport': () => done(remaining), 'batch.export': () => done(exportedWithCards) },
+  },
+  'cells-lost': {
+    unparsed: ['batch.rows'],
+    state: inProduction,
+    jobs: [finished],
+    answers: {
+      'batch.export': (asked) =>
+        asked.leavesEmpty === true
+          ? done({ ...exportedWithCards, remaining: null, lostCells: 312, lostRows: 40 })
+          : failed('export.cells-lost', { subject: '312 40' }),
+    },
   },
   'remaining-reason': {
     unparsed: ['batch.rows'],
@@ -483,6 +496,7 @@ export const batchScenes: Record<string, FakeOptions> = {
           reading: { ...data.preview.reading, encoding: 'windows-1252' },
           byteOrderMark: false,
           guesses: { encoding: ['shift_jis', 'utf-8'], delimiter: [','], header: true },
+          notices: [{ kind: 'rows-in-cell', row: 71, column: null, count: 3 }],
         },
       }),
     },
@@ -606,6 +620,7 @@ export const batchScenes: Record<string, FakeOptions> = {
           distinct: 1_204_311,
           distinctExact: false,
           requests: 2_430,
+          columns: [],
           seconds: 900,
           dayShare: 0.12,
           notices: [],

@@ -112,7 +112,7 @@ describe('a cell that nobody touched', () => {
 
   it('is not emptied where the encoding of the list can’t hold it', async () => {
     const { jobId } = await run('token,city,note\r\nBAD1,Łódź,Zażółć\r\n');
-    const listed = await list(jobId, { safety: 'exact', encoding: 'windows-1252' });
+    const listed = await list(jobId, { safety: 'exact', encoding: 'windows-1252', leavesEmpty: true });
     expect(listed.toString('latin1')).toContain('BAD1,,');
     for (const [from, to] of [
       ['BAD1', 'BAD2'],

@@ -130,7 +130,7 @@ describe("an export in the source's own dialect", () => {
       Buffer.from('n,tok\na,t1\nb,t2\n'),
       planOf([detokenize(1, { definition: 'text' })], { encoding: 'iso-8859-1' }),
     );
-    expect(await exportOf(job)).toBe('n,tok,error\na,t1,value.unencodable\nb,\xc9,\n');
+    expect(await exportOf(job, { leavesEmpty: true })).toBe('n,tok,error\na,t1,value.unencodable\nb,\xc9,\n');
     expect(valueOf(await app.export(job.jobId, { safety: 'exact' }))).toBe('n,tok\r\na,żółw\r\nb,É\r\n');
   });
 
@@ -314,7 +314,7 @@ describe('an export in an encoding that a person chose', () => {
 
   it('leaves a cell that it can not hold empty, and flags its row and no other', async () => {
     const job = await run('name,tok\r\nŽofie,a\r\nAnna,b\r\n"x ☃",c\r\n', asText);
-    const latin = { safety: 'exact', encoding: 'iso-8859-1' } as const;
+    const latin = { safety: 'exact', encoding: 'iso-8859-1', leavesEmpty: true } as const;
     expect(await exportOf(job, latin)).toBe(
       'name,tok,error\r\n,A,value.unencodable\r\nAnna,B,\r\n,C,value.unencodable\r\n',
     );
@@ -323,7 +323,12 @@ describe('an export in an encoding that a person chose', () => {
 
   it('says in the list of failed rows that a cell is empty for it', async () => {
     const job = await run('name,tok\r\nŽofie,bad\r\nAnna,bad2\r\n', asText);
-    const list = await exportOf(job, { safety: 'exact', encoding: 'iso-8859-1', rows: 'failed' });
+    const list = await exportOf(job, {
+      safety: 'exact',
+      encoding: 'iso-8859-1',
+      rows: 'failed',
+      leavesEmpty: true,
+    });
     const [, first = '', second = ''] = list.split('\r\n');
     expect(first).toContain('value.unencodable');
     expect(first).toMatch(/,,bad$/);
@@ -334,9 +339,22 @@ describe('an export in an encoding that a person chose', () => {
   it('flags a result that it can not hold, and the token stays', async () => {
     answerWith(() => 'żółw');
     const job = await run('name,tok\r\na,t1\r\n', asText);
-    expect(await exportOf(job, { safety: 'exact', encoding: 'windows-1252' })).toBe(
+    expect(await exportOf(job, { safety: 'exact', encoding: 'windows-1252', leavesEmpty: true })).toBe(
       'name,tok,error\r\na,t1,value.unencodable\r\n',
     );
+  });
+
+  it('counts the cells that it can not hold, and is not written unless a person says so', async () => {
+    const job = await run('name,tok\r\nŽofie ☃,a\r\nAnna,b\r\n☃,c\r\n', asText);
+    const { jobId } = job;
+    const choice = { ...plainExport, safety: 'exact', encoding: 'iso-8859-1', jobId } as const;
+    const refused = await app.batch['batch.export'](choice);
+    expect(refused).toMatchObject({ failure: { code: 'export.cells-lost', subject: '2 2' } });
+    expect((await readdir(app.folder)).filter((name) => name.includes('cleartext'))).toEqual([]);
+    const written = valueOf(await app.batch['batch.export']({ ...choice, leavesEmpty: true }));
+    expect(written).toMatchObject({ lostCells: 2, lostRows: 2 });
+    const whole = valueOf(await app.batch['batch.export']({ ...choice, encoding: 'utf-8' }));
+    expect(whole).toMatchObject({ lostCells: 0, lostRows: 0 });
   });
 
   it('is refused where it can not hold the header, and writes nothing', async () => {

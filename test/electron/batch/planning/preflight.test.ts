@@ -46,6 +46,7 @@ describe('preflight', () => {
       distinct: 250,
       distinctExact: true,
       requests: 3,
+      columns: [{ column: 0, unfit: 1, requests: 3 }],
       dayShare: 250 / 10_000_000,
     });
     expect(app.preflights.at(-1)?.notices).toEqual([

@@ -1,0 +1,91 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/app-fixture.ts';
+import { choose, chooseFile, exportRows, go, startBuiltIn, systemDialogs } from '../support/page-actions.ts';
+
+/** What has the focus, as a person would call it; '' for the page's body, which is nowhere. */
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(
+    `document.activeElement === document.body ? '' : (document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim() || document.activeElement.localName)`,
+  );
+
+async function expectFocus(page: Page, where: RegExp): Promise<void> {
+  await expect.poll(() => focused(page)).toMatch(where);
+}
+
+test('from the file to its export by the keys, the focus is never lost', async ({ page, home }) => {
+  const file = path.join(home, 'cards.csv');
+  fs.writeFileSync(file, `case,card\nD-1,4111111111111111\nD-2,5555555555554444\nD-3,x\n`);
+  await startBuiltIn(page);
+  await choose(page, 'Policy', 'analyst');
+  await go(page, 'Batch');
+  await page.getByRole('button', { name: 'Choose a file' }).focus();
+
+  await systemDialogs.get(page)?.(file);
+  await page.keyboard.press('Control+O');
+  await page.getByRole('region', { name: /^First rows/ }).waitFor();
+  await expectFocus(page, /^First rows|^Test 20 rows/);
+  await choose(page, 'card', 'Tokenize');
+  await page.getByRole('group', { name: 'card: Tokenize' }).waitFor();
+  await expectFocus(page, /./);
+
+  await page.getByRole('button', { name: 'Save mapping' }).click();
+  await page.getByLabel('Name of the mapping').fill('Cards');
+  await page.keyboard.press('Enter');
+  await page.getByRole('combobox', { name: 'Mapping: Cards' }).waitFor();
+  await expectFocus(page, /^Test 20 rows/);
+
+  await page.keyboard.press('Control+Shift+Enter');
+  await expect(page.getByRole('status', { name: 'Rows shown' })).toContainText('2 of 3 rows');
+  await expectFocus(page, /./);
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('status', { name: 'Sum' }).waitFor();
+  await expectFocus(page, /^Finished/);
+
+  await page.keyboard.press('Control+E');
+  await page.getByRole('region', { name: 'Export', exact: true }).waitFor();
+  await expectFocus(page, /./);
+  await page.keyboard.press('Escape');
+  await exportRows(page, { content: 'Tokens', written: 'Exact values' });
+  await expectFocus(page, /^Exported/);
+
+  await page.getByRole('button', { name: 'All batches' }).click();
+  await expectFocus(page, /^Open cards.csv/);
+
+  // The same file again: its mapping is filled in, and one key runs it.
+  await chooseFile(page, file);
+  await page.getByRole('group', { name: 'card: Tokenize' }).waitFor();
+  await expectFocus(page, /^Test 20 rows/);
+  await page.getByRole('button', { name: 'Close the file' }).click();
+  await expectFocus(page, /^Open cards.csv/);
+});
+
+test('the pages of an administrator keep the focus', async ({ page }) => {
+  await startBuiltIn(page);
+  await go(page, 'Connections');
+  await page.getByRole('button', { name: 'Add a connection' }).first().click();
+  await page.getByLabel('Name', { exact: true }).fill('Focus');
+  await page.getByRole('button', { name: /^\d? ?Access/ }).click();
+  await page.getByLabel('Policy name').fill('agent');
+  await page.getByRole('button', { name: 'Add policy' }).click();
+  await page.getByLabel('Password for agent').waitFor();
+  await expect(page.getByLabel('Policy name')).toBeFocused();
+  await go(page, 'Settings');
+  await page.getByLabel('New passphrase', { exact: true }).fill('correct horse');
+  await page.getByLabel('Repeat new passphrase').fill('correct horse');
+  await page.getByRole('button', { name: 'Set passphrase' }).click();
+  await page.getByLabel('Current passphrase').waitFor();
+  await expectFocus(page, /./);
+  await page.keyboard.press('Control+L');
+  const field = page.getByPlaceholder('Passphrase');
+  await expect(field).toBeFocused();
+  await page.keyboard.type('wrong one');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('alert')).not.toBeEmpty();
+  await expect(field).toBeFocused();
+  await page.keyboard.type('correct horse');
+  await page.keyboard.press('Enter');
+  await page.getByRole('navigation', { name: 'Places' }).waitFor();
+  await expectFocus(page, /./);
+});
