@@ -31,7 +31,10 @@ async function reveal(app: WholeApp): Promise<string> {
   const { definition, token } = valueOf(await app.ask('lookup.sample', {}));
   const asked = { policy: 'analyst', definition, token, caseReference: '' };
   const { id: lookupId } = valueOf(await app.ask('lookup.mask', asked));
-  return codeOf(await app.ask('lookup.reveal', { ...grounds, xorKey, lookupId }));
+  const answer = await app.ask('lookup.reveal', { ...grounds, xorKey, lookupId });
+  // A value that is still shown is not revealed a second time, and counts once.
+  if (answer.ok) await app.ask('lookup.hide', { revealId: valueOf(answer).revealId });
+  return codeOf(answer);
 }
 
 const remove = (home: string, ...names: string[]): void =>

@@ -8,7 +8,6 @@ const token = '4000001234560019';
 
 /** What a person may drop, how many data rows it has, and how many of them can't be sent. */
 const files: readonly { name: string; bytes: string | Buffer; rows: number; unsent: number }[] = [
-  { name: 'header-only.csv', bytes: 'case,card\r\n', rows: 0, unsent: 0 },
   { name: 'utf-16.csv', bytes: utf16(`case;card\r\nD-1;${token}\r\nD-2;${token}\r\n`), rows: 2, unsent: 0 },
   { name: 'nul.csv', bytes: `case,card\nD-1,${token}\nD\0-2,${token}\n`, rows: 2, unsent: 1 },
   {
@@ -41,6 +40,14 @@ test('bad files are said to be so, and lose nothing', async ({ page, home }) => 
   fs.writeFileSync(empty, '');
   await chooseFile(page, empty);
   await expect(page.getByRole('alert')).toContainText('empty');
+
+  const headerOnly = path.join(home, 'header-only.csv');
+  fs.writeFileSync(headerOnly, 'case,card\r\n');
+  await chooseFile(page, headerOnly);
+  await map(page, 'card', 'Detokenize', 'Card number');
+  await expect(page.getByText('There are no rows under the header.')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Run on/ })).toBeDisabled();
+  await page.getByRole('button', { name: 'Close the file' }).click();
 
   for (const { name, bytes, rows, unsent } of files)
     await test.step(name, async () => {

@@ -120,13 +120,13 @@ test('results are filtered, sorted, searched, copied and looked at row by row, a
   await detail.getByRole('button', { name: 'Close the row detail' }).click();
   await expect(grid).toBeFocused();
 
-  // What the column holds, by masks; a bar shows its rows.
+  // What the column holds, by masks; a bar shows its rows. The row with a field too many is in none.
   await page.getByRole('columnheader', { name: 'pan', exact: true }).click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Profile' }).click();
   const profile = page.getByRole('complementary', { name: 'Profile' });
   await expect(profile).toContainText('Distinct');
-  await profile.getByRole('button', { name: /^16 characters: 396 rows/ }).click();
-  await expect(said).toContainText('396 rows of 400 shown');
+  await profile.getByRole('button', { name: /^16 characters: 395 rows/ }).click();
+  await expect(said).toContainText('395 rows of 400 shown');
   // Other rows begin at the top.
   await expect(grid.getByRole('rowheader', { name: '1', exact: true })).toBeInViewport();
 

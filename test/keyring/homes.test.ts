@@ -95,7 +95,7 @@ withKeyring('two folders with one keyring', () => {
       expect(verify(home)).toEqual({ status: 0, stdout: expect.stringContaining('VALID: ') as string });
 
     const names = indexOf(second).map((name) => entryName(idOf(second), name));
-    expect(names.length).toBeGreaterThan(1);
+    expect(names.length).toBeGreaterThan(0);
     expect([await wiped(second, first), fs.existsSync(second)]).toEqual([0, false]);
     for (const name of names)
       expect([name, await keytar.getPassword('Tokendesk', name)]).toEqual([name, null]);

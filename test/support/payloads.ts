@@ -25,11 +25,14 @@ function from(node: Node): fc.Arbitrary<Json> {
         { requiredKeys },
       );
     }
-    case 'array':
+    case 'array': {
+      const places = node['prefixItems'] as Node[] | undefined;
+      if (places !== undefined) return fc.tuple(...places.map(from));
       return fc.array(from(node['items'] as Node), {
         minLength: atLeast('minItems', 0),
         maxLength: Math.min(atLeast('maxItems', 3), atLeast('minItems', 0) + 3),
       });
+    }
     case 'string':
       return text(node, atLeast('minLength', 0), atLeast('maxLength', 40));
     case 'integer':

@@ -136,14 +136,17 @@ function isPgp({ text }: Head): boolean {
   );
 }
 
+/** No text has characters behind it. Two of UTF-16, line ends for example, would be one there. */
+const lastPlane = 0x3_ff_ff;
+
 function isUtf32({ bytes }: Head): boolean {
   const length = Math.min(bytes.length - (bytes.length % 4), 1_024);
   if (length < 8) return false;
   const little = { misses: 0 };
   const big = { misses: 0 };
   for (let at = 0; at < length; at += 4) {
-    if (bytes.readUInt32LE(at) > 0x10ffff || bytes.readUInt32LE(at) === 0) little.misses += 1;
-    if (bytes.readUInt32BE(at) > 0x10ffff || bytes.readUInt32BE(at) === 0) big.misses += 1;
+    if (bytes.readUInt32LE(at) > lastPlane || bytes.readUInt32LE(at) === 0) little.misses += 1;
+    if (bytes.readUInt32BE(at) > lastPlane || bytes.readUInt32BE(at) === 0) big.misses += 1;
   }
   return Math.min(little.misses, big.misses) === 0;
 }

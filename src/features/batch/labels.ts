@@ -235,7 +235,7 @@ export const delimiters = [
 ] as const;
 
 export const quotes: { value: '"' | 'none'; label: string }[] = [
-  { value: '"', label: 'Quotes " around cells' },
+  { value: '"', label: 'Quotes around cells' },
   { value: 'none', label: 'Quotes are part of the text' },
 ];
 

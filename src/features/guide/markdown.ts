@@ -22,7 +22,7 @@ export interface Chapter {
 }
 
 /** As GitHub makes it of a heading, so that a link works there and here. */
-export const anchorOf = (heading: string): string =>
+const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} -]/gu, '')

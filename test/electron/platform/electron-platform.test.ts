@@ -104,10 +104,8 @@ function platformOn(os: NodeJS.Platform) {
     },
     nativeTheme: { shouldUseDarkColors: false },
     clipboard: { write: (items: object[]) => Promise.resolve(void asked.written.push(...items)) },
-    ClipboardItem: class {
-      constructor(parts: object) {
-        Object.assign(this, parts);
-      }
+    ClipboardItem: function (this: object, parts: object) {
+      Object.assign(this, parts);
     },
     dialog: {
       showOpenDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.open),

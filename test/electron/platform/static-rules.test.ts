@@ -19,10 +19,11 @@ function places(pattern: RegExp): string[] {
 
 test.each([
   ['crash reports', /crashReporter/],
-  // A report has the environment and the command line in it, a snapshot the heap.
+  // A report has the environment and the command line in it, a snapshot the heap. Of one that is not written the names of
+  // loaded libraries are read, in one place.
   [
     'diagnostic reports and heap snapshots',
-    /process\s*(\?\.|\.|\[\s*['"`])\s*report\b|\b(reportOn[A-Z]\w+|writeReport|getReport)\b|--report-|[hH]eap-?[sS]napshot|--heap-prof/,
+    /process\s*(\?\.|\.|\[\s*['"`])\s*report\b(?!\.getReport\(\) as \{ readonly sharedObjects\?)|\b(reportOn[A-Z]\w+|writeReport|(?<!\{ sharedObjects \} = process\.report\.)getReport)\b|--report-|[hH]eap-?[sS]napshot|--heap-prof/,
   ],
   ['updates', /autoUpdater/],
   ['links opened outside of the app', /openExternal/],

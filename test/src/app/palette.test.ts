@@ -62,7 +62,10 @@ describe('what is listed', () => {
   it('is a part of the guide that has the words, before they are offered as a token', async () => {
     const { field, list, opened } = await open();
     field.set('chargeback');
-    expect(list().map(({ label }) => label)).toEqual(['Guide: The case', 'Look up this token']);
+    expect(list().map(({ label }) => label)).toEqual([
+      'Guide: The case',
+      'Look up “chargeback” as Free text',
+    ]);
     list()[0]?.run();
     expect(opened).toEqual(['the-case']);
   });

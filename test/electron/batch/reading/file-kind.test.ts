@@ -5,7 +5,7 @@ import { done } from '../../../../electron/contract/errors.ts';
 const kindOf = async (content: Buffer | string): Promise<string> => {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   const kind = await detectFileKind({
-    identity: { size: bytes.length, modified: 0 },
+    identity: { size: bytes.length, modifiedMs: 0 },
     read: (offset, length) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
   });
   return kind.kind === 'other' ? kind.name : kind.kind;

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExportChoice, Job, Preview } from '../../../../electron/contract/models/batch.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 import {
+  codeOf,
   detokenize,
   openApp,
   plainExport,
@@ -101,8 +102,11 @@ describe('where quotes are part of the text', () => {
 
   it('a result that would be two cells is not written, and the row says so', async () => {
     const job = await run('name|token|city\n"a|tbar|x\nb"|t2|y\n');
-    expect(await exportOf(job)).toContain('b"|T2|y');
-    const [, row = ''] = (await exportOf(job)).split('\n');
+    const choice = { ...plainExport, safety: 'source', jobId: job.jobId } as const;
+    expect(codeOf(await app.batch['batch.export'](choice))).toBe('export.cells-lost');
+    const saved = await exportOf(job, { leavesEmpty: true });
+    expect(saved).toContain('b"|T2|y');
+    const [, row = ''] = saved.split('\n');
     expect(row).toMatch(/^"a\|tbar\|x\|.*value\.unencodable/);
   });
 

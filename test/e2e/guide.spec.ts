@@ -1,0 +1,18 @@
+import { expect, test } from '../support/app-fixture.ts';
+import { go, startBuiltIn } from '../support/page-actions.ts';
+
+test('F1 opens the guide at the page’s chapter, gives the focus back, and Ctrl+K finds a part of it', async ({
+  page,
+}) => {
+  await startBuiltIn(page);
+  await go(page, 'Reports');
+  await page.keyboard.press('F1');
+  const guide = page.getByRole('complementary', { name: 'User’s guide' });
+  await expect(guide.getByRole('region', { name: 'Reports' }).first()).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(guide).toHaveCount(0);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.insertText('encoding');
+  await page.getByRole('option', { name: /^Guide: Send a spreadsheet/ }).click();
+  await expect(guide.getByRole('heading', { name: 'Send a spreadsheet' })).toBeVisible();
+});
