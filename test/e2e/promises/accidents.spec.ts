@@ -142,8 +142,12 @@ test('in the results of a batch, with a case and a reason that stays', async ({ 
   test.setTimeout(60_000 + rounds * 6_000);
   await startBuiltIn(page);
   await choose(page, 'Policy', 'analyst');
+  // The service's keys differ from home to home: a number that is made up is seldom a token.
+  const tokens: string[] = [];
+  for (const card of ['4111111111111111', '5555555555554444', '4012888888881881'])
+    tokens.push(await tokenize(page, card));
   const source = path.join(home, 'cards.csv');
-  fs.writeFileSync(source, 'card\r\n4111110000121111\r\n4111110000131111\r\n4111110000141111\r\n');
+  fs.writeFileSync(source, ['card', ...tokens, ''].join('\r\n'));
   await go(page, 'Batch');
   await chooseFile(page, source);
   await map(page, 'card', 'Detokenize', 'Card number');
