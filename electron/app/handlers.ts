@@ -41,6 +41,7 @@ export function composeHandlers({
   const { audit, connections, disclosures, keychain, lock, log, managed, now, settings, store } = foundation;
   const { clients, profiles } = service;
   const { administration, batch, lookup, reports } = pages;
+  const { forgetAllExamples: _, ...assistantCalls } = pages.assistant;
   const { restoreProfile, ...connectionCalls } = pages.connectionPage;
 
   async function saveSettings(next: Settings): Promise<Outcome<Settings>> {
@@ -90,6 +91,7 @@ export function composeHandlers({
       now,
     }),
     ...connectionCalls,
+    ...assistantCalls,
     ...deploymentCalls,
     'app.takeOpened': () => openings.take(),
     ...lookup,

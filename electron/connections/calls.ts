@@ -10,6 +10,7 @@ import type { Connection, ConnectionDraft } from '../contract/models/connection.
 import type { CarriedProfile } from '../contract/models/deployment.ts';
 import { restoreText } from '../contract/obscured.ts';
 import { undoMs } from '../contract/undo.ts';
+import type { AssistantCalls } from './assistant/calls.ts';
 import type { DeploymentCalls } from './deployment.ts';
 import type { Connections, RestoreConnection } from './store.ts';
 import type { KeyRotation } from './rotation.ts';
@@ -54,7 +55,7 @@ export function createConnectionHandlers({
   changed,
   now,
   clock,
-}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls> & {
+}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls | keyof AssistantCalls> & {
   /** The service profile that came with a file of connections, recorded like one that is imported by hand. */
   readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
   /** Forgets the connection that was removed last, with its secrets: nothing undoes it then. For lock and close. */

@@ -44,6 +44,8 @@ export interface ConnectionProfiles {
   carried(id: string): CarriedProfile | null;
   /** Puts what came with a file of connections in the place of what there is. Failures: connection.invalid, file.*. */
   restore(id: string, given: CarriedProfile): Promise<Outcome<null>>;
+  /** What a connection would work by with this file. Failure: connection.invalid. */
+  check(content: string): Promise<Outcome<ServiceProfile>>;
   /** Takes the imported profile, or what was fitted, away from the connection. Failures: file.*. */
   remove(id: string, part: 'imported' | 'fitted'): Outcome<null>;
   /** With its connection. Failures: file.*. */
@@ -136,6 +138,7 @@ export function createConnectionProfiles({
         fitted: {},
       });
     },
+    check: (content) => load({ imported: content, fitted: {} }),
     carried(id) {
       const { imported, fitted } = stored(id);
       if (imported === null && Object.keys(fitted).length === 0) return null;

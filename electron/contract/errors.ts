@@ -45,6 +45,8 @@ export const failureCodes = [
   'keychain.unavailable', // no keyring on this machine
   'keychain.stalled', // the keyring does not answer
   'profile.member', // not a member of the answer, or not one that can be read so
+  'examples.unreadable', // no description of a service's calls that is known; `subject` says what it is
+  'examples.none', // none were read, or they were forgotten with the lock
   'profile.cleartext', // a member of this name is never read as a token or a mask
   'connection.none',
   'connection.unknown',

@@ -240,6 +240,14 @@ export const serviceMessages = {
       'This member can’t be read as the answer.',
       'Choose another one, or import a service profile that describes the answer.',
     ),
+  'examples.unreadable': (f) =>
+    message(
+      f.subject === undefined
+        ? 'No calls of a service were found in this.'
+        : `This is ${f.subject}, which is not read.`,
+      'Give an OpenAPI 3 document, an exported collection, curl lines, or a request and its answer.',
+    ),
+  'examples.none': () => message('The examples are no longer held.', 'Read them again.'),
   'profile.cleartext': (f) =>
     message(
       `A member called ${f.subject ?? 'value'} is never read as a token or a mask: other services put cleartext there.`,
