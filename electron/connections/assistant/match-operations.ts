@@ -61,13 +61,15 @@ function fitOf(example: CallExample, subject: Subject): number {
     last.slice(-2).join(' '),
     example.names.slice(1).join(' '),
   ];
-  if (spoken.slice(0, 2).some((name) => flat(name) === flat(subject))) return 100;
+  const hasList = listMember(example.request) !== null;
+  const isOfForm =
+    !isOperation(subject) || example.request === undefined || hasList === isBatchOperation(subject);
+  if (isOfForm && spoken.slice(0, 2).some((one) => flat(one) === flat(subject))) return 100;
   const [name = 0, end = 0, path = 0, rest = 0] = spoken.map((one) => scoreOf(subjectNames[subject], one));
   const words = Math.max(name, end, path, rest / 2);
   const members = memberNames(example);
   const has = (scores: Parameters<typeof scoreOf>[0], least = 8) =>
     members.some((one) => scoreOf(scores, one) >= least);
-  const hasList = listMember(example.request) !== null;
   const hasSecret = has(parameterNames.policyPassword);
   const hasExpression = has(parameterNames.regex, 6);
   const hasDates = has(reportNames.startDate) && has(reportNames.endDate);

@@ -1,4 +1,4 @@
-import { maxExamples, parseJson, splitAddress, type CallExample, type Pair } from './example.ts';
+import { isObject, maxExamples, parseJson, splitAddress, type CallExample, type Pair } from './example.ts';
 import { withVariables } from './collection.ts';
 
 /** Where a call begins: a command line of curl, or the first line of a request. */
@@ -14,7 +14,7 @@ export function readCallsAsText(text: string): CallExample[] {
   const starts = [...lines.matchAll(callLine)].map(({ index }) => index);
   if (starts.length === 0) {
     const [request, answer] = jsonIn(lines);
-    if (request === undefined) return [];
+    if (!isObject(request) || answer === undefined) return [];
     return [
       {
         title: 'Request and answer',
