@@ -96,7 +96,8 @@ export function composePages(
     audit,
     mayImportProfile: foundation.managed.profileImport !== false,
     openTrial,
-    store: (id, name, content) => connectionPage.restoreProfile(id, { name, content, fitted: {} }),
+    store: (id, { name, content, note }) =>
+      connectionPage.restoreProfile(id, { name, content, fitted: {} }, note),
   });
 
   return { administration, assistant, batch, connectionPage, lookup, reports };

@@ -57,7 +57,7 @@ export function createConnectionHandlers({
   clock,
 }: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls | keyof AssistantCalls> & {
   /** The service profile that came with a file of connections, recorded like one that is imported by hand. */
-  readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
+  readonly restoreProfile: (id: string, given: CarriedProfile, note?: string) => Promise<Outcome<null>>;
   /** Forgets the connection that was removed last, with its secrets: nothing undoes it then. For lock and close. */
   readonly forgetRemoved: () => void;
 } {
@@ -142,9 +142,9 @@ export function createConnectionHandlers({
 
   return {
     forgetRemoved,
-    restoreProfile: (id, given) =>
+    restoreProfile: (id, given, note = given.name.slice(0, 200)) =>
       change('ImportProfile', id, () => profiles.restore(id, given), {
-        note: given.name.slice(0, 200),
+        note,
       }),
     'connections.save': (draft) => {
       const { id, ...next } = draft;

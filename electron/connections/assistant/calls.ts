@@ -32,8 +32,11 @@ interface AssistantOptions {
     profile: ServiceProfile,
     wire: Wire,
   ) => Promise<Outcome<ServiceClient>>;
-  /** Stores a profile's file with a connection, recorded. */
-  readonly store: (id: string, name: string, content: Record<string, unknown>) => Promise<Outcome<null>>;
+  /** Stores a profile's file with a connection, recorded with this note. */
+  readonly store: (
+    id: string,
+    made: { readonly name: string; readonly content: Record<string, unknown>; readonly note: string },
+  ) => Promise<Outcome<null>>;
 }
 
 const names = [
@@ -50,6 +53,12 @@ export type AssistantCalls = Pick<Handlers<'connections'>, (typeof names)[number
 
 /** How a profile that was made here is called in the window. */
 const ownName = 'Made here';
+
+/** For the audit log: a person who did not choose a file chose these. */
+const pathsOf = ({ operations }: ServiceProfile): string =>
+  Object.entries(operations)
+    .map(([name, { path: place }]) => `${name} ${place}`)
+    .join(', ');
 
 /**
  * A profile that is made of examples. They may hold keys and values: they stay in this process and in memory, and are
@@ -140,7 +149,12 @@ export function createAssistant(
     async 'connections.saveProfile'({ id, edits }) {
       const made = await checked(id, edits);
       if (!made.ok) return made;
-      const stored = await options.store(id, ownName, made.value.content);
+      const { content, profile } = made.value;
+      const stored = await options.store(id, {
+        name: ownName,
+        content,
+        note: `${ownName}: ${pathsOf(profile)}`,
+      });
       if (!stored.ok) return stored;
       held.delete(id);
       return done(profiles.view(id));

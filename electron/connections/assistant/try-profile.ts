@@ -176,7 +176,7 @@ function describe(
   const answerMask = (text: string): string =>
     gives === 'session'
       ? dots
-      : gives === 'cleartext' && text !== 'r1' && !seen.tokens.has(text)
+      : gives === 'cleartext' && (reply?.status ?? 0) < 400 && text !== 'r1' && !seen.tokens.has(text)
         ? mask(seen.kind, text)
         : shownText(text, seen);
   return {
