@@ -43,16 +43,13 @@ test('4.17 a profile is made of what was pasted, tried with one value and used: 
   });
   await page.getByRole('button', { name: 'Service', exact: true }).click();
   await page.getByRole('button', { name: 'Set up from examples' }).click();
-  await page.getByLabel('Examples', { exact: true }).evaluate(
-    (field, text) => {
-      const data = new DataTransfer();
-      data.setData('text', text);
-      field.dispatchEvent(
-        new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
-      );
-    },
-    writtenAs['curl lines']?.(calls) ?? '',
-  );
+  await page.getByLabel('Examples', { exact: true }).focus();
+  await page.evaluate(`{
+    const data = new DataTransfer();
+    data.setData('text', ${JSON.stringify(writtenAs['curl lines']?.(calls))});
+    const paste = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(paste);
+  }`);
   await expect(page.getByText('9 calls read, 9 of 12 recognised')).toBeVisible();
   // Nothing of what was pasted stays in the field.
   await expect(page.getByLabel('Examples', { exact: true })).toHaveValue('');

@@ -39,17 +39,17 @@ interface AssistantOptions {
   ) => Promise<Outcome<null>>;
 }
 
-const names = [
-  'connections.readExamples',
-  'connections.chooseExamples',
-  'connections.forgetExamples',
-  'connections.draftProfile',
-  'connections.saveProfile',
-  'connections.tryProfile',
-  'connections.exportProfile',
-  'connections.compareProfile',
-] as const;
-export type AssistantCalls = Pick<Handlers<'connections'>, (typeof names)[number]>;
+export type AssistantCalls = Pick<
+  Handlers<'connections'>,
+  | 'connections.readExamples'
+  | 'connections.chooseExamples'
+  | 'connections.forgetExamples'
+  | 'connections.draftProfile'
+  | 'connections.saveProfile'
+  | 'connections.tryProfile'
+  | 'connections.exportProfile'
+  | 'connections.compareProfile'
+>;
 
 /** How a profile that was made here is called in the window. */
 const ownName = 'Made here';

@@ -121,7 +121,7 @@ export function viewDraft(
             form: field.form,
             choices: [...field.choices],
             text,
-            example: change?.from == null ? null : shownEvidence(change.from),
+            example: change === undefined || change.from === null ? null : shownEvidence(change.from),
             isSure: change?.isSure ?? true,
             isChanged: before === undefined || fieldText(field, before) !== text,
           },

@@ -50,7 +50,7 @@ const memberNames = ({ request, query }: CallExample): string[] => [
   ...query.map(([name]) => name),
 ];
 
-export const listMember = (request: unknown): string | null =>
+const listMember = (request: unknown): string | null =>
   isObject(request) ? (Object.keys(request).find((name) => Array.isArray(request[name])) ?? null) : null;
 
 function fitOf(example: CallExample, subject: Subject): number {

@@ -25,27 +25,25 @@ export interface Remark {
   readonly kind: RemarkKind;
   readonly names: string;
 }
-export const remarkKinds = [
-  'path-fixed',
-  'path-unknown',
-  'method',
-  'request-missing',
-  'request-nested',
-  'session-in-header',
-  'secret-in-header',
-  'query-fixed',
-  'value-in-address',
-  'members-left',
-  'parameter-unclear',
-  'elements-without-reference',
-  'answer-missing',
-  'answer-number',
-  'answer-in-list',
-  'answer-unclear',
-  'reference-number',
-  'reference-unclear',
-] as const;
-export type RemarkKind = (typeof remarkKinds)[number];
+export type RemarkKind =
+  | 'path-fixed'
+  | 'path-unknown'
+  | 'method'
+  | 'request-missing'
+  | 'request-nested'
+  | 'session-in-header'
+  | 'secret-in-header'
+  | 'query-fixed'
+  | 'value-in-address'
+  | 'members-left'
+  | 'parameter-unclear'
+  | 'elements-without-reference'
+  | 'answer-missing'
+  | 'answer-number'
+  | 'answer-in-list'
+  | 'answer-unclear'
+  | 'reference-number'
+  | 'reference-unclear';
 
 export interface Proposal {
   readonly changes: readonly Change[];

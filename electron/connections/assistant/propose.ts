@@ -1,5 +1,5 @@
 import { isBatchOperation, isOperation, operationInfo, type Operation } from '../../contract/operations.ts';
-import type { CallExample } from '../../parsing/service-examples/example.ts';
+import { isObject, type CallExample } from '../../parsing/service-examples/example.ts';
 import { operations, type OperationName, type Parameter } from '../../service/operations.ts';
 import { headers as fixedHeaders } from '../../service/profile-fields.ts';
 import { namesCleartext, type ServiceProfile } from '../../service/profile.ts';
@@ -13,13 +13,11 @@ import {
   type Change,
   type Collector,
   type Context,
-  type Evidence,
   type Proposal,
   type Remark,
 } from './proposal.ts';
 import { answerNames, parameterNames, portalSubjects, scoreOf, sideOf, type Subject } from './roles.ts';
 import { findSampleValues, isReal, leavesOf, type SampleValues } from './sample-values.ts';
-import { isObject } from '../../parsing/service-examples/example.ts';
 
 interface ProposeOptions {
   readonly profile: ServiceProfile;

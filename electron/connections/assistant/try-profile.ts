@@ -83,7 +83,7 @@ export async function tryProfile(options: TrialOptions): Promise<ProfileTrial> {
     const signIn = options.profile.operations.CreateSession.path;
     // A session may have been opened anew in between.
     const own = wire.sent.filter(({ path }) => (path === signIn) === (operation === 'CreateSession'));
-    steps.push(describe(operation, outcome, own.at(-1) ?? null, options, seen));
+    steps.push(describe(operation, outcome, own.at(-1) ?? null, { ...options, seen }));
     if (
       outcome.ok &&
       outcome.value !== null &&
@@ -166,13 +166,13 @@ function describe(
   operation: OperationName,
   outcome: Given,
   sent: Sent | null,
-  { profile, value }: TrialOptions,
-  seen: Seen,
+  { profile, value, seen }: Pick<TrialOptions, 'profile' | 'value'> & { readonly seen: Seen },
 ): Step {
   const reply = sent?.exchange.ok === true ? sent.exchange.reply : null;
   const gives = operation === 'CreateSession' ? 'session' : operationInfo[operation].gives;
   const isWrong = outcome.ok && outcome.value !== null && gives === 'cleartext' && outcome.value !== value;
-  const body = sent?.body == null ? '' : shownJson(sent.body, requestMask(profile, operation, seen));
+  const body =
+    sent === null || sent.body === null ? '' : shownJson(sent.body, requestMask(profile, operation, seen));
   const answerMask = (text: string): string =>
     gives === 'session'
       ? dots

@@ -3,7 +3,7 @@ import { failureSchema } from '../errors.ts';
 import { count, operation } from './fields.ts';
 
 /** What a profile describes, operation by operation. */
-export const profileSubject = z.enum([
+const profileSubject = z.enum([
   'CreateSession',
   ...operation.options,
   'Authenticate',
@@ -35,7 +35,6 @@ const draftField = z.strictObject({
 export type DraftField = z.infer<typeof draftField>;
 
 const draftRemark = z.strictObject({ kind: z.string().max(40), names: z.string().max(300) });
-export type DraftRemark = z.infer<typeof draftRemark>;
 
 /** A service profile that is being made of examples, and is not stored yet. */
 export const profileDraft = z.strictObject({
@@ -57,7 +56,7 @@ export const profileDraft = z.strictObject({
 export type ProfileDraft = z.infer<typeof profileDraft>;
 
 /** What came of one request of a test. */
-export const trialVerdict = z.enum([
+const trialVerdict = z.enum([
   'understood',
   'other-value', // an answer was read, and it is not what belongs there
   'not-understood',

@@ -1,3 +1,4 @@
+import { isBlank } from '../../util/blank.ts';
 import {
   isObject,
   listOf,
@@ -30,7 +31,7 @@ function visit(items: unknown, folders: readonly string[], found: CallExample[])
     if (request === undefined) continue;
     const responses = listOf(memberOf(item, 'response'));
     const saved =
-      responses.find((one) => /^2/.test(String(memberOf(one, 'code') ?? ''))) ??
+      responses.find((one) => /^2/.test(JSON.stringify(memberOf(one, 'code') ?? null))) ??
       responses.find((one) => memberOf(one, 'code') === undefined);
     found.push(readRequest(name, folders, request, textOf(memberOf(saved, 'body'))));
   }
@@ -53,7 +54,7 @@ function readRequest(
     query,
     headers: [...pairsOf(memberOf(request, 'header')), ...authHeader(memberOf(request, 'auth'))],
     request: bodyOf(memberOf(request, 'body')),
-    answer: answer.trim() === '' ? undefined : (parseJson(withVariables(answer)) ?? answer),
+    answer: isBlank(answer) ? undefined : (parseJson(withVariables(answer)) ?? answer),
   };
 }
 

@@ -25,28 +25,30 @@ interface Service {
   readonly apiKey: string;
   readonly policyPassword: string;
   readonly profile: object;
-  close(): Promise<unknown>;
+  readonly close: () => Promise<unknown>;
 }
 
 /** The built-in service as one that is somewhere else, and one in which hardly a name is the shipped one's. */
 const services: Record<string, () => Promise<Service>> = {
   async 'the built-in service'() {
-    const { facts, stop } = await runService({
+    const started = await runService({
       secret: new Uint8Array(32).fill(7),
       seed: defaultSeed as Seed,
     });
+    const { facts } = started;
     return {
       ...facts,
       apiKey: facts.apiKey.value,
       policyPassword: facts.policies.find(({ name }) => name === 'analyst')?.password ?? '',
       profile: {},
-      close: stop,
+      close: () => started.stop(),
     };
   },
   async 'the other service'() {
     const other = await startOtherService({ sessionSeconds: 60 });
     return {
       ...other,
+      close: () => other.close(),
       apiKey: other.facts.apiKey.value,
       policyPassword: other.facts.policies.find(({ name }) => name === 'analyst')?.password ?? '',
     };
@@ -151,7 +153,9 @@ describe.each(Object.entries(services))(
 test('the OpenAPI document of the built-in service makes the shipped profile', async () => {
   const service = await services['the built-in service']?.();
   if (service === undefined) throw new Error('no service');
-  onTestFinished(async () => void (await service.close()));
+  onTestFinished(async () => {
+    await service.close();
+  });
   const id = await connectTo(service);
   const file = path.join(app.home, 'openapi.json');
   fs.writeFileSync(file, JSON.stringify(openApiDocument(service.baseUrl)));
