@@ -115,10 +115,7 @@ export async function compute() {
     evidence: evidenceDocument(chain, facts, evidenceKey(secret)),
     hkdf: deriveKey(secret, 'purpose', 40).toString('hex'),
     audit: [hmac(secret, words), keyIdOf(secret)],
-    lock: await Promise.all([
-      openKey(words, knownVerifier),
-      openKey(`${words}x`, knownVerifier),
-    ]),
+    lock: await Promise.all([openKey(words, knownVerifier), openKey(`${words}x`, knownVerifier)]),
   };
 }
 

@@ -16,7 +16,8 @@ function machine() {
   const keychain = {
     failure: null as 'keychain.locked' | null,
     settled: () => answer(() => done(null)),
-    store: (account: string, secret: string) => answer(() => (entries.set(account, secret), done('stored' as const))),
+    store: (account: string, secret: string) =>
+      answer(() => (entries.set(account, secret), done('stored' as const))),
     read: (account: string) =>
       answer(() => {
         const found = entries.get(account);
