@@ -44,6 +44,7 @@ export function withSeals(
   /** Called once everything that there is has a seal. Until it has ended well, everything is adopted again. */
   onAdopted: () => Promise<unknown>,
 ): { readonly store: Store<SettingsDocument>; readonly seals: Seals } {
+  const read: Read = (name) => store.read(name);
   const changed = new Set<string>();
   let sealKey: Uint8Array | null = null;
   /** Why there is no key; null where none is needed. */
@@ -60,7 +61,7 @@ export function withSeals(
     }
     const { bytes, isNew } = found.value;
     sealKey = bytes;
-    if (!isNew) for (const id of records(store.read).keys()) if (!fits(id, 'as written')) changed.add(id);
+    if (!isNew) for (const id of records(read).keys()) if (!fits(id, 'as written')) changed.add(id);
     const sealed = write({});
     if (sealed.ok && isNew) await onAdopted();
     return done(null);
@@ -69,7 +70,7 @@ export function withSeals(
   const isOpen = (): boolean => sealKey !== null;
 
   function fits(id: string, state: SealedState): boolean {
-    const record = records(store.read).get(id);
+    const record = records(read).get(id);
     const seal = store.read('seals')[id];
     return (
       sealKey !== null &&
@@ -81,8 +82,8 @@ export function withSeals(
 
   /** Writes members and the seals that are theirs, at once. */
   function write(members: Values): Outcome<null> {
-    const before = records(store.read);
-    const after = records(((name) => members[name] ?? store.read(name)) as Read);
+    const before = records(read);
+    const after = records((name) => members[name] ?? store.read(name));
     const altered = [...after].filter(([id, record]) => before.get(id) !== record).map(([id]) => id);
     if (altered.length > 0 && sealKey === null && missing !== null) {
       // The keychain may have been unlocked since: then the next try finds it open.
@@ -108,7 +109,7 @@ export function withSeals(
   return {
     store: {
       damage: store.damage,
-      read: store.read,
+      read,
       write: (name, value) => (sealedMembers.has(name) ? write({ [name]: value }) : store.write(name, value)),
     },
     seals: {
@@ -120,7 +121,7 @@ export function withSeals(
       accept: (id) => void changed.delete(id),
       isDealtWith: (id) => fits(id, 'dealt with'),
       dealtWith(id) {
-        const record = records(store.read).get(id);
+        const record = records(read).get(id);
         if (sealKey === null || record === undefined) return done(null);
         return store.write('seals', {
           ...store.read('seals'),

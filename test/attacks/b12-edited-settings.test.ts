@@ -189,7 +189,10 @@ test('a process that ends between any two writes of the keyring or the file rais
     // As a start of this version after an earlier one: the key was made, and nothing has a seal.
     for (const [name, key] of keyring.entries)
       if (name.endsWith(':secrets:key')) keyring.entries.set(name, `${key} new`);
-    const original = { setPassword: keyring.setPassword, deletePassword: keyring.deletePassword };
+    const original = {
+      setPassword: keyring.setPassword.bind(keyring),
+      deletePassword: keyring.deletePassword.bind(keyring),
+    };
     let left = before;
     /** What comes after the end of the process is written nowhere. */
     const isEnded = () => left-- <= 0;

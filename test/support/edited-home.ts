@@ -97,11 +97,11 @@ export async function makeHome(given: Omit<WholeAppOptions, 'home' | 'keyring'> 
     place,
     settings,
     enterSecrets,
-    async open(
+    open: async (
       edit: (file: EditedFile) => void = () => undefined,
       ring = keyring,
       options?: WholeAppOptions['options'],
-    ) {
+    ) => {
       const file = JSON.parse(fs.readFileSync(settings(), 'utf8')) as EditedFile;
       edit(file);
       fs.writeFileSync(settings(), JSON.stringify(file));

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { openLock } from '../../../electron/privacy/lock.ts';
 import { watchAway } from '../../../electron/privacy/watch-away.ts';
-import { failed, done } from '../../../electron/contract/errors.ts';
 import type { AwaySignal } from '../../../electron/platform/platform.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { noPassphrase } from '../../support/no-passphrase.ts';
