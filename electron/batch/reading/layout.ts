@@ -33,9 +33,9 @@ export function chooseLayout(
 
 /** Whether a character is one unit wherever the encoding has it: otherwise a part of another one would be taken for it. */
 export function canDelimit(encoding: Encoding, delimiter: Delimiter): boolean {
-  const { viewUnit, encode } = codecOf(encoding);
-  if (delimiter < '\x80' || viewUnit === 2) return true;
-  const encoded = encode(delimiter);
+  const codec = codecOf(encoding);
+  if (delimiter < '\x80' || codec.viewUnit === 2) return true;
+  const encoded = codec.encode(delimiter);
   return encoded.ok && encoded.bytes.length === 1 && encoded.bytes[0] === delimiter.charCodeAt(0);
 }
 

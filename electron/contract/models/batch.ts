@@ -78,7 +78,6 @@ export const encoding = z.enum([
 export type Encoding = z.infer<typeof encoding>;
 
 /** Any character but those that mean something else. `detectFormat` refuses one that an encoding writes in several bytes. */
-// eslint-disable-next-line no-control-regex -- the one that is no text
 const delimiter = z.string().regex(/^[^"\r\n\0\ud800-\udfff]$/);
 export type Delimiter = z.infer<typeof delimiter>;
 

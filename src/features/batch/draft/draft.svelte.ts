@@ -134,8 +134,10 @@ export class BatchDraft {
 
   /** Takes the table to be elsewhere in its file. */
   async place(place: TablePlace): Promise<void> {
-    const { header: _, headerRow: __, firstRow: ___, rowsBelow: ____, ...others } = this.overrides;
-    this.overrides = others;
+    const { encoding, delimiter, quote } = this.overrides;
+    this.overrides = Object.fromEntries(
+      Object.entries({ encoding, delimiter, quote }).filter(([, value]) => value !== undefined),
+    );
     await this.read(placeOf(place));
   }
 

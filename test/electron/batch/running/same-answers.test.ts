@@ -4,7 +4,7 @@ import { createAnswerCheck } from '../../../../electron/batch/running/same-answe
 import { rowStates } from '../../../../electron/batch/storing/results.ts';
 import { cleartext } from '../../../../electron/util/cleartext.ts';
 
-it('one answer may be right for Translate where one value has several tokens, as a profile says', async () => {
+it('one answer may be right for Translate where one value has several tokens, as a profile says', () => {
   const slots = (of: number): Slot[] =>
     Array.from({ length: of }, (_, row): Slot => ({
       ref: String(row),
