@@ -75,6 +75,9 @@ async function runCase(
   const change = await findChange(bytes, marked.written, { format: format.value, mapped });
   if (change !== null) return change;
   const otherwise = await secondOpinion?.compare(bytes, marked.written, {
+    rows: (await tablesOf(bytes, format.value)).map(({ table, index }) =>
+      table.fields(index).map(openCleartext),
+    ),
     format: format.value,
     mapped,
     mark,

@@ -7,6 +7,8 @@ import type { Format } from '../../electron/batch/reading/read-rows.ts';
 import { rowsAbove } from '../../electron/contract/table-place.ts';
 
 interface Compared {
+  /** The source's rows, as the app reads them. */
+  readonly rows: readonly (readonly string[])[];
   readonly format: Format;
   readonly mapped: readonly number[];
   readonly mark: string;
@@ -19,7 +21,8 @@ export interface SecondOpinion {
   readonly count: number;
   /**
    * What differs by its reading of the source and of an export in which each value of the mapped columns got a mark. Null
-   * where nothing does, and where it has other rows than the app: a file in which quotes do not agree has no one reading.
+   * where nothing does, and where it reads the source otherwise than the app: where quotes do not agree there is no one
+   * reading.
    */
   compare(source: Buffer, written: Buffer, how: Compared): Promise<string | null>;
   close(): void;
@@ -38,12 +41,11 @@ export function openSecondOpinion(): SecondOpinion {
     get count() {
       return count;
     },
-    async compare(source, written, { format, mapped, mark }) {
+    async compare(source, written, { rows, format, mapped, mark }) {
       const [before, after] = [await read(source, format), await read(written, format)];
-      if (before === null || after === null) return null;
+      if (before === null || after === null || !areSame(before, rows)) return null;
       const above = rowsAbove(format);
       const end = before.length - (format.rowsBelow ?? 0);
-      if (before.slice(above, end).some((row) => row.length !== format.width && row.length > 0)) return null;
       count += 1;
       if (before.length !== after.length)
         return `${after.length} rows instead of ${before.length}, as read otherwise`;
@@ -60,6 +62,11 @@ export function openSecondOpinion(): SecondOpinion {
     close: () => python?.close(),
   };
 }
+
+/** Python has no cell in an empty line, others an empty one. */
+const areSame = (one: readonly (readonly string[])[], other: readonly (readonly string[])[]): boolean =>
+  one.length === other.length &&
+  one.every((row, at) => (row.length === 0 ? [''] : row).join('\0') === other[at]?.join('\0'));
 
 const readWithPapa: ReadTable = (bytes, { encoding, delimiter, quote, markLength }) => {
   const { text, clean } = codecOf(encoding).decode(bytes.subarray(markLength));
