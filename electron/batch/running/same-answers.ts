@@ -58,7 +58,7 @@ const oneForAll = 0.95;
  * Finds one answer that nearly all tokens got. Two tokens of one value may exist where tokens are random, so nothing
  * fails: a person is asked once.
  */
-export function createOneAnswer(): ReturnType<typeof createSameAnswers> {
+function createOneAnswer(): ReturnType<typeof createSameAnswers> {
   let candidate: Slot | null = null;
   let other: Slot | null = null;
   /** By how many the answer of the candidate leads the others. */
