@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { createRecordCipher } from './encryption.ts';
 
 /** scrypt's cost as a power of two; 17 takes 128 MB and about half a second (OWASP's recommendation). */
-export const defaultCost = 17;
+const defaultCost = 17;
 const blockSize = 8;
 const saltBytes = 16;
 const derivedBytes = 32;
