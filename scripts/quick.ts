@@ -35,6 +35,7 @@ process.exitCode = outcomes.every(Boolean) ? 0 : 1;
 async function checks(): Promise<boolean> {
   const passed = [
     await run('prettier', '--check', '--ignore-unknown', ...changed),
+    !isCode || (await run('oxlint', '--type-aware', '--type-check', ...code)),
     !isCode ||
       (await run(
         'eslint',

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { createAdministration } from '../administration/administration.ts';
 import { createAppBatch } from '../batch/sample.ts';
-import { builtInId } from '../connections/built-in.ts';
 import { createAssistant } from '../connections/assistant/calls.ts';
 import { createConnectionHandlers } from '../connections/calls.ts';
 import type { Clients } from '../connections/clients.ts';
 import type { Connections } from '../connections/store.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
+import { builtInId } from '../contract/models/connection.ts';
 import { openLookup, type ActiveConnection } from '../lookup/lookup.ts';
 import type { Platform } from '../platform/platform.ts';
 import { openReports } from '../reports/reports.ts';
@@ -96,8 +96,7 @@ export function composePages(
     audit,
     mayImportProfile: foundation.managed.profileImport !== false,
     openTrial,
-    store: (id, { name, content, note }) =>
-      connectionPage.restoreProfile(id, { name, content, fitted: {} }, note),
+    store: (connection, chosen) => connectionPage.useProfile(connection, chosen),
   });
 
   return { administration, assistant, batch, connectionPage, lookup, reports };

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { startBuiltInService } from '../built-in-service/start.ts';
 import type { Wire } from '../connections/assistant/try-profile.ts';
-import { builtInId, createBuiltInConnection } from '../connections/built-in.ts';
+import { createBuiltInConnection } from '../connections/built-in.ts';
 import { createClientFor, createClients, createRequestAudit } from '../connections/clients.ts';
 import { createConnectionProfiles } from '../connections/profiles.ts';
 import { createKeyRotation } from '../connections/rotation.ts';
 import type { Connections } from '../connections/store.ts';
 import { done, type Outcome } from '../contract/errors.ts';
-import type { Connection } from '../contract/models/connection.ts';
+import { builtInId, type Connection } from '../contract/models/connection.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { ServiceProfile } from '../service/profile.ts';
 import { createActivePortal } from '../portal/active-portal.ts';

@@ -111,10 +111,11 @@ export function createHttpServer({ state, identity, maxBodyBytes, onCall }: Http
     if (request.is404) return answerNotFound(request, reply);
     return undefined;
   });
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
     setLimitHeaders(request, reply);
     const { metadata, failureCode, id } = request;
     if (metadata) onCall(metadata, { requestId: id, status: reply.statusCode, code: failureCode });
+    done();
   });
   app.setErrorHandler((error, request, reply) => {
     const isAdmitted = request.isCounted || admitRequest(state.limiter, request);

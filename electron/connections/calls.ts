@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditIntent } from '../audit/entries.ts';
 import { describeChanges } from '../audit/changes.ts';
@@ -6,7 +7,7 @@ import type { BuiltInConnection } from './built-in.ts';
 import type { Clients } from './clients.ts';
 import type { Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { Connection, ConnectionDraft } from '../contract/models/connection.ts';
+import type { Connection, ConnectionDraft, ProfileView } from '../contract/models/connection.ts';
 import type { CarriedProfile } from '../contract/models/deployment.ts';
 import { restoreText } from '../contract/obscured.ts';
 import { undoMs } from '../contract/undo.ts';
@@ -14,8 +15,8 @@ import type { AssistantCalls } from './assistant/calls.ts';
 import type { DeploymentCalls } from './deployment.ts';
 import type { Connections, RestoreConnection } from './store.ts';
 import type { KeyRotation } from './rotation.ts';
-import type { Platform } from '../platform/platform.ts';
-import type { ConnectionProfiles } from './profiles.ts';
+import type { Platform, Question } from '../platform/platform.ts';
+import type { ChosenProfile, ConnectionProfiles } from './profiles.ts';
 import { fingerprintsOf } from '../service/http/certificates.ts';
 import { testPolicy } from '../service/test-policy.ts';
 import { readChosenFile } from '../storage/read-small-file.ts';
@@ -25,7 +26,7 @@ import type { Clock } from '../util/clock.ts';
 const maxCertificateBytes = 1024 * 1024;
 
 interface ConnectionHandlerOptions {
-  readonly platform: Pick<Platform, 'chooseFile'>;
+  readonly platform: Pick<Platform, 'chooseFile' | 'confirm'>;
   readonly connections: Connections;
   readonly profiles: ConnectionProfiles;
   readonly clients: Pick<Clients, 'for' | 'drop'>;
@@ -57,7 +58,12 @@ export function createConnectionHandlers({
   clock,
 }: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls | keyof AssistantCalls> & {
   /** The service profile that came with a file of connections, recorded like one that is imported by hand. */
-  readonly restoreProfile: (id: string, given: CarriedProfile, note?: string) => Promise<Outcome<null>>;
+  readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
+  /** Stores a profile with a connection, recorded; where there are secrets the person agrees in a dialog of the system first. */
+  readonly useProfile: (
+    connection: Connection,
+    chosen: ChosenProfile,
+  ) => Promise<Outcome<ProfileView | null>>;
   /** Forgets the connection that was removed last, with its secrets: nothing undoes it then. For lock and close. */
   readonly forgetRemoved: () => void;
 } {
@@ -140,12 +146,39 @@ export function createConnectionHandlers({
     return outcome.ok ? done({}) : outcome;
   }
 
+  /** What is shown of it is what is stored; null when the person changed their mind. */
+  async function useProfile(
+    connection: Connection,
+    chosen: ChosenProfile,
+  ): Promise<Outcome<ProfileView | null>> {
+    const { id } = connection;
+    if (connections.hasSecrets(id)) {
+      const agreed = await platform.confirm(questionOf(connection, chosen));
+      if (agreed === null) return done(null);
+    }
+    const note = `${chosen.name.slice(0, 100)}, SHA-256 ${chosen.digest}`;
+    const imported = await change('ImportProfile', id, () => Promise.resolve(profiles.import(id, chosen)), {
+      note,
+    });
+    return imported.ok ? done(profiles.view(id)) : imported;
+  }
+
   return {
     forgetRemoved,
-    restoreProfile: (id, given, note = given.name.slice(0, 200)) =>
-      change('ImportProfile', id, () => profiles.restore(id, given), {
-        note,
-      }),
+    useProfile,
+    restoreProfile: (id, given) =>
+      change(
+        'ImportProfile',
+        id,
+        async () => {
+          // Where a service is and which keys it has is an address: nobody looked at this one by itself.
+          const isSame = isDeepStrictEqual(profiles.carried(id), given);
+          const isDropped = !isSame && connections.hasSecrets(id);
+          const dropped = isDropped ? await connections.dropSecrets(id) : done(null);
+          return dropped.ok ? profiles.restore(id, given) : dropped;
+        },
+        { note: given.name.slice(0, 200) },
+      ),
     'connections.save': (draft) => {
       const { id, ...next } = draft;
       const known = id === null ? null : connections.find(id);
@@ -209,9 +242,9 @@ export function createConnectionHandlers({
       if (!mayImportProfile) return failed('settings.managed', { subject: 'profileImport' });
       const file = await platform.chooseFile('profile');
       if (file === null) return done(null);
-      const note = path.basename(file).slice(0, 200);
-      const imported = await change('ImportProfile', id, () => profiles.import(id, file), { note });
-      return imported.ok ? done(profiles.view(id)) : imported;
+      const chosen = await profiles.readFile(file);
+      if (!chosen.ok) return chosen;
+      return useProfile(connection.value, chosen.value);
     },
     'connections.removeProfile': async ({ id, part }) => {
       const connection = own(id);
@@ -268,6 +301,22 @@ export function createConnectionHandlers({
       const chosen = await choose('StartBuiltIn', id, policy);
       return chosen.ok ? done({ id }) : chosen;
     },
+  };
+}
+
+/** Main asks, with what it read itself: the window could say anything of the file. */
+function questionOf({ name, baseUrl }: Connection, { name: file, digest, pins }: ChosenProfile): Question {
+  return {
+    message: `Use the service profile ${file} for ${name}?`,
+    detail: [
+      `${name} has stored secrets, which are then sent to ${new URL(baseUrl).host} as this profile says.`,
+      `SHA-256 of the file: ${digest}`,
+      ...(pins.length === 0
+        ? []
+        : [`Keys that are accepted of a host: ${pins.slice(0, maxNamed).join('; ')}${more(pins)}`]),
+      'If you do not know where the file comes from, cancel.',
+    ].join('\n\n'),
+    action: 'Use the profile',
   };
 }
 

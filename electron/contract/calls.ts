@@ -203,8 +203,11 @@ export const calls = {
   'connections.forgetExamples': call(z.strictObject({ id }), nothing),
   /** The profile with what was set by hand; stores nothing. */
   'connections.draftProfile': call(z.strictObject({ id, edits: profileEdits }), profileDraft),
-  /** Stores the draft in the place of the connection's profile. Failures: connection.invalid, settings.managed. */
-  'connections.saveProfile': call(z.strictObject({ id, edits: profileEdits }), profileView),
+  /**
+   * Stores the draft in the place of the connection's profile; null when the person did not agree. Failures:
+   * connection.invalid, settings.managed.
+   */
+  'connections.saveProfile': call(z.strictObject({ id, edits: profileEdits }), profileView.nullable()),
   /**
    * Tries all operations of a draft with one value. What went over the wire comes back with secrets obscured and values
    * masked. Failures: connection.invalid, those of making a client; a step says itself what came of it.

@@ -215,6 +215,12 @@ export const serviceProfile = z
     emptyValues: z
       .boolean()
       .describe('Whether an empty text may be the token or value of an element; if not, it has failed'),
+    /** Whether one value may have several tokens: then Translate may give two tokens one and the same. */
+    randomTokens: z
+      .boolean()
+      .describe(
+        'Whether one value may have several tokens: then Translate may give two tokens one and the same',
+      ),
     session: z.strictObject({
       /** A session older than this is not used again, however long the service would accept it (spec §3). */
       maxAgeSeconds: z

@@ -65,7 +65,11 @@ async function copyDurably(path: string, as: string): Promise<void> {
   await copyFile(path, as, constants.COPYFILE_EXCL);
   try {
     const handle = await open(as, 'r+');
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     await rm(as, { force: true });
     throw error;

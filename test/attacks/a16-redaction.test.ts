@@ -57,11 +57,13 @@ test.each(['D-2026-000123', 'CB 12345678', 'Refund of 1,250.00 on 2026-01-02', '
 );
 
 test('a long run of digits is read in linear time', () => {
-  const started = performance.now();
+  // The processor's time of this thread: a busy machine takes nothing from the proof.
+  const began = process.threadCpuUsage();
   maskNumbers('1'.repeat(100_000));
   maskNumbers('1 '.repeat(50_000));
   maskNumbers('a@'.repeat(50_000));
-  expect(performance.now() - started).toBeLessThan(1_000);
+  const { user, system } = process.threadCpuUsage(began);
+  expect((user + system) / 1000).toBeLessThan(1_000);
 });
 
 test('a card across the cut of a long text is masked', async () => {

@@ -29,7 +29,12 @@ try {
   const builtIn =
     baseUrl === undefined ? await startBuiltInTarget(randomBytes(32), defaultSeed as Seed) : null;
   const options = builtIn?.options ?? readTarget(baseUrl ?? '', values);
-  const results = await run(options).finally(() => builtIn?.stop());
+  let results: Awaited<ReturnType<typeof run>>;
+  try {
+    results = await run(options);
+  } finally {
+    await builtIn?.stop();
+  }
   console.log(formatText(results));
   if (values.json !== undefined) writeFileSync(values.json, formatJson(results, options.baseUrl));
   process.exitCode = results.some(({ outcome }) => outcome === 'fail') ? 1 : 0;

@@ -294,6 +294,31 @@ test.each([
   },
 );
 
+test.each([
+  [['--help'], 0, 'Usage: tokendesk [SWITCH…] [FILE]'],
+  // The help wins, whatever else is given.
+  [['-v', '-h'], 0, '--check-policy[=FILE]'],
+  [['--version'], 0, pkg.version],
+  [['--check-policy=GOOD'], 0, 'nothing is wrong'],
+  [['--check-policy', 'BAD'], 2, 'can’t be used:'],
+  [['--check-policy=NONE'], 2, 'can’t be used:'],
+  [['--check-policy'], 0, 'No settings of an administrator: nothing is wrong.'],
+] as const)('%j prints and ends with %i, with no browser and no home', async (given, code, said) => {
+  const { home, env } = emptyAppData();
+  const browser = watchedBrowser();
+  const policies = tempFolder();
+  const [good, bad] = [path.join(policies, 'good.json'), path.join(policies, 'bad.json')];
+  fs.writeFileSync(good, JSON.stringify({ revealSeconds: 10 }));
+  fs.writeFileSync(bad, JSON.stringify({ revealSecond: 10 }));
+  const args = given.map((argument) =>
+    argument.replace('GOOD', good).replace('BAD', bad).replace('NONE', path.join(policies, 'none.json')),
+  );
+  const ended = await runApp(args, { env: { ...env, TOKENDESK_CHROMIUM: browser } });
+  expect(ended.stdout).toContain(said);
+  expect([ended.code, ended.stderr, ended.left]).toEqual([code, '', []]);
+  expect([fs.existsSync(home), fs.existsSync(`${browser}.started`)]).toEqual([false, false]);
+});
+
 test('--verify-audit asks the keychain for the key of this folder, by its identity', async () => {
   const { home, env } = usedHome();
   const id = 'ab'.repeat(16);
@@ -499,5 +524,13 @@ describe.skipIf(process.platform !== 'linux')('packaged', () => {
       stderr: `Tokendesk does not start with --${name}. tokendesk --help lists what it starts with.\n`,
     });
     expect([fs.existsSync(home), fs.existsSync(`${browser}.started`)]).toEqual([false, false]);
+  });
+
+  test('of a mistyped switch the nearest is named', async () => {
+    const { home, env } = emptyAppData();
+    const ended = await runUntilExit(program, ['--self-chek'], { env });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('Did you mean --self-check?');
+    expect(fs.existsSync(home)).toBe(false);
   });
 });

@@ -19,7 +19,7 @@ function values(xml: string, element: string, attribute: string): string[] {
   });
   parser.on('opentag', (tag) => {
     inside = tag.name === element;
-    const value = tag.attributes[attribute] as unknown as string | undefined;
+    const value = tag.attributes[attribute];
     if (inside && value !== undefined) found.push(value);
   });
   parser.on('text', (text) => {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Audit } from '../../audit/audit.ts';
 import type { Handlers } from '../../contract/calls.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Connection } from '../../contract/models/connection.ts';
+import type { Connection, ProfileView } from '../../contract/models/connection.ts';
 import type { ProfileEdits } from '../../contract/models/profile-draft.ts';
 import { restoreText } from '../../contract/obscured.ts';
 import type { Parser } from '../../parsing/parser.ts';
@@ -13,7 +13,7 @@ import { maxProfileBytes, type ServiceProfile } from '../../service/profile.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { readChosenFile } from '../../storage/read-small-file.ts';
-import type { ConnectionProfiles } from '../profiles.ts';
+import type { ChosenProfile, ConnectionProfiles } from '../profiles.ts';
 import type { Connections } from '../store.ts';
 import { contentOf, makeDraft, viewDraft, type Draft } from './draft.ts';
 import { createWire, tryProfile, type Wire } from './try-profile.ts';
@@ -21,7 +21,7 @@ import { createWire, tryProfile, type Wire } from './try-profile.ts';
 interface AssistantOptions {
   readonly platform: Pick<Platform, 'chooseFile' | 'chooseTarget'>;
   readonly connections: Pick<Connections, 'find'>;
-  readonly profiles: Pick<ConnectionProfiles, 'read' | 'check' | 'view'>;
+  readonly profiles: Pick<ConnectionProfiles, 'read' | 'check' | 'choose'>;
   readonly parser: Pick<Parser, 'readExamples'>;
   readonly audit: Pick<Audit, 'record'>;
   /** Whether the administrator leaves profiles to the person. */
@@ -32,11 +32,8 @@ interface AssistantOptions {
     profile: ServiceProfile,
     wire: Wire,
   ) => Promise<Outcome<ServiceClient>>;
-  /** Stores a profile's file with a connection, recorded with this note. */
-  readonly store: (
-    id: string,
-    made: { readonly name: string; readonly content: Record<string, unknown>; readonly note: string },
-  ) => Promise<Outcome<null>>;
+  /** As a file that is imported: where there are secrets the person agrees in a dialog of the system first. */
+  readonly store: (connection: Connection, chosen: ChosenProfile) => Promise<Outcome<ProfileView | null>>;
 }
 
 export type AssistantCalls = Pick<
@@ -53,12 +50,6 @@ export type AssistantCalls = Pick<
 
 /** How a profile that was made here is called in the window. */
 const ownName = 'Made here';
-
-/** For the audit log: a person who did not choose a file chose these. */
-const pathsOf = ({ operations }: ServiceProfile): string =>
-  Object.entries(operations)
-    .map(([name, { path: place }]) => `${name} ${place}`)
-    .join(', ');
 
 /**
  * A profile that is made of examples. They may hold keys and values: they stay in this process and in memory, and are
@@ -149,15 +140,12 @@ export function createAssistant(
     async 'connections.saveProfile'({ id, edits }) {
       const made = await checked(id, edits);
       if (!made.ok) return made;
-      const { content, profile } = made.value;
-      const stored = await options.store(id, {
-        name: ownName,
-        content,
-        note: `${ownName}: ${pathsOf(profile)}`,
-      });
-      if (!stored.ok) return stored;
-      held.delete(id);
-      return done(profiles.view(id));
+      const { connection, content } = made.value;
+      const chosen = await profiles.choose(ownName, JSON.stringify(content, null, 2));
+      if (!chosen.ok) return chosen;
+      const stored = await options.store(connection, chosen.value);
+      if (stored.ok && stored.value !== null) held.delete(id);
+      return stored;
     },
     async 'connections.tryProfile'({ id, edits, policy, definition, value }) {
       const made = await checked(id, edits);

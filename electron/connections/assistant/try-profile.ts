@@ -173,12 +173,9 @@ function describe(
   const isWrong = outcome.ok && outcome.value !== null && gives === 'cleartext' && outcome.value !== value;
   const body =
     sent === null || sent.body === null ? '' : shownJson(sent.body, requestMask(profile, operation, seen));
+  const isRefused = (reply?.status ?? 0) >= 400;
   const answerMask = (text: string): string =>
-    gives === 'session'
-      ? dots
-      : gives === 'cleartext' && (reply?.status ?? 0) < 400 && text !== 'r1' && !seen.tokens.has(text)
-        ? mask(seen.kind, text)
-        : shownText(text, seen);
+    gives === 'session' ? dots : isRefused || text === 'r1' ? shownText(text, seen) : shownAnswer(text, seen);
   return {
     operation,
     verdict: outcome.ok
@@ -199,10 +196,7 @@ function describe(
       outcome.ok && gives === 'session'
         ? dots
         : outcome.ok && outcome.value !== null
-          ? (gives === 'cleartext' ? mask(seen.kind, outcome.value) : shownText(outcome.value, seen)).slice(
-              0,
-              300,
-            )
+          ? shownAnswer(outcome.value, seen).slice(0, 300)
           : null,
     failure: outcome.ok ? null : outcome.failure,
   };
@@ -233,6 +227,13 @@ function verdictOf({ code }: Failure, status: number | null): TrialVerdict {
 }
 
 const dots = '••••••••';
+
+/**
+ * Whatever operation it came of: its path is the draft's, so it may be a value in clear under another name. A mask of the
+ * service's is told by its dots.
+ */
+const shownAnswer = (text: string, seen: Seen): string =>
+  /[*•#]/.test(text) ? shownText(text, seen) : mask(seen.kind, text);
 
 function shownText(text: string, { value, kind }: Seen): string {
   const bare = (one: string): string => one.replaceAll(/[\s-]/g, '').toLowerCase();

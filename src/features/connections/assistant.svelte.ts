@@ -97,7 +97,7 @@ export class ProfileAssistant {
   async save(): Promise<boolean> {
     const outcome = await this.#api.call('connections.saveProfile', { id: this.id, edits: this.edits });
     this.#take(outcome);
-    if (!outcome.ok) return false;
+    if (!outcome.ok || outcome.value === null) return false;
     this.#fields = new Map();
     this.#examples = new Map();
     await this.#app.load();

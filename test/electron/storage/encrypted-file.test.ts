@@ -28,7 +28,11 @@ async function write(file: string, ...pieces: Buffer[]): Promise<string> {
 async function read(file: string, offset: number, count: number): Promise<Buffer | null | 'not opened'> {
   const opened = await openEncryptedFile(file, cipher);
   if (opened === null) return 'not opened';
-  return opened.read(offset, count).finally(() => opened.close());
+  try {
+    return await opened.read(offset, count);
+  } finally {
+    await opened.close();
+  }
 }
 
 describe('an encrypted file', () => {

@@ -121,7 +121,7 @@ describe('a connection', () => {
     expect(fake.seen.some((call) => call.name === 'connections.storeSecret')).toBe(false);
     await controller.save();
     const stored = fake.seen.find((call) => call.name === 'connections.storeSecret');
-    const { secret, value } = stored?.input as CallInput<'connections.storeSecret'>;
+    const { secret, value } = (stored as { input: CallInput<'connections.storeSecret'> }).input;
     expect(secret).toEqual(name);
     expect(restoreText(value)).toBe('hunter2-canary');
     expect(controller.secret(name).length).toBe(0);
