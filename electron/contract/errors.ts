@@ -88,6 +88,7 @@ export const failureCodes = [
   'file.unreadable',
   'file.empty',
   'file.too-many-columns',
+  'file.delimiter', // subject: the encoding
   'file.exists',
   'file.unwritable',
   'file.disk-full',
@@ -96,6 +97,7 @@ export const failureCodes = [
   'file.paste-empty',
   'file.not-a-table', // another kind of file, which `subject` names
   'file.workbook-damaged', // not what a workbook is: torn, or made to harm
+  'file.workbook-sparse', // few cells, far apart: nearly all of the table would be empty
   'file.workbook-too-large', // unpacks to more than a workbook could hold
   'file.workbook-slow', // took longer to read than any workbook does
   'file.workbook-cell', // for an export: a value longer than a workbook's cell can be

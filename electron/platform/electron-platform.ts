@@ -37,6 +37,15 @@ export interface ElectronPlatformOptions {
 
 const allFiles = { name: 'All files', extensions: ['*'] };
 const tableExtensions = ['csv', 'tsv', 'txt', 'xlsx', 'xlsm'];
+/**
+ * Files that are exchanged, besides: what they hold is found out when they are opened, and said. Nothing of which programs
+ * keep settings, keys or logs in.
+ */
+const exchangedExtensions = [
+  ...['tab', 'psv', 'dat', 'asc', 'prn', 'out', 'lst', 'ach', 'sta', 'mt940', 'edi', 'dbf'],
+  ...['xls', 'xlsb', 'xltx', 'xltm', 'ods', 'pdf', 'parquet'],
+  ...['gz', 'zip', '7z', 'bz2', 'xz', 'zst', 'tar', 'rar', 'age', 'pgp', 'gpg'],
+];
 const tableFilters = [{ name: 'Tables', extensions: tableExtensions }, allFiles];
 /** What is saved, by its extension: on macOS and Windows the filter decides which one a typed name gets. */
 const savedKinds: Readonly<Record<string, string>> = {
@@ -337,7 +346,7 @@ const windowsDevice = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(
 /**
  * Whether a path may be that of a dropped file. The preload makes it from a File, but a compromised window could send
  * one of its own: not a host's (opening `\\\\host` sends the person's hash), a device's, a hidden file's or folder's, or
- * one of another kind than a table. Whoever needs another one chooses it in the dialog.
+ * one named otherwise than what people exchange. Whoever needs another one chooses it in the dialog.
  */
 export function isDroppable(reference: string, os: NodeJS.Platform): boolean {
   const isWindows = os === 'win32';
@@ -349,7 +358,8 @@ export function isDroppable(reference: string, os: NodeJS.Platform): boolean {
   // Behind a colon is another stream of the file, with a name of its own.
   if (isWindows && names.some((name) => name.includes(':') || windowsDevice.test(name))) return false;
   if (!isWindows && ['dev', 'proc', 'sys'].includes(names[0] ?? '')) return false;
-  return tableExtensions.includes(paths.extname(reference).slice(1).toLowerCase());
+  const extension = paths.extname(reference).slice(1).toLowerCase();
+  return [...tableExtensions, ...exchangedExtensions].includes(extension);
 }
 
 const rawFormat = (format: string): string => `electron application/osclipboard;format="${format}"`;

@@ -308,7 +308,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     get batchSize() {
       return batchSize;
     },
-    rules: { valueLength: profile.limits.valueLength, expressions: profile.expressions },
+    rules: {
+      valueLength: profile.limits.valueLength,
+      expressions: profile.expressions,
+      randomTokens: profile.randomTokens,
+    },
     status(policy) {
       const session = sessions.current(policy);
       const pausedFor = Math.max(pacer.pausedFor, transfers.pausedFor);

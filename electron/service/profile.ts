@@ -165,6 +165,8 @@ const serviceProfile = z
     bareLists: z.boolean(),
     /** Whether an empty string may be the token or value of an element; else the element has failed. */
     emptyValues: z.boolean(),
+    /** Whether one value may have several tokens: then Translate may give two tokens one and the same. */
+    randomTokens: z.boolean(),
     session: z.strictObject({
       /** A session older than this is not used again, however long the service would accept it (spec §3). */
       maxAgeSeconds: z.int().min(1).max(86_400),

@@ -212,8 +212,12 @@ export interface ServiceClient {
   openSession(policy: string): Promise<Outcome<{ requestId: string }>>;
   /** Elements a batch request may hold now; shrinks when the service answers 413. */
   readonly batchSize: number;
-  /** Of the profile: characters a value may have, and who checks an expression. */
-  readonly rules: { readonly valueLength: number; readonly expressions: ServiceProfile['expressions'] };
+  /** Of the profile: characters a value may have, who checks an expression, and whether one value may have several tokens. */
+  readonly rules: {
+    readonly valueLength: number;
+    readonly expressions: ServiceProfile['expressions'];
+    readonly randomTokens: boolean;
+  };
   status(policy: string): ServiceStatus;
   /** Called when a status may have changed, at most a few times a second. Returns the function that stops it. */
   onStatus(listener: () => void): () => void;

@@ -55,10 +55,12 @@ function mayBeginCell(field: string, index: number): boolean {
   return true;
 }
 
+/** A character for the brackets of a regular expression. */
+export const inClass = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 export function createRowWriter({ delimiter, newline, spreadsheet }: Dialect): RowWriter {
-  const special = new RegExp(
-    `["\\r\\n${delimiter === '\t' ? '\\t' : delimiter === '|' ? '\\|' : delimiter}]`,
-  );
+  const special = new RegExp(`["\\r\\n${inClass(delimiter)}]`);
   let escaped = 0;
   return {
     line(fields) {

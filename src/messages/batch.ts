@@ -26,7 +26,7 @@ export const batchMessages = {
   'file.unknown': () => message('This file is no longer open.', 'Drop it again.', 'now'),
   'file.refused': () =>
     message(
-      'A file that is dropped must be a .csv, .tsv, .txt, .xlsx or .xlsm on this computer, and not hidden.',
+      'A file that is dropped must be on this computer, not hidden, and named as a table is: .csv, .tsv, .txt, .dat or .xlsx, for example.',
       'Open any other file with “Choose a file”.',
     ),
   'file.gone': (f) => message(`${file(f)} is no longer there.`, 'Put it back or choose another file.'),
@@ -39,6 +39,11 @@ export const batchMessages = {
     message(`${file(f)} can’t be read.`, 'Check that you have permission to open it.'),
   'file.empty': (f) => message(`${file(f)} is empty.`, 'Choose another file.'),
   'file.too-many-columns': () => message('This file has too many columns.', 'Check the delimiter.'),
+  'file.delimiter': (f) =>
+    message(
+      `In ${f.subject ?? 'this encoding'} that character is more than one byte or another one, so columns can’t be told apart by it.`,
+      'Check the encoding, or choose another delimiter.',
+    ),
   'file.exists': (f) => message(`${file(f)} is already there and was left as it is.`, 'Choose another name.'),
   'file.unwritable': (f) =>
     message(`${file(f)} can’t be written.`, 'Close it elsewhere or choose another folder.', 'now'),
@@ -65,6 +70,11 @@ export const batchMessages = {
     message(
       `${file(f)} is damaged, or not the workbook it seems to be.`,
       'Open it in a spreadsheet program and save it again, as .xlsx or CSV UTF-8.',
+    ),
+  'file.workbook-sparse': (f) =>
+    message(
+      `The sheet in ${file(f)} has few cells, far apart: as a table it would be nearly all empty cells, so it was not read.`,
+      'Delete the cells that stand far from the others, or copy the table to a sheet of its own, and drop that.',
     ),
   'file.workbook-too-large': (f) =>
     message(
@@ -183,7 +193,7 @@ export const batchMessages = {
     message('The batch changed after the list was read.', 'Add the corrected rows again.', 'now'),
   'export.encoding': () =>
     message(
-      'The chosen encoding has not all characters of the header.',
+      'The chosen encoding has not all characters of the header, or of lines above or below the table.',
       'Choose UTF-8, which has every character.',
       'now',
     ),
@@ -194,8 +204,8 @@ export const batchMessages = {
         ? 'some cells'
         : `${cells} ${cells === '1' ? 'cell' : 'cells'} in ${rows} ${rows === '1' ? 'row' : 'rows'}`;
     return message(
-      `The chosen encoding has not all characters of ${where}, so nothing was written.`,
-      'Choose UTF-8, which has every character, or leave these cells out.',
+      `The chosen form can’t hold ${where}, so nothing was written: the encoding lacks a character, or a delimiter or line end stands where quotes are text.`,
+      'Choose another form in UTF-8, which holds every cell, or leave these cells out.',
       'now',
     );
   },

@@ -27,11 +27,41 @@ describe('a preview', () => {
     ['no header, so no names', [], { header: false }],
     ['another delimiter, so one column', [], { delimiter: ';' }],
     ['another delimiter and no header', null, { delimiter: '|', header: false }],
+    ['the header elsewhere', [], { header: true, headerRow: 4 }],
+    ['the first row elsewhere', [], { header: false, firstRow: 4 }],
+    ['most rows below the table', [], { header: true, rowsBelow: 3 }],
   ];
   it.each(choices)('shows nothing that main would hide: %s', async (_, masked, reading) => {
     const text = await shown(masked, reading);
     for (const value of [...cards, ...ssns]) expect(text).not.toContain(value);
   });
+
+  it.each(['1', '4', '8', '-', ' ', 'n', '.', '_'])(
+    'shows no parts of what main would hide, divided at %j',
+    async (delimiter) => {
+      const cells: string[] = [];
+      for (const reading of [
+        { delimiter },
+        { delimiter, header: false },
+        { delimiter, header: true, headerRow: 2 },
+      ]) {
+        const { rows, above, last, below, columns } = valueOf(
+          await app.batch['batch.preview']({ sourceId, reading, masked: [] }),
+        );
+        cells.push(...[rows, above, last, below].flat(2), ...columns.map(({ name }) => name));
+      }
+      // Four digits in a row are as many as a mask shows.
+      const digits = new Set(cells.flatMap((cell) => cell.match(/\d{2,}/g) ?? []));
+      expect(
+        [...digits].filter(
+          (run) => run.length > 4 && [...cards, ...ssns].some((value) => value.includes(run)),
+        ),
+      ).toEqual([]);
+      expect(
+        cells.filter((cell) => /\d/.test(cell) && !cell.includes('•') && !/^Column \d+$/.test(cell)),
+      ).toEqual([]);
+    },
+  );
 
   it('hides more where the window asks for it', async () => {
     const preview = valueOf(await app.batch['batch.preview']({ sourceId, reading: {}, masked: [0] }));

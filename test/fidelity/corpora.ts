@@ -3,18 +3,19 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { codecOf } from '../../electron/batch/reading/encodings.ts';
-import { encoding, type Delimiter, type Encoding } from '../../electron/contract/models/batch.ts';
+import {
+  encoding,
+  type Delimiter,
+  type Encoding,
+  type Reading,
+} from '../../electron/contract/models/batch.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 /** One file, and how it is read where that is not left to detection. */
 export interface Case {
   readonly name: string;
   readonly bytes: Buffer;
-  readonly reading?: {
-    readonly encoding?: Encoding;
-    readonly delimiter?: Delimiter;
-    readonly header?: boolean;
-  };
+  readonly reading?: Partial<Reading>;
 }
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|'];

@@ -1,42 +1,111 @@
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { openApp } from '../support/batch-app.ts';
-import { naughtyStrings, random, spectrum, writtenByHand } from './corpora.ts';
+import { naughtyStrings, random, spectrum, writtenByHand, type Case } from './corpora.ts';
+import { runCorrectedLists } from './corrected-lists.ts';
+import { checkGuesses, customerFiles } from './customer-files.ts';
 import { falseAlarms, orders } from './false-alarms.ts';
-import { runCases } from './run-cases.ts';
+import { runCases, type FidelityReport } from './run-cases.ts';
+import { openSecondOpinion } from './second-opinion.ts';
 
 /**
  * `npm run fidelity`: files of every kind through a batch that changes no value, and their exports compared byte for
- * byte. A number of random files may be given, and a seed.
+ * byte. With a folder, all files in it instead. Else a number of random files may be given, and a seed. Writes
+ * `out/fidelity.md`.
  */
-const [count = '1000', seed = '20261122'] = process.argv.slice(2);
-const corpora = {
-  'csv-spectrum': spectrum(),
-  'big list of naughty strings': naughtyStrings(),
-  'written by hand': writtenByHand(),
-  random: random(Number(count), Number(seed)),
-};
-const app = await openApp();
-let differing = 0;
-try {
-  for (const [name, cases] of Object.entries(corpora)) {
-    const report = await runCases(app, cases);
-    differing += report.differing.length;
-    const refused = Object.entries(report.refused).map(([code, times]) => `, ${times} ${code}`);
-    process.stdout.write(
-      `${name}: ${report.cases} cases, ${report.identical} identical, ${report.differing.length} differing${refused.join('')}\n`,
-    );
-    for (const one of report.differing.slice(0, 20)) process.stdout.write(`  ${one.name}\n    ${one.why}\n`);
+const [first = '1000', seed = '20261122'] = process.argv.slice(2);
+const maxBytes = 200 * 1024 * 1024;
+
+async function filesIn(folder: string): Promise<Case[]> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const cases: Case[] = [];
+  for (const entry of found.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    if ((await stat(path)).size <= maxBytes)
+      cases.push({ name: relative(folder, path), bytes: await readFile(path) });
+    else process.stdout.write(`${path} is larger than ${maxBytes} bytes: left out\n`);
   }
+  return cases;
+}
+
+const isFolder = !/^\d+$/.test(first);
+const customers = customerFiles(3, Number(seed));
+const corpora: Readonly<Record<string, readonly Case[]>> = isFolder
+  ? { [first]: await filesIn(first) }
+  : {
+      'csv-spectrum': spectrum(),
+      'big list of naughty strings': naughtyStrings(),
+      'written by hand': writtenByHand(),
+      'files as customers have them': customers,
+      random: random(Number(first), Number(seed)),
+    };
+
+interface Line extends Omit<FidelityReport, 'refused'> {
+  readonly name: string;
+  readonly refused?: FidelityReport['refused'];
+}
+const lines: Line[] = [];
+function report(line: Line): void {
+  lines.push(line);
+  const refused = Object.entries(line.refused ?? {}).map(([code, times]) => `, ${times} ${code}`);
+  process.stdout.write(
+    `${line.name}: ${line.cases} cases, ${line.identical} identical, ${line.differing.length} differing${refused.join('')}\n`,
+  );
+  for (const one of line.differing.slice(0, 20)) process.stdout.write(`  ${one.name}\n    ${one.why}\n`);
+}
+
+const app = await openApp();
+const secondOpinion = openSecondOpinion();
+try {
+  for (const [name, cases] of Object.entries(corpora))
+    report({ name, ...(await runCases(app, cases, secondOpinion)) });
+  process.stdout.write(`${secondOpinion.count} of them read by ${secondOpinion.name} too\n`);
 } finally {
+  secondOpinion.close();
   await app.close();
 }
-process.stdout.write(`${differing} differing\n`);
-for (const [name, cases] of Object.entries(corpora)) {
-  const { files, found } = falseAlarms(cases);
-  process.stdout.write(`card numbers found in ${name}: ${found}, in ${files} files\n`);
+if (!isFolder) {
+  const lists = await openApp();
+  try {
+    report({ name: 'corrected lists', ...(await runCorrectedLists(lists)) });
+  } finally {
+    await lists.close();
+  }
+  const guesses = await checkGuesses(customers);
+  process.stdout.write(
+    `guesses: ${guesses.right} right, ${guesses.asked} wrong and asked about, ${guesses.silent.length} wrong without a word\n`,
+  );
+  lines.push({
+    name: 'how a file is read: wrong without a word',
+    cases: customers.length,
+    identical: guesses.right,
+    differing: guesses.silent.map((name) => ({ name, why: 'read wrongly, and nothing was asked' })),
+  });
 }
-const million = 1_000_000;
-const { found } = falseAlarms([orders(million, Number(seed))]);
-process.stdout.write(
-  `card numbers found among ${million} order numbers of 13 to 16 digits: ${found} (${((found / million) * 100).toFixed(2)} %)\n`,
+const differing = lines.reduce((sum, line) => sum + line.differing.length, 0);
+process.stdout.write(`${differing} differing\n`);
+await mkdir('out', { recursive: true });
+await writeFile(
+  'out/fidelity.md',
+  [
+    '| Files | Cases | Identical | Refused, each in a sentence | Different |',
+    '| --- | ---: | ---: | --- | ---: |',
+    ...lines.map(({ name, cases, identical, refused = {}, differing: others }) => {
+      const said = Object.entries(refused).map(([code, times]) => `${times} ${code}`);
+      return `| ${name} | ${cases} | ${identical} | ${said.join(', ')} | ${others.length} |`;
+    }),
+    '',
+  ].join('\n'),
 );
+if (!isFolder) {
+  for (const [name, cases] of Object.entries(corpora)) {
+    const { files, found } = falseAlarms(cases);
+    process.stdout.write(`card numbers found in ${name}: ${found}, in ${files} files\n`);
+  }
+  const million = 1_000_000;
+  const { found } = falseAlarms([orders(million, Number(seed))]);
+  process.stdout.write(
+    `card numbers found among ${million} order numbers of 13 to 16 digits: ${found} (${((found / million) * 100).toFixed(2)} %)\n`,
+  );
+}
 process.exitCode = differing === 0 ? 0 : 1;

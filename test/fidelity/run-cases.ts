@@ -8,8 +8,11 @@ import type { Table } from '../../electron/batch/reading/table.ts';
 import { done } from '../../electron/contract/errors.ts';
 import type { Plan } from '../../electron/contract/models/batch.ts';
 import type { ByteSource } from '../../electron/storage/byte-source.ts';
-import { detokenize, plainExport, planOf, type TestApp } from '../support/batch-app.ts';
+import { readingOf } from '../../electron/batch/reading/layout.ts';
+import { headerIndex, rowsAbove } from '../../electron/contract/table-place.ts';
+import { detokenize, plainExport, type TestApp } from '../support/batch-app.ts';
 import type { Case } from './corpora.ts';
+import type { SecondOpinion } from './second-opinion.ts';
 
 export interface FidelityReport {
   readonly cases: number;
@@ -26,9 +29,13 @@ const mark = 'x';
  * Each file through the whole of a batch: detected, run against a service that answers every value with itself, and
  * exported in the source's dialect. Every byte must be the source's; where rows failed, the export has one cell more in
  * each row, the error, and without it every byte must be the source's. Where none failed, a second run changes every
- * value it sends: then every byte outside the mapped cells must be the source's.
+ * value it sends: then every byte outside the mapped cells must be the source's, and another reader finds the same.
  */
-export async function runCases(app: TestApp, cases: Iterable<Case>): Promise<FidelityReport> {
+export async function runCases(
+  app: TestApp,
+  cases: Iterable<Case>,
+  secondOpinion: SecondOpinion | null = null,
+): Promise<FidelityReport> {
   let count = 0;
   let identical = 0;
   const refused: Record<string, number> = {};
@@ -36,7 +43,7 @@ export async function runCases(app: TestApp, cases: Iterable<Case>): Promise<Fid
   await mkdir(app.folder, { recursive: true });
   for (const one of cases) {
     count += 1;
-    const outcome = await runCase(app, one);
+    const outcome = await runCase(app, one, secondOpinion);
     if (outcome === 'identical') identical += 1;
     else if (outcome.startsWith('file.')) refused[outcome] = (refused[outcome] ?? 0) + 1;
     else differing.push({ name: one.name, why: outcome });
@@ -44,19 +51,20 @@ export async function runCases(app: TestApp, cases: Iterable<Case>): Promise<Fid
   return { cases: count, identical, refused, differing };
 }
 
-async function runCase(app: TestApp, { bytes, reading = {} }: Case): Promise<string> {
+async function runCase(
+  app: TestApp,
+  { bytes, reading = {} }: Case,
+  secondOpinion: SecondOpinion | null,
+): Promise<string> {
   const path = join(app.folder, 'case.csv');
   await writeFile(path, bytes);
   if (bytes.length === 0) return 'file.empty';
   const sourceId = await app.open(path).catch((error: unknown) => String(error));
   const format = await detectFormat(fromMemory(bytes), reading);
   if (!format.ok) return format.failure.code;
-  const { encoding, delimiter, header, width } = format.value;
-  const mapped = [...new Set([0, width - 1])];
-  const plan = planOf(
-    mapped.map((column) => detokenize(column, { definition: 'text' })),
-    { encoding, delimiter, header },
-  );
+  const mapped = [...new Set([0, format.value.width - 1])];
+  const columns = mapped.map((column) => detokenize(column, { definition: 'text' }));
+  const plan: Plan = { reading: readingOf(format.value), columns };
   const same = await runJob(app, { sourceId, plan, answer: (value) => value });
   if (typeof same === 'string') return same;
   const expected = same.failed === 0 ? bytes : await withErrors(bytes, same.written, format.value);
@@ -64,7 +72,17 @@ async function runCase(app: TestApp, { bytes, reading = {} }: Case): Promise<str
   if (same.failed > 0) return 'identical';
   const marked = await runJob(app, { sourceId, plan, answer: (value) => mark + value });
   if (typeof marked === 'string') return marked;
-  return (await findChange(bytes, marked.written, { format: format.value, mapped })) ?? 'identical';
+  const change = await findChange(bytes, marked.written, { format: format.value, mapped });
+  if (change !== null) return change;
+  const otherwise = await secondOpinion?.compare(bytes, marked.written, {
+    rows: (await tablesOf(bytes, format.value)).map(({ table, index }) =>
+      table.fields(index).map(openCleartext),
+    ),
+    format: format.value,
+    mapped,
+    mark,
+  });
+  return otherwise ?? 'identical';
 }
 
 interface JobOptions {
@@ -111,10 +129,10 @@ async function findChange(
   for (const [row, { table, index }] of source.entries()) {
     const other = exported[row];
     if (other?.table.width(other.index) !== table.width(index)) return `the width of row ${row + 1}`;
-    const isHeader = format.header && row === 0;
+    const isOutside = isOutsideOf(format, row, source.length);
     for (let column = 0; column < table.width(index); column++) {
       const value = openCleartext(table.value(index, column));
-      const isSent = mapped.includes(column) && !isHeader && value.trim() !== '';
+      const isSent = mapped.includes(column) && !isOutside && value.trim() !== '';
       const isSame = isSent
         ? openCleartext(other.table.value(other.index, column)) === mark + value &&
           (!table.isQuoted(index, column) || other.table.isQuoted(other.index, column))
@@ -134,6 +152,10 @@ interface RowOf {
 const rawField = ({ table, index }: RowOf, column: number): string =>
   table.slice(table.fieldStart(index, column), table.fieldEnd(index, column));
 
+/** Above the first row of data, the header too, or below the last one. */
+const isOutsideOf = (format: Format, row: number, rows: number): boolean =>
+  row < rowsAbove(format) || row >= rows - (format.rowsBelow ?? 0);
+
 const lineEnd = ({ table, index }: RowOf): string =>
   table.slice(table.fieldEnd(index, table.width(index) - 1), table.rowEnd(index));
 
@@ -148,7 +170,8 @@ async function withErrors(bytes: Buffer, written: Buffer, format: Format): Promi
     const filled = table.width(index);
     const after = table.fieldEnd(index, Math.min(width, filled) - 1);
     text += table.slice(table.rowStart(index), after);
-    const hasError = !(width > 1 && table.isEmptyLine(index));
+    const isKept = isOutsideOf(format, row, source.length) && row !== headerIndex(format);
+    const hasError = !isKept && !(width > 1 && table.isEmptyLine(index));
     if (hasError) {
       const error = exported[row];
       const cell =
@@ -171,7 +194,7 @@ async function withErrors(bytes: Buffer, written: Buffer, format: Format): Promi
 /** All rows, the header's too. */
 async function tablesOf(bytes: Buffer, format: Format): Promise<RowOf[]> {
   const rows: RowOf[] = [];
-  const plain = { ...format, header: false };
+  const plain = { ...format, header: false, headerRow: undefined, firstRow: undefined, endsAt: undefined };
   for await (const chunk of readRows(fromMemory(bytes), plain, beginning(format))) {
     if (!chunk.ok) throw new Error(chunk.failure.code);
     const { table } = chunk.value;
@@ -180,7 +203,7 @@ async function tablesOf(bytes: Buffer, format: Format): Promise<RowOf[]> {
   return rows;
 }
 
-const fromMemory = (bytes: Buffer): ByteSource => ({
+export const fromMemory = (bytes: Buffer): ByteSource => ({
   identity: { size: bytes.length, modifiedMs: 0 },
   read: (offset, length) => Promise.resolve(done(bytes.subarray(offset, offset + length))),
   check: () => Promise.resolve(done(null)),

@@ -107,7 +107,7 @@ export function fakeService(batchSize = 100): FakeService {
       onStatus: (listener) => (fake.onStatus.add(listener), () => fake.onStatus.delete(listener)),
       close: () => Promise.resolve(),
       batchSize,
-      rules: { valueLength: 8_192, expressions: 'RE2' },
+      rules: { valueLength: 8_192, expressions: 'RE2', randomTokens: false },
       dropSessions: none,
       announce: () => ({ sent: false, drop: () => undefined }),
       async batch(call, elements, context) {

@@ -197,8 +197,8 @@ async function findEncoding(
     let cells = 0;
     for await (const chunk of readRows(bytes, reading, beginning(reading))) {
       if (!chunk.ok) return chunk;
-      const { header, flaws } = chunk.value;
-      const names = header?.fields(0).map(openCleartext) ?? [];
+      const { above, flaws } = chunk.value;
+      const names = above?.fields(0).map(openCleartext) ?? [];
       same += columnNames(format).filter((name, at) => names[at + errorColumns.length] === name).length;
       const rows = rowsOf(chunk.value) ?? [];
       const counted = await countSame(rows, encoding);

@@ -10,7 +10,7 @@ import type { AtomicFile } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
 import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
-import { readHeader, type Format } from '../reading/read-rows.ts';
+import { readAbove, readBelow, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../../parsing/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobSpec } from '../storing/job-files.ts';
@@ -315,7 +315,7 @@ interface WriteRowsOptions extends OpenJob {
 /**
  * Joins source and results in the order of the source, in constant memory.
  * Failures: file.changed, file.gone, file.unreadable, job.damaged, file.disk-full, file.unwritable,
- * file.workbook-cell, file.workbook-full; export.encoding for a header that the encoding can't hold, export.cells-lost
+ * file.workbook-cell, file.workbook-full; export.encoding for a header, or lines above and below the table, that the encoding can't hold, export.cells-lost
  * for other cells, unless a person wants the file without them.
  */
 async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
@@ -329,9 +329,9 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   const rows = createOutputRows({ format, work, choice, withError, output, leaks });
   const mark = await readMark(options);
   if (!mark.ok) return mark;
-  const header = format.header ? await readHeader(source, format) : done(null);
-  if (!header.ok) return header;
-  rows.writeHeader(header.value);
+  const above = await readAbove(source, format);
+  if (!above.ok) return above;
+  rows.writeAbove(above.value);
   if (output.lost > 0) return failed('export.encoding', { subject: choice.encoding });
   let rowsWritten = 0;
   // The disk writes one group of chunks while the next is joined.
@@ -357,6 +357,13 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
   }
   const written = await writing;
   if (!written.ok) return written;
+  for await (const below of readBelow(source, format)) {
+    if (!below.ok) return below;
+    rows.writeBelow(below.value);
+    if (output.lost > 0) return failed('export.encoding', { subject: choice.encoding });
+    const added = await file.write(output.take());
+    if (!added.ok) return added;
+  }
   if (output.failure !== null) return { ok: false, failure: output.failure };
   const unchanged = await source.check();
   if (!unchanged.ok) return unchanged;

@@ -7,6 +7,7 @@ import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.
 import { hideAnywhere } from '../reading/fit.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
+import { headerIndex } from '../../contract/table-place.ts';
 import { asCode, codeOfRow, rowStates, type ChunkResults } from '../storing/results.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
 import type { LeakCheck } from './leak-check.ts';
@@ -34,8 +35,13 @@ export interface OutputRowsOptions {
 
 /** Joins the source's rows with their results, as chosen for one export. */
 export interface OutputRows {
-  /** Null where the source has no header. */
-  writeHeader(header: Table | null): void;
+  /**
+   * The rows above the first one of data, the header among them; null where there are none. Those that are no header go
+   * out with all rows only.
+   */
+  writeAbove(above: Table | null): void;
+  /** Rows below the table; they go out with all rows only. */
+  writeBelow(below: Table): void;
   /** Whether the row is written, or left out. */
   write(chunk: Chunk, results: ChunkResults, index: number): boolean;
   /** Cells that could not be written in the encoding, and the rows that need an `error` column to say so. */
@@ -56,6 +62,7 @@ export function createOutputRows({
 }: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
   const lost = { cells: 0, rows: 0 };
+  let lastRow = 0;
   const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
   let nextShown = 0;
   const hideInputs = choice.content !== 'cleartext';
@@ -144,27 +151,46 @@ export function createOutputRows({
       hideField(chunk, index, column);
   }
 
+  function writeHeader(above: Table, row: number): void {
+    output.begin(above, row);
+    leaks?.row(above, row, 0);
+    leaks?.copied(above.rowStart(row), above.rowEnd(row));
+    if (failedOnly) output.prepend(errorColumns);
+    for (const { one, column, hasResult, hasMatch } of mapped) {
+      const name = openCleartext(above.value(row, column));
+      if (hasResult) output.insertAfter(column, `${name}_${suffixOf(one, choice)}`);
+      if (hasMatch) output.insertAfter(column, `${name}_match`);
+    }
+    if (withError) output.insertAfter(lastColumn, 'error');
+    output.end();
+  }
+
+  function copyRow(table: Table, row: number, number: number): void {
+    output.begin(table, row);
+    leaks?.row(table, row, number);
+    leaks?.copied(table.rowStart(row), table.rowEnd(row));
+    output.end();
+  }
+
   return {
-    writeHeader(header) {
-      if (header === null) {
-        if (failedOnly) output.line([...errorColumns, ...names]);
-        return;
+    writeAbove(above) {
+      const header = headerIndex(format);
+      if (header === null && failedOnly) output.line([...errorColumns, ...names]);
+      for (let row = 0; row < (above?.count ?? 0); row++) {
+        if (above === null) break;
+        if (row === header) writeHeader(above, row);
+        else if (choice.rows !== 'all') continue;
+        else if (output.keepsDelimiter || row > 0 || !tellsDelimiter(above)) copyRow(above, row, 0);
       }
-      output.begin(header, 0);
-      leaks?.row(header, 0, 0);
-      leaks?.copied(header.rowStart(0), header.rowEnd(0));
-      if (failedOnly) output.prepend(errorColumns);
-      for (const { one, column, hasResult, hasMatch } of mapped) {
-        const name = openCleartext(header.value(0, column));
-        if (hasResult) output.insertAfter(column, `${name}_${suffixOf(one, choice)}`);
-        if (hasMatch) output.insertAfter(column, `${name}_match`);
-      }
-      if (withError) output.insertAfter(lastColumn, 'error');
-      output.end();
+    },
+    writeBelow(below) {
+      if (choice.rows !== 'all') return;
+      for (let row = 0; row < below.count; row++) copyRow(below, row, lastRow + 1);
     },
     write(chunk, results, index) {
       const { table } = chunk;
       const state = results.states[index];
+      lastRow = chunk.start.row + index;
       if (failedOnly && state !== rowStates.failed) return false;
       if (choice.rows === 'matches' && state !== rowStates.ok) return false;
       if (shownRows !== null) {
@@ -238,6 +264,10 @@ export function createTokenRows(
     },
   };
 }
+
+/** A first line `sep=;`, which is two cells. */
+const tellsDelimiter = (above: Table): boolean =>
+  /^sep=.?$/i.test(above.fields(0).map(openCleartext).join(''));
 
 export const columnNames = ({ names, width }: Pick<Format, 'names' | 'width'>): string[] =>
   Array.from({ length: width }, (_, column) => names?.[column] ?? `Column ${column + 1}`);

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Remaining, Tally } from '../../contract/models/batch.ts';
-import { readHeader } from '../reading/read-rows.ts';
+import { readAbove, readBelow } from '../reading/read-rows.ts';
 import type { BatchJob } from '../running/job.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { ResultStore } from '../storing/result-store.ts';
@@ -85,15 +85,19 @@ export function createRemainingChecks(): RemainingChecks {
         output,
         leaks: leaks.value,
       });
-      const header = format.header ? await readHeader(source, format) : done(null);
-      if (!header.ok) return header;
-      written.writeHeader(header.value);
+      const above = await readAbove(source, format);
+      if (!above.ok) return above;
+      written.writeAbove(above.value);
       const looked = await joinAll(open, {
         rows: written,
         entries: writtenEntries(open.store, choice),
         signal,
       });
       if (!looked.ok) return looked;
+      for await (const below of readBelow(source, format)) {
+        if (!below.ok) return below;
+        written.writeBelow(below.value);
+      }
       const remaining = await remainingOf(leaks.value, open, signal);
       if (remaining.ok) recall(open)?.looks.push({ ...choice, remaining: remaining.value });
       return remaining;

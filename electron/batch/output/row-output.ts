@@ -4,7 +4,7 @@ import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf, restoreBytes } from '../reading/encodings.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Table } from '../reading/table.ts';
-import type { RowWriter } from '../../storage/csv.ts';
+import { inClass, type RowWriter } from '../../storage/csv.ts';
 
 /**
  * Takes an export row by row: a row of the source begins, some of its cells change or get new ones behind them, and it
@@ -20,6 +20,8 @@ export interface RowOutput {
   end(): void;
   /** A row that is not in the source. */
   line(cells: readonly string[]): void;
+  /** Whether a line that tells spreadsheets the delimiter is true of it. */
+  readonly keepsDelimiter: boolean;
   /** Whether the encoding has every character of a text. */
   canHold(text: string): boolean;
   /**
@@ -65,7 +67,7 @@ export function createSourceOutput({
 }: Pick<Format, 'encoding' | 'delimiter' | 'quote' | 'newline'>): SourceOutput {
   const hasQuotes = quote !== 'none';
   const codec = codecOf(encoding);
-  const separator = delimiter === '|' ? '\\|' : delimiter;
+  const separator = inClass(delimiter);
   const special = new RegExp(`["\\r\\n${separator}]`);
   /** Most cells: they go out as they are. */
   const plain = new RegExp(`^[^"\\r\\n${separator}\\x80-\\uffff]*$`);
@@ -170,6 +172,7 @@ export function createSourceOutput({
     },
     canHold: (value) =>
       (hasQuotes || value.search(breaking) < 0) && (isUnicode(encoding) || encode(value) !== null),
+    keepsDelimiter: true,
     lost: 0,
     take() {
       copyEnded();
@@ -235,6 +238,7 @@ export function createConvertedOutput(
     line(cells) {
       text += writer.line(cells.map(words));
     },
+    keepsDelimiter: false,
     canHold,
     get lost() {
       return lost.size;
@@ -268,6 +272,7 @@ export const noOutput: RowOutput = {
   insertAfter: () => undefined,
   end: () => undefined,
   line: () => undefined,
+  keepsDelimiter: true,
   canHold: () => true,
   lost: 0,
   take: () => Buffer.alloc(0),

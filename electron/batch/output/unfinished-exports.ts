@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Audit } from '../../audit/audit.ts';
 import { done, type Outcome } from '../../contract/errors.ts';
 import { partialOf, writeFileAtomically } from '../../storage/atomic-file.ts';
-import { errorCode } from '../../storage/file-failures.ts';
+import { errorCode, writeFailure } from '../../storage/file-failures.ts';
 import { createSerialQueue } from '../../util/serial-queue.ts';
 
 const unfinishedExport = z.strictObject({
@@ -60,7 +60,11 @@ export function createUnfinishedExports({
         await fs.rm(file, { force: true });
         return done(null);
       }
-      await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      try {
+        await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      } catch (error) {
+        return writeFailure(error);
+      }
       const written = await writeFileAtomically(file, JSON.stringify(list));
       if (written.ok) current = list;
       return written;

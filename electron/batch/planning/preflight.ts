@@ -1,13 +1,13 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { done, type Outcome } from '../../contract/errors.ts';
+import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Preflight, Notice } from '../../contract/models/batch.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { describeColumns } from '../reading/columns.ts';
 import { fits, isBlankCell, looksTokenized } from '../reading/fit.ts';
 import { formulaNotices, headerNotices, roundedNotices, rowNotices } from '../reading/preview.ts';
-import { beginning, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
+import { beginning, endOf, readRows, type Chunk, type Format } from '../reading/read-rows.ts';
 import type { OpenSource } from '../reading/sources.ts';
 import type { Guesses } from '../../privacy/guesses.ts';
 import type { Position } from '../storing/journal.ts';
@@ -79,6 +79,8 @@ interface Rates {
   readonly requestsPerSecond: number;
   readonly transfersPerDay: number;
 }
+
+const readBytes = 256 * 1024;
 
 /** What the app itself manages on two cores, however fast the service is. */
 const rowsPerSecond = 150_000;
@@ -190,12 +192,16 @@ export async function runPreflight(
 
   headerNotices(format).forEach(addNotice);
   let crc = 0;
+  /** Up to where it is of. */
+  let counted = format.markLength;
   const source: Pick<ByteSource, 'identity' | 'read'> = {
     identity: opened.bytes.identity,
-    // The rows are read in the order of the bytes, and no byte twice.
+    // The rows are read in the order of the bytes; what is left of a block is read again with the next.
     async read(offset, length) {
       const bytes = await opened.bytes.read(offset, length);
-      if (bytes.ok) crc = crc32(bytes.value, crc);
+      if (!bytes.ok) return bytes;
+      crc = crc32(bytes.value.subarray(Math.max(0, counted - offset)), crc);
+      counted = Math.max(counted, offset + bytes.value.length);
       return bytes;
     },
   };
@@ -208,6 +214,13 @@ export async function runPreflight(
     if (chunks % 4 === 0) await yieldToOthers();
     if (chunks % 64 === 0) report(countsSoFar(false));
   }
+  // The checksum is of all bytes: what is below the table goes out as well.
+  for (let offset = endOf(format, source.identity); !signal.aborted && offset < source.identity.size;) {
+    const below = await source.read(offset, readBytes);
+    if (!below.ok) return below;
+    if (below.value.length === 0) return failed('file.changed');
+    offset += below.value.length;
+  }
   if (!signal.aborted) addTokenNotices();
   return done({ counts: countsSoFar(!signal.aborted), crc });
 
@@ -217,8 +230,8 @@ export async function runPreflight(
       const rows = table.firstRows();
       const columns = describeColumns(format, rows);
       names = columns.map(({ name }) => name.slice(0, 200));
-      roundedNotices(rows, columns, opened.converted, format.header).forEach(addNotice);
-      formulaNotices(columns, opened.converted, format.header).forEach(addNotice);
+      roundedNotices(rows, columns, opened.converted, format).forEach(addNotice);
+      formulaNotices(columns, opened.converted, format).forEach(addNotice);
     }
     rowNotices(chunk, format, opened.converted).forEach(addNotice);
     for (let r = 0; r < table.count; r++) {

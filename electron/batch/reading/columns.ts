@@ -17,7 +17,7 @@ export function describeColumns(format: Format, rows: readonly (readonly Clearte
     const times = (seen.get(base) ?? 0) + 1;
     seen.set(base, times);
     const values = rows.slice(0, 200).flatMap((row) => row[index] ?? []);
-    const words = [given, format.firstRow?.[index] ?? ''];
+    const words = [given, ...(format.words ?? []).map((row) => row[index] ?? '')];
     // A passport's number may look like any other number: it is hidden as text, which shows none of it.
     const isText = format.hidesAll === true || words.some(namesPersonal);
     const found = looksLike(values);
@@ -86,6 +86,10 @@ export function createRowMask(
       );
     });
 }
+
+/** A row above the table: what stands in it is of no column. */
+export const showTitle = (row: readonly Cleartext[]): string[] =>
+  row.map((field) => clip(hideAnywhere(maskCell(field))));
 
 const maxCharacters = 500;
 const clip = (text: string): string =>

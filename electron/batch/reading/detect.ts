@@ -1,16 +1,21 @@
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import { openCleartext } from '../../util/cleartext.ts';
-import type { Encoding, Guesses } from '../../contract/models/batch.ts';
+import type { Encoding, Guesses, TablePlace } from '../../contract/models/batch.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { codecOf } from './encodings.ts';
 import { guessEncoding } from './guess-encoding.ts';
-import { guessHeader, guessNewline } from './guess-table.ts';
-import { chooseLayout, type ReadingOverrides } from './layout.ts';
+import { guessPlace, guessRowsBelow, widthOf } from './guess-place.ts';
+import { guessNewline, separatorLine } from './guess-table.ts';
+import { readLastRows, type LastRow } from './last-rows.ts';
+import { canDelimit, chooseLayout, type ReadingOverrides } from './layout.ts';
 import { beginning, readRows, type Format } from './read-rows.ts';
+import { headerIndex, placeOf, rowsAbove } from '../../contract/table-place.ts';
 
 const sampleBytes = 256 * 1024;
-const headerRows = 50;
+/** What a guess goes by. */
+const guessedRows = 200;
+const guessedBytes = 1024 * 1024;
 
 export const byteOrderMarks: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
@@ -22,11 +27,15 @@ export const byteOrderMarks: readonly { encoding: Encoding; bytes: readonly numb
 export interface DetectedFormat extends Format {
   /** What was doubtful, whether or not a person has chosen meanwhile. */
   readonly guesses: Guesses;
+  /** The last rows of the file that are behind those above the table, as far as they can be told from its end. */
+  readonly lastRows: readonly LastRow[];
+  /** Rows above the header that main sees by itself. */
+  readonly titleRows: number;
 }
 
 /**
  * Finds out how a source is to be read; the person's choices override what was found.
- * Failures: file.empty, file.too-many-columns, file.gone, file.unreadable, row.field-too-long.
+ * Failures: file.empty, file.delimiter, file.too-many-columns, file.gone, file.unreadable, row.field-too-long.
  */
 export async function detectFormat(
   source: ByteSource,
@@ -36,8 +45,9 @@ export async function detectFormat(
   if (!head.ok) return head;
   const bytes = head.value;
   const mark = byteOrderMarks.find((candidate) => candidate.bytes.every((byte, i) => bytes[i] === byte));
-  const guessed = mark === undefined ? guessEncoding(bytes) : { encoding: mark.encoding, alternatives: null };
-  const encoding = overrides.encoding ?? guessed.encoding;
+  const guessedEncoding =
+    mark === undefined ? guessEncoding(bytes) : { encoding: mark.encoding, alternatives: null };
+  const encoding = overrides.encoding ?? guessedEncoding.encoding;
   const markLength = mark?.encoding === encoding ? mark.bytes.length : 0;
   if (source.identity.size <= markLength) return failed('file.empty');
 
@@ -47,36 +57,84 @@ export async function detectFormat(
   const newline = guessNewline(view);
   const { layout, alternatives } = chooseLayout(view, newline, overrides);
 
-  // By the reader that a run uses, so that both agree on the header.
+  if (!canDelimit(encoding, layout.delimiter)) return failed('file.delimiter', { subject: encoding });
+
   const draft = { ...layout, encoding, newline, markLength, header: false, names: null, width: 0 };
-  const rows: string[][] = [];
-  let firstFlaw: FailureCode | undefined;
-  for await (const chunk of readRows(source, draft, beginning(draft))) {
-    if (!chunk.ok) return chunk;
-    rows.push(...chunk.value.table.firstRows(headerRows).map((row) => row.map(openCleartext)));
-    firstFlaw = chunk.value.flaws.get(0);
-    break;
-  }
-  const [first] = rows;
-  if (first === undefined) return failed('file.empty');
-  if (first.length > tableLimits.columns) {
+  const first = await readFirstRows(source, draft, chosenRows(overrides));
+  if (!first.ok) return first;
+  const { rows, offsets, flaws } = first.value;
+  if (rows.length === 0) return failed('file.empty');
+  const guessed = guessPlace(rows.slice(0, guessedRows), separatorLine(view) === null ? 0 : 1);
+  const chosen = overrides.header === undefined ? null : placeOf({ ...overrides, header: overrides.header });
+  // One of another file may not fit this one.
+  const place = chosen === null || rowsAbove(chosen) > rows.length ? guessed.place : chosen;
+  const width = widthOf(rows, place);
+  if (width > tableLimits.columns) {
     return failed('file.too-many-columns', { subject: String(tableLimits.columns) });
   }
-  const guessedHeader = guessHeader(rows);
-  const header = overrides.header ?? guessedHeader.header;
+  const above = rowsAbove(place);
+  const last = await readLastRows(source, draft, offsets[above] ?? source.identity.size);
+  if (!last.ok) return last;
+  const isShort = rows.length - above <= last.value.length;
+  const rowsBelow =
+    place === chosen
+      ? (place.rowsBelow ?? 0)
+      : guessRowsBelow(last.value, { width, rowsAfterHeader: isShort ? rows.length - above : Infinity });
+  const found = placeOf({ ...place, rowsBelow: rowsBelow > last.value.length ? 0 : rowsBelow });
+  const at = headerIndex(place);
   return done({
-    ...draft,
-    header,
-    names: header ? first : null,
-    width: first.length,
-    firstRow: first,
-    firstFlaw,
+    ...layout,
+    ...found,
+    encoding,
+    newline,
+    markLength,
+    names: at === null ? null : (rows[at] ?? []),
+    width,
+    ...(found.rowsBelow !== undefined && { endsAt: last.value.at(-found.rowsBelow)?.offset }),
+    words: rows.slice(0, Math.max(above + (at === null ? 1 : 0), headerRowOf(guessed.place))),
+    headerFlaw: at === null ? undefined : flaws.get(at),
+    lastRows: last.value,
+    titleRows: Math.max(0, headerRowOf(guessed.place) - 1),
     guesses: {
-      encoding: listOf(guessed.alternatives),
+      encoding: listOf(guessedEncoding.alternatives),
       ...alternatives,
-      header: guessedHeader.isDoubtful,
+      header: guessed.isDoubtful || (place !== chosen && rowsBelow > 0),
     },
   });
+}
+
+const headerRowOf = (place: TablePlace): number => (headerIndex(place) ?? -1) + 1;
+
+/** As many rows as a choice of a person is about. */
+const chosenRows = ({ header = false, ...place }: ReadingOverrides): number =>
+  Math.max(guessedRows, rowsAbove({ header, ...place }) + 1);
+
+interface FirstRows {
+  readonly rows: string[][];
+  /** Where each begins, in bytes; one more, where the last one ends. */
+  readonly offsets: number[];
+  readonly flaws: ReadonlyMap<number, FailureCode>;
+}
+
+/** By the reader that a run uses, so that both agree on the rows. */
+async function readFirstRows(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  draft: Format,
+  count: number,
+): Promise<Outcome<FirstRows>> {
+  const rows: string[][] = [];
+  const offsets = [draft.markLength];
+  const flaws = new Map<number, FailureCode>();
+  const { viewUnit } = codecOf(draft.encoding);
+  for await (const chunk of readRows(source, draft, beginning(draft))) {
+    if (!chunk.ok) return rows.length === 0 ? chunk : done({ rows, offsets, flaws });
+    const { table, start } = chunk.value;
+    for (const [row, flaw] of chunk.value.flaws) flaws.set(rows.length + row, flaw);
+    for (let row = 0; row < table.count; row++) offsets.push(start.offset + table.rowEnd(row) * viewUnit);
+    rows.push(...table.firstRows(count - rows.length).map((row) => row.map(openCleartext)));
+    if (rows.length >= count || (start.offset > guessedBytes && rows.length >= Math.min(count, 50))) break;
+  }
+  return done({ rows, offsets, flaws });
 }
 
 const listOf = <T>(alternatives: readonly T[] | null): T[] | null => alternatives && [...alternatives];

@@ -1,6 +1,8 @@
-import type { Guesses, Layout, Reading } from '../../contract/models/batch.ts';
-import { guessDelimiter } from './guess-table.ts';
+import type { Delimiter, Encoding, Guesses, Layout, Reading } from '../../contract/models/batch.ts';
+import { codecOf } from './encodings.ts';
+import { guessDelimiter, separatorLine } from './guess-table.ts';
 import type { Newline } from './row-spans.ts';
+import { placeOf } from '../../contract/table-place.ts';
 
 /*
  * How rows are taken apart into columns. Who reads, stores or writes rows hands a layout on and does not look into it:
@@ -20,18 +22,28 @@ export function chooseLayout(
   newline: Newline,
   chosen: ReadingOverrides,
 ): { layout: Layout; alternatives: Pick<Guesses, 'delimiter'> } {
-  const { delimiter, alternatives } = guessDelimiter(view, newline);
+  const told = separatorLine(view);
+  const { delimiter, alternatives } =
+    told === null ? guessDelimiter(view, newline) : { delimiter: told, alternatives: null };
   return {
     layout: layoutOf({ delimiter: chosen.delimiter ?? delimiter, quote: chosen.quote }),
     alternatives: { delimiter: alternatives && [...alternatives] },
   };
 }
 
+/** Whether a character is one unit wherever the encoding has it: otherwise a part of another one would be taken for it. */
+export function canDelimit(encoding: Encoding, delimiter: Delimiter): boolean {
+  const codec = codecOf(encoding);
+  if (delimiter < '\x80' || codec.viewUnit === 2) return true;
+  const encoded = codec.encode(delimiter);
+  return encoded.ok && encoded.bytes.length === 1 && encoded.bytes[0] === delimiter.charCodeAt(0);
+}
+
 /** Of a format or a job, what a person may choose. */
-export const readingOf = ({ encoding, header, ...format }: Reading): Reading => ({
+export const readingOf = ({ encoding, ...format }: Reading): Reading => ({
   ...layoutOf(format),
+  ...placeOf(format),
   encoding,
-  header,
 });
 
 /** Without those of what a person chose. */

@@ -1,24 +1,35 @@
 import { done, type FailureCode, type Outcome } from '../../contract/errors.ts';
-import type { Column, ColumnPlan, Notice, Preview, SourceRows } from '../../contract/models/batch.ts';
+import type {
+  Column,
+  ColumnPlan,
+  Guesses,
+  Notice,
+  Preview,
+  SourceRows,
+  TablePlace,
+} from '../../contract/models/batch.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
-import { noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
+import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { DetectedFormat } from './detect.ts';
 import { maskCell } from '../../privacy/masking.ts';
-import { createRowMask, describeColumns } from './columns.ts';
+import { createRowMask, describeColumns, showTitle } from './columns.ts';
 import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
-import { beginning, readRows, type Chunk, type Format } from './read-rows.ts';
+import { beginning, endOf, readRows, type Chunk, type Format } from './read-rows.ts';
+import type { LastRow } from './last-rows.ts';
 import type { OpenSource } from './sources.ts';
+import { rowsAbove } from '../../contract/table-place.ts';
 import { openGuesses, readingOf, type ReadingOverrides } from './layout.ts';
 import { isBlank } from '../../util/blank.ts';
 
 const maxRows = 50;
+const maxLast = 5;
 
 /**
  * The first rows of a source, as a person sees them before anything is sent. `masked` adds to the columns that are
  * hidden by what they hold, and takes none away. What `overrides` has is a person's choice, and no guess any more.
  */
 export async function preview(
-  { source, bytes, converted, fixed }: Pick<OpenSource, 'source' | 'bytes' | 'converted' | 'fixed'>,
+  { source, path, bytes, converted, fixed }: Omit<OpenSource, 'copy'>,
   format: DetectedFormat,
   { masked, overrides }: { masked: readonly number[] | null; overrides: ReadingOverrides },
 ): Promise<Outcome<Preview>> {
@@ -33,24 +44,46 @@ export async function preview(
   const rows = chunk?.table.firstRows() ?? [];
   const columns = describeColumns(format, rows).map((column) => maskedAlso(column, masked));
   const show = createRowMask(columns);
+  const end = format.lastRows.length - (format.rowsBelow ?? 0);
+  const hasAll =
+    chunk === null || (rows.length <= maxRows && chunk.end.offset >= endOf(format, bytes.identity));
+  const showLast = ({ cells }: LastRow): string[] =>
+    show(
+      cells.map((cell) => noteCleartext(cleartext(cell))),
+      cells.length !== columns.length,
+    );
   return done({
     source,
     reading: readingOf(format),
-    guesses: openGuesses(guesses, chosen),
+    guesses: openGuesses(path === null ? askedOfPasted(guesses) : guesses, chosen),
     byteOrderMark: format.markLength > 0,
     newline: format.newline,
     columns,
     rows: rows
       .slice(0, maxRows)
       .map((row, index) => show(row.map(noteCleartext), chunk?.flaws.has(index) === true)),
+    above: (chunk?.above?.firstRows() ?? []).map((row, index) =>
+      // What a person took for no row of the table may be one.
+      index < format.titleRows && format.hidesAll !== true
+        ? showTitle(row.map(noteCleartext))
+        : show(row.map(noteCleartext), true),
+    ),
+    last: hasAll ? [] : format.lastRows.slice(0, end).slice(-maxLast).map(showLast),
+    below: format.lastRows.slice(end).map(showLast),
     notices: [
       ...headerNotices(format),
       ...rowNotices(chunk, format, converted),
-      ...roundedNotices(rows, columns, converted, format.header),
-      ...formulaNotices(columns, converted, format.header),
+      ...roundedNotices(rows, columns, converted, format),
+      ...formulaNotices(columns, converted, format),
     ],
   });
 }
+
+/** Pasted lines are a list of one column more often than not: only a delimiter that may be one is asked about. */
+const askedOfPasted = (guesses: Guesses): Guesses => ({
+  ...guesses,
+  delimiter: guesses.delimiter?.length === 0 ? null : guesses.delimiter,
+});
 
 const maskedAlso = (column: Column, masked: readonly number[] | null): Column => ({
   ...column,
@@ -117,12 +150,12 @@ function isRounded(cell: Cleartext, isFromWorkbook: boolean): boolean {
   return isScientific(value) || (/^\d{15}0+$/.test(value) && (isFromWorkbook || !passesLuhn(value)));
 }
 
-export function headerNotices({ names, firstFlaw }: Format): Notice[] {
+export function headerNotices({ names, headerFlaw }: Format): Notice[] {
   if (names === null) return [];
   const empty = names.filter(isBlank).length;
   const twice = names.filter((name, i) => !isBlank(name) && names.indexOf(name) < i);
   const notices: Notice[] = [];
-  if (firstFlaw === 'row.unclosed-quote' || firstFlaw === 'row.bad-encoding')
+  if (headerFlaw === 'row.unclosed-quote' || headerFlaw === 'row.bad-encoding')
     notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
@@ -218,12 +251,12 @@ export function roundedNotices(
   rows: readonly (readonly Cleartext[])[],
   columns: readonly Column[],
   converted: OpenSource['converted'],
-  header: boolean,
+  place: TablePlace,
 ): Notice[] {
   return columns.flatMap((column): Notice[] => {
     const known = converted?.rounded.find((found) => found.column === column.index);
     if (known !== undefined) {
-      const row = Math.max(0, known.row - (header ? 1 : 0));
+      const row = Math.max(0, known.row - rowsAbove(place));
       return [{ kind: 'excel-rounded', row, column: column.name.slice(0, 200), count: known.count }];
     }
     const long: number[] = [];
@@ -246,11 +279,11 @@ export function roundedNotices(
 export function formulaNotices(
   columns: readonly Column[],
   converted: OpenSource['converted'],
-  header: boolean,
+  place: TablePlace,
 ): Notice[] {
   return (converted?.unevaluated ?? []).map(({ column, row, count }) => ({
     kind: 'formula-unevaluated',
-    row: Math.max(0, row - (header ? 1 : 0)),
+    row: Math.max(0, row - rowsAbove(place)),
     column: columns.find(({ index }) => index === column)?.name.slice(0, 200) ?? null,
     count,
   }));

@@ -7,6 +7,7 @@ import { codecOf } from './encodings.ts';
 import { findRows, type Newline } from './row-spans.ts';
 import { tableLimits } from '../../parsing/table-limits.ts';
 import { layoutOf } from './layout.ts';
+import { headerIndex, rowsAbove } from '../../contract/table-place.ts';
 import { Table } from './table.ts';
 
 /** How the bytes of one source become rows. Found once, by `detectFormat`, and stored with the job. */
@@ -17,19 +18,24 @@ export interface Format extends Reading {
   /** As the file has it; null without a header. */
   readonly names: readonly string[] | null;
   readonly width: number;
-  /** The first row, header or not: its words say what to hide even where a person takes it for data. Not stored. */
-  readonly firstRow?: readonly string[];
+  /** Where the rows below the table begin, in bytes; absent where there are none. */
+  readonly endsAt?: number | undefined;
+  /**
+   * Every row up to the first one of data, that included, and up to where main itself sees the header: their words say
+   * what to hide, wherever a person says that the table is. Not stored.
+   */
+  readonly words?: readonly (readonly string[])[];
   /** Nothing of it may be shown: see `sources.ts`. Not stored. */
   readonly hidesAll?: true;
-  /** What is wrong with that row. Not stored. */
-  readonly firstFlaw?: FailureCode | undefined;
+  /** What is wrong with the header's row. Not stored. */
+  readonly headerFlaw?: FailureCode | undefined;
 }
 
 /** Rows that follow each other in a source. */
 export interface Chunk extends ChunkRange {
   readonly table: Table;
-  /** The header's row, in the chunk that has it. */
-  readonly header: Table | null;
+  /** All rows above the first one of data, the header's among them, in the chunk that has them. */
+  readonly above: Table | null;
   /** Rows that go out as they came in and are not sent, by their index in the chunk. */
   readonly flaws: ReadonlyMap<number, FailureCode>;
 }
@@ -48,10 +54,15 @@ interface Extent {
   readonly maxFields?: number | undefined;
 }
 
+/** Rows above the table belong to its first chunk. */
 export const beginning = (format: Pick<Format, 'markLength'>): Position => ({
   offset: format.markLength,
   row: 1,
 });
+
+/** Where the table ends, in bytes. */
+export const endOf = ({ endsAt }: Pick<Format, 'endsAt'>, { size }: { readonly size: number }): number =>
+  Math.min(endsAt ?? size, size);
 
 /**
  * Chunks of rows from `from` on, in constant memory. A row whose quotes do not agree costs that line only. Ends after
@@ -61,7 +72,7 @@ export async function* readRows(
   source: Pick<ByteSource, 'identity' | 'read'>,
   format: Format,
   from: Position,
-  { until = source.identity.size, rows: rowsPerChunk = 1_000, maxFields }: Extent = {},
+  { until = endOf(format, source.identity), rows: rowsPerChunk = 1_000, maxFields }: Extent = {},
 ): AsyncGenerator<Outcome<Chunk>, void> {
   const { encoding, newline } = format;
   const layout = layoutOf(format);
@@ -72,7 +83,7 @@ export async function* readRows(
   let buffered: Buffer = Buffer.alloc(0);
   /** How many bytes are looked at at once. */
   let window = asOneChunk ? maxBytes : Math.min(firstWindow, Math.max(rowsPerChunk * 17, minWindow));
-  let headerAhead = format.header && from.row === 1;
+  let ahead = from.offset === format.markLength ? rowsAbove(format) : 0;
 
   const isEnd = (): boolean => position.offset + buffered.length >= until;
 
@@ -102,11 +113,11 @@ export async function* readRows(
       newline,
       isEnd: isLast,
       isFull,
-      until: maxBytes / viewUnit,
+      until: ahead > 0 ? Infinity : maxBytes / viewUnit,
       maxFields,
     });
-    const headers = headerAhead ? Math.min(spans.count, 1) : 0;
-    if (spans.count - headers === 0 && !(isLast && spans.count > 0)) {
+    const above = Math.min(spans.count, ahead);
+    if (spans.count - above === 0 && !(isLast && spans.count > 0)) {
       if (isLast || isFull) {
         yield failed('row.field-too-long', { row: position.row });
         return;
@@ -118,17 +129,17 @@ export async function* readRows(
     const bytes = visible.subarray(0, consumed);
     const dialect = maxFields === undefined ? null : { ...layout, newline };
     const all = new Table({ encoding, bytes, view }, spans, undefined, dialect);
-    const table = headers === 0 ? all : all.rows(1, spans.count);
+    const table = above === 0 ? all : all.rows(above, spans.count);
     const end = { offset: position.offset + consumed, row: position.row + table.count };
     yield done({
       start: position,
       end,
       table,
-      header: headers === 0 ? null : all.rows(0, 1),
+      above: above === 0 ? null : all.rows(0, above),
       flaws: maxFields === undefined ? table.findFlaws(format.width, format.names) : new Map(),
       crc: crc32(bytes),
     });
-    headerAhead = false;
+    ahead = 0;
     position = end;
     buffered = buffered.subarray(consumed);
     const fittingWindow = Math.min(Math.ceil((consumed / spans.count) * rowsPerChunk), maxBytes);
@@ -162,15 +173,39 @@ export async function readChunk(
   return failed('file.changed');
 }
 
-/** The header's row as the source has it; null where there is none. Failures: file.*, row.field-too-long. */
+/** All rows above the first one of data as the source has them; null where there are none. Failures: file.*, row.field-too-long. */
+export async function readAbove(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  format: Format,
+): Promise<Outcome<Table | null>> {
+  if (rowsAbove(format) === 0) return done(null);
+  for await (const chunk of readRows(source, format, beginning(format))) {
+    return chunk.ok ? done(chunk.value.above) : chunk;
+  }
+  return done(null);
+}
+
+/** The header's row alone. Failures: as of `readAbove`. */
 export async function readHeader(
   source: Pick<ByteSource, 'identity' | 'read'>,
   format: Format,
 ): Promise<Outcome<Table | null>> {
-  for await (const chunk of readRows(source, format, beginning(format))) {
-    return chunk.ok ? done(chunk.value.header) : chunk;
-  }
-  return done(null);
+  const above = await readAbove(source, format);
+  if (!above.ok) return above;
+  const at = headerIndex(format);
+  return done(at === null || above.value === null ? null : above.value.rows(at, at + 1));
+}
+
+/** The rows below the table. Failures: file.*, row.field-too-long. */
+export async function* readBelow(
+  source: Pick<ByteSource, 'identity' | 'read'>,
+  { endsAt, ...format }: Format,
+): AsyncGenerator<Outcome<Table>, void> {
+  if (endsAt === undefined) return;
+  const plain = { ...format, header: false, headerRow: undefined, firstRow: undefined, names: null };
+  // No row of it is the first of the file.
+  for await (const chunk of readRows(source, plain, { offset: endsAt, row: 2 }))
+    yield chunk.ok ? done(chunk.value.table) : chunk;
 }
 
 /** The chunk with other bytes for some of its rows. Failure: job.damaged where they are not one row each. */

@@ -13,6 +13,7 @@ import { createEncryptedCopies, type EncryptedCopy } from './encrypted-copies.ts
 import { detectFileKind } from './file-kind.ts';
 import { canonical, type Converted } from '../../parsing/workbook/convert-sheet.ts';
 import { layoutOf, type ReadingOverrides } from './layout.ts';
+import { placeOf } from '../../contract/table-place.ts';
 import { isBlank } from '../../util/blank.ts';
 
 /** A source the window has a handle for. The path stays here. */
@@ -226,23 +227,33 @@ export function createSources(
   };
 }
 
+/** What a card number, an SSN, an IBAN or an address may be divided at: its parts are not known for what they are. */
+const dividesValues = /[\p{L}\p{N}\s@._+-]/u;
+
 /**
- * Bytes that are read in units of another size have other letters, of which the file can be made again: where main's own
- * reading of them hides anything, all of it is hidden.
+ * Bytes that are read in units of another size have other letters, of which the file can be made again, and a value that is
+ * divided by a delimiter is not recognised: where main's own reading of them hides anything, all of it is hidden.
  */
 async function hideForeign(
   bytes: ByteSource,
-  { encoding }: ReadingOverrides,
+  { encoding, delimiter }: ReadingOverrides,
   format: DetectedFormat,
 ): Promise<DetectedFormat> {
-  if (encoding === undefined) return format;
+  const mayDivide = delimiter !== undefined && delimiter !== '\t' && dividesValues.test(delimiter);
+  if (encoding === undefined && !mayDivide) return format;
   const own = await detectFormat(bytes, {});
-  if (!own.ok || codecOf(own.value.encoding).viewUnit === codecOf(format.encoding).viewUnit) return format;
+  if (!own.ok) return mayDivide ? { ...format, hidesAll: true } : format;
+  const hasOtherUnits = codecOf(own.value.encoding).viewUnit !== codecOf(format.encoding).viewUnit;
+  if (!hasOtherUnits && !(mayDivide && own.value.delimiter !== delimiter)) return format;
   return (await hidesAnything(bytes, own.value)) ? { ...format, hidesAll: true } : format;
 }
 
-const keyOf = ({ encoding, header, ...layout }: ReadingOverrides): string =>
-  JSON.stringify([encoding, header, layoutOf(layout as Layout)]);
+const keyOf = ({ encoding, header, ...reading }: ReadingOverrides): string =>
+  JSON.stringify([
+    encoding,
+    layoutOf(reading as Layout),
+    header === undefined ? null : placeOf({ ...reading, header }),
+  ]);
 
 const shorten = (name: string, length: number): string => name.slice(0, length).toWellFormed();
 

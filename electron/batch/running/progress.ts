@@ -1,5 +1,5 @@
 import type { Job } from '../../contract/models/batch.ts';
-import { beginning } from '../reading/read-rows.ts';
+import { beginning, endOf } from '../reading/read-rows.ts';
 import { maskNumbers } from '../../privacy/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JobSpec, StoredState } from '../storing/job-files.ts';
@@ -64,11 +64,11 @@ export function isComplete(
   return hasNoGap && reachesEnd && (total ?? tally.rows) === tally.rows && sum === tally.rows;
 }
 
-/** Whether there are results up to the last byte. */
+/** Whether there are results up to the last byte of the table. */
 export const hasWholeSource = (
   { format, identity }: Pick<JobSpec, 'format' | 'identity'>,
   { entries }: Pick<ResultStore, 'entries'>,
-): boolean => (entries.at(-1)?.end ?? beginning(format)).offset === identity.size;
+): boolean => (entries.at(-1)?.end ?? beginning(format)).offset === endOf(format, identity);
 
 export interface JobSnapshot {
   readonly spec: JobSpec;
@@ -86,7 +86,7 @@ export interface JobSnapshot {
 export function viewJob({ spec, stored, store, figures, rate, runWaiting }: JobSnapshot): Job {
   const tally = store?.tally ?? stored.tally;
   const end = store?.entries.at(-1)?.end.offset ?? spec.format.markLength;
-  const bytesLeft = Math.max(0, spec.identity.size - end);
+  const bytesLeft = Math.max(0, endOf(spec.format, spec.identity) - end);
   return {
     jobId: spec.jobId,
     sourceName: maskNumbers(spec.sourceName),

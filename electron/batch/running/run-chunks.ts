@@ -10,7 +10,7 @@ import type { ChunkResults, RetriedCode } from '../storing/results.ts';
 import { brakeWindow, createRefusalWindow, judgeCanary, type Braked, type Canary } from './brake.ts';
 import { beginChunk, collectResults, type EarlierResults, type PendingChunk } from './chunk.ts';
 import { ValueCoalescer, type BatchRequest } from './coalescing.ts';
-import { createSameAnswers, givesTokens, maxSameAnswers } from './same-answers.ts';
+import { createAnswerCheck, maxSameAnswers } from './same-answers.ts';
 import { announcedRounds, createRequestSender } from './send-requests.ts';
 
 export interface RunOptions {
@@ -77,11 +77,13 @@ export function runChunks(run: RunOptions): RunControl {
   let commitFailure: Failure | null = null;
   let allRead = false;
   const windows = new Map<BatchCall, ReturnType<typeof createRefusalWindow>>();
-  const sameAnswers = new Map<BatchCall, ReturnType<typeof createSameAnswers>>();
-  const sameAnswersOf = (call: BatchCall): ReturnType<typeof createSameAnswers> => {
-    const known = sameAnswers.get(call) ?? createSameAnswers();
-    sameAnswers.set(call, known);
-    return known;
+  const answerChecks = new Map<BatchCall, ReturnType<typeof createAnswerCheck>>();
+  const answerCheckOf = (call: BatchCall): ReturnType<typeof createAnswerCheck> => {
+    const known = answerChecks.get(call);
+    if (known !== undefined) return known;
+    const created = createAnswerCheck(call, client.rules);
+    answerChecks.set(call, created);
+    return created;
   };
   const readerSignal = createSignal();
   const committerSignal = createSignal();
@@ -98,7 +100,7 @@ export function runChunks(run: RunOptions): RunControl {
     onBegin: ({ slots }) => (unwrittenValues += slots.length),
     onSettled: () => readerSignal.notify(),
     onAnswered: ({ call }, slots) => {
-      const same = givesTokens(call) ? sameAnswersOf(call).add(slots) : null;
+      const same = answerCheckOf(call)?.add(slots) ?? null;
       if (run.brake === undefined) return;
       const window = windows.get(call) ?? createRefusalWindow();
       windows.set(call, window);

@@ -50,9 +50,54 @@ export function createSameAnswers(): {
   };
 }
 
-/** Two tokens of one value may exist where tokens are random; masks and matches are often the same. */
-export const givesTokens = ({ operation }: Pick<BatchCall, 'operation'>): boolean =>
-  operationInfo[operation].gives === 'token';
+/** Answers of one detokenization from which on they are looked at, and the share of one that is not believed. */
+const minAnswers = 100;
+const oneForAll = 0.95;
+
+/**
+ * Finds one answer that nearly all tokens got. Two tokens of one value may exist where tokens are random, so nothing
+ * fails: a person is asked once.
+ */
+function createOneAnswer(): ReturnType<typeof createSameAnswers> {
+  let candidate: Slot | null = null;
+  let other: Slot | null = null;
+  /** By how many the answer of the candidate leads the others. */
+  let lead = 0;
+  let all = 0;
+  return {
+    add(slots) {
+      for (const slot of slots) {
+        if (slot.state !== rowStates.ok) continue;
+        all += 1;
+        if (candidate === null || lead === 0) {
+          candidate = slot;
+          other = null;
+          lead = 1;
+        } else if (openCleartext(slot.text) === openCleartext(candidate.text)) {
+          lead += 1;
+          other ??= slot;
+        } else lead -= 1;
+      }
+      // The one has `share` of all, the others the rest: it leads by twice the share less all.
+      const isSuspect = all >= minAnswers && lead >= (2 * oneForAll - 1) * all;
+      if (!isSuspect || candidate === null || other === null) return null;
+      return { pairs: lead, first: [candidate.row, other.row].sort((a, b) => a - b) as SameRows };
+    },
+  };
+}
+
+/**
+ * What looks at the answers of a call; null where they may be the same, as masks and matches often are. `randomTokens`: as
+ * the profile has it.
+ */
+export function createAnswerCheck(
+  { operation }: Pick<BatchCall, 'operation'>,
+  { randomTokens }: { readonly randomTokens: boolean },
+): ReturnType<typeof createSameAnswers> | null {
+  if (operation === 'BatchDetokenize') return createOneAnswer();
+  if (operationInfo[operation].gives !== 'token') return null;
+  return operation === 'BatchTranslate' && randomTokens ? createOneAnswer() : createSameAnswers();
+}
 
 const isOther = ({ value: one }: Slot, { value: other }: Slot): boolean =>
   one !== other && !isEcho(one.normalize('NFKC'), other.normalize('NFKC'));

@@ -45,6 +45,7 @@ const jobSpec = z.object({
     markLength: z.number(),
     names: z.array(z.string()).nullable(),
     width: z.number(),
+    endsAt: z.number().optional(),
   }),
   connectionId: z.string(),
   connectionName: z.string(),

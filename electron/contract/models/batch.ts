@@ -77,7 +77,8 @@ export const encoding = z.enum([
 ]);
 export type Encoding = z.infer<typeof encoding>;
 
-const delimiter = z.enum([',', ';', '\t', '|']);
+/** Any character but those that mean something else. `detectFormat` refuses one that an encoding writes in several bytes. */
+const delimiter = z.string().regex(/^[^"\r\n\0\ud800-\udfff]$/);
 export type Delimiter = z.infer<typeof delimiter>;
 
 /** How rows are taken apart into columns. Only who takes them apart or writes them looks into it. */
@@ -88,15 +89,38 @@ const layout = z.strictObject({
 });
 export type Layout = z.infer<typeof layout>;
 
+/** More lines above or below a table are no part of it that anybody would look for. */
+export const maxRowsAbove = 1_000;
+export const maxRowsBelow = 50;
+
+/**
+ * Where the table is in its file: one choice. Rows of the file are counted from 1. What stands above and below goes out as
+ * it is and is never sent. `header` alone: the table begins in row 1 and ends with the file.
+ */
+const tablePlace = z.strictObject({
+  header: z.boolean(),
+  /** Where the header is, if there is one; absent: right above the first row. */
+  headerRow: z.int().min(1).max(maxRowsAbove).optional(),
+  /** The first row of data; absent: row 1, or row 2 behind a header in row 1. */
+  firstRow: z
+    .int()
+    .min(1)
+    .max(maxRowsAbove + 1)
+    .optional(),
+  /** Rows below the table: counted from the end, since nobody knows the number of the last one before all are read. */
+  rowsBelow: z.int().min(1).max(maxRowsBelow).optional(),
+});
+export type TablePlace = z.infer<typeof tablePlace>;
+
 /** How the bytes are read. Detected; a person may override each. */
-export const reading = layout.extend({ encoding, header: z.boolean() });
+export const reading = layout.extend({ encoding, ...tablePlace.shape });
 export type Reading = z.infer<typeof reading>;
 
 /** What of a reading was a guess: what it might be instead, likeliest first. Null is no doubt, or a person's choice. */
 const guesses = z.strictObject({
   encoding: z.array(encoding).nullable(),
   delimiter: z.array(delimiter).nullable(),
-  /** Whether the first row may be taken for what it is not. */
+  /** Whether the table may be elsewhere: its header, its first row or its last one. */
   header: z.boolean(),
 });
 export type Guesses = z.infer<typeof guesses>;
@@ -154,6 +178,12 @@ export const preview = z.strictObject({
   columns: z.array(column),
   /** The first rows, at most 50, as text. */
   rows: z.array(z.array(z.string())),
+  /** All rows of the file above them: the header's too. */
+  above: z.array(z.array(z.string())),
+  /** The last rows of the table where `rows` does not reach its end; none where they can't be told from the end. */
+  last: z.array(z.array(z.string())),
+  /** The rows below the table. */
+  below: z.array(z.array(z.string())),
   notices: z.array(notice),
 });
 export type Preview = z.infer<typeof preview>;

@@ -51,7 +51,7 @@ export interface ConvertSheetOptions {
  * Writes one sheet of a workbook to an encrypted file as UTF-8 CSV. Text cells come as they are; see `numberText` for
  * numbers. A formula comes as the value it had. Empty rows between others are kept; those before and behind are not.
  * Keeps the shared strings in memory, and nothing else that grows with the sheet.
- * Failures: file.not-a-table, file.workbook-damaged, file.workbook-too-large, file.too-many-columns, file.empty,
+ * Failures: file.not-a-table, file.workbook-damaged, file.workbook-sparse, file.workbook-too-large, file.too-many-columns, file.empty,
  * file.disk-full, file.unwritable. Called in the parser's thread only: it yields to nobody.
  */
 export async function convertSheet(options: ConvertSheetOptions): Promise<Outcome<Converted>> {
@@ -167,6 +167,8 @@ async function writeSheet(
   let pending: (string | number)[] = [];
   let pendingLength = 0;
   let bytes = 0;
+  /** Characters of cells that hold something. */
+  let filled = 0;
 
   function addRow({ number, cells, ...flagged }: SheetRow): void {
     maxWidth = Math.max(maxWidth, cells.length);
@@ -188,13 +190,16 @@ async function writeSheet(
     const line = writer.line(Array.from({ length: width }, (_, column) => cells[column] ?? ''));
     text += line;
     pendingLength += line.length;
+    for (const cell of cells) filled += cell.length;
     if (pendingLength > maxPending) throw new Refusal('file.workbook-too-large');
   }
 
   async function write(piece: string): Promise<void> {
     const encoded = Buffer.from(piece);
     bytes += encoded.length;
-    if (bytes > maxBytes) throw new Refusal('file.workbook-too-large');
+    // Delimiters and line ends are what is written for empty cells.
+    if (bytes > maxBytes)
+      throw new Refusal(filled * 20 < bytes ? 'file.workbook-sparse' : 'file.workbook-too-large');
     const outcome = await output.write(encoded);
     if (!outcome.ok) throw new Refusal(outcome.failure.code);
   }

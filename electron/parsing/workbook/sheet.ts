@@ -76,6 +76,9 @@ export function sheetHooks(
     // A formula whose value is an empty text says so: `t="str"` with a value.
     const isUnevaluated = hasFormula && found.text === '' && !(hasValue && cell['t'] === 'str');
     if (found.text === '' && !isUnevaluated) return;
+    // A lone cell far from the others is no column of a table.
+    if (column >= tableLimits.columns && cells.filter((text) => text !== '').length * 20 < column)
+      throw new Refusal('file.workbook-sparse');
     if (column >= tableLimits.columns)
       throw new Refusal('file.too-many-columns', String(tableLimits.columns));
     length += found.text.length;

@@ -1,4 +1,5 @@
 import { columnOperations } from '../../../electron/contract/operations.ts';
+import { rowsAbove } from '../../../electron/contract/table-place.ts';
 import type {
   ChangeDoubt,
   ColumnPlan,
@@ -9,6 +10,7 @@ import type {
   JobState,
   Notice,
   Remaining,
+  TablePlace,
 } from '../../../electron/contract/models/batch.ts';
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
@@ -92,12 +94,25 @@ export const encodings = Object.entries(encodingLabels).map(([value, labels]) =>
   ...labels,
 }));
 
-export const delimiterNames: Readonly<Record<Delimiter, string>> = {
+const delimiterNames: Readonly<Record<Delimiter, string>> = {
   ',': 'comma',
   ';': 'semicolon',
   '\t': 'tab',
   '|': 'bar',
+  ' ': 'space',
 };
+
+/** A character within a sentence; those that can't be seen by their numbers. */
+export function formatDelimiter(delimiter: Delimiter): string {
+  const code = delimiter.charCodeAt(0);
+  return (
+    delimiterNames[delimiter] ??
+    (code < 0x20 || (code >= 0x7f && code <= 0xa0)
+      ? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+      : delimiter)
+  );
+}
+
 /** Props of `State`. */
 export interface JobStateLabel {
   variant: 'ok' | 'warn' | 'danger' | 'quiet';
@@ -227,12 +242,39 @@ export function describeStop({ state, braked, waiting, failure, plan }: Job, now
   return failure === null ? '' : reasonFor(failure.code);
 }
 
-export const delimiters = [
+export const delimiters: { value: Delimiter; label: string }[] = [
   { value: ',', label: 'Comma ,' },
   { value: ';', label: 'Semicolon ;' },
   { value: '\t', label: 'Tab' },
   { value: '|', label: 'Bar |' },
-] as const;
+];
+
+/** What files are split by besides; any other character can be typed. */
+export const rareDelimiters: { value: Delimiter; label: string }[] = [
+  { value: '^', label: 'Caret ^' },
+  { value: '~', label: 'Tilde ~' },
+  { value: ':', label: 'Colon :' },
+  { value: '#', label: 'Hash #' },
+  { value: ' ', label: 'Space' },
+  { value: '\x01', label: 'U+0001' },
+  { value: '\x1f', label: 'U+001F' },
+];
+
+/** Where the table is taken to be, as far as that is not where it is in most files. */
+export function formatPlace(place: TablePlace): string {
+  const { header, headerRow = 1, rowsBelow = 0 } = place;
+  const others = rowsAbove(place) - (header ? 1 : 0);
+  const head = header
+    ? `${headerRow === 1 ? 'The first row' : `Row ${formatCount(headerRow)}`} is taken as the header and is not sent.`
+    : 'The first row is taken as data.';
+  const kept = [
+    ...(others > 0 ? [`${formatRows(others)} above the table`] : []),
+    ...(rowsBelow > 0 ? [`${formatRows(rowsBelow)} below it`] : []),
+  ];
+  const verb = others + rowsBelow === 1 ? 'stays as it is and is' : 'stay as they are and are';
+  const rest = kept.length === 0 ? '' : ` ${kept.join(' and ')} ${verb} not sent.`;
+  return `${others > 0 && !header ? 'There is no header, as it seems.' : head}${rest} This is a guess.`;
+}
 
 export const quotes: { value: '"' | 'none'; label: string }[] = [
   { value: '"', label: 'Quotes around cells' },

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openApp, type TestApp } from '../../support/batch-app.ts';
 import { naughtyStrings, random, spectrum, writtenByHand, type Case } from '../../fidelity/corpora.ts';
+import { runCorrectedLists } from '../../fidelity/corrected-lists.ts';
+import { checkGuesses, customerFiles } from '../../fidelity/customer-files.ts';
 import { runCases } from '../../fidelity/run-cases.ts';
 
 let app: TestApp;
@@ -15,8 +17,29 @@ it.each<[string, () => Case[]]>([
   ['the big list of naughty strings', () => naughtyStrings().filter((_, i) => i % 8 === 0)],
   ['files written by hand', () => writtenByHand().filter((_, i) => i % 2 === 0)],
   ['random tables', () => random(120, 13)],
+  ['files as customers have them', () => customerFiles(1, 5).filter((_, i) => i % 2 === 0)],
 ])('changes no byte of %s', { timeout: 120_000 }, async (_, cases) => {
   const report = await runCases(app, cases());
   expect(report.differing).toEqual([]);
   expect(report.identical).toBeGreaterThan(report.cases * 0.9);
+});
+
+it(
+  'changes nothing that nobody corrected in lists that spreadsheets saved again',
+  { timeout: 120_000 },
+  async () => {
+    const lists = await openApp();
+    try {
+      const report = await runCorrectedLists(lists, (at) => at % 7 === 0);
+      expect(report.differing).toEqual([]);
+    } finally {
+      await lists.close();
+    }
+  },
+);
+
+it('reads no file wrongly without a question', { timeout: 120_000 }, async () => {
+  const { right, asked, silent } = await checkGuesses(customerFiles(2, 11));
+  expect(silent).toEqual([]);
+  expect(right).toBeGreaterThan(asked);
 });

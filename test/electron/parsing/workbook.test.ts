@@ -383,8 +383,26 @@ describe('a file made to harm is refused', () => {
     ],
     [
       'a column beyond the thousandth',
-      { sheets: [{ rows: `<row r="1">${text('ALM1', 'a')}</row>` }] },
+      { sheets: [{ rows: `<row r="1">${'<c t="inlineStr"><is><t>a</t></is></c>'.repeat(1_001)}</row>` }] },
       'file.too-many-columns',
+    ],
+    [
+      'a lone cell far to the right',
+      { sheets: [{ rows: `<row r="1">${text('A1', 'a')}${text('XFD1', 'b')}</row>` }] },
+      'file.workbook-sparse',
+    ],
+    [
+      'four cells far apart',
+      {
+        sheets: [
+          {
+            rows: [1, 100_000]
+              .map((row) => `<row r="${row}">${text(`A${row}`, 'a')}${text(`ZZ${row}`, 'b')}</row>`)
+              .join(''),
+          },
+        ],
+      },
+      'file.workbook-sparse',
     ],
     [
       'a cell without a column',

@@ -226,7 +226,7 @@ describe('8 limits', () => {
       failure: { code: 'value.unfit' },
     });
     expect(server.count('detokenize')).toBe(0);
-    expect(client.rules).toEqual({ valueLength: 6, expressions: 'RE2' });
+    expect(client.rules).toEqual({ valueLength: 6, expressions: 'RE2', randomTokens: false });
   });
 
   test.each<[string | undefined, number | null, number | null]>([

@@ -20,7 +20,9 @@ const match = (pattern: string): ColumnPlan => ({
 
 async function openWith(expressions: ServiceProfile['expressions']) {
   const service = fakeService();
-  Object.defineProperty(service.client, 'rules', { value: { valueLength: 8_192, expressions } });
+  Object.defineProperty(service.client, 'rules', {
+    value: { valueLength: 8_192, expressions, randomTokens: false },
+  });
   const app = await openApp({ service });
   const sourceId = await app.open(await app.write('tokens.csv', rows));
   return { app, service, sourceId };

@@ -198,6 +198,9 @@ export const preview: Preview = {
     masked: false,
   })),
   rows: Array.from({ length: 50 }, (_, index) => sourceRow(index + 1)),
+  above: [header],
+  last: [],
+  below: [],
   notices: [
     { kind: 'row-malformed', row: 1_841, column: null, count: 37 },
     { kind: 'excel-rounded', row: 7, column: 'card_token', count: 1 },

@@ -12,7 +12,9 @@ import type {
   Reading,
   Source,
   SourceRows,
+  TablePlace,
 } from '../../../../electron/contract/models/batch.ts';
+import { placeOf } from '../../../../electron/contract/table-place.ts';
 import type { ResultRow } from '../../../../electron/contract/models/rows.ts';
 import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
@@ -128,6 +130,15 @@ export class BatchDraft {
       if (column >= outcome.value.columns.length) this.plans.drop(column);
     }
     await this.check();
+  }
+
+  /** Takes the table to be elsewhere in its file. */
+  async place(place: TablePlace): Promise<void> {
+    const { encoding, delimiter, quote } = this.overrides;
+    this.overrides = Object.fromEntries(
+      Object.entries({ encoding, delimiter, quote }).filter(([, value]) => value !== undefined),
+    );
+    await this.read(placeOf(place));
   }
 
   get columns(): ColumnPlans['columns'] {
@@ -255,6 +266,7 @@ export class BatchDraft {
   async usePlan({ plan, columns }: Pick<Job, 'plan' | 'columns'>): Promise<void> {
     this.#clear();
     this.note = null;
+    this.overrides = {};
     await this.read(plan.reading);
     const policies = this.app.connection?.policies ?? [];
     for (const column of plan.columns) {

@@ -14,6 +14,7 @@ import {
   valueOf,
   type TestApp,
 } from '../../../support/batch-app.ts';
+import { encodeText, lettersOf, listEncodings, spreadsheetWays } from '../../../fidelity/corrected-lists.ts';
 import { text as textCell, workbook } from '../../../support/make-workbook.ts';
 
 let app: TestApp;
@@ -22,39 +23,6 @@ beforeEach(async () => {
   app.service.refuses = (value) => value.startsWith('BAD');
 });
 afterEach(() => app.close());
-
-const encodings: Encoding[] = [
-  'utf-8',
-  'utf-16le',
-  'windows-1252',
-  'iso-8859-1',
-  'iso-8859-15',
-  'macintosh',
-  'ibm850',
-  'ibm437',
-  'ibm852',
-  'windows-1250',
-  'iso-8859-2',
-  'windows-1251',
-  'koi8-r',
-  'ibm866',
-  'windows-1253',
-  'windows-1254',
-  'windows-1257',
-  'windows-1255',
-  'shift_jis',
-  'euc-jp',
-  'gb18030',
-  'big5',
-  'euc-kr',
-];
-
-/** Letters that an encoding has besides those of ASCII. */
-function lettersOf(encoding: Encoding): string[] {
-  const samples = 'äöüßéñçøåłśżščřžőűğışāēģķļņñрубльёїαθήνאבגｱｲｳ東京北中台김서€';
-  const codec = codecOf(encoding);
-  return Array.from(samples).filter((letter) => codec.encode(letter).ok);
-}
 
 const wordsIn = (encoding: Encoding): fc.Arbitrary<string> =>
   fc.oneof(
@@ -86,7 +54,7 @@ interface Case {
   readonly padding: number;
 }
 
-const cases: fc.Arbitrary<Case> = fc.constantFrom(...encodings).chain((encoding) =>
+const cases: fc.Arbitrary<Case> = fc.constantFrom(...listEncodings).chain((encoding) =>
   fc.record({
     encoding: fc.constant(encoding),
     delimiter: fc.constantFrom<Delimiter>(',', ';', '\t'),
@@ -101,12 +69,6 @@ const cases: fc.Arbitrary<Case> = fc.constantFrom(...encodings).chain((encoding)
     padding: fc.nat({ max: 3 }),
   }),
 );
-
-const encode = (text: string, encoding: Encoding): Buffer => {
-  const encoded = codecOf(encoding).encode(text);
-  if (!encoded.ok) throw new Error(`${encoding} has no ${encoded.character}`);
-  return encoded.bytes;
-};
 
 async function exported(jobId: string, choice: Partial<ExportChoice>): Promise<Buffer> {
   const outcome = await app.batch['batch.export']({ ...plainExport, safety: 'source', jobId, ...choice });
@@ -130,11 +92,11 @@ async function run({
     ['tok2', 'x', '"', 'z'],
   ];
   const text = `${Papa.unparse(all, { delimiter, newline })}${newline}`;
-  const sourceId = await app.open(await app.write('in.csv', encode(text, encoding)));
+  const sourceId = await app.open(await app.write('in.csv', encodeText(text, encoding)));
   const plan = planOf([detokenize(0, { definition: 'text' })], { encoding, delimiter });
   const { jobId, tally } = await app.run(sourceId, plan);
   expect(tally).toMatchObject({ failed: rows.length });
-  const merged = encode(text.replace(/tok[12]/g, '<$&>').replace(/BAD(\d)/g, '<good$1>'), encoding);
+  const merged = encodeText(text.replace(/tok[12]/g, '<$&>').replace(/BAD(\d)/g, '<good$1>'), encoding);
   return { jobId, merged };
 }
 
@@ -159,7 +121,8 @@ it('a list in any encoding that comes back in any dialect changes what was corre
         quotes: one.quoted,
         newline: '\n',
       });
-      const bytes = one.as === 'same' ? encode(resaved, one.encoding) : encode(`\ufeff${resaved}`, one.as);
+      const bytes =
+        one.as === 'same' ? encodeText(resaved, one.encoding) : encodeText(`\ufeff${resaved}`, one.as);
       const result = await correct(jobId, 'corrected.csv', bytes);
       expect(result).toMatchObject({ changed: one.rows.length, unchanged: 0, leftOutRows: 0 });
       expect((await exported(jobId, { rows: 'all' })).toString('latin1')).toBe(merged.toString('latin1'));
@@ -169,24 +132,10 @@ it('a list in any encoding that comes back in any dialect changes what was corre
   );
 }, 120_000);
 
-/** What spreadsheets do to a cell that nobody touched. */
-const doings: Readonly<Record<string, (cell: string) => string>> = {
-  trims: (cell) => cell.trim(),
-  pads: (cell) => ` ${cell} `,
-  'reads numbers': (cell) => (/^\d+$/.test(cell) ? Number(cell).toPrecision(6).replace('e', 'E') : cell),
-  'drops zeros': (cell) => cell.replace(/^0+(?=\d)/, ''),
-  'shows dates': (cell) => cell.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$3.$2.$1'),
-  'reads words': (cell) => (/^(true|false)$/.test(cell) ? cell.toUpperCase() : cell),
-  calculates: (cell) => (cell.startsWith('=') || cell.startsWith('-') ? '#NAME?' : cell),
-  'puts apostrophes': (cell) => (cell === '' ? cell : `'${cell}`),
-  decomposes: (cell) => cell.normalize('NFD'),
-  'has hard spaces': (cell) => cell.replaceAll(' ', '\u00a0'),
-};
-
-it.each(Object.keys(doings))(
+it.each(Object.keys(spreadsheetWays))(
   'a spreadsheet that %s corrects nothing',
   async (name) => {
-    const change = doings[name] ?? String;
+    const change = spreadsheetWays[name] ?? String;
     await fc.assert(
       fc.asyncProperty(cases, async (one) => {
         const { jobId } = await run(one);
@@ -196,7 +145,7 @@ it.each(Object.keys(doings))(
         const changed = data.map((row, n) =>
           n === 0 ? row : [...row.slice(0, 5), ...row.slice(5).map(change)],
         );
-        const bytes = encode(`\ufeff${Papa.unparse(changed)}`, 'utf-8');
+        const bytes = encodeText(`\ufeff${Papa.unparse(changed)}`, 'utf-8');
         expect(await correct(jobId, 'resaved.csv', bytes)).toMatchObject({
           changed: 0,
           unchanged: one.rows.length,

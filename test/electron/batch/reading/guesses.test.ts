@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import iconv from 'iconv-lite';
 import { guessEncoding } from '../../../../electron/batch/reading/guess-encoding.ts';
-import { guessDelimiter, guessHeader, guessNewline } from '../../../../electron/batch/reading/guess-table.ts';
+import { guessHeader } from '../../../../electron/batch/reading/guess-header.ts';
+import { guessDelimiter, guessNewline } from '../../../../electron/batch/reading/guess-table.ts';
 import type { Preview } from '../../../../electron/contract/models/batch.ts';
 import { detokenize, openApp, planOf, valueOf, type TestApp } from '../../../support/batch-app.ts';
 
@@ -145,7 +146,8 @@ describe('the delimiter', () => {
   it('is sure where the others do not occur or are quoted', () => {
     expect(guessDelimiter('a,b\n1,2\n', '\n')).toEqual({ delimiter: ',', alternatives: null });
     expect(guessDelimiter('a,b\n"x;y",2\n"p;q",3\n', '\n')).toEqual({ delimiter: ',', alternatives: null });
-    expect(guessDelimiter('a\n1\n', '\n')).toEqual({ delimiter: ',', alternatives: null });
+    // None at all is a question of its own.
+    expect(guessDelimiter('a\n1\n', '\n')).toEqual({ delimiter: ',', alternatives: [] });
   });
 
   it('is said to be a guess where another makes as good a table', () => {

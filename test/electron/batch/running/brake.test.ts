@@ -340,4 +340,17 @@ describe('different values with one answer', () => {
     app.service.answer = answerWith(() => 'one value');
     expect((await start(tokens(50), [detokenize(0)])).tally).toMatchObject({ ok: 50, failed: 0 });
   });
+
+  it('of tokens that are detokenized: the run pauses once, and no value fails', async () => {
+    app.service.answer = answerWith((token) =>
+      token.endsWith('7') && token.length < 6 ? token : 'one value',
+    );
+    const job = await start(tokens(6_000), [detokenize(0)]);
+    expect(job).toMatchObject({ state: 'paused', tally: { failed: 0 } });
+    expect(job.braked?.sameRows).not.toBeNull();
+    valueOf(await app.batch['batch.resume']({ jobId: job.jobId }));
+    await app.until(job.jobId, 'finished');
+    const [finished] = valueOf(await app.batch['batch.jobs']({}));
+    expect(finished?.tally).toMatchObject({ rows: 6_000, ok: 6_000, failed: 0 });
+  });
 });

@@ -13,8 +13,10 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
+/** More than is read at once. */
 const rows = 5_000;
-const table = '\ufefftoken,n\r\n' + Array.from({ length: rows }, (_, i) => `tok${i},${i}\r\n`).join('');
+const table =
+  '\ufefftoken,n\r\n' + Array.from({ length: rows }, (_, i) => `tok${i},${i}${' '.repeat(90)}\r\n`).join('');
 const path = (): string => join(app.folder, 'in.csv');
 const later = new Date(Date.now() + 3_600_000);
 
@@ -141,8 +143,8 @@ describe('a cancelled job', () => {
 
 describe('a job whose file is touched while it runs', () => {
   /** Does something to the file once half the rows were sent. */
-  async function started(meanwhile: () => Promise<void>): Promise<string> {
-    const sourceId = await app.open(await app.write('in.csv', table));
+  async function started(meanwhile: () => Promise<void>, content = table): Promise<string> {
+    const sourceId = await app.open(await app.write('in.csv', content));
     const plan = planOf([detokenize(0)]);
     valueOf(await app.batch['batch.preflight']({ sourceId, plan }));
     await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
@@ -184,15 +186,17 @@ describe('a job whose file is touched while it runs', () => {
   });
 
   it('fails where a byte is another, and goes on once the bytes are put back', async () => {
+    // Read at once: of a longer one, rows with the other byte would have been sent.
+    const short = table.replaceAll(/ +/g, '');
     const jobId = await started(async () => {
-      const bytes = Buffer.from(table);
+      const bytes = Buffer.from(short);
       bytes[bytes.length - 3] = 0x58;
       await writeFile(path(), bytes);
       await utimes(path(), later, later);
-    });
+    }, short);
     const job = await app.until(jobId, 'finished', 'failed');
     expect(job).toMatchObject({ state: 'failed', failure: { code: 'file.changed' } });
-    await writeFile(path(), table);
+    await writeFile(path(), short);
     valueOf(await app.batch['batch.resume']({ jobId }));
     expect(await app.until(jobId, 'finished')).toMatchObject({ tally: { rows, ok: rows } });
   });

@@ -94,7 +94,7 @@ async function live(rows: readonly string[], life: Life): Promise<Lived> {
     client: {
       batch,
       batchSize,
-      rules: { valueLength: 100, expressions: 'RE2' },
+      rules: { valueLength: 100, expressions: 'RE2', randomTokens: false },
       announce: () => ({
         sent: true,
         line: Promise.resolve(done(() => undefined)),
