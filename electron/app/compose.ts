@@ -1,14 +1,15 @@
 import { createRunningBatches } from '../batch/running/notify.ts';
-import { builtInId } from '../connections/built-in.ts';
 import { loadTransport } from '../connections/clients.ts';
 import type { CallName, EventName, EventPayload } from '../contract/calls.ts';
 import { failed } from '../contract/errors.ts';
+import { builtInId } from '../contract/models/connection.ts';
 import { createEventSender, createRouter } from '../ipc/router.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createLockedDialogs } from '../privacy/dialogs.ts';
 import { createLeakCheck } from '../privacy/leak-check.ts';
 import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
+import { createOutsideChanges } from './changed-outside.ts';
 import { openFoundation } from './foundation.ts';
 import { composeHandlers } from './handlers.ts';
 import { closeApp, watch } from './lifecycle.ts';
@@ -66,6 +67,8 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const pages = composePages(platform, foundation, service, changed);
   /** A passphrase that can't be checked any more counts as set: unlocking asks for it. */
   const passphraseMissing = (): boolean => managed.passphraseRequired === true && !lock.state().passphraseSet;
+  const outside = createOutsideChanges(foundation);
+  const settingsDamage = () => store.damage ?? outside.settingsDamage();
   const state = createState({
     platform,
     connections,
@@ -77,7 +80,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     settings,
     managed,
     passphraseMissing,
-    settingsDamage: store.damage,
+    settingsDamage,
     removedPartials: () => [...pages.batch.removedPartials()].slice(0, 100),
     log,
   });
@@ -86,15 +89,24 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     openFile: (reference) => pages.batch['batch.drop']({ reference }),
   });
   const parts = { platform, foundation, service, pages, state, openings };
-  const { handlers, applyFirst } = composeHandlers({ ...parts, options, batches });
-
-  platform.setTheme(settings().theme);
-  const stops = watch(parts);
-  await pages.batch.start();
-  if (options.deployment !== null && connections.list().length === 0) {
+  /** What needs the secrets' key: at the start, and at the first unlocking where that comes later. */
+  async function begin(): Promise<void> {
+    await outside.dealWith();
+    if (lock.state().locked || options.deployment === null || connections.list().length > 0) return;
     const applied = await applyFirst(options.deployment);
     if (!applied.ok) log.info(`connections not provided: ${applied.failure.code}`);
   }
+  const { handlers, applyFirst } = composeHandlers({ ...parts, options, batches, begin, settingsDamage });
+
+  platform.setTheme(settings().theme);
+  const stops = watch(parts);
+  await begin();
+  stops.push(
+    keychain.onState(() => {
+      if (keychain.state() === 'ready') void outside.dealWith();
+    }),
+  );
+  await pages.batch.start();
   // Last: a window that is there already would ask for jobs that are not.
   platform.serve(
     createRouter({

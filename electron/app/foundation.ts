@@ -5,7 +5,7 @@ import { createAudit } from '../audit/audit.ts';
 import { createChainEntry, createCheckpointFile } from '../audit/checkpoint.ts';
 import { createClientCertificates } from '../connections/client-certificates.ts';
 import { type Connections, createConnections } from '../connections/store.ts';
-import { done, type Outcome } from '../contract/errors.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
 import { createParser } from '../parsing/parser.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createAutoClearClipboard } from '../privacy/clipboard.ts';
@@ -15,13 +15,16 @@ import { createGuesses } from '../privacy/guesses.ts';
 import { openLock } from '../privacy/lock.ts';
 import { createReveals } from '../privacy/reveals.ts';
 import { createSharedCounts } from '../privacy/shared-counts.ts';
+import { createUnlockAttempts } from '../privacy/unlock-attempts.ts';
 import { earlierSettings, settingsName } from '../settings/file-names.ts';
 import { readHomeId, settleHome, storeHomeId } from '../settings/home-id.ts';
 import { isAllowedHost, withManagedSettings } from '../settings/managed-settings.ts';
+import { withSeals } from '../settings/seals.ts';
 import { settingsDocument, documentMigrations, documentVersion } from '../settings/settings.ts';
 import { createStore } from '../settings/store.ts';
-import { accountsOf, accountsOfHome } from '../storage/keychain-accounts.ts';
+import { accountsOf, accountsOfHome, connectionOf, holdsSecret } from '../storage/keychain-accounts.ts';
 import { createKeychain, type Keychain } from '../storage/keychain.ts';
+import { createSecretsKey, withSecretsKey } from '../storage/secrets-key.ts';
 import { systemClock } from '../util/clock.ts';
 import type { AppOptions } from './options.ts';
 
@@ -47,34 +50,44 @@ export async function openFoundation(
     // Secrets stored under an identity that is then lost would not be found again.
     if (!stored.ok) throw new Error(`home-id: ${stored.failure.code}`);
   }
-  const store = withManagedSettings(
-    createStore({
-      folder: platform.home,
-      name: settingsName,
-      earlier: earlierSettings,
-      shape: settingsDocument,
-      version: documentVersion,
-      migrations: documentMigrations,
-      openFile: options.openSettingsFile,
-      now,
-    }),
-    managed,
-  );
-  const settings = () => store.read('settings');
-  const keychain = createKeychain({
+  const file = createStore({
+    folder: platform.home,
+    name: settingsName,
+    earlier: earlierSettings,
+    shape: settingsDocument,
+    version: documentVersion,
+    migrations: documentMigrations,
+    openFile: options.openSettingsFile,
+    now,
+  });
+  const entries = createKeychain({
     load: options.loadKeytar,
     clock,
     index: {
-      read: () => store.read('keychainIndex'),
-      write: (names) => store.write('keychainIndex', [...names]),
+      read: () => file.read('keychainIndex'),
+      write: (names) => file.write('keychainIndex', [...names]),
     },
     homeId,
     settle: settleHome(platform.home, options.usualHome, {
-      earlier: isOwed ? accountsOfHome(store.read('keychainIndex'), store.read('connections')) : [],
+      earlier: isOwed ? accountsOfHome(file.read('keychainIndex'), file.read('connections')) : [],
       onSettled: async (id) => {
         if (isOwed || id !== homeId) await storeHomeId(platform.home, { id, isOwed: false });
       },
     }),
+  });
+  const secretsKey = createSecretsKey(entries);
+  const sealed = withSeals(file, secretsKey, async () => {
+    // Reading encrypts what an earlier version stored, and takes what is not there out of the index.
+    for (const account of entries.accounts()) if (holdsSecret(account)) await keychain.read(account);
+    await secretsKey.adopted();
+  });
+  const { seals } = sealed;
+  const store = withManagedSettings(sealed.store, managed);
+  const settings = () => store.read('settings');
+  const keychain = withSecretsKey(entries, secretsKey, async (account) => {
+    const changed = await seals.changed();
+    if (!changed.ok) return changed;
+    return changed.value.has(connectionOf(account) ?? '') ? failed('connection.changed') : done(null);
   });
   const parser = createParser({ worker: options.parserWorker, clock });
   const connections = createConnections({
@@ -83,6 +96,7 @@ export async function openFoundation(
     certificates: createClientCertificates({ folder: path.join(platform.home, 'certificates'), keychain }),
     parser,
     newId: randomUUID,
+    seals,
     isAllowedHost: (baseUrl) => isAllowedHost(baseUrl, managed),
     onlyAuthorities:
       managed.extraCa === false
@@ -104,11 +118,16 @@ export async function openFoundation(
     clock,
     idleMs: () => settings().lockAfterMinutes * 60_000,
     secrets: keychain,
-    attempts: {
-      read: () => store.read('unlock'),
-      write: (attempts) => store.write('unlock', attempts),
+    key: secretsKey,
+    attempts: createUnlockAttempts(
+      { read: () => store.read('unlock'), write: (attempts) => store.write('unlock', attempts) },
+      entries,
+    ),
+    forgetSecrets: async () => {
+      const forgotten = await forgetSecrets(connections, keychain, dropClient);
+      if (forgotten.ok) secretsKey.forget();
+      return forgotten;
     },
-    forgetSecrets: () => forgetSecrets(connections, keychain, dropClient),
     cost: scryptCost,
   });
   const reveals = createReveals({
@@ -165,6 +184,7 @@ export async function openFoundation(
     parser,
     reveals,
     scryptCost,
+    seals,
     settings,
     store,
   };

@@ -4,7 +4,7 @@ import type { RunningBatches } from '../batch/running/notify.ts';
 import { createDeployment } from '../connections/deployment.ts';
 import type { Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { ManagedSettings, Settings } from '../contract/models/app.ts';
+import type { ManagedSettings, Settings, SettingsDamage } from '../contract/models/app.ts';
 import { restoreText } from '../contract/obscured.ts';
 import type { Platform } from '../platform/platform.ts';
 import { describeManaged, fixedSettings } from '../settings/managed-settings.ts';
@@ -25,6 +25,9 @@ interface HandlersOptions {
   readonly state: CurrentState;
   readonly openings: Pick<Openings, 'take'>;
   readonly batches: Pick<RunningBatches, 'count'>;
+  /** What waits for the first unlocking. */
+  readonly begin: () => Promise<void>;
+  readonly settingsDamage: () => SettingsDamage | null;
 }
 
 /** A handler for each call of the contract. `applyFirst` applies what an administrator provides. */
@@ -37,6 +40,8 @@ export function composeHandlers({
   state,
   openings,
   batches,
+  begin,
+  settingsDamage,
 }: HandlersOptions) {
   const { audit, connections, disclosures, keychain, lock, log, managed, now, settings, store } = foundation;
   const { clients, profiles } = service;
@@ -47,7 +52,9 @@ export function composeHandlers({
     const fixed = changedFixed(settings(), next, managed);
     if (fixed !== null) return failed('settings.managed', { subject: fixed });
     const note = describeChanges(settings(), next);
-    return audit.record({ action: 'SaveSettings', note }, () => {
+    return audit.record({ action: 'SaveSettings', note }, async () => {
+      // Only with the keychain open can what the lock hangs on be changed.
+      await foundation.seals.changed();
       const saved = store.write('settings', next);
       platform.setTheme(settings().theme);
       state.changed();
@@ -84,7 +91,7 @@ export function composeHandlers({
       clients: () => clients,
       keychain,
       audit,
-      settingsDamage: store.damage,
+      settingsDamage,
       log,
       managed: () => describeManaged(managed),
       now,
@@ -103,11 +110,16 @@ export function composeHandlers({
     'lock.unlock': async ({ passphrase }) => {
       const begun = await audit.begin({ action: 'Unlock' });
       const unlocked = await lock.unlock(restoreText(passphrase));
+      if (unlocked.ok) await begin();
       // A full disk must not keep the person out: nothing can be done inside without the log either.
       if (begun.ok) begun.value(unlocked.ok ? { ok: true } : { ok: false, code: unlocked.failure.code });
       return unlocked;
     },
-    'lock.reset': () => audit.record({ action: 'ResetLock' }, () => lock.reset()),
+    'lock.reset': async () => {
+      const reset = await audit.record({ action: 'ResetLock' }, () => lock.reset());
+      if (reset.ok) await begin();
+      return reset;
+    },
     'lock.setPassphrase': ({ current, next }) => {
       if (managed.passphraseRequired === true && next.obscured === '')
         return Promise.resolve(failed('settings.managed', { subject: 'passphraseRequired' }));

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { startBuiltInService } from '../built-in-service/start.ts';
-import { builtInId, createBuiltInConnection } from '../connections/built-in.ts';
+import { createBuiltInConnection } from '../connections/built-in.ts';
 import { createClientFor, createClients, createRequestAudit } from '../connections/clients.ts';
 import { createConnectionProfiles } from '../connections/profiles.ts';
 import { createKeyRotation } from '../connections/rotation.ts';
 import type { Connections } from '../connections/store.ts';
 import { done, type Outcome } from '../contract/errors.ts';
-import type { Connection } from '../contract/models/connection.ts';
+import { builtInId, type Connection } from '../contract/models/connection.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createActivePortal } from '../portal/active-portal.ts';
 import type { Foundation } from './foundation.ts';

@@ -27,7 +27,7 @@ export interface StateOptions {
   readonly settings: () => Settings;
   readonly managed: ManagedSettings;
   readonly passphraseMissing: () => boolean;
-  readonly settingsDamage: AppState['settingsDamage'];
+  readonly settingsDamage: () => AppState['settingsDamage'];
   readonly removedPartials: () => AppState['removedPartials'];
   readonly log: Pick<Log, 'bug'>;
 }
@@ -73,7 +73,7 @@ export function createState(options: StateOptions): CurrentState {
       settings: settings(),
       managed: options.managed,
       passphraseMissing: options.passphraseMissing(),
-      settingsDamage,
+      settingsDamage: settingsDamage(),
       removedPartials: options.removedPartials(),
     };
   }

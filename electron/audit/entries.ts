@@ -151,6 +151,7 @@ const clockTolerance = 86_400_000;
 const cleartextActs = ['Reveal', 'Copy', 'Match', 'Guess', 'Export', 'ExportReport', 'Evidence'];
 const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'UndoRemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
+  'ChangedOutside',
   ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
   ...[

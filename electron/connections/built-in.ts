@@ -1,11 +1,14 @@
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { Connection, DefinitionKind, PolicyGrants } from '../contract/models/connection.ts';
+import {
+  builtInId,
+  type Connection,
+  type DefinitionKind,
+  type PolicyGrants,
+} from '../contract/models/connection.ts';
 import { operationNames } from '../contract/operations.ts';
 import type { Connections } from './store.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import type { startBuiltInService, RunningBuiltInService } from '../built-in-service/start.ts';
-
-export const builtInId = 'built-in';
 
 const kinds: Record<RunningBuiltInService['definitions'][number]['kind'], DefinitionKind> = {
   'card-number': 'card',

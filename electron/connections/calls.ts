@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditIntent } from '../audit/entries.ts';
 import { describeChanges } from '../audit/changes.ts';
@@ -13,8 +14,8 @@ import { undoMs } from '../contract/undo.ts';
 import type { DeploymentCalls } from './deployment.ts';
 import type { Connections, RestoreConnection } from './store.ts';
 import type { KeyRotation } from './rotation.ts';
-import type { Platform } from '../platform/platform.ts';
-import type { ConnectionProfiles } from './profiles.ts';
+import type { Platform, Question } from '../platform/platform.ts';
+import type { ChosenProfile, ConnectionProfiles } from './profiles.ts';
 import { fingerprintsOf } from '../service/http/certificates.ts';
 import { testPolicy } from '../service/test-policy.ts';
 import { readChosenFile } from '../storage/read-small-file.ts';
@@ -24,7 +25,7 @@ import type { Clock } from '../util/clock.ts';
 const maxCertificateBytes = 1024 * 1024;
 
 interface ConnectionHandlerOptions {
-  readonly platform: Pick<Platform, 'chooseFile'>;
+  readonly platform: Pick<Platform, 'chooseFile' | 'confirm'>;
   readonly connections: Connections;
   readonly profiles: ConnectionProfiles;
   readonly clients: Pick<Clients, 'for' | 'drop'>;
@@ -142,9 +143,18 @@ export function createConnectionHandlers({
   return {
     forgetRemoved,
     restoreProfile: (id, given) =>
-      change('ImportProfile', id, () => profiles.restore(id, given), {
-        note: given.name.slice(0, 200),
-      }),
+      change(
+        'ImportProfile',
+        id,
+        async () => {
+          // Where a service is and which keys it has is an address: nobody looked at this one by itself.
+          const isSame = isDeepStrictEqual(profiles.carried(id), given);
+          const isDropped = !isSame && connections.hasSecrets(id);
+          const dropped = isDropped ? await connections.dropSecrets(id) : done(null);
+          return dropped.ok ? profiles.restore(id, given) : dropped;
+        },
+        { note: given.name.slice(0, 200) },
+      ),
     'connections.save': (draft) => {
       const { id, ...next } = draft;
       const known = id === null ? null : connections.find(id);
@@ -208,8 +218,19 @@ export function createConnectionHandlers({
       if (!mayImportProfile) return failed('settings.managed', { subject: 'profileImport' });
       const file = await platform.chooseFile('profile');
       if (file === null) return done(null);
-      const note = path.basename(file).slice(0, 200);
-      const imported = await change('ImportProfile', id, () => profiles.import(id, file), { note });
+      const chosen = await profiles.readFile(file);
+      if (!chosen.ok) return chosen;
+      if (connections.hasSecrets(id)) {
+        const agreed = await platform.confirm(questionOf(connection.value, chosen.value));
+        if (agreed === null) return done(null);
+      }
+      const note = `${path.basename(file).slice(0, 100)}, SHA-256 ${chosen.value.digest}`;
+      const imported = await change(
+        'ImportProfile',
+        id,
+        () => Promise.resolve(profiles.import(id, chosen.value)),
+        { note },
+      );
       return imported.ok ? done(profiles.view(id)) : imported;
     },
     'connections.removeProfile': async ({ id, part }) => {
@@ -267,6 +288,22 @@ export function createConnectionHandlers({
       const chosen = await choose('StartBuiltIn', id, policy);
       return chosen.ok ? done({ id }) : chosen;
     },
+  };
+}
+
+/** Main asks, with what it read itself: the window could say anything of the file. */
+function questionOf({ name, baseUrl }: Connection, { name: file, digest, pins }: ChosenProfile): Question {
+  return {
+    message: `Use the service profile ${file} for ${name}?`,
+    detail: [
+      `${name} has stored secrets, which are then sent to ${new URL(baseUrl).host} as this profile says.`,
+      `SHA-256 of the file: ${digest}`,
+      ...(pins.length === 0
+        ? []
+        : [`Keys that are accepted of a host: ${pins.slice(0, maxNamed).join('; ')}${more(pins)}`]),
+      'If you do not know where the file comes from, cancel.',
+    ].join('\n\n'),
+    action: 'Use the profile',
   };
 }
 

@@ -136,7 +136,7 @@ export function createDeployment(options: DeploymentOptions): DeploymentCalls & 
     return {
       ...item,
       change: 'changed',
-      forgetsSecrets: moves || addsAuthority(before.extraCa, next.extraCa),
+      forgetsSecrets: moves || bringsProfile || addsAuthority(before.extraCa, next.extraCa),
     };
   }
 

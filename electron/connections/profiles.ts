@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { done, failed, type Outcome } from '../contract/errors.ts';
@@ -29,6 +30,16 @@ interface Fitting {
   readonly ref: readonly string[] | null;
 }
 
+/** A profile that could be imported: what a person is shown of it is what is stored. */
+export interface ChosenProfile {
+  readonly name: string;
+  readonly text: string;
+  /** SHA-256 of the text. */
+  readonly digest: string;
+  /** Hosts that it pins, each with its keys. */
+  readonly pins: readonly string[];
+}
+
 /**
  * The service profile of each connection: the shipped one, or the administrator's where there is one, or one that was
  * imported into the connection; and above it what was fitted to the answers that came. The built-in service has the
@@ -38,8 +49,10 @@ export interface ConnectionProfiles {
   /** Failure: connection.invalid, with the place that is not valid as subject. */
   read(connection: Pick<Connection, 'id' | 'builtIn'>): Promise<Outcome<ServiceProfile>>;
   view(id: string): ProfileView;
-  /** Imports a file that a person chose. Failures: file.unreadable, connection.invalid (not a profile, or too large). */
-  import(id: string, file: string): Promise<Outcome<null>>;
+  /** Reads a file that a person chose. Failures: file.unreadable, connection.invalid (not a profile, or too large). */
+  readFile(file: string): Promise<Outcome<ChosenProfile>>;
+  /** Puts one that was read in the place of what there is. Failures: file.*. */
+  import(id: string, chosen: ChosenProfile): Outcome<null>;
   /** For a file of connections; null where the connection has nothing of its own. */
   carried(id: string): CarriedProfile | null;
   /** Puts what came with a file of connections in the place of what there is. Failures: connection.invalid, file.*. */
@@ -124,18 +137,20 @@ export function createConnectionProfiles({
       const { imported, fitted } = stored(id);
       return { name: imported?.name ?? null, fitted: Object.keys(fitted['operations'] ?? {}) };
     },
-    async import(id, file) {
+    async readFile(file) {
       const bytes = await readChosenFile(file, { maxBytes: maxProfileBytes, unfit: 'connection.invalid' });
       if (!bytes.ok) return bytes;
       const text = bytes.value.toString('utf8').replace(/^\uFEFF/, '');
       const profile = await load({ imported: text, fitted: {} });
       if (!profile.ok) return profile;
-      // What was fitted belonged to the profile before.
-      return write(id, {
-        imported: { name: path.basename(file).slice(0, 300), text },
-        fitted: {},
-      });
+      const pins = Object.entries(profile.value.pins).map(([host, keys]) => `${host}: ${keys.join(', ')}`);
+      // In pairs, as fingerprints are written: no part of it is taken for a card's number and masked in the log.
+      const hash = createHash('sha256').update(text).digest('hex').toUpperCase();
+      const digest = hash.match(/../g)?.join(':') ?? '';
+      return done({ name: path.basename(file).slice(0, 300), text, digest, pins });
     },
+    // What was fitted belonged to the profile before.
+    import: (id, { name, text }) => write(id, { imported: { name, text }, fitted: {} }),
     carried(id) {
       const { imported, fitted } = stored(id);
       if (imported === null && Object.keys(fitted).length === 0) return null;

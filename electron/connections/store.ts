@@ -17,9 +17,10 @@ import {
 import type { Parser } from '../parsing/parser.ts';
 import { addsAuthority, readCertificates } from '../service/http/certificates.ts';
 import { type ClientCertificates, describeCertificate } from './client-certificates.ts';
-import { accountsOf, certificateAccount, secretAccount } from '../storage/keychain-accounts.ts';
+import { accountsOf, certificateAccount, connectionOf, secretAccount } from '../storage/keychain-accounts.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import type { CertificateWithKey } from '../parsing/pkcs12.ts';
+import type { Seals } from '../settings/seals.ts';
 import type { SettingsDocument } from '../settings/settings.ts';
 import type { Store } from '../settings/store.ts';
 
@@ -64,6 +65,9 @@ export interface Connections {
    * memory. Failures: connection.unknown, keychain.*, file.*.
    */
   remove(id: string): Promise<Outcome<RestoreConnection>>;
+  hasSecrets(id: string): boolean;
+  /** Removes all that is stored for it, under whatever address. Failures: connection.unknown, keychain.*, file.*. */
+  dropSecrets(id: string): Promise<Outcome<null>>;
 
   active(): AppState['active'];
   /** Failures: connection.unknown, connection.invalid (no such policy), file.*. */
@@ -94,10 +98,12 @@ export interface ConnectionsOptions {
     Store<Pick<SettingsDocument, 'connections' | 'active' | 'grants' | 'kinds'>>,
     'read' | 'write'
   >;
-  readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek'>;
+  readonly keychain: Pick<Keychain, 'store' | 'read' | 'remove' | 'peek' | 'accounts'>;
   readonly certificates: ClientCertificates;
   readonly parser: Pick<Parser, 'readPkcs12'>;
   readonly newId: () => string;
+  /** What tells a record that was changed outside of the app. Its secrets are refused by the keychain. */
+  readonly seals?: Pick<Seals, 'changed' | 'known' | 'accept'>;
   /** Whether a connection may name this address. */
   readonly isAllowedHost?: (baseUrl: string) => boolean;
   /** The only authorities that may be added to a connection, as PEM texts; any where it is null. */
@@ -112,6 +118,7 @@ export function createConnections({
   certificates,
   parser,
   newId,
+  seals = noSeals,
   isAllowedHost = () => true,
   onlyAuthorities = null,
 }: ConnectionsOptions): Connections {
@@ -155,6 +162,20 @@ export function createConnections({
       if (!removed.ok) return removed;
     }
     return done(null);
+  }
+
+  async function dropSecrets(id: string): Promise<Outcome<null>> {
+    const found = find(id);
+    if (!found.ok) return found;
+    // Not by the index alone, which stands in the same file as the record; nor by the record's address, which may be new.
+    const stored = keychain.accounts().filter((account) => connectionOf(account) === id);
+    for (const account of new Set([...stored, ...accountsOf(found.value)])) {
+      const removed = await keychain.remove(account);
+      if (!removed.ok) return removed;
+    }
+    const removed = await certificates.remove(found.value);
+    if (!removed.ok || found.value.clientCertificate === null) return removed;
+    return setCertificate(id, null);
   }
 
   function isLoweredWithSecrets(next: Omit<Connection, 'clientCertificate'>): boolean {
@@ -259,10 +280,16 @@ export function createConnections({
   return {
     list,
     find,
+    dropSecrets,
+    hasSecrets(id) {
+      const found = find(id);
+      return found.ok && accountsOf(found.value).some((account) => keychain.peek(account) !== 'missing');
+    },
 
     views: () =>
       list().map((connection) => ({
         ...connection,
+        ...(seals.known().has(connection.id) && { changedOutside: true as const }),
         apiKey: keychain.peek(secretAccount(connection, { kind: 'apiKey' })),
         nextApiKey: keychain.peek(secretAccount(connection, { kind: 'nextApiKey' })),
         policyPasswords: connection.policies.map((policy) => ({
@@ -295,6 +322,13 @@ export function createConnections({
       const trusted = [before?.extraCa ?? '', onlyAuthorities ?? ''].join('\n');
       if (onlyAuthorities !== null && addsAuthority(trusted, next.extraCa))
         return failed('settings.managed', { subject: 'extraCa' });
+      const changed = before === undefined ? done(new Set<string>()) : await seals.changed();
+      if (!changed.ok) return changed;
+      if (changed.value.has(next.id)) {
+        const dropped = await dropSecrets(next.id);
+        if (!dropped.ok) return dropped;
+        seals.accept(next.id);
+      }
       return isLoweredWithSecrets(next) ? failed('connection.environment') : put(next);
     },
 
@@ -413,6 +447,13 @@ export function createConnections({
     },
   };
 }
+
+const nothing: ReadonlySet<string> = new Set();
+const noSeals = {
+  changed: () => Promise.resolve(done(nothing)),
+  known: () => nothing,
+  accept: () => undefined,
+};
 
 /** The built-in service makes an authority of its own at each start. */
 function trustsMore(

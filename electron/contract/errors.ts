@@ -49,6 +49,7 @@ export const failureCodes = [
   'connection.none',
   'connection.unknown',
   'connection.invalid',
+  'connection.changed', // its record was changed outside of the app; a person has to look at it and save it
   'connection.environment', // not lowered while secrets are stored
   'connection.built-in', // the built-in connection can't be changed that way
   'connection.built-in-off', // the administrator does not allow it

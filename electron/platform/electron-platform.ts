@@ -213,6 +213,21 @@ export function createElectronPlatform(
       lastFolders.set('saved', path.dirname(filePath));
       return filePath;
     },
+    async confirm({ message, detail, action }) {
+      const question = {
+        type: 'warning' as const,
+        message,
+        detail,
+        buttons: [action, 'Cancel'],
+        defaultId: 1,
+        cancelId: 1,
+        noLink: true,
+      };
+      const { response } = await (window === null
+        ? dialog.showMessageBox(question)
+        : dialog.showMessageBox(window, question));
+      return response === 0 ? true : null;
+    },
     droppedFile: (reference) => Promise.resolve(isDroppable(reference, os) ? reference : null),
     async openFolder(folder) {
       // Answers with an error message, which may hold the path.

@@ -52,8 +52,17 @@ export interface PlatformClipboard {
   readonly focus?: WindowFocus | undefined;
 }
 
-/** Dialogs of the system that ask a person for a file. */
+/** What a person is asked to agree to. `action` is the button that agrees. */
+export interface Question {
+  readonly message: string;
+  readonly detail: string;
+  readonly action: string;
+}
+
+/** Dialogs of the system that ask a person for a file, or whether to go on. */
 export interface Dialogs {
+  /** Asks in a dialog of the system, which the window neither draws nor answers. Null unless the person agreed. */
+  confirm(question: Question): Promise<true | null>;
   /** Asks for a file to read. Absolute path, or null when the person changed their mind. */
   chooseFile(kind: FileKind): Promise<string | null>;
   /** Asks where to write. `beside` is the file the result belongs to. Null when the person changed their mind. */

@@ -25,6 +25,7 @@ export function createLockedDialogs(dialogs: Dialogs, lock: () => Pick<Lock, 'st
   }
 
   return {
+    confirm: (question) => untilLocked(() => dialogs.confirm(question)),
     chooseFile: (kind) => untilLocked(() => dialogs.chooseFile(kind)),
     chooseTarget: (suggestion) => untilLocked(() => dialogs.chooseTarget(suggestion)),
   };

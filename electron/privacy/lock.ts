@@ -2,7 +2,7 @@ import { done, failed, type Outcome } from '../contract/errors.ts';
 import type { LockState } from '../contract/models/app.ts';
 import { createEmitter } from '../util/emitter.ts';
 import type { Clock } from '../util/clock.ts';
-import { createVerifier, defaultCost, matchesVerifier } from './passphrase.ts';
+import { verifierAccount, type SecretsKey } from '../storage/secrets-key.ts';
 
 /** Wrong passphrases in a row. Stored, so that a restart does not reset the wait. */
 export interface UnlockAttempts {
@@ -11,6 +11,12 @@ export interface UnlockAttempts {
   readonly until: string | null;
   /** The passphrase's verifier was found to be gone. Stored, since the keychain then no longer lists it. */
   readonly verifierLost?: boolean | undefined;
+}
+
+/** Fails to write only where they are stored nowhere. */
+export interface UnlockAttemptsStore {
+  read(): Promise<UnlockAttempts>;
+  write(attempts: UnlockAttempts): Promise<Outcome<null>>;
 }
 
 /** The app's lock: locks by itself after idle time. What else locks it is in `watch-away.ts`. */
@@ -51,20 +57,19 @@ interface LockOptions {
   readonly secrets: {
     /** Before it, `peek` may tell of what is another folder's. */
     settled(): Promise<unknown>;
-    store(account: string, secret: string): Promise<Outcome<unknown>>;
     read(account: string): Promise<Outcome<string>>;
-    remove(account: string): Promise<Outcome<null>>;
     /** `missing` only where nothing was ever stored. */
     peek(account: string): string;
   };
-  readonly attempts: { read(): UnlockAttempts; write(attempts: UnlockAttempts): Outcome<null> };
+  /** The key that the passphrase opens. */
+  readonly key: Pick<SecretsKey, 'open' | 'wrap' | 'unwrap' | 'isClear'>;
+  readonly attempts: UnlockAttemptsStore;
   /** For `reset`. */
   readonly forgetSecrets: () => Promise<Outcome<null>>;
   /** scrypt's cost, lower in tests. */
   readonly cost?: number | undefined;
 }
 
-const account = 'lock:verifier';
 const noAttempts: UnlockAttempts = { wrong: 0, until: null };
 const maxDelayMs = 15 * 60_000;
 /** In code points, composed. */
@@ -83,17 +88,19 @@ export async function openLock({
   clock,
   idleMs,
   secrets,
+  key,
   attempts,
   forgetSecrets,
-  cost = defaultCost,
+  cost,
 }: LockOptions): Promise<Lock> {
   const changes = createEmitter();
   /** Null: none is set. In memory, so that unlocking does not depend on a keychain that was locked meanwhile. */
   let verifier = await readVerifier();
+  const before = await attempts.read();
   /** Counted here too: a file that can't be written, or is put back, takes no try back. */
-  let wrong = attempts.read().wrong;
+  let wrong = before.wrong;
   /** On the monotonic clock: setting the wall clock neither shortens nor lengthens the wait. */
-  let notBefore = clock.monotonic() + readWait();
+  let notBefore = clock.monotonic() + (await readWait(before));
   let locked = passphraseSet();
   let lastActive = clock.monotonic();
   let timerIdleMs = 0;
@@ -103,24 +110,24 @@ export async function openLock({
 
   async function readVerifier(): Promise<Outcome<string | null>> {
     await secrets.settled();
-    const isExpected = attempts.read().verifierLost === true || secrets.peek(account) !== 'missing';
-    const read = await secrets.read(account);
+    const tried = await attempts.read();
+    const isExpected = tried.verifierLost === true || secrets.peek(verifierAccount) !== 'missing';
+    const read = await secrets.read(verifierAccount);
     if (read.ok || read.failure.code !== 'credentials.missing') return read;
-    if (!isExpected) return done(null);
-    attempts.write({ ...attempts.read(), verifierLost: true });
+    if (!isExpected || (await key.isClear())) return done(null);
+    await attempts.write({ ...tried, verifierLost: true });
     return failed('unlock.verifier-lost');
   }
 
   const isLost = () => !verifier.ok && verifier.failure.code === 'unlock.verifier-lost';
 
   /** The rest of a wait that an earlier run began. One that is longer than its delay was set with another clock. */
-  function readWait(): number {
-    const { until } = attempts.read();
+  async function readWait({ until, ...tried }: UnlockAttempts): Promise<number> {
     if (until === null) return 0;
     const rest = Math.max(0, Date.parse(until) - clock.now());
     const delay = delayAfter(wrong);
     if (rest <= delay) return rest;
-    attempts.write({ ...attempts.read(), until: new Date(clock.now() + delay).toISOString() });
+    await attempts.write({ ...tried, until: new Date(clock.now() + delay).toISOString() });
     return delay;
   }
 
@@ -163,15 +170,24 @@ export async function openLock({
     // Counted before it is checked: ending the process meanwhile, or many attempts at once, must count too.
     const next = wrong + 1;
     const delay = delayAfter(next);
-    const stored = attempts.write({ wrong: next, until: new Date(clock.now() + delay).toISOString() });
-    if (!stored.ok && next > maxUnstoredTries) return stored;
+    const { value: text } = verifier;
     wrong = next;
     notBefore = clock.monotonic() + delay;
-    if (await matchesVerifier(passphrase, verifier.value)) {
+    const stored = await attempts.write({ wrong, until: new Date(clock.now() + delay).toISOString() });
+    if (!stored.ok && next > maxUnstoredTries) {
+      // Nothing was tried: it neither counts nor waits.
+      wrong = next - 1;
+      notBefore = clock.monotonic();
+      return stored;
+    }
+    const opened = await key.open(passphrase, text, cost);
+    if (!opened.ok || opened.value !== null) {
+      // A keychain that does not take what an earlier version lacks is no wrong try.
+      if (opened.ok) verifier = done(opened.value);
       wrong = 0;
       notBefore = clock.monotonic();
-      attempts.write(noAttempts);
-      return done(null);
+      await attempts.write(noAttempts);
+      return opened.ok ? done(null) : opened;
     }
     changes.emit();
     return failed('unlock.wrong', { retryAfterMs: waitMs() });
@@ -182,10 +198,9 @@ export async function openLock({
       return failed('unlock.too-short', { subject: `${minPassphraseLength}` });
     const checked = await checkPassphrase(current);
     if (!checked.ok) return checked;
-    const created = next === '' ? null : await createVerifier(next, cost);
-    const stored = created === null ? await secrets.remove(account) : await secrets.store(account, created);
+    const stored = next === '' ? await key.unwrap() : await key.wrap(next, cost);
     if (!stored.ok) return stored;
-    verifier = done(created);
+    verifier = stored;
     changes.emit();
     return done(state());
   }
@@ -243,7 +258,7 @@ export async function openLock({
       if (!isLost()) return failed('call.refused');
       const forgotten = await forgetSecrets();
       if (!forgotten.ok) return forgotten;
-      const stored = attempts.write(noAttempts);
+      const stored = await attempts.write(noAttempts);
       if (!stored.ok) return stored;
       verifier = done(null);
       return open();

@@ -28,7 +28,7 @@ export function withManagedSettings(
   const fixed = fixedSettings(managed);
   const inForce = (own: Settings): Settings => ({ ...own, ...structuredClone(fixed) });
   return {
-    damage: store.damage,
+    ...store,
     read: (key) =>
       key === 'settings'
         ? (inForce(store.read('settings')) as ReturnType<typeof store.read<typeof key>>)

@@ -78,6 +78,8 @@ export const settingsDocument = {
   grants: entry(z.record(id, z.array(policyGrants).max(100)), {}),
   /** Kinds of definitions that the portal or the administrator gave, by connection. */
   kinds: entry(z.record(id, z.array(givenKind).max(500)), {}),
+  /** What proves that this app wrote each record that trust hangs on (`withSeals`). */
+  seals: entry(z.record(z.union([id, z.literal('settings.lock')]), z.string().regex(/^[0-9a-f]{64}$/)), {}),
   /** Wrong passphrases in a row, and until when the next attempt has to wait. */
   unlock: entry(
     z.strictObject({ wrong: count, until: instant.nullable(), verifierLost: z.boolean().optional() }),

@@ -39,6 +39,11 @@ export interface Store<S extends Shape> {
   readonly damage: SettingsDamage | null;
 }
 
+export interface WholeStore<S extends Shape> extends Store<S> {
+  /** Several members in one write: all of them are on the disk, or none. Failures as `write`. */
+  writeAll(values: { readonly [K in keyof S & string]?: Value<S, K> }): Outcome<null>;
+}
+
 interface StoreOptions<S extends Shape> {
   /** An existing folder of this user. */
   readonly folder: string;
@@ -78,7 +83,7 @@ export function createStore<S extends Shape>({
   migrations,
   openFile,
   now,
-}: StoreOptions<S>): Store<S> {
+}: StoreOptions<S>): WholeStore<S> {
   const time = now().toISOString().replaceAll(/[-:.]/g, '');
   const kept: string[] = [];
   function keepAs(kind: 'damaged' | 'other', keep: (target: string) => void): void {
@@ -173,21 +178,28 @@ export function createStore<S extends Shape>({
           ? 'other'
           : null;
   if (reason === 'newer') kept.push(path.basename(file.path));
+  function writeAll(given: Document): Outcome<null> {
+    const checked: Document = {};
+    for (const [key, value] of Object.entries(given)) {
+      const parsed = shape[key]?.schema.safeParse(value);
+      // The message names the key alone: zod's own may quote what did not fit.
+      if (!parsed?.success) throw new TypeError(`Not a value of ${key}`);
+      checked[key] = parsed.data;
+    }
+    if (Object.keys(checked).length === 0) return done(null);
+    try {
+      save(checked);
+    } catch (error) {
+      return writeFailure(error, path.basename(file.path));
+    }
+    Object.assign(values, structuredClone(checked));
+    return done(null);
+  }
   return {
     damage: reason === null ? null : { reason, keptAs: kept.join(', ') },
     read: (key) => structuredClone(values[key]) as Value<S, typeof key>,
-    write(key, value) {
-      const checked = shape[key]?.schema.safeParse(value);
-      // The message names the key alone: zod's own may quote what did not fit.
-      if (!checked?.success) throw new TypeError(`Not a value of ${key}`);
-      try {
-        save({ [key]: checked.data });
-      } catch (error) {
-        return writeFailure(error, path.basename(file.path));
-      }
-      values[key] = structuredClone(checked.data);
-      return done(null);
-    },
+    write: (key, value) => writeAll({ [key]: value }),
+    writeAll,
   };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Connection, SecretName } from '../contract/models/connection.ts';
+import { builtInId, type Connection, type SecretName } from '../contract/models/connection.ts';
 
 /** An account that all folders of this user share on this machine. Its entry in the keychain has no folder's identity. */
 export const machineAccount = (name: string): string => `machine:${name}`;
@@ -51,12 +51,25 @@ export function accountsOf(connection: ConnectionOrigin & Pick<Connection, 'poli
   ];
 }
 
+/**
+ * Whether an account's secret is encrypted: those of connections, and the key of results. The built-in service's are made
+ * at each start, before anybody unlocks; what belongs to the log has to be read while the app is locked.
+ */
+export const holdsSecret = (account: string): boolean =>
+  account === 'batch-results' || (connectionOf(account) ?? builtInId) !== builtInId;
+
+/** The connection whose secret an account has; null where it is no connection's. */
+export const connectionOf = (account: string): string | null =>
+  /^(.+?):[0-9a-f]{24}:/.exec(account)?.[1] ?? null;
+
 /** Accounts that are no connection's: known where the index was lost, too. */
 const fixedAccounts = [
   'audit:key',
   'audit:anchor',
   'evidence:signing',
   'lock:verifier',
+  'lock:attempts',
+  'secrets:key',
   'disclosures',
   'batch-results',
   'built-in.service',

@@ -48,6 +48,8 @@ export interface Keychain {
 export interface MadeSecret {
   readonly make: () => string;
   readonly fits: (secret: string) => boolean;
+  /** Made only where the keyring keeps it; otherwise the failure is keychain.unavailable. */
+  readonly isLasting?: true;
 }
 
 export interface KeychainOptions {
@@ -87,11 +89,11 @@ export interface HomeSettlement {
 }
 
 /** Windows' limit for one credential, CRED_MAX_CREDENTIAL_BLOB_SIZE. The same on every system. */
-const maxSecretBytes = 2_560;
+export const maxSecretBytes = 2_560;
 const keyBytes = 32;
 /** A random key, as base64. */
 export const newKey = (): string => randomBytes(keyBytes).toString('base64');
-const keySecret: MadeSecret = {
+export const keySecret: MadeSecret = {
   make: newKey,
   fits: (secret) => Buffer.from(secret, 'base64').length === keyBytes,
 };
@@ -268,8 +270,9 @@ export function createKeychain({
       } else if (state !== 'unavailable') {
         return failed(failureCode());
       }
+      if (secret.isLasting === true && state === 'unavailable') return failed('keychain.unavailable');
       const made = secret.make();
-      const stored = await put(account, made);
+      const stored = await put(account, made, secret);
       return stored.ok ? done(made) : stored;
     });
   }
@@ -282,7 +285,11 @@ export function createKeychain({
     return 'keychain.locked';
   }
 
-  async function put(account: string, secret: string): Promise<Outcome<'stored' | 'memory'>> {
+  async function put(
+    account: string,
+    secret: string,
+    { isLasting }: Pick<MadeSecret, 'isLasting'> = {},
+  ): Promise<Outcome<'stored' | 'memory'>> {
     const answer = await call(async (backend) => {
       await backend.setPassword(service, nameOf(account), secret);
       // Within the call: one that was given up on may still succeed later.
@@ -290,7 +297,7 @@ export function createKeychain({
       memory.delete(account);
     });
     if (answer.kind === 'answered') return done('stored');
-    if (answer.kind !== 'unavailable') return failed(failureCode());
+    if (answer.kind !== 'unavailable' || isLasting === true) return failed(failureCode());
     memory.set(account, secret);
     return done('memory');
   }

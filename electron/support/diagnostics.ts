@@ -20,7 +20,7 @@ export interface DiagnosticsOptions {
   readonly clients: () => Pick<Clients, 'for'>;
   readonly keychain: Pick<Keychain, 'state'>;
   readonly audit: Pick<Audit, 'state' | 'record'>;
-  readonly settingsDamage: AppState['settingsDamage'];
+  readonly settingsDamage: () => AppState['settingsDamage'];
   readonly log: Pick<Log, 'tail'>;
   /** Names of the settings that an administrator has fixed. */
   readonly managed: () => readonly string[];
@@ -85,7 +85,7 @@ async function describe(options: DiagnosticsOptions): Promise<string> {
     State: [
       `keyring: ${keychain.state()}`,
       `audit log: ${audit.state()}`,
-      `settings: ${settingsDamage === null ? 'read' : settingsDamage.reason}`,
+      `settings: ${settingsDamage()?.reason ?? 'read'}`,
       `managed settings: ${fixed.length === 0 ? 'none' : fixed.join(', ')}`,
       `disk: ${await freeSpace(platform.home)}`,
       `system's certificates: ${getCACertificates('system').length}`,

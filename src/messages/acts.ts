@@ -45,6 +45,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   ImportConnections: ['Connections imported', 'Import of connections'],
   ExportConnections: ['Connections exported', 'Export of connections'],
   RemoveConnection: ['Connection removed', 'Removal of a connection'],
+  ChangedOutside: ['Changed outside of Tokendesk', 'Removing what a change from outside could reach'],
   UndoRemoveConnection: ['Removed connection brought back', 'Bringing back a connection'],
   ChooseConnection: ['Connection chosen', 'Choice of a connection'],
   StartBuiltIn: ['Built-in service started', 'Start of the built-in service'],

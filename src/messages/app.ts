@@ -35,8 +35,8 @@ export const appMessages = {
     message('Your administrator asks for a passphrase.', 'Set one first.', 'now'),
   'unlock.verifier-lost': () =>
     message(
-      'The keychain no longer has what the passphrase is checked with.',
-      'Somebody may have removed it. The app opens only after a reset, which forgets all stored secrets.',
+      'The keychain does not have what the passphrase is checked with.',
+      'This folder came from another computer, or somebody removed it. The app opens only after a reset, which forgets all stored secrets.',
     ),
   'unlock.wait': (f) => message('Too many wrong tries.', formatWait(f), 'later'),
   'reveal.reason-required': () =>

@@ -77,6 +77,11 @@ export function settingsNotice({ reason, keptAs }: SettingsDamage): string {
         'The settings were saved by a newer version of Tokendesk and are left as they are. ' +
         `This version has its own in ${keptAs}, with what it knows of them; the newer version will not use those.`
       );
+    case 'changed':
+      return (
+        'The times of lock, reveal and clipboard, or whether a case is needed, were changed outside of Tokendesk. ' +
+        'They have been set back: set them again in Settings.'
+      );
     case 'other':
       return `Settings of another version of Tokendesk were found and are not in use. They are saved as ${keptAs}.`;
   }

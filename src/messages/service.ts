@@ -273,6 +273,11 @@ export const serviceMessages = {
         : `This connection is not complete: ${f.subject}.`,
       'Correct it and save again.',
     ),
+  'connection.changed': () =>
+    message(
+      'This connection was changed outside of Tokendesk. Its secrets were removed.',
+      'Check it on the Connections page, save it, and enter its secrets again.',
+    ),
   'connection.environment': () =>
     message(
       'A connection with stored secrets can’t be moved to a lower environment.',

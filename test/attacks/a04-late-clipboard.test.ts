@@ -9,6 +9,7 @@ import { watchAway } from '../../electron/privacy/watch-away.ts';
 import type { Answer, ServiceClient } from '../../electron/service/service-client.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { noPassphrase } from '../support/no-passphrase.ts';
 import { gateWith } from '../support/cleartext-gate.ts';
 import { auditWith } from '../support/fake-audit.ts';
 
@@ -35,15 +36,7 @@ async function app() {
   const lock = await openLock({
     clock,
     idleMs: () => 15 * 60_000,
-    secrets: {
-      settled: () => Promise.resolve(done(null)),
-      store: () => Promise.resolve(done('stored')),
-      read: () => Promise.resolve(failed('credentials.missing')),
-      remove: () => Promise.resolve(done(null)),
-      peek: () => 'missing',
-    },
-    attempts: { read: () => ({ wrong: 0, until: null }), write: () => done(null) },
-    forgetSecrets: () => Promise.resolve(done(null)),
+    ...noPassphrase,
   });
   const reveals = createReveals({
     clock,

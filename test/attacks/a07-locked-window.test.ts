@@ -54,7 +54,7 @@ function stateOf(lock: () => AppState['lock']) {
     settings: () => data.settings,
     managed: {},
     passphraseMissing: () => false,
-    settingsDamage: { reason: 'unfit', keptAs: canary },
+    settingsDamage: () => ({ reason: 'unfit', keptAs: canary }),
     removedPartials: () => [],
     log: { bug: () => undefined },
   });

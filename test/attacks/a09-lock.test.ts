@@ -3,14 +3,15 @@ import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
 import { createKeychain } from '../../electron/storage/keychain.ts';
 import { openLock, type UnlockAttempts } from '../../electron/privacy/lock.ts';
-import { createVerifier } from '../../electron/privacy/passphrase.ts';
+import { wrapKey } from '../../electron/storage/passphrase.ts';
+import { createSecretsKey } from '../../electron/storage/secrets-key.ts';
 import { value } from '../support/audit-folder.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { fakeKeyring, testEntry, testHomeId } from '../support/fake-keyring.ts';
 
 const minute = 60_000;
 const right = 'correct horse';
-const verifier = await createVerifier(right, 10);
+const verifier = await wrapKey(right, new Uint8Array(32), 10);
 
 /** A workstation with a passphrase set; each `start` is a start of the app. */
 function workstation(attempts: UnlockAttempts = { wrong: 0, until: null }) {
@@ -29,12 +30,13 @@ function workstation(attempts: UnlockAttempts = { wrong: 0, until: null }) {
       clock,
       idleMs: () => 15 * minute,
       secrets: keychain,
+      key: createSecretsKey(keychain),
       attempts: {
-        read: () => stored.attempts,
-        write(next): Outcome<null> {
-          if (!stored.writable) return failed('file.disk-full', { subject: 'desk.json' });
+        read: () => Promise.resolve(stored.attempts),
+        write(next) {
+          if (!stored.writable) return Promise.resolve(failed('file.disk-full', { subject: 'desk.json' }));
           stored.attempts = next;
-          return done(null);
+          return Promise.resolve(done(null));
         },
       },
       forgetSecrets: () => {

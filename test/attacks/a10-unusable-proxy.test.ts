@@ -133,7 +133,7 @@ test('a state that can’t be read is logged, and rejects nowhere', async () => 
     settings: () => data.settings,
     managed: {},
     passphraseMissing: () => false,
-    settingsDamage: null,
+    settingsDamage: () => null,
     removedPartials: () => [],
     log: {
       bug(place) {

@@ -61,7 +61,7 @@ async function office(withSecret = true) {
   });
   const lines: AuditIntent[] = [];
   const calls = createConnectionHandlers({
-    platform: { chooseFile: () => Promise.resolve(null) },
+    platform: { chooseFile: () => Promise.resolve(null), confirm: () => Promise.resolve(null) },
     connections,
     profiles: {} as never,
     clients: { for: () => Promise.resolve(failed('connection.none')), drop: () => Promise.resolve() },

@@ -51,7 +51,7 @@ async function withConnection() {
 
 /** What whoever has the disk and the keyring finds of it now. */
 function left({ home, keyring }: Pick<Awaited<ReturnType<typeof withConnection>>, 'home' | 'keyring'>) {
-  const found = [...keyring.entries.values()].filter((secret) => secrets.includes(secret));
+  const found = [...keyring.entries.keys()].filter((name) => /:[0-9a-f]{24}:/.test(name));
   const settings = JSON.parse(fs.readFileSync(path.join(home, 'desk.json'), 'utf8')) as {
     connections: unknown[];
     active: unknown;
@@ -65,7 +65,7 @@ function left({ home, keyring }: Pick<Awaited<ReturnType<typeof withConnection>>
     secrets: found.length + files.length,
     connections: settings.connections.length,
     active: settings.active,
-    accounts: settings.keychainIndex.filter((name) => /api|polic|secret/i.test(name)).length,
+    accounts: settings.keychainIndex.filter((name) => /:[0-9a-f]{24}:/.test(name)).length,
   };
 }
 

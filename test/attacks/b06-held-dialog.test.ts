@@ -21,12 +21,20 @@ const today = new Date().toISOString().slice(0, 10);
 let app: WholeApp;
 /** `answer` answers the dialog that is open; null while there is none. */
 const dialog: { answer: ((chosen: string | null) => void) | null } = { answer: null };
+/** What the question of main does; `agree` answers it while it is open. */
+const asking: { confirm: () => Promise<true | null>; agree: (() => void) | null } = {
+  confirm: () => Promise.resolve(true),
+  agree: null,
+};
 const ids = { connection: '', job: '', report: '' };
 
 const opened = (): Promise<string | null> => new Promise((resolve) => (dialog.answer = resolve));
 
 beforeAll(async () => {
-  app = await openWholeApp({ keyring, platform: { chooseFile: opened, chooseTarget: opened } });
+  app = await openWholeApp({
+    keyring,
+    platform: { chooseFile: opened, chooseTarget: opened, confirm: () => asking.confirm() },
+  });
   const { id } = valueOf(await app.ask('connections.startBuiltIn', {}));
   valueOf(await app.ask('connections.choose', { id, policy: 'analyst' }));
   const made = await app.ask('lookup.tokenize', {
@@ -152,6 +160,21 @@ describe('a dialog that is open when the app locks', () => {
     },
   );
 
+  test('a question that is open when the app locks is answered with no', async () => {
+    const secret = { kind: 'apiKey' } as const;
+    const stored = { id: ids.connection, secret, value: obscured('key-of-acme') };
+    valueOf(await app.ask('connections.storeSecret', stored));
+    const [asked] = await holdOpen('connections.importProfile');
+    asking.confirm = () => new Promise((resolve) => (asking.agree = () => resolve(true)));
+    dialog.answer?.(profile);
+    await expect.poll(() => asking.agree !== null, { timeout: 10_000 }).toBe(true);
+    valueOf(await app.ask('lock.now', {}));
+    expect(await asked).toEqual(failed('app.locked'));
+    valueOf(await app.ask('lock.unlock', { passphrase: obscured('') }));
+    asking.agree?.();
+    expect((await actions()).some((line) => line.startsWith('ImportProfile'))).toBe(false);
+  });
+
   test('a dialog that is answered in time does what it is for', async () => {
     const [asked] = await holdOpen('batch.export');
     dialog.answer?.(target('in-time.csv'));
@@ -175,6 +198,7 @@ test('no module has a dialog that the table above does not know', () => {
   );
   // The two reports share one.
   expect(uses).toHaveLength(names.length - 1);
+
   for (const file of outside)
     expect([
       file,

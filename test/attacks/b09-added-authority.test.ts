@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { createServerIdentity } from '../../electron/built-in-service/certificate.ts';
 import { failed } from '../../electron/contract/errors.ts';
 import type { ManagedSettings } from '../../electron/contract/models/app.ts';
 import type { ConnectionDraft } from '../../electron/contract/models/connection.ts';
+import type { Platform, Question } from '../../electron/platform/platform.ts';
 import { value } from '../support/audit-folder.ts';
 import { obscured, openWholeApp } from '../support/whole-app.ts';
 
@@ -16,8 +17,11 @@ const foreignCa = foreign.caPem;
 
 /** A connection that trusts the company's authority, with its secrets in the keyring. */
 async function office(managed: ManagedSettings = {}) {
+  /** What a test puts here is asked; without it, the person agrees. */
+  const dialogs: Partial<Pick<Platform, 'confirm'>> = {};
   const app = await openWholeApp({
     managed,
+    platform: { confirm: (question) => dialogs.confirm?.(question) ?? Promise.resolve(true) },
     options: {
       deployment: {
         format: 'tokendesk-connections',
@@ -66,13 +70,13 @@ async function office(managed: ManagedSettings = {}) {
   value(await store({ kind: 'apiKey' }, secrets[0]));
   value(await store({ kind: 'policyPassword', policy: 'agent' }, secrets[1]));
   const save = (over: Partial<ConnectionDraft>) => app.ask('connections.save', { ...draft, ...over });
-  const stored = () => [...app.keyring.entries.values()].filter((one) => secrets.includes(one)).length;
+  const stored = () => [...app.keyring.entries.keys()].filter((name) => name.includes(`:${view.id}:`)).length;
   const log = () =>
     fs
       .readdirSync(path.join(app.home, 'audit'))
       .map((name) => fs.readFileSync(path.join(app.home, 'audit', name), 'utf8'))
       .join('');
-  return { app, save, stored, log, draft };
+  return { app, dialogs, save, stored, log, draft };
 }
 
 test('an authority that is added takes the secrets away, alone or beside the one that was there', async () => {
@@ -114,6 +118,59 @@ test('a file of connections says that the secrets go, and takes them', async () 
   app.choose(file);
   const plan = value(await app.ask('connections.chooseImport', {}));
   expect(plan?.items[0]).toMatchObject({ change: 'changed', members: ['extraCa'], forgetsSecrets: true });
+  value(await app.ask('connections.applyImport', { importId: plan?.importId ?? '' }));
+  expect(stored()).toBe(0);
+});
+
+test('a service profile is another address too: main shows the file’s hash and its pins before it is used', async () => {
+  const { app, dialogs, draft, stored, log } = await office();
+  const file = path.join(app.home, 'own-profile.json');
+  const pins = { 'acme.example': [`${'A'.repeat(43)}=`, `${'B'.repeat(43)}=`] };
+  fs.writeFileSync(file, JSON.stringify({ version: 1, pins }));
+  app.choose(file);
+  const asked: Question[] = [];
+  const answers: (true | null)[] = [null, true];
+  dialogs.confirm = (question) => {
+    asked.push(question);
+    return Promise.resolve(answers.shift() ?? null);
+  };
+  const id = draft.id ?? '';
+  expect(value(await app.ask('connections.importProfile', { id }))).toBeNull();
+  expect([log().includes('"ImportProfile"'), stored()]).toEqual([false, 2]);
+  expect(value(await app.ask('connections.importProfile', { id }))).toMatchObject({
+    name: 'own-profile.json',
+  });
+  const digest = createHash('sha256').update(fs.readFileSync(file)).digest('hex').toUpperCase();
+  const print = digest.match(/../g)?.join(':') ?? '';
+  expect(asked).toHaveLength(2);
+  expect(asked[0]?.message).toBe('Use the service profile own-profile.json for Acme?');
+  for (const text of [print, 'acme.example: A', 'acme.example']) expect(asked[0]?.detail).toContain(text);
+  expect(log()).toContain(`own-profile.json, SHA-256 ${print}`);
+  expect(stored()).toBe(2);
+});
+
+test('without secrets nothing is asked, and a file of connections that brings a profile takes them', async () => {
+  const { app, dialogs, draft, stored } = await office();
+  dialogs.confirm = () => Promise.reject(new Error('nobody is to be asked'));
+  const file = path.join(app.home, 'file.json');
+  app.choose(file);
+  const { id: _, ...rest } = draft;
+  const made = value(await app.ask('connections.save', { ...draft, id: null, name: 'Second' }));
+  fs.writeFileSync(file, JSON.stringify({ version: 1, lists: ['rows'] }));
+  value(await app.ask('connections.importProfile', { id: made.id }));
+  const profile = { name: 'p', content: { version: 1, lists: ['rows'] }, fitted: {} };
+  fs.writeFileSync(
+    file,
+    JSON.stringify({
+      format: 'tokendesk-connections',
+      version: 1,
+      connections: [{ ...rest, profile }],
+      mappings: [],
+    }),
+  );
+  const plan = value(await app.ask('connections.chooseImport', {}));
+  expect(plan?.items[0]).toMatchObject({ change: 'changed', members: ['profile'], forgetsSecrets: true });
+  expect(stored()).toBe(2);
   value(await app.ask('connections.applyImport', { importId: plan?.importId ?? '' }));
   expect(stored()).toBe(0);
 });

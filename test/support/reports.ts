@@ -6,6 +6,7 @@ import defaultSeed from '../../resources/built-in-service-seed.json' with { type
 import { createAudit } from '../../electron/audit/audit.ts';
 import { createCheckpointFile } from '../../electron/audit/checkpoint.ts';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
+import type { Keychain } from '../../electron/storage/keychain.ts';
 import type { Connection } from '../../electron/contract/models/connection.ts';
 import { systemClock } from '../../electron/util/clock.ts';
 import { type ReportsOptions, openReports } from '../../electron/reports/reports.ts';
@@ -25,7 +26,7 @@ export const auditKey = new Uint8Array(32).fill(7);
 /** A keychain in memory; its entries can be read. */
 export function memoryKeychain(longest = 2_560) {
   const entries = new Map<string, string>();
-  const keychain: ReportsOptions['keychain'] = {
+  const keychain: ReportsOptions['keychain'] & Pick<Keychain, 'accounts'> = {
     store: (account, secret) => {
       if (Buffer.byteLength(secret) > longest) return Promise.resolve(failed('credentials.too-long'));
       entries.set(account, secret);
@@ -40,6 +41,7 @@ export function memoryKeychain(longest = 2_560) {
       return Promise.resolve(done(null));
     },
     peek: (account) => (entries.has(account) ? 'stored' : 'missing'),
+    accounts: () => [...entries.keys()],
     key: () => Promise.resolve(done(new Uint8Array(32).fill(9))),
   };
   return { entries, keychain };

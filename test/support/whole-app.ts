@@ -65,6 +65,7 @@ export async function openWholeApp(given: WholeAppOptions = {}): Promise<WholeAp
     serve: (given) => (router = given),
     openWindow: () => Promise.resolve(),
     send: (name, payload) => void events.push({ name, payload }),
+    confirm: () => Promise.resolve(true),
     chooseFile: () => Promise.resolve(chosen),
     chooseTarget: ({ name }) => Promise.resolve(path.join(home, `${++targets}-${name}`)),
     droppedFile: (reference) => Promise.resolve(reference),

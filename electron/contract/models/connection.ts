@@ -59,6 +59,9 @@ export const connectionDraft = connection
   .extend({ id: id.nullable() });
 export type ConnectionDraft = z.infer<typeof connectionDraft>;
 
+/** Of the built-in service's connection. */
+export const builtInId = 'built-in';
+
 /** `memory`: for this run only, since the machine has no keyring. `locked`: stored, but the keyring is locked. */
 const secretState = z.enum(['stored', 'memory', 'missing', 'locked']);
 export type SecretState = z.infer<typeof secretState>;
@@ -110,6 +113,8 @@ export const policyGrants = z.strictObject({
 export type PolicyGrants = z.infer<typeof policyGrants>;
 
 export const connectionView = connection.extend({
+  /** Its record was changed outside of the app: its secrets are gone, and it is used again once it is saved. */
+  changedOutside: z.literal(true).optional(),
   profile: profileView,
   apiKey: secretState,
   /** Of the key that takes over once it has opened a session; none where it is absent. */

@@ -28,6 +28,7 @@ function app(chosen: string | null, builtIn = false) {
   const handlers = createConnectionHandlers({
     platform: {
       chooseFile: (kind) => Promise.resolve(kind === 'certificate' ? chosen : null),
+      confirm: () => Promise.resolve(null),
     },
     connections: {
       find: () => done({ name: 'Acme', environment: 'test', builtIn }),

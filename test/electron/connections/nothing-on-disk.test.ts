@@ -6,6 +6,8 @@ import { createClientCertificates } from '../../../electron/connections/client-c
 import { createConnections } from '../../../electron/connections/store.ts';
 import { createKeychain } from '../../../electron/storage/keychain.ts';
 import { openLock } from '../../../electron/privacy/lock.ts';
+import { createUnlockAttempts } from '../../../electron/privacy/unlock-attempts.ts';
+import { createSecretsKey } from '../../../electron/storage/secrets-key.ts';
 import {
   settingsDocument,
   documentMigrations,
@@ -128,10 +130,11 @@ test.each(['open', 'gone'] as const)('with the keyring %s no secret gets into a 
     clock,
     idleMs: () => 60_000,
     secrets: keychain,
-    attempts: {
-      read: () => store.read('unlock'),
-      write: (attempts) => store.write('unlock', attempts),
-    },
+    key: createSecretsKey(keychain),
+    attempts: createUnlockAttempts(
+      { read: () => store.read('unlock'), write: (attempts) => store.write('unlock', attempts) },
+      keychain,
+    ),
     forgetSecrets: () => Promise.resolve({ ok: true, value: null }),
     cost: 10,
   });

@@ -47,7 +47,9 @@ const origins: Record<string, (own: object, provided?: object) => Promise<Outcom
   async 'a file that a person imports'(own, provided) {
     const file = path.join(tempFolder(), 'own.json');
     fs.writeFileSync(file, text(own));
-    return profilesOver({ provided: provided ?? null }).import('c1', file);
+    const profiles = profilesOver({ provided: provided ?? null });
+    const chosen = await profiles.readFile(file);
+    return chosen.ok ? profiles.import('c1', chosen.value) : chosen;
   },
   'a file of connections': (own, provided) =>
     profilesOver({ provided: provided ?? null }).restore('c1', carried(own)),

@@ -13,9 +13,9 @@ import { createPermutation } from '../../../electron/built-in-service/engine/per
 import type { Outcome } from '../../../electron/contract/errors.ts';
 import { readPkcs12 } from '../../../electron/parsing/pkcs12.ts';
 import { evidenceDocument, evidenceKey } from '../../../electron/evidence/evidence.ts';
-import { createVerifier, matchesVerifier } from '../../../electron/privacy/passphrase.ts';
 import { createEncryptedFile, openEncryptedFile } from '../../../electron/storage/encrypted-file.ts';
 import { createRecordCipher } from '../../../electron/storage/encryption.ts';
+import { openKey, wrapKey } from '../../../electron/storage/passphrase.ts';
 
 /*
  * What the product does with cryptography, each once: run by a test in its own process, and by `ProductCryptoRequest` in
@@ -115,14 +115,11 @@ export async function compute() {
     evidence: evidenceDocument(chain, facts, evidenceKey(secret)),
     hkdf: deriveKey(secret, 'purpose', 40).toString('hex'),
     audit: [hmac(secret, words), keyIdOf(secret)],
-    lock: await Promise.all([
-      matchesVerifier(words, knownVerifier),
-      matchesVerifier(`${words}x`, knownVerifier),
-    ]),
+    lock: await Promise.all([openKey(words, knownVerifier), openKey(`${words}x`, knownVerifier)]),
   };
 }
 
-/** Of `words`, made once with OpenSSL. */
+/** Of `words`, made once with OpenSSL, as earlier versions did. */
 const knownVerifier = 'scrypt:14:pIWf2TNhke+4jwjyB3LJZQ==:rJi48P244+wtcrYh7gJQFqsRbQ2mOheTk57RzIKcy2A=';
 
 /** What has random parts, in files of `folder` where it is one. The costs of scrypt are the product's unless given. */
@@ -144,7 +141,7 @@ export async function makeProductCrypto(
     age,
     file,
     record: cipher.encrypt(Buffer.from(words), 'chunk 1').toString('base64'),
-    verifier: await createVerifier(words, cost.lock),
+    verifier: await wrapKey(words, secret, cost.lock),
     identity: await createServerIdentity(),
     line: signLine(secret, segment, '0'.repeat(64)).bytes.toString('base64'),
   };
@@ -180,8 +177,8 @@ export async function openMade({ age, record, file, verifier, identity, line }: 
     movedRecord: cipher.decrypt(Buffer.from(record, 'base64'), 'chunk 2') === null,
     alteredRecord: cipher.decrypt(altered, 'chunk 1') === null,
     file: stored?.toString() === text.slice(70_000, 170_000),
-    verifier: await matchesVerifier(words, verifier),
-    wrongPassphrase: !(await matchesVerifier(`${words}x`, verifier)),
+    verifier: Buffer.from((await openKey(words, verifier)) ?? '').equals(secret),
+    wrongPassphrase: (await openKey(`${words}x`, verifier)) === null,
     authority: ca !== undefined && ca.verify(ca.publicKey),
     certificate: ca !== undefined && leaf?.verify(ca.publicKey) === true,
     certificateKey: leaf?.checkPrivateKey(crypto.createPrivateKey(identity.privateKeyPem)) === true,

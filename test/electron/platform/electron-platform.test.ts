@@ -37,6 +37,8 @@ function platformOn(os: NodeJS.Platform) {
   const asked = {
     open: { canceled: true, filePaths: [] } as Electron.OpenDialogReturnValue,
     save: { canceled: true, filePath: '' } as Electron.SaveDialogReturnValue,
+    question: { response: 1, checkboxChecked: false },
+    questions: [] as Electron.MessageBoxOptions[],
     dialogs: [] as (Electron.OpenDialogOptions | Electron.SaveDialogOptions)[],
     opened: [] as string[],
     openError: '',
@@ -109,6 +111,7 @@ function platformOn(os: NodeJS.Platform) {
     },
     dialog: {
       showOpenDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.open),
+      showMessageBox: (...args: unknown[]) => (asked.questions.push(args.at(-1) as never), asked.question),
       showSaveDialog: (...args: unknown[]) => (asked.dialogs.push(args.at(-1) as object), asked.save),
     },
     shell: {
@@ -332,6 +335,15 @@ describe('dialogs', () => {
       { defaultPath: '/reports/evidence.json', filters: [{ extensions: ['json'] }, { extensions: ['*'] }] },
       { defaultPath: '/files/out.csv', filters: [{ extensions: ['csv'] }, { extensions: ['*'] }] },
     ]);
+  });
+
+  test('ask whether to go on, and take nothing but the button that says so for yes', async () => {
+    const { platform, asked } = platformOn('linux');
+    const question = { message: 'Use it?', detail: 'SHA-256', action: 'Use' };
+    expect(await platform.confirm(question)).toBeNull();
+    asked.question = { ...asked.question, response: 0 };
+    expect(await platform.confirm(question)).toBe(true);
+    expect(asked.questions[0]).toMatchObject({ buttons: ['Use', 'Cancel'], defaultId: 1, cancelId: 1 });
   });
 
   test('leave no trace among the recent files', async () => {

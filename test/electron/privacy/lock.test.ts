@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { done, failed, type Outcome } from '../../../electron/contract/errors.ts';
 import { openLock, type UnlockAttempts } from '../../../electron/privacy/lock.ts';
-import { createVerifier } from '../../../electron/privacy/passphrase.ts';
+import type { MadeSecret } from '../../../electron/storage/keychain.ts';
+import { wrapKey } from '../../../electron/storage/passphrase.ts';
+import { createSecretsKey } from '../../../electron/storage/secrets-key.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 const minute = 60_000;
@@ -14,11 +16,18 @@ function machine() {
   const keychain = {
     failure: null as 'keychain.locked' | null,
     settled: () => answer(() => done(null)),
-    store: (account: string, secret: string) => answer(() => (entries.set(account, secret), done('stored'))),
+    store: (account: string, secret: string) =>
+      answer(() => (entries.set(account, secret), done('stored' as const))),
     read: (account: string) =>
       answer(() => {
         const found = entries.get(account);
         return found === undefined ? failed('credentials.missing') : done(found);
+      }),
+    keep: (account: string, { make }: MadeSecret) =>
+      answer(() => {
+        const kept = entries.get(account) ?? make();
+        entries.set(account, kept);
+        return done(kept);
       }),
     peek: (account: string) => (entries.has(account) ? 'stored' : 'missing'),
     remove: (account: string) => answer(() => (entries.delete(account), done(null))),
@@ -31,9 +40,10 @@ function machine() {
       clock,
       idleMs: () => settings.idleMs,
       secrets: keychain,
+      key: createSecretsKey(keychain),
       attempts: {
-        read: () => stored.attempts,
-        write: (attempts) => ((stored.attempts = attempts), done(null)),
+        read: () => Promise.resolve(stored.attempts),
+        write: (attempts) => Promise.resolve(((stored.attempts = attempts), done(null))),
       },
       forgetSecrets: () => Promise.resolve(done(null)),
       cost: 10,
@@ -97,7 +107,7 @@ test('without a passphrase any input unlocks, and idle time starts again', async
   expect(lock.state().locked).toBe(true);
 });
 
-test('with a passphrase only that one unlocks; the keychain stores its verifier only', async () => {
+test('with a passphrase only that one unlocks; the keychain stores the key under it only', async () => {
   const { lock, entries, clock } = await withPassphrase();
   expect([...entries.values()].join()).not.toContain('correct');
   expect(await lock.unlock('wrong')).toEqual(failed('unlock.wrong', { retryAfterMs: 1_000 }));
@@ -107,7 +117,7 @@ test('with a passphrase only that one unlocks; the keychain stores its verifier 
 });
 
 test('a try at a passphrase costs what OWASP recommends, where no other cost is given', async () => {
-  expect(await createVerifier('correct horse')).toMatch(/^scrypt:17:/);
+  expect(await wrapKey('correct horse', new Uint8Array(32))).toMatch(/^scrypt-key:17:/);
 });
 
 test('a passphrase is the same however its letters are composed', async () => {
@@ -196,7 +206,7 @@ test('the passphrase is changed and removed with the current one only', async ()
   expect(await lock.setPassphrase('battery staple', '')).toEqual(
     done({ locked: false, passphraseSet: false, waitMs: 0 }),
   );
-  expect(entries.size).toBe(0);
+  expect([...entries.keys()]).toEqual(['secrets:key']);
 });
 
 test('a passphrase that can not be stored is not set', async () => {

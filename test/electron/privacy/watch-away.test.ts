@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { openLock } from '../../../electron/privacy/lock.ts';
 import { watchAway } from '../../../electron/privacy/watch-away.ts';
-import { failed, done } from '../../../electron/contract/errors.ts';
 import type { AwaySignal } from '../../../electron/platform/platform.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { noPassphrase } from '../../support/no-passphrase.ts';
 
 async function app() {
   const steps: string[] = [];
@@ -12,15 +12,7 @@ async function app() {
   const lock = await openLock({
     clock,
     idleMs: () => 60_000,
-    secrets: {
-      settled: () => Promise.resolve(done(null)),
-      read: () => Promise.resolve(failed('credentials.missing')),
-      store: () => Promise.resolve(done(null)),
-      remove: () => Promise.resolve(done(null)),
-      peek: () => 'missing',
-    },
-    attempts: { read: () => ({ wrong: 0, until: null }), write: () => done(null) },
-    forgetSecrets: () => Promise.resolve(done(null)),
+    ...noPassphrase,
   });
   const stop = watchAway({
     platform: { onAway: (listener) => ((signal = listener), () => steps.push('stopped')) },

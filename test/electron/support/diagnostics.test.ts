@@ -56,7 +56,7 @@ function diagnostics(session: Failure | null, over: Partial<DiagnosticsOptions> 
         return Promise.resolve(done(() => acts.push('done')));
       }),
     },
-    settingsDamage: null,
+    settingsDamage: () => null,
     log,
     managed: () => [],
     now: () => new Date('2026-11-22T10:00:00Z'),

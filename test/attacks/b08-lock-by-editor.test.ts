@@ -1,0 +1,172 @@
+import fs from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import { failed, type Outcome } from '../../electron/contract/errors.ts';
+import { entryName } from '../../electron/storage/keychain-accounts.ts';
+import { messageFor } from '../../src/messages/messages.ts';
+import { value } from '../support/audit-folder.ts';
+import { makeHome, secretsOfAcme, type EditedFile, type HomeApp } from '../support/edited-home.ts';
+import { fakeKeyring, type FakeKeyring } from '../support/fake-keyring.ts';
+import { obscured } from '../support/whole-app.ts';
+
+const right = 'correct horse';
+/** What stops a connection whose secrets are there: the address answers nobody. */
+const reached = 'service.unreachable';
+const codeOf = (outcome: Outcome<unknown>) => (outcome.ok ? 'ok' : outcome.failure.code);
+const setPassphrase = (app: HomeApp, current: string, next: string) =>
+  app.ask('lock.setPassphrase', { current: obscured(current), next: obscured(next) });
+const accountsIn = ({ entries }: FakeKeyring) =>
+  [...entries.keys()].map((name) => name.split(':').slice(1).join(':'));
+const isLocked = async (app: HomeApp) => value(await app.ask('app.state', {})).lock.locked;
+
+/** A home with a passphrase, closed. */
+async function withPassphrase() {
+  const home = await makeHome();
+  const app = await home.open();
+  value(await setPassphrase(app, '', right));
+  await app.close();
+  const homeId = [...home.keyring.entries.keys()]
+    .find((name) => name.endsWith(':lock:verifier'))
+    ?.split(':')[0];
+  return { ...home, homeId: homeId ?? '' };
+}
+
+test('with a passphrase set the keyring has no key of the secrets but under it', async () => {
+  const { open, keyring } = await withPassphrase();
+  expect(accountsIn(keyring)).not.toContain('secrets:key');
+  const all = [...keyring.entries.values()].join('\n');
+  for (const secret of [...secretsOfAcme, right]) expect(all).not.toContain(secret);
+  const app = await open();
+  expect([await isLocked(app), await app.use()]).toEqual([true, 'app.locked']);
+  value(await app.unlock(right));
+  expect(await app.use()).toBe(reached);
+});
+
+const forget = (file: EditedFile) => {
+  file.keychainIndex = file.keychainIndex.filter((name) => !name.startsWith('lock:'));
+  file.unlock = { wrong: 0, until: null };
+};
+
+test('whoever removes the verifier from keyring and settings gets in, but to nothing', async () => {
+  const { open, keyring, homeId, stored } = await withPassphrase();
+  keyring.entries.delete(entryName(homeId, 'lock:verifier'));
+  const app = await open(forget);
+  expect([await isLocked(app), await app.use(), stored()]).toEqual([false, 'credentials.missing', 0]);
+});
+
+test('nor is anything opened by the verifier of somebody else', async () => {
+  const { open, keyring, homeId } = await withPassphrase();
+  const other = await withPassphrase();
+  const verifier = other.keyring.entries.get(entryName(other.homeId, 'lock:verifier')) ?? '';
+  keyring.entries.set(entryName(homeId, 'lock:verifier'), verifier);
+  const app = await open();
+  value(await app.unlock(right));
+  expect(await app.use()).toBe('connection.changed');
+});
+
+test.each([
+  ['the file', (_: FakeKeyring, file: EditedFile) => (file.unlock = { wrong: 0, until: null })],
+  [
+    'the keyring',
+    (ring: FakeKeyring) =>
+      [...ring.entries.keys()]
+        .filter((name) => name.endsWith(':lock:attempts'))
+        .forEach((name) => ring.entries.delete(name)),
+  ],
+])('tries and waits survive an edit of %s between starts', async (_name, edit) => {
+  const { open, keyring } = await withPassphrase();
+  const codes: string[] = [];
+  for (let start = 0; start < 6; start++) {
+    const app = await open((file) => void edit(keyring, file));
+    codes.push(codeOf(await app.unlock('wrong')), codeOf(await app.unlock(right)));
+    await app.close();
+  }
+  // The one try, and then the wait of a second that each start comes too soon for, or ends.
+  expect(codes.slice(0, 2)).toEqual(['unlock.wrong', 'unlock.wait']);
+  const app = await open((file) => void edit(keyring, file));
+  expect(value(await app.ask('app.state', {})).lock.waitMs).toBeGreaterThan(0);
+  expect(codes.filter((code) => code === 'ok')).toEqual([]);
+});
+
+test('as a new user: set, lock, restart, change, remove', async () => {
+  const { open, keyring, enterSecrets } = await makeHome();
+  const app = await open();
+  value(await setPassphrase(app, '', right));
+  value(await app.ask('lock.now', {}));
+  expect(codeOf(await app.unlock(''))).toBe('unlock.wrong');
+  value(await app.unlock(right));
+  await app.close();
+  const again = await open();
+  expect(await isLocked(again)).toBe(true);
+  value(await again.unlock(right));
+  expect(await again.use()).toBe(reached);
+  value(await setPassphrase(again, right, 'battery staple'));
+  await enterSecrets(again);
+  await again.close();
+  const third = await open();
+  value(await third.unlock('battery staple'));
+  expect(await third.use()).toBe(reached);
+  value(await setPassphrase(third, 'battery staple', ''));
+  expect(accountsIn(keyring)).toContain('secrets:key');
+  await third.close();
+  const last = await open();
+  expect([await isLocked(last), await last.use()]).toEqual([false, reached]);
+});
+
+test('as a new user: the folder is moved, and a backup of yesterday is put back', async () => {
+  const { open, place, lines, settings } = await withPassphrase();
+  const yesterday = fs.readFileSync(settings());
+  const moved = `${place.home}-moved`;
+  fs.renameSync(place.home, moved);
+  place.home = moved;
+  const app = await open();
+  value(await app.unlock(right));
+  expect(await app.use()).toBe(reached);
+  value(await setPassphrase(app, right, 'battery staple'));
+  await app.close();
+  fs.writeFileSync(settings(), yesterday);
+  const restored = await open();
+  // The passphrase is the keychain's: a backup of the folder brings no earlier one back.
+  expect(codeOf(await restored.unlock(right))).toBe('unlock.wrong');
+  await vi.waitFor(async () => value(await restored.unlock('battery staple')), 5_000);
+  expect([await restored.use(), lines('ChangedOutside')]).toEqual([reached, 0]);
+});
+
+test('as a new user: another computer, and a keyring that was lost, end in a sentence and a way on', async () => {
+  const { open, enterSecrets, lines } = await withPassphrase();
+  const elsewhere = fakeKeyring();
+  const app = await open(undefined, elsewhere);
+  expect(value(await app.ask('app.state', {})).lock).toMatchObject({ locked: true, verifierLost: true });
+  expect(await app.unlock(right)).toEqual(failed('unlock.verifier-lost'));
+  const { summary, advice } = messageFor({ code: 'unlock.verifier-lost' });
+  expect(`${summary} ${advice}`).toContain('This folder came from another computer, or somebody removed it.');
+  value(await app.ask('lock.reset', {}));
+  expect([await app.use(), lines('ChangedOutside')]).toEqual(['credentials.missing', 0]);
+  await enterSecrets(app);
+  expect(await app.use()).toBe(reached);
+  await app.close();
+  const again = await open(undefined, elsewhere);
+  expect([await isLocked(again), await again.use(), lines('ChangedOutside')]).toEqual([false, reached, 0]);
+});
+
+test('a passphrase of an earlier version opens its home once more, and wraps the key from then on', async () => {
+  const { open, keyring, homeId, id } = await withPassphrase();
+  // Of the passphrase "correct horse", as that version stored it; the secrets beside it were as they were typed.
+  const { scryptSync } = await import('node:crypto');
+  const salt = Buffer.from('sixteen bytes...');
+  const hash = scryptSync(right, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
+  const verifier = `scrypt:10:${salt.toString('base64')}:${hash.toString('base64')}`;
+  keyring.entries.set(entryName(homeId, 'lock:verifier'), verifier);
+  for (const name of [...keyring.entries.keys()].filter((one) => one.includes(`:${id}:`)))
+    keyring.entries.set(name, (name.includes(':policy-') ? secretsOfAcme[1] : secretsOfAcme[0]) ?? '');
+  const app = await open((file) => delete file.seals);
+  expect(codeOf(await app.unlock('wrong'))).toBe('unlock.wrong');
+  await vi.waitFor(async () => value(await app.unlock(right)), 5_000);
+  expect(await app.use()).toBe(reached);
+  const all = [...keyring.entries.values()].join('\n');
+  for (const secret of secretsOfAcme) expect(all).not.toContain(secret);
+  expect(keyring.entries.get(entryName(homeId, 'lock:verifier'))).toMatch(/^scrypt-key:10:/);
+  await app.close();
+  const again = await open();
+  value(await again.unlock(right));
+  expect(await again.use()).toBe(reached);
+});
