@@ -25,6 +25,7 @@ export const failureCodes = [
   'service.busy', // 429, and waiting did not help in time
   'service.quota', // the day's transfers are spent
   'service.too-large', // 413
+  'service.wrong-type', // 415: it takes another form of body, or another header
   'service.failing', // 5xx, or the breaker is open
   'service.element-refused', // the service refused one element of a batch
   'service.value-invalid', // the same, since it is no value of the definition

@@ -165,6 +165,11 @@ export const serviceMessages = {
     ),
   'service.busy': (f) => message('The service’s request limit is reached.', formatWait(f), 'later'),
   'service.quota': (f) => message('Today’s transfers are used up.', formatWait(f), 'later'),
+  'service.wrong-type': () =>
+    message(
+      'The service doesn’t take requests in this form (415).',
+      'Ask the administrator to check the headers of the service profile.',
+    ),
   'service.too-large': () => message('The request was too large for the service.', 'Send less at once.'),
   'service.failing': (f) => message('The service is having trouble.', formatWait(f), 'later'),
   'service.element-refused': (f) =>
