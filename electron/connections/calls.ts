@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditIntent } from '../audit/entries.ts';

@@ -283,7 +283,7 @@ export class Target {
     const found = [answer.body, ...wrappers.map((name) => memberOf(answer.body, name))]
       .map((inner) => textIn(inner, token))
       .find((one) => one !== null);
-    if (answer.status !== 200 || found === undefined || found === null)
+    if (answer.status !== 200 || found === undefined)
       throw new Error(`Authenticate answered ${answer.status}.`);
     return found;
   }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Pool, type Dispatcher } from 'undici';
+import { Pool } from 'undici';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
 import { runService } from '../../electron/built-in-service/service.ts';
 import type { Seed } from '../../electron/built-in-service/seed.ts';
@@ -78,7 +78,7 @@ export async function startBrokenService() {
         headers: { 'x-requestid': crypto.randomUUID(), ...told.headers },
       };
     const { statusCode, headers, body } = await pool.request({
-      method: question.method as Dispatcher.HttpMethod,
+      method: question.method,
       path: question.path,
       headers: question.headers,
       body:
