@@ -210,6 +210,8 @@ export const failureSchema = z.strictObject({
   clockSkewMs: z.int().optional(),
   /** When trying again makes sense, in milliseconds from now. */
   retryAfterMs: z.int().nonnegative().optional(),
+  /** Why there was no connection: the port of the service refused it, or its name is not known to this network. */
+  cause: z.enum(['refused', 'unknown-name']).optional(),
   row: z.int().positive().optional(),
   column: z.string().max(200).optional(),
   /** A host name, file name or limit that makes the sentence concrete; never a value from a row. */

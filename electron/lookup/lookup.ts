@@ -246,8 +246,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
       return answer.ok ? done({ definition, token: answer.value.value }) : answer;
     },
     'lookup.recent'() {
-      const activeId = options.activeId();
-      return Promise.resolve(done(recent.filter(({ connectionId }) => connectionId === activeId)));
+      return Promise.resolve(done([...recent]));
     },
     'lookup.forget'({ caseReference }) {
       recent = recent.filter((lookup) => caseReference !== null && lookup.caseReference !== caseReference);

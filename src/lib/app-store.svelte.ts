@@ -95,9 +95,17 @@ export class AppStore {
     }
   }
 
-  definition(name: string): TokenDefinition {
+  /** `connection`: the ID or name of another one, as a lookup or the log has it. */
+  definition(name: string, connection?: string | null): TokenDefinition {
+    const other = this.state?.connections.find(
+      (one) => connection !== undefined && (one.id === connection || one.name === connection),
+    );
     return (
-      this.definitions.find((definition) => definition.name === name) ?? { name, label: name, kind: 'text' }
+      (other ?? this).definitions.find((definition) => definition.name === name) ?? {
+        name,
+        label: name,
+        kind: 'text',
+      }
     );
   }
 

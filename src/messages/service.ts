@@ -70,7 +70,19 @@ function clockHint({ clockSkewMs }: Failure): string {
 /** What the service, its portal, the network, keys and connections fail of. */
 export const serviceMessages = {
   'service.unreachable': (f) =>
-    message(`No connection to ${host(f)}.`, 'Check the network or VPN, then try again.', 'later'),
+    f.cause === 'refused'
+      ? message(
+          `${host(f)} refused the connection.`,
+          'The computer answers, the service does not. Check the port, or ask who runs the service.',
+          'later',
+        )
+      : f.cause === 'unknown-name'
+        ? message(
+            `This network knows no ${host(f)}.`,
+            'Check the address, the network or the VPN, then try again.',
+            'later',
+          )
+        : message(`No connection to ${host(f)}.`, 'Check the network or VPN, then try again.', 'later'),
   'service.timeout': (f) =>
     message(`${f.subject ?? 'The service'} did not answer in time.`, 'Try again.', 'now'),
   'service.tls': (f) => certificateMessage(f.subject ?? ''),

@@ -145,6 +145,18 @@ describe('whatever the window asks for', () => {
     }
   });
 
+  it('nor in a file of units of two bytes that is read by one', async () => {
+    const content = `passport,name\n${Array.from({ length: 9 }, (_, i) => `X123456${i},n\n`).join('')}`;
+    const opened = await app.open(await app.write('wide.csv', Buffer.from(content, 'utf16le')));
+    for (const encodingName of encoding.options)
+      for (const header of [true, false]) {
+        const reading = { encoding: encodingName, header };
+        const outcome = await app.batch['batch.preview']({ sourceId: opened, reading, masked: [] });
+        const texts = textsOf(outcome).map((text) => text.replaceAll('\0', ''));
+        expectNothingIn(texts, ['X1234561', 'X1234568'], JSON.stringify(reading));
+      }
+  });
+
   it.each(['utf-8', 'utf-16le', 'utf-16be'] as const)('no job read as %s shows it', async (read) => {
     const opened = await app.open(await app.write('all.csv', people));
     const tokenize: Partial<ColumnPlan> = { operation: 'tokenize' };

@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import fs from 'node:fs';
+import { startBuiltInService } from '../../electron/built-in-service/start.ts';
 import { verifyEvidence } from '../../scripts/verify-evidence.ts';
 import { expect, test } from '../support/app-fixture.ts';
-import { go, lookUp, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
+import { connect, go, lookUp, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
+import { builtInServiceWorker } from '../support/workers.ts';
 
 const pan = '378282246310005';
 
@@ -64,6 +67,35 @@ test('a case has its timeline, is closed with its evidence, and is opened again'
   await go(page, 'Activity');
   await go(page, 'Lookup');
   await expect(side.getByRole('textbox', { name: 'Case' })).toHaveValue('D-20931');
+});
+
+test('a line of a case that another connection made says so, and keeps its mask', async ({ page }) => {
+  const service = await startBuiltInService({ secret: randomBytes(32), worker: builtInServiceWorker });
+  try {
+    await startBuiltIn(page);
+    const token = await tokenize(page, pan);
+    await lookUp(page, token);
+    await reveal(page, 'D-7');
+    await page.keyboard.press('Escape');
+    await connect(page, {
+      name: 'Acme test',
+      baseUrl: service.baseUrl,
+      caPem: service.caPem,
+      policy: 'dispute-desk',
+      apiKey: service.apiKey.value,
+      policyPassword: service.policies.find(({ name }) => name === 'dispute-desk')?.password ?? '',
+      definition: { name: 'other-definition', label: 'Something else' },
+    });
+    await go(page, 'Lookup');
+    const side = page.getByRole('complementary', { name: 'Case' });
+    const revealed = side.getByRole('listitem').filter({ hasText: 'Reveal' });
+    await expect(revealed.getByText('DEVELOPMENT')).toBeVisible();
+    await expect(revealed).toContainText('3782');
+    await expect(revealed).toContainText('Card number');
+    await expect(revealed.getByRole('button')).toHaveCount(0);
+  } finally {
+    await service.stop();
+  }
 });
 
 test('a case is opened by its reference in the field for tokens', async ({ page }) => {

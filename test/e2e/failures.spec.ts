@@ -86,7 +86,7 @@ test('a service that is down', async ({ page, service }) => {
   await service.stop();
   await lookUp(page);
   // Nothing answered, so there is no request to name.
-  await problem(page, /No connection to/, false);
+  await problem(page, /127\.0\.0\.1:\d+ refused the connection/, false);
 });
 
 test('a certificate that nobody vouched for', async ({ page, service }) => {

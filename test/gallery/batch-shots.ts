@@ -57,6 +57,15 @@ export const batchShots: Shot[] = [
     },
   },
   { name: 'batch-guesses', scene: 'guesses', steps: (page) => draft(page) },
+  { name: 'batch-place', scene: 'place', steps: (page) => draft(page) },
+  {
+    name: 'batch-place-menu',
+    scene: 'place',
+    steps: async (page) => {
+      await draft(page);
+      await page.getByRole('button', { name: 'Row 3: where the table is' }).click();
+    },
+  },
   {
     name: 'batch-guesses-encodings',
     scene: 'guesses',

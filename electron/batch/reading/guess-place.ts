@@ -1,4 +1,5 @@
-import { maxRowsBelow, type TablePlace } from '../../contract/models/batch.ts';
+import type { TablePlace } from '../../contract/models/batch.ts';
+import { maxRowsBelow } from '../../contract/place-limits.ts';
 import { isBlank } from '../../util/blank.ts';
 import { guessHeader } from './guess-header.ts';
 import { placeOf, rowsAbove } from '../../contract/table-place.ts';

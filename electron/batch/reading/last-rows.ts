@@ -1,5 +1,5 @@
 import { done, type Outcome } from '../../contract/errors.ts';
-import { maxRowsBelow } from '../../contract/models/batch.ts';
+import { maxRowsBelow } from '../../contract/place-limits.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf } from './encodings.ts';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { failureCodes, failureSchema } from '../errors.ts';
 import { columnOperationNames } from '../operations.ts';
 import { count, id, obscuredPassphrase, instant, name, caseReference, value } from './fields.ts';
+import { maxRowsAbove, maxRowsBelow } from '../place-limits.ts';
 import { grounds } from './lookup.ts';
 import { cellState, rowFilter, rowsView } from './rows.ts';
 
@@ -88,10 +89,6 @@ const layout = z.strictObject({
   quote: z.enum(['"', 'none']).optional(),
 });
 export type Layout = z.infer<typeof layout>;
-
-/** More lines above or below a table are no part of it that anybody would look for. */
-export const maxRowsAbove = 1_000;
-export const maxRowsBelow = 50;
 
 /**
  * Where the table is in its file: one choice. Rows of the file are counted from 1. What stands above and below goes out as

@@ -1,3 +1,5 @@
+import type { Failure } from '../../contract/errors.ts';
+
 /** What kept an exchange from happening. `subject` is a host name or the platform's name for a certificate's flaw. */
 export interface TransportFault {
   readonly kind:
@@ -11,6 +13,8 @@ export interface TransportFault {
     | 'encoding'
     | 'cancelled';
   readonly subject?: string;
+  /** Of `unreachable`, where the service itself is meant: its port refused, or its name is not known. */
+  readonly cause?: Failure['cause'];
 }
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

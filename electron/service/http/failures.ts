@@ -74,11 +74,12 @@ const faultCodes: Record<TransportFault['kind'], FailureCode> = {
 };
 
 /** The failure of a request that got no usable answer. */
-export function faultFailure({ kind, subject }: TransportFault): Failure {
+export function faultFailure({ kind, subject, cause }: TransportFault): Failure {
   const code = faultCodes[kind];
   return {
     code,
     ...(subject !== undefined && { subject }),
+    ...(cause !== undefined && { cause }),
     ...(code === 'service.unexpected-answer' && { members: [] }),
   };
 }
@@ -203,21 +204,27 @@ interface Cause {
   readonly message?: unknown;
   readonly cause?: unknown;
   readonly errors?: unknown;
+  readonly port?: unknown;
+  readonly hostname?: unknown;
 }
 
 /** Names what a rejected request means. Messages and stacks stay behind: they can quote what was sent. */
-export function faultOf(error: unknown, host: string): TransportFault {
+export function faultOf(error: unknown, base: Address): TransportFault {
   let cause = error as Cause | null | undefined;
   for (let depth = 0; depth < 4 && typeof cause === 'object' && cause !== null; depth++) {
-    const fault = faultOfOne(cause, host);
+    const fault = faultOfOne(cause, base);
     if (fault) return fault;
     cause = (cause.cause ??
       (Array.isArray(cause.errors) ? (cause.errors as unknown[])[0] : null)) as Cause | null;
   }
-  return { kind: 'unreachable', subject: host };
+  return { kind: 'unreachable', subject: base.hostname };
 }
 
-function faultOfOne({ code, message }: Cause, host: string): TransportFault | null {
+/** Of the service, as its URL has it: no port is that of HTTPS. */
+type Address = Pick<URL, 'hostname' | 'port'>;
+
+function faultOfOne({ code, message, port, hostname }: Cause, base: Address): TransportFault | null {
+  const host = base.hostname;
   if (typeof message === 'string') {
     const refused = refusedTunnel.exec(message)?.[1];
     // A gateway's 5xx says that the service could not be reached; anything else is between us and the proxy.
@@ -231,6 +238,11 @@ function faultOfOne({ code, message }: Cause, host: string): TransportFault | nu
   if (code === 'UND_ERR_DESTROYED') return { kind: 'interrupted' };
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return { kind: 'too-large' };
   if (code === 'UND_ERR_PRX_TLS') return { kind: 'proxy', subject: 'TLS' };
+  // Of a proxy the same codes come with its own port and name: there they say nothing of the service.
+  if (code === 'ECONNREFUSED' && String(port) === (base.port || '443'))
+    return { kind: 'unreachable', subject: `${host}:${base.port || '443'}`, cause: 'refused' };
+  if ((code === 'ENOTFOUND' || code === 'EAI_AGAIN') && hostname === host)
+    return { kind: 'unreachable', subject: host, cause: 'unknown-name' };
   if (timeoutCodes.has(code)) return { kind: 'timeout', subject: host };
   if (tlsCode.test(code)) return { kind: 'tls', subject: code.slice(0, 100) };
   return null;

@@ -158,7 +158,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   /** Names what a request that was ended early failed of. */
   function faultIn(error: unknown, limit: AbortSignal): Failed {
-    if (!limit.aborted) return { ok: false, fault: faultOf(error, base.hostname) };
+    if (!limit.aborted) return { ok: false, fault: faultOf(error, base) };
     if (limit.reason !== timedOut) return { ok: false, fault: { kind: 'cancelled' } };
     return { ok: false, fault: { kind: 'timeout', subject: base.hostname } };
   }

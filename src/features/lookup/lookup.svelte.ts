@@ -54,7 +54,8 @@ export class LookupController {
   /** The failed request to try again, until its value is entered. */
   retry = $state.raw<LookupRetry | null>(null);
   current = $state.raw<Lookup | null>(null);
-  recent = $state.raw<Lookup[]>([]);
+  /** Of this run, by every connection: a case may have been worked on with several. */
+  lookups = $state.raw<Lookup[]>([]);
   panel = $state<LookupPanel | null>(null);
   target = $state({ policy: '', definition: '' });
   /** The case given in a panel; it becomes the case in hand when the act it was given for succeeds. */
@@ -73,6 +74,10 @@ export class LookupController {
   mode = $derived(this.#mode);
   definition = $derived.by(() =>
     this.#mode === 'token' ? this.field.definition : this.field.lastDefinition,
+  );
+  /** Those of the connection in use: only these can be worked on. */
+  recent = $derived.by(() =>
+    this.lookups.filter(({ connectionId }) => connectionId === this.app.connection?.id),
   );
   /** The lookups of the case in hand; without one all of them. */
   listed = $derived.by(() =>
@@ -110,7 +115,7 @@ export class LookupController {
 
   async load(): Promise<void> {
     const outcome = await this.#api.call('lookup.recent', {});
-    if (outcome.ok) this.recent = outcome.value;
+    if (outcome.ok) this.lookups = outcome.value;
   }
 
   /** The list and the timeline, after something was done. */
@@ -203,7 +208,7 @@ export class LookupController {
 
   async closeCase(): Promise<void> {
     const isOfCase = this.current?.caseReference === this.cases.current;
-    if (!(await this.cases.close(this.recent))) return;
+    if (!(await this.cases.close(this.lookups))) return;
     this.app.revealed.hide();
     if (isOfCase) this.clear();
     this.announced = `Case ${this.cases.closed?.caseReference ?? ''} is closed.`;
@@ -344,7 +349,7 @@ export class LookupController {
       return;
     }
     const { lookup: revealed } = outcome.value;
-    this.recent = this.recent.map((listed) => (listed.id === revealed.id ? revealed : listed));
+    this.lookups = this.lookups.map((listed) => (listed.id === revealed.id ? revealed : listed));
     // The app was locked or another lookup was opened meanwhile: the value must not be shown, and main ends the reveal.
     if (this.app.locked || this.current?.id !== lookup.id) {
       await this.#api.call('lookup.hide', { revealId: outcome.value.revealId });
@@ -423,7 +428,7 @@ export class LookupController {
     }
     this.app.revealed.hide();
     this.clear();
-    this.recent = [];
+    this.lookups = [];
   }
 
   /** The case of the act that was just done is the one in hand. */

@@ -151,7 +151,7 @@ describe('what goes out', () => {
   });
 
   test('never has a member of a failure that is not listed', async () => {
-    const failure = { ...failed('service.tls').failure, cause: 'a value in the message' };
+    const failure = { ...failed('service.tls').failure, detail: 'a value in the message' };
     const { router } = routerOver({ 'lookup.mask': () => Promise.resolve({ ok: false, failure }) });
     expect(JSON.stringify(await router(sender, 'lookup.mask', input))).not.toContain(
       'a value in the message',

@@ -91,9 +91,38 @@ describe('the transport', () => {
     await server.close();
   });
 
+  it('tells a port that refuses and a name that nobody knows apart, of the service alone', async () => {
+    const gone = await startFaultServer();
+    const { url, authority } = gone;
+    await gone.close();
+    const send = async (baseUrl: string, options: object = {}): Promise<unknown> => {
+      const transport = createTransport({ baseUrl, ca: [authority.pem], clock: systemClock, ...options });
+      const exchange = await transport.send({ method: 'POST', path: '/x' }, '{}');
+      await transport.close();
+      return exchange.ok ? exchange : exchange.fault;
+    };
+    expect(await send(url)).toEqual({
+      kind: 'unreachable',
+      subject: `localhost:${new URL(url).port}`,
+      cause: 'refused',
+    });
+    const unknown = 'no-such-name.invalid';
+    expect(await send(`https://${unknown}/`)).toEqual({
+      kind: 'unreachable',
+      subject: unknown,
+      cause: 'unknown-name',
+    });
+    // A proxy that is not there says nothing of the service.
+    const proxy = { url: url.replace('https:', 'http:').replace(/\/$/, '') };
+    expect(await send('https://service.example/', { proxy })).toEqual({
+      kind: 'unreachable',
+      subject: 'service.example',
+    });
+  });
+
   it('names what went wrong, and nothing of what was sent', () => {
     const named = (code: string, message = 'canary') =>
-      faultOf(Object.assign(new Error(message), { code }), 'h');
+      faultOf(Object.assign(new Error(message), { code }), { hostname: 'h', port: '' });
     expect(named('ECONNREFUSED')).toEqual({ kind: 'unreachable', subject: 'h' });
     expect(named('ENOTFOUND')).toEqual({ kind: 'unreachable', subject: 'h' });
     expect(named('UND_ERR_SOCKET')).toEqual({ kind: 'unreachable', subject: 'h' });
@@ -103,9 +132,12 @@ describe('the transport', () => {
     const wrapped = new TypeError('x', {
       cause: Object.assign(new Error('y'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
     });
-    expect(faultOf(wrapped, 'h')).toEqual({ kind: 'tls', subject: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    expect(faultOf(wrapped, { hostname: 'h', port: '' })).toEqual({
+      kind: 'tls',
+      subject: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    });
     for (const odd of [null, undefined, 'canary', 7, {}]) {
-      expect(faultOf(odd, 'h')).toEqual({ kind: 'unreachable', subject: 'h' });
+      expect(faultOf(odd, { hostname: 'h', port: '' })).toEqual({ kind: 'unreachable', subject: 'h' });
     }
   });
 });

@@ -501,6 +501,23 @@ export const batchScenes: Record<string, FakeOptions> = {
       }),
     },
   },
+  place: {
+    state: inProduction,
+    answers: {
+      'batch.preview': () => ({
+        ok: true,
+        value: {
+          ...data.preview,
+          reading: { ...data.preview.reading, headerRow: 4, rowsBelow: 1 },
+          guesses: { encoding: null, delimiter: null, header: true },
+          above: [['Disputes of the third quarter'], ['Account', 'DE02'], [''], data.preview.above[0] ?? []],
+          last: data.preview.rows.slice(-5),
+          below: [['Total', '', '', '1 204,50']],
+          notices: [],
+        },
+      }),
+    },
+  },
   opening: { state: inProduction, opening: { name: workbook.name, share: 0.43 } },
   'not-a-table': {
     state: inProduction,
