@@ -38,6 +38,7 @@ const examples: Record<ManagedName, unknown> = {
   revealSeconds: 15,
   clipboardSeconds: 15,
   lockAfterMinutes: 5,
+  keepResultsDays: 90,
   passphraseRequired: true,
   cleartextExport: 'encrypted',
   remainingCleartext: 'reason',

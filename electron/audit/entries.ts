@@ -158,6 +158,7 @@ const changes = new Set([
     'SaveDiagnostics',
     'Mend',
     'RemovePartial',
+    'RemoveResults',
     'RemoveEverything',
     'ImportConnections',
     'ExportConnections',

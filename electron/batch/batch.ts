@@ -6,6 +6,7 @@ import { createJobCalls } from './calls/job-calls.ts';
 import type { BatchOptions } from './options.ts';
 import { createUnfinishedExports } from './output/unfinished-exports.ts';
 import { createJobList } from './running/job-list.ts';
+import { createRetention } from './running/retention.ts';
 
 export type Batch = Handlers<'batch'> & {
   /** Begins to find the jobs of earlier runs, which the calls wait for. Called once, before any other call. */
@@ -26,10 +27,12 @@ export function createBatch(options: BatchOptions): Batch {
     audit: options.audit,
     now: () => options.clock.now(),
   });
+  const { forget, ...calls } = createJobCalls({ ...options, unfinished }, drafts, jobs);
+  const retention = createRetention({ ...options, jobs, onRemoved: forget });
   let cleaning = Promise.resolve();
   return {
     ...drafts.calls,
-    ...createJobCalls({ ...options, unfinished }, drafts, jobs),
+    ...calls,
     async start() {
       await drafts.removeStale();
       // Not awaited: thousands of them take seconds, and a lookup needs none.
@@ -37,10 +40,12 @@ export function createBatch(options: BatchOptions): Batch {
       // Nor for this: its lines wait for the audit log.
       cleaning = unfinished.removeLeft().then(() => {
         if (unfinished.removed().length > 0) options.changed?.();
+        return retention.start();
       });
     },
     removedPartials: () => unfinished.removed(),
     async close() {
+      await retention.close();
       await jobs.close();
       await drafts.close();
       await cleaning;

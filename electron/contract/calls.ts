@@ -520,6 +520,8 @@ export const events = {
   'batch.opening': z.strictObject({ name: z.string().max(300), share: z.number().min(0).max(1) }),
   'batch.preflight': preflight,
   'batch.job': job,
+  /** Its time was over: see `keepResultsDays`. */
+  'batch.removed': z.strictObject({ jobId: id }),
   /** How far a view of a job's rows is, 0 to 1; 1 is sent at its end. */
   'batch.viewing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
   /** How far a corrected list is compared with its job, 0 to 1. */

@@ -8,6 +8,7 @@ const settingNames = [
   'revealSeconds',
   'clipboardSeconds',
   'lockAfterMinutes',
+  'keepResultsDays',
 ] as const;
 
 /** Of the settings a person has: which the administrator has fixed. */

@@ -57,6 +57,7 @@ export class AppStore {
     api.on('batch.job', (job) => {
       this.jobs.set(job.jobId, job);
     });
+    api.on('batch.removed', ({ jobId }) => void this.jobs.delete(jobId));
   }
 
   async load(): Promise<void> {

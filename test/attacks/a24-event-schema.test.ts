@@ -11,6 +11,7 @@ const events: [EventName, object][] = [
   ['batch.opening', { name: 'cards.csv', share: 0.5 }],
   ['batch.comparing', { jobId: 'job-1', share: 0.5 }],
   ['batch.job', data.job()],
+  ['batch.removed', { jobId: 'job-1' }],
 ];
 
 function sending() {

@@ -59,7 +59,10 @@ async function runCase(
   const path = join(app.folder, 'case.csv');
   await writeFile(path, bytes);
   if (bytes.length === 0) return 'file.empty';
-  const sourceId = await app.open(path).catch((error: unknown) => String(error));
+  const sourceId = await app
+    .open(path)
+    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+  if (sourceId.startsWith('file.')) return sourceId;
   const format = await detectFormat(fromMemory(bytes), reading);
   if (!format.ok) return format.failure.code;
   const mapped = [...new Set([0, format.value.width - 1])];

@@ -26,7 +26,7 @@ export function createJobCalls(
   options: BatchOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
   drafts: Pick<Drafts, 'check' | 'count' | 'sources'>,
   jobs: JobList,
-): JobCalls {
+): JobCalls & { readonly forget: (jobId: string) => void } {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const job = await jobs.find(jobId);
     return job.ok ? act(job.value) : job;
@@ -72,7 +72,14 @@ export function createJobCalls(
     },
   });
 
+  /** What is held of the rows of a job that is gone. */
+  function forget(jobId: string): void {
+    views.forget(jobId);
+    checks.forget(jobId);
+  }
+
   return {
+    forget,
     ...corrections,
     async 'batch.start'({ sourceId, plan, grounds }) {
       const checked = await drafts.check(sourceId, plan);
@@ -132,8 +139,7 @@ export function createJobCalls(
         const discarded = await job.discard();
         if (discarded.ok) {
           jobs.remove(jobId);
-          views.forget(jobId);
-          checks.forget(jobId);
+          forget(jobId);
         }
         return discarded;
       });

@@ -37,6 +37,8 @@ export const lockState = z.strictObject({
 export type LockState = z.infer<typeof lockState>;
 
 /** Preferences of this workstation. Nothing secret is ever a setting. */
+const keptDays = z.int().min(0).max(3_650);
+
 export const settings = z.strictObject({
   /** How long a revealed value stays on the screen. */
   revealSeconds: z.int().min(5).max(60),
@@ -47,6 +49,8 @@ export const settings = z.strictObject({
   /** Offered when a reason is asked for; a person may type another. */
   reasons: z.array(z.string().trim().min(1).max(200)).min(1).max(30),
   caseRequired: z.boolean(),
+  /** Days after its end for which a batch and its results are kept; 0 until somebody removes them. */
+  keepResultsDays: keptDays.default(0),
   theme: z.enum(['system', 'light', 'dark']),
 });
 export type Settings = z.infer<typeof settings>;
@@ -57,6 +61,7 @@ export const defaultSettings: Settings = {
   lockAfterMinutes: 15,
   reasons: ['Chargeback response', 'Refund', 'Fraud review', 'Customer request', 'Regulator or court order'],
   caseRequired: true,
+  keepResultsDays: 0,
   theme: 'system',
 };
 
@@ -80,6 +85,9 @@ export const managedSettings = z
     revealSeconds: revealSeconds.describe('Seconds after which a revealed value is hidden.'),
     clipboardSeconds: clipboardSeconds.describe('Seconds after which a copied value is cleared.'),
     lockAfterMinutes: lockAfterMinutes.describe('Minutes without use after which the app locks.'),
+    keepResultsDays: keptDays.describe(
+      'Days after which the results of a batch that has ended are removed; 0 for never.',
+    ),
     passphraseRequired: z
       .boolean()
       .describe('The app does nothing until a passphrase is set, and the passphrase can’t be removed.'),

@@ -32,6 +32,9 @@ export class BatchController {
     api.on('batch.opening', (opening) => {
       if (this.#pendingOpens > 0) this.opening = opening;
     });
+    api.on('batch.removed', ({ jobId }) => {
+      if (this.run?.jobId === jobId) this.leave();
+    });
   }
 
   async choose(): Promise<void> {

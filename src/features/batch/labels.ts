@@ -1,4 +1,5 @@
 import { columnOperations } from '../../../electron/contract/operations.ts';
+import { keptUntil } from '../../../electron/contract/retention.ts';
 import { rowsAbove } from '../../../electron/contract/table-place.ts';
 import type {
   ChangeDoubt,
@@ -297,6 +298,14 @@ export function formatSum({ tally, unsent, plan }: Pick<Job, 'tally' | 'unsent' 
   ];
   const sum = `${formatRows(rows + (unsent ?? 0))} = ${parts.join(' + ')}`;
   return unsent === null ? `${sum}; the rest of the file was not sent` : sum;
+}
+
+/** Until when a batch's results are kept, as the settings say. */
+export function formatKept(job: Pick<Job, 'endedAt'>, days: number): string {
+  const until = keptUntil(job, days);
+  return until === null
+    ? 'Results are kept until you remove them'
+    : `Results are kept until ${formatDateTime(new Date(until).toISOString())}`;
 }
 
 /** Why there is nothing to reveal, and what a person can do about it. */

@@ -70,6 +70,7 @@ describe('settings that the administrator has fixed', () => {
     ['revealSeconds', 5, 60],
     ['clipboardSeconds', 5, 120],
     ['lockAfterMinutes', 2, 15],
+    ['keepResultsDays', 30, 0],
   ] as const)('%s is in force, is shown as managed, and no call changes it', async (name, fixed, other) => {
     const app = await opened({ [name]: fixed });
     const { settings, managed } = await stateOf(app);

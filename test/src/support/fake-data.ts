@@ -24,6 +24,7 @@ export const settings: Settings = {
   lockAfterMinutes: 15,
   reasons: ['Chargeback response', 'Refund', 'Fraud review', 'Customer request', 'Regulator or court order'],
   caseRequired: true,
+  keepResultsDays: 0,
   theme: 'system',
 };
 

@@ -67,6 +67,20 @@ describe('a finished job', () => {
     expect(codeOf(await app.export(jobId))).toBe('file.changed');
   });
 
+  it('with rows below its table: goes by their bytes too', async () => {
+    const content = `${table}Total,9\r\n`;
+    const sourceId = await app.open(await app.write('in.csv', content));
+    const plan = planOf([detokenize(0)], { rowsBelow: 1 });
+    valueOf(await app.batch['batch.preflight']({ sourceId, plan }));
+    await expect.poll(() => app.preflights.at(-1)?.done).toBe(true);
+    const { jobId, tally } = await app.run(sourceId, plan);
+    expect(tally).toMatchObject({ rows, ok: rows });
+    await utimes(path(), later, later);
+    expect(valueOf(await app.export(jobId)).endsWith('Total,9\r\n')).toBe(true);
+    await writeFile(path(), content.replace('Total,9', 'Total,8'));
+    expect(codeOf(await app.export(jobId))).toBe('file.changed');
+  });
+
   it('says what can still be done once its source is gone, and works with a copy put back', async () => {
     const { jobId } = await run();
     const before = valueOf(await app.export(jobId));
