@@ -13,8 +13,11 @@ export interface Guesses {
    * sent without a reason; nothing may be sent then. audit.unwritable, where the day's log can't be read.
    */
   admit(to: Definition, values: readonly string[], job?: string): Promise<Outcome<null>>;
-  /** A reason was given for this job: what it sends is admitted until the app ends. */
-  allow(job: string): void;
+  /**
+   * A reason was given, and so many values were counted for it: of this job as many are admitted beyond what is free, until
+   * the app ends. For more it needs another reason.
+   */
+  allow(job: string, values: number): void;
   /** Counts what a file would send, with what was sent this day; nothing is remembered. */
   foresee(to: Definition): Promise<Foreseen>;
   /** The most values of one mask that were tokenized for a definition this day: for the audit log. */
@@ -40,9 +43,12 @@ interface GuessesOptions {
   readonly now: () => Date;
 }
 
+/** How many values a mask has is estimated, in another order when they are sent. */
+const withMargin = (values: number): number => Math.ceil(values * 1.1) + freeOfMask / 20;
+
 export function createGuesses({ logged, now }: GuessesOptions): Guesses {
   const seed = randomInt(2 ** 32);
-  const allowed = new Set<string>();
+  const allowed = new Map<string, number>();
   let day: {
     readonly begin: number;
     readonly table: MaskTable;
@@ -75,19 +81,20 @@ export function createGuesses({ logged, now }: GuessesOptions): Guesses {
       const before = earlier.get(to.definition) ?? 0;
       const add = addTo(table, to);
       let largest = most.get(to.definition) ?? 0;
-      let isBeyond = false;
+      let beyond = 0;
       for (const value of values) {
         const alike = add(value);
         if (alike === 0) continue;
         if (alike + before > largest) largest = alike + before;
-        if (alike + before > freeOfMask) isBeyond = true;
+        if (alike + before > freeOfMask) beyond += 1;
       }
       most.set(to.definition, largest);
-      return isBeyond && (job === undefined || !allowed.has(job))
-        ? failed('guess.reason-required', { definition: to.definition })
-        : done(null);
+      const left = allowed.get(job ?? '') ?? 0;
+      if (beyond > left) return failed('guess.reason-required', { definition: to.definition });
+      if (beyond > 0 && job !== undefined) allowed.set(job, left - beyond);
+      return done(null);
     },
-    allow: (job) => void allowed.add(job),
+    allow: (job, values) => void allowed.set(job, (allowed.get(job) ?? 0) + withMargin(values)),
     async foresee(to) {
       const found = await today();
       const before = found.ok ? (found.value.earlier.get(to.definition) ?? 0) : 0;

@@ -63,11 +63,13 @@ function maskEmail(cleartext: string): string {
 
 const hide = (text: string) => dot.repeat(Array.from(text).length);
 
-/** Digits with up to three characters between two of them that are no letters, or up to two of a separator's kind. */
-export const digitRun = /[0-9](?:[^\p{L}0-9]{0,3}[0-9])*/gu;
+/** Digits with up to six characters between two of them that are no letters, or letters that stand for a dash or a blank. */
+export const digitRun = /[0-9](?:(?:[^\p{L}0-9•]|[\u30fc\uff70\u3164]){0,6}[0-9])*/gu;
 /** An SSN: nine digits that stand alone, in one piece or as 3, 2 and 4. */
-const ssnLike = /(?<![\p{L}0-9])[0-9]{3}([^\p{L}0-9]?)[0-9]{2}\1[0-9]{4}(?![\p{L}0-9])/gu;
-export const emailLike = /(?<![^\s<>(),;:"'])[^\s@<>(),;:"']{1,64}@[^\s@<>(),;:"']{1,255}/gu;
+const ssnLike = /(?<![\p{L}0-9])[0-9]{3}([^\p{L}0-9]{0,3})[0-9]{2}\1[0-9]{4}(?![\p{L}0-9])/gu;
+/** With all that is joined to it by another @. What divides the parts of a link or of a list divides addresses as well. */
+export const emailLike =
+  /(?<![^\s<>(),;:"'|&=/?\\[\]{}])[^\s@<>(),;:"'|&=/?\\[\]{}]{1,64}(?:@[^\s@<>(),;:"'|&=/?\\[\]{}]{1,255})+/gu;
 const plainWords = /^[ -/:-?A-~]*$/;
 /** Shortest and longest card number, and the digits one may begin with. */
 export const cardLengths = [19, 18, 17, 16, 15, 14, 13];

@@ -196,6 +196,51 @@ describe('whatever the window asks for', () => {
   });
 });
 
+describe('a column is hidden by its name', () => {
+  it('where its first rows are blank', async () => {
+    const late = 't1,X1234567,078051120,1980-02-29';
+    const content = `ref,passport,ssn,date_of_birth\n${'b,,,\n'.repeat(260)}${late}\n`;
+    const opened = await app.open(await app.write('late.csv', content));
+    const { jobId } = await app.run(opened, planOf([detokenize(0)]));
+    const page = valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from: 255, count: 10 }));
+    expect(page.rows).toHaveLength(6);
+    expectNothingIn(page, late.split(',').slice(1), 'rows');
+  });
+
+  it.each([
+    ['ssn', ['219099990', 'unknown']],
+    ['SSN', ['SSN078-05-1128']],
+    ['Unmasked passport', ['X1234567']],
+    ['passport_detokenized', ['X1234567']],
+    ['Basingstoke passport', ['X1234567']],
+    ['Tokyo e-mail', ['jane@bank.example']],
+    ['email_token_cleartext', ['jane@bank.example']],
+    ['detokenized_email', ['jane@bank.example']],
+    ['custDOB', ['1980-02-29']],
+    ['pass-port', ['X1234567']],
+    ['Pass Port No', ['X1234567']],
+    ['BirthDt', ['1980-02-29']],
+    ['ID card no', ['X1234567']],
+  ])('%s', async (name, values) => {
+    const lines = Array.from({ length: 12 }, (_, i) => `n${i},${values[i % values.length] ?? ''}`);
+    const opened = await app.open(await app.write('named.csv', `ref,${name}\n${lines.join('\n')}\n`));
+    const preview = valueOf(await app.batch['batch.preview']({ sourceId: opened, reading: {}, masked: [] }));
+    expectNothingIn(preview, values, name);
+  });
+
+  it.each(['token', 'card_token', 'cardtoken', 'maskedPan', 'Hash', 'emailTokens', 'tokenized email'])(
+    'and one of tokens is not: %s',
+    async (name) => {
+      const lines = Array.from({ length: 12 }, (_, i) => `n${i},tok-${i}@x.example`);
+      const opened = await app.open(await app.write('tokens.csv', `ref,${name}\n${lines.join('\n')}\n`));
+      const preview = valueOf(
+        await app.batch['batch.preview']({ sourceId: opened, reading: {}, masked: null }),
+      );
+      expect(preview.rows[3]?.[1]).toBe('tok-3@x.example');
+    },
+  );
+});
+
 describe('the values that were sent first', () => {
   it('are as hidden as in the table, whatever the plan', async () => {
     const values = Array.from({ length: 400 }, (_, i) => `X${1_000_000 + i}`);

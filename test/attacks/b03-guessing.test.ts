@@ -113,6 +113,29 @@ describe('guessing a card by its mask', () => {
     expect(await ended(app, jobId)).toMatchObject({ state: 'finished' });
   });
 
+  test('by rows that are corrected after a reason for a few needs another', async () => {
+    const app = await workstation();
+    const numbers = candidates(4_200);
+    const draft = await draftOf(app, [...numbers.slice(0, 2_200), ...numbers.slice(2_200).map(() => 'x')]);
+    const counted = await foreseen(app, draft);
+    expect(counted).toBeGreaterThan(0);
+    const { jobId } = valueOf(await app.ask('batch.start', { ...draft, grounds }));
+    expect(await ended(app, jobId)).toMatchObject({ state: 'finished', tally: { failed: 2_000 } });
+    const name = 'card';
+    const text = [
+      `source_row,column,reason,code,${name}`,
+      ...numbers.slice(2_200).map((number, index) => `${2_201 + index},${name},r,c,${number}`),
+      '',
+    ].join('\n');
+    const { sourceId } = valueOf(await app.ask('batch.paste', { text }));
+    valueOf(await app.ask('batch.compare', { jobId, sourceId }));
+    const taken = { doubts: [], except: [] };
+    await app.ask('batch.mend', { jobId, taken, grounds: null });
+    const job = await ended(app, jobId);
+    expect(job).toMatchObject({ waiting: { failure: { code: 'guess.reason-required' } } });
+    expect(job.tally.ok).toBeLessThan(2_400);
+  });
+
   test('in files of a few, one at a time, or after a restart ends at the same number', async () => {
     const home = tempFolder();
     const numbers = candidates(3_600);
@@ -228,8 +251,10 @@ describe('the count of a mask', () => {
     expect(codeOf(await guesses.admit(to, numbers, 'job-1'))).toBe('guess.reason-required');
     // What was refused is not free because it was asked for before.
     expect(codeOf(await guesses.admit(to, numbers.slice(-10), 'job-1'))).toBe('guess.reason-required');
-    guesses.allow('job-1');
+    guesses.allow('job-1', 3_000);
     expect(codeOf(await guesses.admit(to, numbers, 'job-1'))).toBe('ok');
+    // A reason is for as many as it was given for.
+    expect(codeOf(await guesses.admit(to, numbers, 'job-1'))).toBe('guess.reason-required');
     expect(codeOf(await guesses.admit(to, numbers, 'job-2'))).toBe('guess.reason-required');
   });
 });

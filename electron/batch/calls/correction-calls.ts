@@ -62,12 +62,13 @@ export function createCorrectionCalls(
     if (job.busy || job.state !== 'finished') return failed('job.busy');
     const opened = sources.find(sourceId);
     if (!opened.ok) return opened;
-    const { bytes, fixed } = opened.value;
+    const { bytes, fixed, path } = opened.value;
     const { jobId, format } = job.spec;
+    const isPasted = path === null;
     const own = begin(jobId);
     const compared = await withChunks(job, async ({ rows, source: { pending } }) => {
       const { signal } = own.abort;
-      const list = { list: bytes, fixed, format, rows, pending, signal, report: reporter(jobId) };
+      const list = { list: bytes, fixed, isPasted, format, rows, pending, signal, report: reporter(jobId) };
       const result = await compareList(list);
       if (!result.ok) return result;
       const isSame = await bytes.check();

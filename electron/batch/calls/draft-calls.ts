@@ -247,7 +247,7 @@ export function createDrafts(options: BatchOptions): Drafts {
       const where = { jobId, connection, environment };
       const acts = disclosingActs({ work, ...where, grounds, rows, guesses, confirmsRows: false });
       return openAll(options.gate, acts, () => {
-        if (guesses > 0) options.guesses.allow(jobId);
+        if (guesses > 0) options.guesses.allow(jobId, guesses);
         return tryRows({ source: opened.bytes, format, view, client, jobId });
       });
     },

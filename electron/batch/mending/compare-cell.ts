@@ -11,6 +11,8 @@ export interface ListedCell {
   readonly masks: readonly string[];
   /** Whether the list may have left it empty, since its encoding can't hold the value. */
   readonly mayBeEmpty: boolean;
+  /** What the window sees of it, where the list came from the window. */
+  readonly shown?: string;
 }
 
 /** `masked`: something was typed, and a part of the mask still stands. `doubt`: it may be a spreadsheet's doing. */
@@ -20,7 +22,10 @@ export type CellComparison = 'same' | 'masked' | { readonly doubt: ChangeDoubt |
  * Whether a person changed a cell: the one place that says so. What the app itself wrote in place of the value is no
  * change: a mask, an apostrophe before a formula, nothing where the encoding has no such character.
  */
-export function compareCell(listed: string, { value, masks, mayBeEmpty }: ListedCell): CellComparison {
+export function compareCell(listed: string, cell: ListedCell): CellComparison {
+  const { value, masks, mayBeEmpty, shown = value } = cell;
+  // Or the window could find out what it does not see, a guess at a time.
+  if (shown !== value) return compareShown(listed, shown);
   if (listed === value || listed === neutralise(value)) return 'same';
   if (listed === '' && mayBeEmpty) return 'same';
   const hidden = masks.filter((mask) => mask !== value);
@@ -30,6 +35,12 @@ export function compareCell(listed: string, { value, masks, mayBeEmpty }: Listed
     return 'same';
   if (hidden.length > 0 && /•|\*\*/.test(listed)) return 'masked';
   return { doubt: findDoubt(value, listed) ?? findDoubt(neutralise(value), listed) };
+}
+
+function compareShown(listed: string, shown: string): CellComparison {
+  const words = [shown, shown.replaceAll('•', '*'), shown.replaceAll('•', '?')];
+  if (words.some((word) => listed === word || findDoubt(word, listed) !== null)) return 'same';
+  return /•|\*\*/.test(listed) ? 'masked' : { doubt: null };
 }
 
 const plainLineEnds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');

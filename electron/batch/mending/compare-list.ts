@@ -9,7 +9,7 @@ import type { Format } from '../reading/read-rows.ts';
 import { indexOfRow } from '../storing/result-store.ts';
 import { rowStates } from '../storing/results.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
-import type { LoadedChunk } from '../viewing/result-rows.ts';
+import { showAs, type LoadedChunk } from '../viewing/result-rows.ts';
 import { compareCell, type ListedCell } from './compare-cell.ts';
 import { readListedRows, type ListedRow, type ListOptions } from './listed-rows.ts';
 
@@ -42,6 +42,8 @@ export interface ComparedList {
 
 export interface CompareOptions extends Pick<ListOptions, 'list' | 'fixed'> {
   readonly format: Format;
+  /** The window made the list: its cells are compared with what the window sees. */
+  readonly isPasted: boolean;
   readonly rows: JobRows;
   /** Rows that were corrected before and not sent yet: they may be corrected again. */
   readonly pending: ReadonlySet<number>;
@@ -55,7 +57,7 @@ export interface CompareOptions extends Pick<ListOptions, 'list' | 'fixed'> {
  * One pass over the chunks. Failures: mend.other-list, mend.too-many, service.cancelled, those of reading either file.
  */
 export async function compareList(options: CompareOptions): Promise<Outcome<ComparedList>> {
-  const { format, rows, pending, signal, report } = options;
+  const { format, isPasted, rows, pending, signal, report } = options;
   const hasRow = ({ row }: ListedRow): boolean => row >= 1 && row <= rowCount(rows);
   const cells = new Map<number, readonly ListedCell[]>();
 
@@ -64,7 +66,7 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
     const unknown = sample.filter((one) => hasRow(one) && !cells.has(one.row));
     unknown.sort((one, other) => one.row - other.row);
     const looked = await forEachRow(rows, unknown, { signal }, (loaded, index, { row }) => {
-      cells.set(row, readCells(loaded, index, rows.view));
+      cells.set(row, readCells(loaded, index, { view: rows.view, isPasted }));
     });
     if (!looked.ok) return looked;
     const same = (listed: string, cell: ListedCell | undefined): boolean =>
@@ -93,7 +95,7 @@ export async function compareList(options: CompareOptions): Promise<Outcome<Comp
       leftOut.push({ row, code: 'mend.not-failed' });
       return;
     }
-    const own = readCells(loaded, index, rows.view);
+    const own = readCells(loaded, index, { view: rows.view, isPasted });
     const found: CellChange[] = [];
     for (let column = 0; column < Math.max(own.length, fields.length); column++) {
       // Of two rows that differ in length the shorter one goes on with empty cells, as every spreadsheet fills them up.
@@ -127,16 +129,21 @@ const rowCount = ({ entries }: Pick<JobRows, 'entries'>): number => (entries.at(
 const noCell: ListedCell = { value: '', masks: [], mayBeEmpty: false };
 
 /** Every form in which the list of failed rows may have the cells of a row: see `createOutputRows`. */
-function readCells({ chunk, results }: LoadedChunk, index: number, view: JobRows['view']): ListedCell[] {
+function readCells(
+  { chunk, results }: LoadedChunk,
+  index: number,
+  { view, isPasted }: Pick<JobRows, 'view'> & Pick<CompareOptions, 'isPasted'>,
+): ListedCell[] {
   const isFlawed = chunk.flaws.has(index) || results.flaws[index] !== undefined;
-  const values = chunk.table.fields(index).map(openCleartext);
-  return values.map((value, column) => {
+  return chunk.table.fields(index).map((cell, column) => {
+    const value = openCleartext(cell);
     const masks = isFlawed
       ? [hideAnywhere(value)]
       : view.work
           .filter(({ plan }) => plan.column === column && plan.operation === 'tokenize')
           .map(({ kind }) => mask(kind, value));
-    return { value, masks, mayBeEmpty: false };
+    const shown = isPasted ? showAs(cell, view, { column, isFlawed }) : '';
+    return { value, masks, mayBeEmpty: false, ...(shown.includes('•') && { shown }) };
   });
 }
 

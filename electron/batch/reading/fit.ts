@@ -73,7 +73,18 @@ export function looksLike(values: readonly (Cleartext | string)[]): DefinitionKi
   return 'text';
 }
 
-const namesTokens = (header: string): boolean => /tok(en)?|mask|hash/i.test(header);
+/** A header's words, one apart from the other however they are joined. */
+const spelled = (header: string): string =>
+  header.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/[^\p{L}]+/gu, ' ');
+
+const tokenWord = /^(?!un|de)(?:[a-z]*tokens?|token[a-z]*|tok|masks?|masked[a-z]*|hash(?:es|ed)?)$/;
+const clearWord = /^(?:clear(?:text)?|plain(?:text)?|unmasked|detokeni[sz]ed|decrypted|unhashed)$/;
+
+/** A word of its own: "Tokyo", "Basingstoke" and "unmasked" name none. */
+function namesTokens(header: string): boolean {
+  const words = spelled(header).toLowerCase().split(' ');
+  return words.some((word) => tokenWord.test(word)) && !words.some((word) => clearWord.test(word));
+}
 
 /** Whether a header says that its column holds cleartext worth hiding, and not tokens. */
 export function namesCleartext(header: string): boolean {
@@ -83,9 +94,13 @@ export function namesCleartext(header: string): boolean {
 
 /** What a text of any form is hidden by: a document's or a tax number, an account, a date of birth. */
 const personal =
-  /passport|reisepass|passeport|iban|bank.?account|kontonummer|tax.?(id|no|num)|\btin\b|steuer.?(id|nummer)|date.?of.?birth|birth.?(date|day)|\bdob\b|geburts|naissance|driv(er|ing).?s?.?licen[cs]e|national.?(id|insurance)|\bnino\b/i;
+  /pass ?port|\bpass ?no\b|reisepass|passeport|pasaporte|passaporto|ausweis|iban|bank.?account|kontonummer|tax.?(id|no|num)|\btin\b|steuer.?(id|nummer)|date.?of.?birth|birth.?(date|day|dt)|\bd ?o ?b\b|\bborn\b|geburts|\bgeb ?datum\b|naissance|driv(er|ing).?s?.?lic|national.?(id|insurance)|\bnat ins\b|\bid ?card|\bnino\b|\b(cpf|dni|aadhaar)\b|\bnhs ?n/i;
 export const namesPersonal = (header: string): boolean =>
-  !namesTokens(header) && personal.test(header.replaceAll('_', ' '));
+  !namesTokens(header) && personal.test(spelled(header));
+
+/** Nine digits may be anything; what else a column of this name holds is hidden whole. */
+const namesSsn = (header: string): boolean =>
+  !namesTokens(header) && /\bssn|social ?(security|sec|insurance)/i.test(spelled(header));
 
 /** Fewer card numbers than this are no basis for saying that they are none. */
 const enoughCards = 8;
@@ -106,7 +121,8 @@ export function contentOf(
   const byName = saysCleartext ? 'cleartext' : saysTokens ? 'tokens' : null;
   switch (like) {
     case null:
-      return null;
+      // The first rows are blank: what comes later is hidden by its name.
+      return saysCleartext ? 'cleartext' : null;
     case 'email':
       // A token of an address is one too.
       return saysTokens ? 'tokens' : 'cleartext';
@@ -121,7 +137,9 @@ export function contentOf(
       return impossible.length >= ssns.length * 0.05 ? 'tokens' : 'cleartext';
     }
     case 'text':
-      return words.some(namesPersonal) || holdsIbans(values) ? 'cleartext' : null;
+      return words.some((word) => namesPersonal(word) || namesSsn(word)) || holdsIbans(values)
+        ? 'cleartext'
+        : null;
   }
 }
 

@@ -236,7 +236,7 @@ export class BatchJob {
     const start = async (): Promise<Outcome<null>> => {
       const prepared = await (prepare?.() ?? done(null));
       if (!prepared.ok) return prepared;
-      if (guesses > 0) this.#options.guesses.allow(jobId);
+      if (guesses > 0) this.#options.guesses.allow(jobId, guesses);
       return this.#startRun(mode, merged);
     };
     const where = { jobId, connection, environment };

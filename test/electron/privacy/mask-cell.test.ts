@@ -21,6 +21,16 @@ describe('what stands in a cell', () => {
     ['caller gave 078-05-1120', 'caller gave •••-••-1120'],
     ['caller gave 078051120', 'caller gave •••••1120'],
     ['write to jane.roe@bank.example now', 'write to j•••••••@bank.example now'],
+    ['cc jane.roe@bank.example|max.power@corp.example', 'cc j•••••••@bank.example|m••••••••@corp.example'],
+    [
+      `https://x.example/${'reset/'.repeat(12)}and?user=jane.roe@bank.example`,
+      `https://x.example/${'reset/'.repeat(12)}and?user=j•••••••@bank.example`,
+    ],
+    ['x.jane@x.jane.roe@bank.example', '•'.repeat(30)],
+    ['4111ー1111ー1111ー1111', '4111ー11••ー••••ー1111'],
+    ['4111    1111    1111    1111', '4111    11••    ••••    1111'],
+    ['4111 -- 1111 -- 1111 -- 1111', '4111 -- 11•• -- •••• -- 1111'],
+    ['078 - 05 - 1120', '•••---••---1120'],
     ['DE89 3704 0044 0532 0130 00 by transfer', 'DE•• •••• •••• •••• ••30 00 by transfer'],
     ['iban GB82WEST12345698765432', 'iban GB••••••••••••••••5432'],
   ])('%s', (text, shown) => {
