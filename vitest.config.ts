@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config';
 const proof = [
   'test/{dev,electron-contract}/**/*.test.ts',
   'test/attacks/a{01,02,05,11,14,17,19,20,21,22,25,27}-*.test.ts',
+  'test/attacks/b12-*.test.ts',
   'test/electron/{crypto,packaging}/**/*.test.ts',
   'test/electron/main.test.ts',
   'test/electron/platform/in-electron.test.ts',

@@ -46,7 +46,8 @@ export function composeHandlers({
   const { audit, connections, disclosures, keychain, lock, log, managed, now, settings, store } = foundation;
   const { clients, profiles } = service;
   const { administration, batch, lookup, reports } = pages;
-  const { restoreProfile, ...connectionCalls } = pages.connectionPage;
+  const { forgetAllExamples: _, ...assistantCalls } = pages.assistant;
+  const { restoreProfile, useProfile: __, ...connectionCalls } = pages.connectionPage;
 
   async function saveSettings(next: Settings): Promise<Outcome<Settings>> {
     const fixed = changedFixed(settings(), next, managed);
@@ -97,6 +98,7 @@ export function composeHandlers({
       now,
     }),
     ...connectionCalls,
+    ...assistantCalls,
     ...deploymentCalls,
     'app.takeOpened': () => openings.take(),
     ...lookup,

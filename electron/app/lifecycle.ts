@@ -30,7 +30,7 @@ export function watch({
 }: LifecycleOptions): (() => void)[] {
   const { audit, clipboard, keychain, lock, reveals } = foundation;
   const { clients } = service;
-  const { administration, connectionPage } = pages;
+  const { administration, assistant, connectionPage } = pages;
   return [
     openings.close,
     platform.onCommand((command) => platform.send('app.command', { command })),
@@ -46,6 +46,7 @@ export function watch({
     lock.onChange(() => {
       if (!lock.state().locked) return;
       administration.forget();
+      assistant.forgetAllExamples();
       connectionPage.forgetRemoved();
     }),
     recordLocking(lock, audit),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { createAdministration } from '../administration/administration.ts';
 import { createAppBatch } from '../batch/sample.ts';
+import { createAssistant } from '../connections/assistant/calls.ts';
 import { createConnectionHandlers } from '../connections/calls.ts';
 import type { Clients } from '../connections/clients.ts';
 import type { Connections } from '../connections/store.ts';
@@ -20,7 +21,7 @@ export type Pages = ReturnType<typeof composePages>;
 export function composePages(
   platform: Platform,
   foundation: Foundation,
-  { builtIn, clients, portal, profiles, rotation }: Service,
+  { builtIn, clients, openTrial, portal, profiles, rotation }: Service,
   changed: () => void,
 ) {
   const { audit, clipboard, connections, keychain, lock, now, reveals, store } = foundation;
@@ -87,7 +88,18 @@ export function composePages(
     clock: systemClock,
   });
 
-  return { administration, batch, connectionPage, lookup, reports };
+  const assistant = createAssistant({
+    platform,
+    connections,
+    profiles,
+    parser: foundation.parser,
+    audit,
+    mayImportProfile: foundation.managed.profileImport !== false,
+    openTrial,
+    store: (connection, chosen) => connectionPage.useProfile(connection, chosen),
+  });
+
+  return { administration, assistant, batch, connectionPage, lookup, reports };
 }
 
 /** Failures: connection.none, connection.unknown, those of making its client. */

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { startBuiltInService } from '../built-in-service/start.ts';
+import type { Wire } from '../connections/assistant/try-profile.ts';
 import { createBuiltInConnection } from '../connections/built-in.ts';
 import { createClientFor, createClients, createRequestAudit } from '../connections/clients.ts';
 import { createConnectionProfiles } from '../connections/profiles.ts';
@@ -8,6 +9,7 @@ import type { Connections } from '../connections/store.ts';
 import { done, type Outcome } from '../contract/errors.ts';
 import { builtInId, type Connection } from '../contract/models/connection.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { ServiceProfile } from '../service/profile.ts';
 import { createActivePortal } from '../portal/active-portal.ts';
 import type { Foundation } from './foundation.ts';
 import type { AppOptions } from './options.ts';
@@ -59,7 +61,22 @@ export function composeService(
       ),
   });
 
-  return { builtIn, clients, portal, profiles, ready, rotation };
+  /** A client of its own that works by a profile that is not stored yet. */
+  const openTrial = (connection: Connection, profile: ServiceProfile, wire: Wire) =>
+    createClientFor({
+      platform,
+      profiles: { read: () => Promise.resolve(done(profile)), noteUnread: () => undefined },
+      connections,
+      managed,
+      store,
+      watch: (transport) => wire.watch(transport),
+    })(connection, {
+      auditRequest: createRequestAudit(audit, connection, guesses),
+      admit: (definition, values, job) =>
+        guesses.admit({ connectionId: connection.id, definition }, values, job),
+    });
+
+  return { builtIn, clients, openTrial, portal, profiles, ready, rotation };
 }
 
 /** The secrets of connections, with another API key. */

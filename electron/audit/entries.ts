@@ -163,7 +163,7 @@ const changes = new Set([
     'ImportConnections',
     'ExportConnections',
   ],
-  ...['ImportProfile', 'RemoveProfile', 'FitProfile'],
+  ...['ImportProfile', 'RemoveProfile', 'FitProfile', 'TryProfile'],
   ...['CreateTokenDefinition', 'UpdateTokenDefinition', 'CreateSecurityPolicy', 'UpdateSecurityPolicy'],
   ...['RevokeSecurityPolicy', 'CreateApiKey', 'RotateApiKey', 'RevokeApiKey', 'EnableToolServer'],
   ...['CopySecret', 'RotateKey', 'ForgetNextKey'],

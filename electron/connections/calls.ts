@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditIntent } from '../audit/entries.ts';
@@ -7,10 +6,11 @@ import type { BuiltInConnection } from './built-in.ts';
 import type { Clients } from './clients.ts';
 import type { Handlers } from '../contract/calls.ts';
 import { done, failed, type Outcome } from '../contract/errors.ts';
-import type { Connection, ConnectionDraft } from '../contract/models/connection.ts';
+import type { Connection, ConnectionDraft, ProfileView } from '../contract/models/connection.ts';
 import type { CarriedProfile } from '../contract/models/deployment.ts';
 import { restoreText } from '../contract/obscured.ts';
 import { undoMs } from '../contract/undo.ts';
+import type { AssistantCalls } from './assistant/calls.ts';
 import type { DeploymentCalls } from './deployment.ts';
 import type { Connections, RestoreConnection } from './store.ts';
 import type { KeyRotation } from './rotation.ts';
@@ -55,9 +55,14 @@ export function createConnectionHandlers({
   changed,
   now,
   clock,
-}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls> & {
+}: ConnectionHandlerOptions): Omit<Handlers<'connections'>, keyof DeploymentCalls | keyof AssistantCalls> & {
   /** The service profile that came with a file of connections, recorded like one that is imported by hand. */
   readonly restoreProfile: (id: string, given: CarriedProfile) => Promise<Outcome<null>>;
+  /** Stores a profile with a connection, recorded; where there are secrets the person agrees in a dialog of the system first. */
+  readonly useProfile: (
+    connection: Connection,
+    chosen: ChosenProfile,
+  ) => Promise<Outcome<ProfileView | null>>;
   /** Forgets the connection that was removed last, with its secrets: nothing undoes it then. For lock and close. */
   readonly forgetRemoved: () => void;
 } {
@@ -140,8 +145,26 @@ export function createConnectionHandlers({
     return outcome.ok ? done({}) : outcome;
   }
 
+  /** What is shown of it is what is stored; null when the person changed their mind. */
+  async function useProfile(
+    connection: Connection,
+    chosen: ChosenProfile,
+  ): Promise<Outcome<ProfileView | null>> {
+    const { id } = connection;
+    if (connections.hasSecrets(id)) {
+      const agreed = await platform.confirm(questionOf(connection, chosen));
+      if (agreed === null) return done(null);
+    }
+    const note = `${chosen.name.slice(0, 100)}, SHA-256 ${chosen.digest}`;
+    const imported = await change('ImportProfile', id, () => Promise.resolve(profiles.import(id, chosen)), {
+      note,
+    });
+    return imported.ok ? done(profiles.view(id)) : imported;
+  }
+
   return {
     forgetRemoved,
+    useProfile,
     restoreProfile: (id, given) =>
       change(
         'ImportProfile',
@@ -220,18 +243,7 @@ export function createConnectionHandlers({
       if (file === null) return done(null);
       const chosen = await profiles.readFile(file);
       if (!chosen.ok) return chosen;
-      if (connections.hasSecrets(id)) {
-        const agreed = await platform.confirm(questionOf(connection.value, chosen.value));
-        if (agreed === null) return done(null);
-      }
-      const note = `${path.basename(file).slice(0, 100)}, SHA-256 ${chosen.value.digest}`;
-      const imported = await change(
-        'ImportProfile',
-        id,
-        () => Promise.resolve(profiles.import(id, chosen.value)),
-        { note },
-      );
-      return imported.ok ? done(profiles.view(id)) : imported;
+      return useProfile(connection.value, chosen.value);
     },
     'connections.removeProfile': async ({ id, part }) => {
       const connection = own(id);

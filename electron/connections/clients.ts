@@ -101,6 +101,8 @@ interface CreateClientOptions {
   readonly connections: Pick<Connections, 'secret' | 'certificate'>;
   readonly managed: Pick<ManagedSettings, 'allowedHosts'>;
   readonly store: Store<SettingsDocument>;
+  /** Puts something before the transport. */
+  readonly watch?: (transport: Transport) => Transport;
 }
 
 type CreateClient = (connection: Connection, hooks: ClientHooks) => Promise<Outcome<ServiceClient>>;
@@ -197,6 +199,7 @@ export function createClientFor({
   connections,
   managed,
   store,
+  watch = (transport) => transport,
 }: CreateClientOptions): CreateClient {
   return async (connection, hooks) => {
     const { id } = connection;
@@ -209,7 +212,7 @@ export function createClientFor({
       profile: profile.value,
     });
     if (!opened.ok) return opened;
-    const transport = opened.value;
+    const transport = watch(opened.value);
     const client = createServiceClient({
       connection,
       profile: profile.value,

@@ -57,6 +57,10 @@ export interface ConnectionProfiles {
   carried(id: string): CarriedProfile | null;
   /** Puts what came with a file of connections in the place of what there is. Failures: connection.invalid, file.*. */
   restore(id: string, given: CarriedProfile): Promise<Outcome<null>>;
+  /** A profile that was made here, as one that could be imported. Failure: connection.invalid. */
+  choose(name: string, text: string): Promise<Outcome<ChosenProfile>>;
+  /** What a connection would work by with this file. Failure: connection.invalid. */
+  check(content: string): Promise<Outcome<ServiceProfile>>;
   /** Takes the imported profile, or what was fitted, away from the connection. Failures: file.*. */
   remove(id: string, part: 'imported' | 'fitted'): Outcome<null>;
   /** With its connection. Failures: file.*. */
@@ -131,8 +135,18 @@ export function createConnectionProfiles({
     return load({ imported: imported?.text ?? null, fitted });
   }
 
+  async function choose(name: string, text: string): Promise<Outcome<ChosenProfile>> {
+    const profile = await load({ imported: text, fitted: {} });
+    if (!profile.ok) return profile;
+    const pins = Object.entries(profile.value.pins).map(([host, keys]) => `${host}: ${keys.join(', ')}`);
+    // In pairs, as fingerprints are written: no part of it is taken for a card's number and masked in the log.
+    const hash = createHash('sha256').update(text).digest('hex').toUpperCase();
+    return done({ name, text, digest: hash.match(/../g)?.join(':') ?? '', pins });
+  }
+
   return {
     read,
+    choose,
     view(id) {
       const { imported, fitted } = stored(id);
       return { name: imported?.name ?? null, fitted: Object.keys(fitted['operations'] ?? {}) };
@@ -141,14 +155,9 @@ export function createConnectionProfiles({
       const bytes = await readChosenFile(file, { maxBytes: maxProfileBytes, unfit: 'connection.invalid' });
       if (!bytes.ok) return bytes;
       const text = bytes.value.toString('utf8').replace(/^\uFEFF/, '');
-      const profile = await load({ imported: text, fitted: {} });
-      if (!profile.ok) return profile;
-      const pins = Object.entries(profile.value.pins).map(([host, keys]) => `${host}: ${keys.join(', ')}`);
-      // In pairs, as fingerprints are written: no part of it is taken for a card's number and masked in the log.
-      const hash = createHash('sha256').update(text).digest('hex').toUpperCase();
-      const digest = hash.match(/../g)?.join(':') ?? '';
-      return done({ name: path.basename(file).slice(0, 300), text, digest, pins });
+      return choose(path.basename(file).slice(0, 300), text);
     },
+    check: (content) => load({ imported: content, fitted: {} }),
     // What was fitted belonged to the profile before.
     import: (id, { name, text }) => write(id, { imported: { name, text }, fitted: {} }),
     carried(id) {

@@ -44,10 +44,13 @@ import {
   unreadAnswer,
 } from './models/connection.ts';
 import { importPlan } from './models/deployment.ts';
+import { profileDifferences, profileDraft, profileEdits, profileTrial } from './models/profile-draft.ts';
 import {
+  obscuredExamples,
   obscuredPassphrase,
   obscuredText,
   obscuredToken,
+  obscuredValue,
   caseReference,
   count,
   id,
@@ -185,6 +188,43 @@ export const calls = {
       ref: memberPath.nullable(),
     }),
     z.strictObject({ profile: profileView, test: failureSchema.nullable() }),
+  ),
+  /**
+   * Reads a service's calls as they were written down, and proposes a profile: an OpenAPI 3 document, an exported
+   * collection, curl lines, requests with their answers. They are added to those read before, and held in main until the
+   * app locks. Failures: examples.unreadable, app.busy, connection.built-in.
+   */
+  'connections.readExamples': call(
+    z.strictObject({ id, text: obscuredExamples, edits: profileEdits }),
+    profileDraft,
+  ),
+  /** The same with a file of at most 4 MiB; null when the person changed their mind. */
+  'connections.chooseExamples': call(z.strictObject({ id, edits: profileEdits }), profileDraft.nullable()),
+  'connections.forgetExamples': call(z.strictObject({ id }), nothing),
+  /** The profile with what was set by hand; stores nothing. */
+  'connections.draftProfile': call(z.strictObject({ id, edits: profileEdits }), profileDraft),
+  /**
+   * Stores the draft in the place of the connection's profile; null when the person did not agree. Failures:
+   * connection.invalid, settings.managed.
+   */
+  'connections.saveProfile': call(z.strictObject({ id, edits: profileEdits }), profileView.nullable()),
+  /**
+   * Tries all operations of a draft with one value. What went over the wire comes back with secrets obscured and values
+   * masked. Failures: connection.invalid, those of making a client; a step says itself what came of it.
+   */
+  'connections.tryProfile': call(
+    z.strictObject({ id, edits: profileEdits, policy: name, definition: name, value: obscuredValue }),
+    profileTrial,
+  ),
+  /** Writes the draft as a profile file; null when the person changed their mind. */
+  'connections.exportProfile': call(
+    z.strictObject({ id, edits: profileEdits }),
+    z.strictObject({ name: z.string().max(300) }).nullable(),
+  ),
+  /** Says in what the draft differs from a profile file; null when the person changed their mind. */
+  'connections.compareProfile': call(
+    z.strictObject({ id, edits: profileEdits }),
+    profileDifferences.nullable(),
   ),
   /**
    * Opens a session with the policy and asks for every operation on every definition, with an empty value each time:

@@ -25,6 +25,7 @@ export const failureCodes = [
   'service.busy', // 429, and waiting did not help in time
   'service.quota', // the day's transfers are spent
   'service.too-large', // 413
+  'service.wrong-type', // 415: it takes another form of body, or another header
   'service.failing', // 5xx, or the breaker is open
   'service.element-refused', // the service refused one element of a batch
   'service.value-invalid', // the same, since it is no value of the definition
@@ -45,6 +46,8 @@ export const failureCodes = [
   'keychain.unavailable', // no keyring on this machine
   'keychain.stalled', // the keyring does not answer
   'profile.member', // not a member of the answer, or not one that can be read so
+  'examples.unreadable', // no description of a service's calls that is known; `subject` says what it is
+  'examples.none', // none were read, or they were forgotten with the lock
   'profile.cleartext', // a member of this name is never read as a token or a mask
   'connection.none',
   'connection.unknown',

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Converted, ConvertSheetOptions } from './workbook/convert-sheet.ts';
 import { done, failed, type FailureCode, type Outcome } from '../contract/errors.ts';
 import type { CertificateWithKey } from './pkcs12.ts';
+import type { CallExample } from './service-examples/example.ts';
 import type { Clock } from '../util/clock.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 import { createSerialQueue } from '../util/serial-queue.ts';
@@ -26,6 +27,8 @@ export interface Parser {
   matchPatterns(patterns: readonly string[], texts: readonly string[]): Promise<Outcome<boolean[][]>>;
   /** As `readPkcs12`, with its failures. */
   readPkcs12(file: Buffer, passphrase: string): Promise<Outcome<CertificateWithKey>>;
+  /** As `readExamples`, with its failures. */
+  readExamples(text: string): Promise<Outcome<CallExample[]>>;
 }
 
 export interface ParserOptions {
@@ -44,6 +47,8 @@ export const parserLimits = {
   patternsMs: 5_000,
   /** Ten million rounds take some five seconds. */
   certificateMs: 30_000,
+  /** A document of four megabytes takes a second. */
+  examplesMs: 20_000,
   /** The thread's heap, in MiB. Shared strings are outside of it and have a limit of their own. */
   heapMb: 512,
 };
@@ -59,7 +64,7 @@ interface RunOptions {
 }
 
 export function createParser({ worker, clock, limits }: ParserOptions): Parser {
-  const { startMs, sheetMs, patternsMs, certificateMs, heapMb } = { ...parserLimits, ...limits };
+  const { startMs, sheetMs, patternsMs, certificateMs, examplesMs, heapMb } = { ...parserLimits, ...limits };
 
   /** The type of the outcome is that of the task. Rejects where the thread fails: a bug of ours. */
   async function run<T>(task: Task, options: RunOptions): Promise<Outcome<T>> {
@@ -155,6 +160,11 @@ export function createParser({ worker, clock, limits }: ParserOptions): Parser {
       run<CertificateWithKey>(
         { kind: 'certificate', file, passphrase },
         { deadlineMs: certificateMs, slow: 'certificate.slow', tooLarge: 'certificate.invalid' },
+      ),
+    readExamples: (text) =>
+      run<CallExample[]>(
+        { kind: 'examples', text },
+        { deadlineMs: examplesMs, slow: 'examples.unreadable', tooLarge: 'examples.unreadable' },
       ),
   };
 }

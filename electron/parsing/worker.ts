@@ -8,11 +8,13 @@ import { convertSheet, type ConvertSheetOptions } from './workbook/convert-sheet
 import { matchPatterns } from './pattern.ts';
 import { done, type Outcome } from '../contract/errors.ts';
 import { readPkcs12 } from './pkcs12.ts';
+import { readExamples } from './service-examples/read-examples.ts';
 import type { EncryptedFileWriter } from '../storage/encrypted-file.ts';
 
 export type Task =
   | ({ readonly kind: 'sheet' } & Pick<ConvertSheetOptions, 'path' | 'sheet'>)
   | { readonly kind: 'certificate'; readonly file: Uint8Array; readonly passphrase: string }
+  | { readonly kind: 'examples'; readonly text: string }
   | { readonly kind: 'patterns'; readonly patterns: readonly string[]; readonly texts: readonly string[] };
 
 export type WorkerMessage =
@@ -79,6 +81,8 @@ function run(task: Task): Promise<Outcome<unknown>> | Outcome<unknown> {
     }
     case 'certificate':
       return readPkcs12(Buffer.from(task.file), task.passphrase);
+    case 'examples':
+      return readExamples(task.text);
     case 'patterns':
       return matchPatterns(task.patterns, task.texts);
   }

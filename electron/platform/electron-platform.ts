@@ -63,6 +63,10 @@ const openFilters: Record<FileKind, Electron.FileFilter[]> = {
   certificate: [{ name: 'Certificates with a key', extensions: ['p12', 'pfx'] }, allFiles],
   profile: [{ name: 'Service profiles', extensions: ['json'] }, allFiles],
   connections: [{ name: 'Connections', extensions: ['json'] }, allFiles],
+  examples: [
+    { name: 'Documents and collections', extensions: ['json', 'yaml', 'yml', 'txt', 'http', 'sh'] },
+    allFiles,
+  ],
 };
 
 /**

@@ -25,8 +25,11 @@ export type Opening =
   | { readonly kind: 'link'; readonly address: string }
   | { readonly kind: 'batch'; readonly jobId: string };
 
-/** What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, or one of our own in JSON. */
-export type FileKind = 'table' | 'certificate' | 'profile' | 'connections';
+/**
+ * What a file that is asked for may be: delimited text or a workbook, a PKCS #12 file, one of our own in JSON, or examples of
+ * a service's calls.
+ */
+export type FileKind = 'table' | 'certificate' | 'profile' | 'connections' | 'examples';
 
 /** Whether the app's window has the focus, and when it comes. */
 export interface WindowFocus {

@@ -27,55 +27,75 @@ export type DateForm = z.infer<typeof dateForm>;
  */
 const reportingProfile = z.strictObject({
   authenticate: z.strictObject({
-    method: bodyMethod,
-    path,
-    request: z.strictObject({ user: member, password: member }),
+    method: bodyMethod.describe('POST or PUT'),
+    path: path.describe('Where the portal’s Authenticate lives, under the connection’s address'),
+    request: z.strictObject({
+      user: member.describe('Member that carries the user’s name'),
+      password: member.describe('Member that carries the password'),
+    }),
     /** Sent beside them as it stands; `{accountId}` and `{tenantId}` are the connection's. */
     extra: z
       .record(member, z.union([z.string().max(200), z.boolean(), z.number()]))
-      .refine((extra) => Object.keys(extra).length <= 20),
+      .refine((extra) => Object.keys(extra).length <= 20)
+      .describe(
+        'Further members of the sign-in: texts, numbers, true or false; {accountId} and {tenantId} are the connection’s. No secrets',
+      ),
     /** Accepted members that hold the JWT, the first that is there wins. */
-    token: members,
+    token: members.describe('Accepted members that hold the JWT; a bare JSON string is one too'),
     /** Members around it: `{ data: { token } }`. */
-    wrappers: z.array(member).max(40),
+    wrappers: z.array(member).max(40).describe('Members that may stand around the JWT'),
   }),
   /** Claims of the portal's JWT (spec §5 shows none), the first that is there wins. */
-  claims: z.strictObject({ user: members, roles: members }),
+  claims: z.strictObject({
+    user: members.describe('Claims of the JWT that hold the user’s name, for display'),
+    roles: members.describe('Claims of the JWT that hold the user’s roles, for display'),
+  }),
   metrics: z.strictObject({
-    method: reportMethod,
-    path,
+    method: reportMethod.describe('GET, POST or PUT; with GET the parameters stand in the query'),
+    path: path.describe('Where AggregateApiRequestMetrics lives'),
     request: z.strictObject({
-      accountId: member,
-      tenantId: member,
-      startDate: member,
-      endDate: member,
-      groupBy: member,
+      accountId: member.describe('Member that carries the account’s ID'),
+      tenantId: member.describe('Member that carries the tenant’s ID'),
+      startDate: member.describe('Member that carries the first day'),
+      endDate: member.describe('Member that carries the last day'),
+      groupBy: member.describe('Member that carries the grouping'),
     }),
     /** Form of startDate and endDate, and of the days in the answer where those aren't YYYY-MM-DD. */
-    dates: dateForm,
+    dates: dateForm.describe(
+      'Form of the days sent and answered: a pattern of YYYY, MM, DD and -, / or .; instant, epoch-seconds or epoch-milliseconds',
+    ),
     /** Members that say, where they hold something, that the answer is not all of the report. */
-    more: members,
-    groupBy: z.strictObject({ day: member, definition: member, operation: member, all: member }),
+    more: members.describe('Members that say, where they hold something, that there is another page'),
+    groupBy: z.strictObject({
+      day: member.describe('Value of the grouping by day'),
+      definition: member.describe('Value of the grouping by token definition'),
+      operation: member.describe('Value of the grouping by operation'),
+      all: member.describe('Value of all combined'),
+    }),
     /** Members that hold the array of groups. */
-    lists: members,
-    day: members,
-    definition: members,
-    operation: members,
-    requests: members,
-    succeeded: members,
-    failed: members,
+    lists: members.describe('Members that may hold the list of groups'),
+    day: members.describe('Accepted members of a group: the day'),
+    definition: members.describe('Accepted members of a group: the token definition'),
+    operation: members.describe('Accepted members of a group: the operation'),
+    requests: members.describe('Accepted members of a group: the number of requests'),
+    succeeded: members.describe('Accepted members of a group: how many succeeded'),
+    failed: members.describe('Accepted members of a group: how many failed'),
   }),
   failures: z.strictObject({
-    method: reportMethod,
-    path,
-    request: z.strictObject({ accountId: member, tenantId: member, max: member }),
-    lists: members,
-    at: members,
-    operation: members,
-    definition: members,
-    status: members,
-    code: members,
-    requestId: members,
+    method: reportMethod.describe('GET, POST or PUT; with GET the parameters stand in the query'),
+    path: path.describe('Where QueryLastFailedRequests lives'),
+    request: z.strictObject({
+      accountId: member.describe('Member that carries the account’s ID'),
+      tenantId: member.describe('Member that carries the tenant’s ID'),
+      max: member.describe('Member that carries how many are asked for'),
+    }),
+    lists: members.describe('Members that may hold the list of failed requests'),
+    at: members.describe('Accepted members of a failed request: when it was'),
+    operation: members.describe('Accepted members of a failed request: the operation'),
+    definition: members.describe('Accepted members of a failed request: the token definition'),
+    status: members.describe('Accepted members of a failed request: the HTTP status'),
+    code: members.describe('Accepted members of a failed request: the error code'),
+    requestId: members.describe('Accepted members of a failed request: its ID'),
   }),
 });
 export type ReportingProfile = z.infer<typeof reportingProfile>;
@@ -90,18 +110,29 @@ const operationProfile = (name: OperationName) => {
   const own: Parameter[] = [...operations[name].parameters];
   const shown = fixed[name];
   return z.strictObject({
-    method: shown === undefined ? bodyMethod : z.literal('POST'),
-    path: shown === undefined ? templatePath(own) : z.literal(shown),
+    method: (shown === undefined ? bodyMethod : z.literal('POST')).describe(
+      'POST or PUT; values and passwords do not belong in an address',
+    ),
+    path: (shown === undefined ? templatePath(own) : z.literal(shown)).describe(
+      shown === undefined
+        ? 'Path under the connection’s address; a whole segment may be the name of a token definition, such as {tokenName}'
+        : 'Path under the connection’s address, fixed by the specification',
+    ),
     /** Name in the query → parameter, which then is not in the body. */
     query: z
       .record(z.string().regex(/^[A-Za-z0-9._~-]{1,100}$/), z.enum(addressed(shown === undefined ? own : [])))
-      .default({}),
+      .default({})
+      .describe('Name in the query and the parameter that it carries, which then is not in the body'),
     /** Parameter of spec §4 → member on the wire. */
     request: z
-      .record(z.enum(own), member)
+      .record(z.enum(own), member.describe('Member that carries this parameter'))
       .refine((names) => new Set(Object.values(names)).size === own.length, 'two parameters share a member'),
     /** Accepted members of the answer, or of one element of it, the first that is there wins. */
-    answer: members,
+    answer: members.describe(
+      operations[name].parameters.includes('elements')
+        ? 'Accepted members of each element of the answer, in order; dots lead inside: Outcome.Tkn'
+        : 'Accepted members of the answer, in order: the first that is there and a text is taken; dots lead inside: Outcome.Tkn',
+    ),
   });
 };
 type OperationProfile = Omit<z.infer<ReturnType<typeof operationProfile>>, 'query'> & {
@@ -131,77 +162,122 @@ export const namesCleartext = (name: string): boolean =>
 const matchReturns = z.enum(['value', 'element', 'reference']);
 export type MatchReturns = z.infer<typeof matchReturns>;
 
-const serviceProfile = z
+export const serviceProfile = z
   .strictObject({
-    version: z.literal(1),
+    version: z.literal(1).describe('Form of the file'),
     operations: z.strictObject({
       ...(Object.fromEntries(operationNames.map((name) => [name, operationProfile(name)])) as Record<
         OperationName,
         ReturnType<typeof operationProfile>
       >),
-      PatternMatch: operationProfile('PatternMatch').extend({ returns: matchReturns }),
+      PatternMatch: operationProfile('PatternMatch').extend({
+        returns: matchReturns.describe(
+          'What the elements that match come back with: value (cleartext), element (what was sent) or reference (RefIds alone)',
+        ),
+      }),
     }),
     element: z.strictObject({
-      request: z.strictObject({ ref: member, value: member }),
-      ref: members,
+      request: z.strictObject({
+        ref: member.describe('Member of an element that carries its RefId in a request'),
+        value: member.describe('Member of an element that carries its value in a request'),
+      }),
+      ref: members.describe('Accepted members for the RefId in a batch answer'),
       /** Where one of these is there and holds something, the service refused the element. */
-      error: members,
+      error: members.describe(
+        'Where one of these is there and does not hold what says nothing, the service refused the element',
+      ),
       /** What says nothing in them. */
-      none: nothing,
+      none: nothing.describe('What says nothing in a member for errors; null always says nothing'),
       /** Where there is one, an element without it, or with another value, is none that was done. */
-      success: successFlag,
+      success: successFlag.describe(
+        'A flag of each element and what it holds when the element was done; null for no flag',
+      ),
     }),
     /** Members around a single answer: `{ data: { token } }`. */
-    wrappers: z.array(member).max(40),
+    wrappers: z.array(member).max(40).describe('Members that may stand around an answer, up to two deep'),
     /** Members that hold the array of a batch answer. */
-    lists: members,
+    lists: members.describe('Members that may hold the list of a batch answer'),
     /** What holds the elements of a batch answer: a list, or an object whose members are named by their RefIds. */
-    batchAnswers: z.enum(['list', 'by-reference']),
+    batchAnswers: z
+      .enum(['list', 'by-reference'])
+      .describe('What holds a batch’s answers: a list, or an object whose members are named by the RefIds'),
     /** Sent with every request. */
-    headers,
+    headers: headers.describe(
+      'Headers with a fixed value that are sent with every request; {accountId} and {tenantId} are the connection’s. No secrets',
+    ),
     /** Says with a 200 whether an operation was done. Where there is one, an answer without it is not read. */
-    success: successFlag,
-    bareStrings: z.boolean(),
-    bareLists: z.boolean(),
+    success: successFlag.describe(
+      'A flag of every answer, by its path, and what it holds when the operation was done; null for no flag',
+    ),
+    bareStrings: z.boolean().describe('Whether a single answer may be a JSON text and nothing else'),
+    bareLists: z.boolean().describe('Whether a batch answer may be a list at the root'),
     /** Whether an empty string may be the token or value of an element; else the element has failed. */
-    emptyValues: z.boolean(),
+    emptyValues: z
+      .boolean()
+      .describe('Whether an empty text may be the token or value of an element; if not, it has failed'),
     /** Whether one value may have several tokens: then Translate may give two tokens one and the same. */
-    randomTokens: z.boolean(),
+    randomTokens: z
+      .boolean()
+      .describe(
+        'Whether one value may have several tokens: then Translate may give two tokens one and the same',
+      ),
     session: z.strictObject({
       /** A session older than this is not used again, however long the service would accept it (spec §3). */
-      maxAgeSeconds: z.int().min(1).max(86_400),
+      maxAgeSeconds: z
+        .int()
+        .min(1)
+        .max(86_400)
+        .describe('A session older than this is not used again, however long the service would accept it'),
     }),
     /** Who checks the expression of PatternMatch: RE2 before it is sent, or the service alone. */
-    expressions: z.enum(['RE2', 'service']),
+    expressions: z
+      .enum(['RE2', 'service'])
+      .describe(
+        'Who checks an expression of PatternMatch: the app as RE2 before it is sent, or the service alone',
+      ),
     /** What the service counts as one transfer (spec §8). */
-    transferUnit: z.enum(['element', 'request']),
+    transferUnit: z.enum(['element', 'request']).describe('What the service counts as one transfer'),
     /** Spec §8 shows neither. The window takes values of up to 8,192 characters. */
     limits: z.strictObject({
-      batchSize: z.int().min(1).max(10_000),
-      valueLength: z.int().min(1).max(8_192),
+      batchSize: z.int().min(1).max(10_000).describe('Elements in a request; fewer after a 413'),
+      valueLength: z
+        .int()
+        .min(1)
+        .max(8_192)
+        .describe('Characters a value may have; longer ones are not sent'),
     }),
     /** What the error codes of spec §7, whose values it does not show, mean. */
     errorCodes: z.strictObject({
-      credentials: codes,
-      keyExpired: codes,
-      session: codes,
-      notGranted: codes,
-      definitionDisabled: codes,
-      quota: codes,
+      credentials: codes.describe('Codes that mean: API key, policy or password is wrong'),
+      keyExpired: codes.describe('Codes that mean: the API key is past its date'),
+      session: codes.describe('Codes that mean: the session has ended'),
+      notGranted: codes.describe(
+        'Codes that mean: the policy does not grant the operation for the definition',
+      ),
+      definitionDisabled: codes.describe('Codes that mean: the token definition is disabled'),
+      quota: codes.describe('Codes that mean: with a 429: the day’s transfers are spent'),
       /** The policy, or the API key, was revoked in the portal. */
-      policyRevoked: codes,
-      keyRevoked: codes,
+      policyRevoked: codes.describe('Codes that mean: the policy was revoked in the portal'),
+      keyRevoked: codes.describe('Codes that mean: the API key was revoked in the portal'),
     }),
     /** What is said against an element of a batch, where it is one of these codes. */
-    elementCodes: z.strictObject({ valueInvalid: codes, valueTooLong: codes, tokenInvalid: codes }),
+    elementCodes: z.strictObject({
+      valueInvalid: codes.describe('Codes against an element that mean: no value of the definition'),
+      valueTooLong: codes.describe('Codes against an element that mean: too long'),
+      tokenInvalid: codes.describe('Codes against an element that mean: no token of the definition'),
+    }),
     reporting: reportingProfile,
     /** The portal operations of administrators; null where the service has none. Not taken over from the shipped profile. */
-    administration: administrationProfile.nullable(),
+    administration: administrationProfile
+      .nullable()
+      .describe('The portal operations of administrators; null where the service has none'),
     /**
      * Host name of a connection → SHA-256 of the public keys (SPKI, base64) that its certificate may have. With a spare
      * one: else the day the key changes is the day nobody can work.
      */
-    pins: z.record(z.string().min(1).max(300), z.array(pin).min(2).max(10)),
+    pins: z
+      .record(z.string().min(1).max(300), z.array(pin).min(2).max(10))
+      .describe('Host name and the SHA-256 of the public keys that its certificate may have, two at least'),
   })
   .superRefine((profile, context) => {
     const refuse = (...path: string[]): void =>

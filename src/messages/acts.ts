@@ -55,6 +55,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   ForgetCertificate: ['Certificate removed', 'Removal of a certificate'],
   ImportProfile: ['Service profile imported', 'Service profile'],
   RemoveProfile: ['Service profile removed', 'Removal of a service profile'],
+  TryProfile: ['Service profile tried', 'Trial of a service profile'],
   FitProfile: ['Service profile fitted', 'Fitting of a service profile'],
   SaveSettings: ['Settings changed', 'Settings'],
   RemoveEverything: ['App closed to remove everything', 'Removal of everything'],

@@ -165,6 +165,11 @@ export const serviceMessages = {
     ),
   'service.busy': (f) => message('The service’s request limit is reached.', formatWait(f), 'later'),
   'service.quota': (f) => message('Today’s transfers are used up.', formatWait(f), 'later'),
+  'service.wrong-type': () =>
+    message(
+      'The service doesn’t take requests in this form (415).',
+      'Ask the administrator to check the headers of the service profile.',
+    ),
   'service.too-large': () => message('The request was too large for the service.', 'Send less at once.'),
   'service.failing': (f) => message('The service is having trouble.', formatWait(f), 'later'),
   'service.element-refused': (f) =>
@@ -252,6 +257,14 @@ export const serviceMessages = {
       'This member can’t be read as the answer.',
       'Choose another one, or import a service profile that describes the answer.',
     ),
+  'examples.unreadable': (f) =>
+    message(
+      f.subject === undefined
+        ? 'No calls of a service were found in this.'
+        : `This is ${f.subject}, which is not read.`,
+      'Give an OpenAPI 3 document, an exported collection, curl lines, or a request and its answer.',
+    ),
+  'examples.none': () => message('The examples are no longer held.', 'Read them again.'),
   'profile.cleartext': (f) =>
     message(
       `A member called ${f.subject ?? 'value'} is never read as a token or a mask: other services put cleartext there.`,

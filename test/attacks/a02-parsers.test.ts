@@ -98,7 +98,7 @@ const worst: readonly (readonly [name: string, given: Act | ReturnType<typeof co
   [
     'short rows of a wide sheet',
     convert(() => workbook({ sheets: [{ rows: wide + row('<c><v>1</v></c>').repeat(100_000) }] })),
-    'file.workbook-too-large',
+    'file.workbook-sparse',
   ],
   [
     'numbers to format',

@@ -80,6 +80,8 @@ const profile = path.resolve('test/support/other-service-profile.json');
 const target = (name: string): string => path.join(elsewhere, name);
 const png = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
 
+const noEdits = { examples: [], fields: [] };
+
 /** Every call that opens a dialog: its input, and what whoever comes by chooses. */
 const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () => string] } = {
   'app.saveDiagnostics': [() => ({}), () => target('diagnostics.txt')],
@@ -92,6 +94,9 @@ const held: { readonly [N in CallName]?: [input: () => CallInput<N>, chosen: () 
     () => ({ id: ids.connection, passphrase: obscured('till') }),
     () => profile,
   ],
+  'connections.chooseExamples': [() => ({ id: ids.connection, edits: noEdits }), () => profile],
+  'connections.exportProfile': [() => ({ id: ids.connection, edits: noEdits }), () => target('profile.json')],
+  'connections.compareProfile': [() => ({ id: ids.connection, edits: noEdits }), () => profile],
   'connections.chooseImport': [() => ({}), () => profile],
   'connections.export': [() => ({}), () => target('connections.json')],
   'connections.importProfile': [() => ({ id: ids.connection }), () => profile],

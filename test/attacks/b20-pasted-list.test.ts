@@ -46,7 +46,7 @@ it.each([
 
 it('what the window sees is compared as ever', async () => {
   const seen = valueOf(await app.batch['batch.rows']({ jobId, filter: 'all', from: 0, count: 1 })).rows[0];
-  const shown = seen?.cells.map(({ text }) => text ?? '') ?? [];
+  const shown = seen?.cells.map(({ text }) => text) ?? [];
   expect((await changesOf(shown)).changed).toEqual([]);
   expect((await changesOf(['r1', ...shown.slice(1)])).changed).toEqual([{ column: 0, doubt: null }]);
 });

@@ -1,6 +1,6 @@
 /*
  * Checks a tokenization service against the specification, sentence by sentence:
- * npm run conformance -- [--base-url URL --account FILE [--ca FILE] [--profile FILE]] [--session-seconds N] [--json FILE]
+ * npm run conformance -- [--base-url URL --account FILE [--ca FILE] [--profile FILE]] [--session-seconds N] [--json FILE] [--junit FILE]
  * Without an address, the built-in service is started and checked. Exits 1 if a statement fails.
  */
 import { randomBytes } from 'node:crypto';
@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
 import type { Seed } from '../../electron/built-in-service/seed.ts';
-import { formatJson, formatText } from './report.ts';
+import { formatJson, formatJunit, formatText } from './report.ts';
 import { run, startBuiltInTarget } from './suite.ts';
 import type { TargetOptions } from './target.ts';
 
@@ -23,6 +23,7 @@ try {
       profile: { type: 'string' },
       'session-seconds': { type: 'string' },
       json: { type: 'string' },
+      junit: { type: 'string' },
     },
   });
   const baseUrl = values['base-url'];
@@ -37,6 +38,7 @@ try {
   }
   console.log(formatText(results));
   if (values.json !== undefined) writeFileSync(values.json, formatJson(results, options.baseUrl));
+  if (values.junit !== undefined) writeFileSync(values.junit, formatJunit(results));
   process.exitCode = results.some(({ outcome }) => outcome === 'fail') ? 1 : 0;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

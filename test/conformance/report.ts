@@ -26,3 +26,35 @@ export function formatText(results: readonly Result[]): string {
 /** The same for programs. */
 export const formatJson = (results: readonly Result[], baseUrl: string): string =>
   `${JSON.stringify({ baseUrl, counts: countOutcomes(results), statements: results }, null, 2)}\n`;
+
+const escaped = (text: string): string =>
+  text
+    // eslint-disable-next-line no-control-regex -- what XML can't hold
+    .replaceAll(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+
+/** The same as JUnit XML: what could not be shown or tried is skipped, with its reason. */
+export function formatJunit(results: readonly Result[]): string {
+  const counts = countOutcomes(results);
+  const skipped = counts['not shown'] + counts['not tried'];
+  const cases = results.map(({ section, text, outcome, remark }) => {
+    const reason = `message="${escaped(remark)}"`;
+    const inner =
+      outcome === 'pass'
+        ? ''
+        : outcome === 'fail'
+          ? `<failure ${reason}/>`
+          : `<skipped message="${escaped(`${outcome}: ${remark}`)}"/>`;
+    return `  <testcase classname="section ${escaped(section)}" name="${escaped(text)}">${inner}</testcase>`;
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuite name="conformance" tests="${results.length}" failures="${counts.fail}" skipped="${skipped}">`,
+    ...cases,
+    '</testsuite>',
+    '',
+  ].join('\n');
+}

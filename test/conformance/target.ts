@@ -1,5 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
 import { formatDay } from '../../electron/portal/portal.ts';
+import { isObject, memberAt, readList, readSingle } from '../../electron/service/answers.ts';
 import { readProfile, type ServiceProfile } from '../../electron/service/profile.ts';
 import { accountSchema, samples, type Account } from './account.ts';
 import { NotTried } from './statement.ts';
@@ -154,28 +155,33 @@ export class Target {
     return { ...answer, operation };
   }
 
-  /** The text that an operation answers with, under the names that the profile lists. */
-  textOf({ status, body, operation }: Answer): string {
-    const names = this.profile.operations[operation as SessionOperation].answer;
-    const found = textIn(body, names, this.profile.wrappers);
-    if (status !== 200 || found === null) {
-      const members = Object.keys(body).join(', ');
-      throw new Error(`Expected ${names.join(' or ')} in the answer, found ${members} and status ${status}.`);
-    }
-    return found;
+  /** The text that an operation answers with, as the app reads it. */
+  textOf({ status, body, text, operation }: Answer): string {
+    const name = operation as SessionOperation;
+    const read = status === 200 ? readSingle(this.profile, name, jsonOf(text)) : null;
+    if (read?.ok === true) return read.value;
+    const members = Object.keys(body).join(', ');
+    throw new Error(
+      `Expected ${this.profile.operations[name].answer.join(' or ')} in the answer, found ${members} and status ${status}.`,
+    );
   }
 
-  /** The elements of a batch answer under the specification's names, in the order of their RefIds. */
-  elementsOf({ status, body, operation }: Answer): { RefId?: string; Value?: string }[] {
+  /**
+   * The elements of a batch answer under the specification's names, in the order of their RefIds. Lists, RefIds and values
+   * are found as the app finds them.
+   */
+  elementsOf({ status, text, operation }: Answer): { RefId?: string; Value?: string }[] {
     const { element, operations } = this.profile;
-    const list = this.listOf(body, this.profile.lists);
-    if (status !== 200) throw new Error(`Expected elements in the answer, status ${status}.`);
     const values = operations[operation as SessionOperation].answer;
-    return list
+    if (status !== 200) throw new Error(`Expected elements in the answer, status ${status}.`);
+    const list = readList(this.profile, jsonOf(text), values[0] ?? '');
+    if (!list.ok)
+      throw new Error(`Expected a list in the answer, found ${(list.failure.members ?? []).join(', ')}.`);
+    return list.value
       .map((one) => {
         // A list of nothing but RefIds.
-        const ref = typeof one === 'string' ? one : textIn(one, element.ref, []);
-        const value = textIn(one, values, []);
+        const ref = typeof one === 'string' ? one : textIn(one, element.ref);
+        const value = textIn(one, values);
         return { ...(ref !== null && { RefId: ref }), ...(value !== null && { Value: value }) };
       })
       .sort((one, other) => String(one.RefId).localeCompare(String(other.RefId), 'en', { numeric: true }));
@@ -274,8 +280,11 @@ export class Target {
     };
     const answer = await this.send(path, { method, body: JSON.stringify(body) });
     if (answer.status === 404) throw new NotTried(`no Authenticate endpoint at ${path}`);
-    const found = textIn(answer.body, token, wrappers);
-    if (answer.status !== 200 || found === null) throw new Error(`Authenticate answered ${answer.status}.`);
+    const found = [answer.body, ...wrappers.map((name) => memberOf(answer.body, name))]
+      .map((inner) => textIn(inner, token))
+      .find((one) => one !== null);
+    if (answer.status !== 200 || found === undefined)
+      throw new Error(`Authenticate answered ${answer.status}.`);
     return found;
   }
 }
@@ -292,13 +301,17 @@ function asObject(text: string): Readonly<Record<string, unknown>> {
 const memberOf = (json: unknown, name: string): unknown =>
   typeof json === 'object' && json !== null ? (json as Record<string, unknown>)[name] : undefined;
 
-/** The first of these members that is a text, at the root or under one wrapper; other members do no harm. */
-function textIn(json: unknown, names: readonly string[], wrappers: readonly string[]): string | null {
-  for (const inner of [json, ...wrappers.map((name) => memberOf(json, name))]) {
-    for (const name of names) {
-      const found = memberOf(inner, name);
-      if (typeof found === 'string') return found;
-    }
+/** The first of these members that is a text. */
+function textIn(json: unknown, names: readonly string[]): string | null {
+  if (!isObject(json)) return null;
+  const found = names.map((name) => memberAt(json, name)).find((one) => typeof one === 'string');
+  return found ?? null;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
   }
-  return null;
 }

@@ -39,6 +39,14 @@ export const obscuredValue = z.strictObject({
   xorKey,
   obscured: z.string().regex(/^(?:[0-9a-f]{4}){1,8192}$/),
 });
+/** Examples of a service's calls: a document, or what was copied from one. They may hold keys and values. */
+export const obscuredExamples = z.strictObject({
+  xorKey,
+  obscured: z
+    .string()
+    .max(4 * 500_000)
+    .regex(/^(?:[0-9a-f]{4})+$/),
+});
 /** Up to 1,000 units, and empty where there is none. */
 export const obscuredPassphrase = z.strictObject({
   xorKey,

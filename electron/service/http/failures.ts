@@ -123,6 +123,8 @@ function readReply(reply: Reply, request: RequestDetails, profile: Reading): Exc
       return { kind: 'final', failure: failure('service.not-found') };
     case 407:
       return { kind: 'final', failure: { ...failure('service.proxy'), subject: '407' } };
+    case 415:
+      return { kind: 'final', failure: failure('service.wrong-type') };
     case 413:
       return { kind: 'final', failure: failure('service.too-large') };
     case 429:

@@ -304,8 +304,8 @@ export function formatSum({ tally, unsent, plan }: Pick<Job, 'tally' | 'unsent' 
 export function formatKept(job: Pick<Job, 'endedAt'>, days: number): string {
   const until = keptUntil(job, days);
   return until === null
-    ? 'Results are kept until you remove them'
-    : `Results are kept until ${formatDateTime(new Date(until).toISOString())}`;
+    ? 'Results stay until you remove them'
+    : `Results stay until ${formatDateTime(new Date(until).toISOString())}`;
 }
 
 /** Why there is nothing to reveal, and what a person can do about it. */

@@ -3,6 +3,7 @@ import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type { UnreadAnswer } from '../../../electron/contract/models/connection.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
+import { ProfileAssistant } from './assistant.svelte.ts';
 
 /** The service profile of one connection: imported, removed, or fitted to the answers that came. Stored at once. */
 export class ConnectionProfileController {
@@ -12,6 +13,8 @@ export class ConnectionProfileController {
   unread = $state.raw<UnreadAnswer[]>([]);
   failure = $state.raw<Failure | null>(null);
   notice = $state('');
+  /** While a profile is made of examples. */
+  assistant = $state.raw<ProfileAssistant | null>(null);
   #connectionId: string | null = null;
 
   constructor(app: AppStore, api: Api) {
@@ -29,10 +32,19 @@ export class ConnectionProfileController {
       this.unread = [];
       this.failure = null;
       this.notice = '';
+      this.assistant = null;
     }
     this.#connectionId = id;
     const outcome = await this.#api.call('connections.unreadAnswers', { id });
     if (this.#connectionId === id) this.unread = outcome.ok ? outcome.value : [];
+  }
+
+  assist(id: string): void {
+    this.assistant = new ProfileAssistant(this.#app, this.#api, id);
+  }
+
+  closeAssistant(): void {
+    this.assistant = null;
   }
 
   /** Main asks for the file and checks it; it never tells its path. */

@@ -15,6 +15,7 @@ import type { ConnectionView, ProfileView } from '../../../electron/contract/mod
 import type { AppState, LockedAppState } from '../../../electron/contract/models/app.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 import * as data from './fake-data.ts';
+import { assistantAnswers } from './fake-assistant.ts';
 import { administrationAnswers } from './fake-administration.ts';
 import { reportAnswers } from './fake-reports.ts';
 
@@ -341,6 +342,7 @@ function defaultAnswers(
       setProfile(id, profile);
       return done({ profile, test: null });
     },
+    ...assistantAnswers(),
     'connections.test': ({ id, policy }) => {
       const connection = fake.state.connections.find((one) => one.id === id);
       if (connection === undefined) return failed('connection.unknown');
