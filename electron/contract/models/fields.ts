@@ -12,7 +12,11 @@ export const value = z.string().min(1).max(8_192);
  */
 const plainText = z
   .string()
-  .overwrite((text) => (text.length > 1_000 ? text : text.replaceAll(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu, '')));
+  .overwrite((text) =>
+    text.length > 1_000
+      ? text
+      : text.replaceAll(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu, ''),
+  );
 export const reason = plainText.trim().min(1).max(200);
 export const caseReference = plainText.trim().max(100);
 /** ISO 8601 in UTC with milliseconds. */
