@@ -89,8 +89,14 @@ if (refused !== null) {
 } else if (app.commandLine.hasSwitch('self-check')) {
   await runSelfCheck();
 } else if (app.commandLine.hasSwitch('check-policy')) {
-  const { text, code } = await checkPolicy(policyArgument(process.argv, process.platform), managedOptions());
-  await endWith(code, text);
+  const file = policyArgument(app, process.argv, process.platform);
+  if (file === undefined) {
+    console.error('Name one file, as tokendesk --check-policy=FILE.');
+    await endWith(2);
+  } else {
+    const { text, code } = await checkPolicy(file, managedOptions());
+    await endWith(code, text);
+  }
 } else if (verifier !== undefined) {
   await runVerifier(verifier);
 } else if (app.commandLine.hasSwitch('wipe')) {

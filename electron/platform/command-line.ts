@@ -75,13 +75,26 @@ export function verifierArguments(argv: readonly string[], os: NodeJS.Platform):
   });
 }
 
-/** The file that `--check-policy` names, behind `=` or as the next argument; null where it names none. */
-export function policyArgument(argv: readonly string[], os: NodeJS.Platform): string | null {
-  const at = argv.findIndex((argument) => switchName(argument, os) === 'check-policy');
-  const [, value] = /=(.*)$/s.exec(argv[at] ?? '') ?? [];
-  if (value !== undefined) return value;
-  const next = argv[at + 1];
-  return next === undefined || switchName(next, os) !== null ? null : next;
+/**
+ * The file that `--check-policy` names, behind `=` or as the next argument; null where no file is named. Undefined where it
+ * is not clear which one is meant: what is in force must not be said of a file that was never read.
+ */
+export function policyArgument(
+  { isPackaged }: Pick<App, 'isPackaged'>,
+  argv: readonly string[],
+  os: NodeJS.Platform,
+): string | null | undefined {
+  // In development the first one is the app's folder.
+  const given = argv.slice(isPackaged ? 1 : 2);
+  const asked = given.filter((argument) => switchName(argument, os) === 'check-policy');
+  const files = given.filter((argument) => switchName(argument, os) === null);
+  const [, value] = /=(.*)$/s.exec(asked[0] ?? '') ?? [];
+  if (asked.length > 1 || given.includes('--')) return undefined;
+  if (value !== undefined) return value === '' || files.length > 0 ? undefined : value;
+  const [file = null] = files;
+  if (files.length > 1 || (file !== null && given[given.indexOf(asked[0] ?? '') + 1] !== file))
+    return undefined;
+  return file;
 }
 
 /** What is printed in place of a start: the help wins over the version. */

@@ -108,8 +108,7 @@ export function maskCaseReference(text: string): string {
 }
 
 function maskTyped(text: string): string {
-  return text
-    .normalize('NFKC')
+  return replaceIbans(text.normalize('NFKC'), maskIban)
     .replaceAll(emailLike, (address) => mask('email', address))
     .replaceAll(digitRun, (run) => maskCards(run))
     .replaceAll(ssnLike, (number, separator: string) => (separator === '' ? number : maskSsn(number)));

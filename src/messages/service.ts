@@ -73,7 +73,7 @@ export const serviceMessages = {
     f.cause === 'refused'
       ? message(
           `${host(f)} refused the connection.`,
-          'The computer answers, the service does not. Check the port, or ask who runs the service.',
+          'The computer answers, the service does not. Check the port, or ask who runs it.',
           'later',
         )
       : f.cause === 'unknown-name'

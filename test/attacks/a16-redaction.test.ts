@@ -44,6 +44,28 @@ test.each([
   expect(digitsOf(maskNumbers(`ssn ${text}.`))).not.toContain('078051120');
 });
 
+test.each(['DE89370400440532013000', 'DE89 3704 0044 0532 0130 00', 'gb82west12345698765432'])(
+  'the account in "%s" is masked, in a case too',
+  (text) => {
+    for (const masked of [maskNumbers(`paid by ${text}.`), maskCaseReference(text)]) {
+      expect(masked).toContain('••••');
+      expect(masked.replaceAll(' ', '')).not.toContain(text.replaceAll(' ', ''));
+    }
+  },
+);
+
+test.each(['\u2800', '\u3164', '\u034f', '\u115f', '\u200b \u2060'])(
+  'a reason and a case that nobody can read are none: %j',
+  (text) => {
+    const { input } = calls['lookup.reveal'];
+    const given = { lookupId: 'a', xorKey: '0000', reason: text, caseReference: '' };
+    expect(input.safeParse(given).success).toBe(false);
+    expect(input.parse({ ...given, reason: 'Refund', caseReference: text })).toMatchObject({
+      caseReference: '',
+    });
+  },
+);
+
 test('the person in an e-mail address is masked', () => {
   expect(maskNumbers('write to jane.roe@example.com, please')).toBe('write to j•••••••@example.com, please');
   expect(maskNumbers('ｊａｎｅ＠ｅｘａｍｐｌｅ．ｃｏｍ')).not.toContain('jane');

@@ -93,6 +93,8 @@ test('a line of a case that another connection made says so, and keeps its mask'
     await expect(revealed).toContainText('3782');
     await expect(revealed).toContainText('Card number');
     await expect(revealed.getByRole('button')).toHaveCount(0);
+    // Nor does its result stay, with which this connection could do nothing.
+    await expect(page.getByRole('region', { name: 'Result' })).toHaveCount(0);
   } finally {
     await service.stop();
   }

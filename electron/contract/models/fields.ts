@@ -7,12 +7,16 @@ export const name = z.string().trim().min(1).max(200);
 /** A token or cleartext typed or pasted by a person; the service's own limit is not shown (spec §8). */
 export const value = z.string().min(1).max(8_192);
 /**
- * Without control and format characters: a terminal that shows the log would obey them. What is too long to be accepted
- * is not searched.
+ * Without control and format characters: a terminal that shows the log would obey them. Nor with what nobody sees: a reason
+ * of such letters alone is none. What is too long to be accepted is not searched.
  */
 const plainText = z
   .string()
-  .overwrite((text) => (text.length > 1_000 ? text : text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '')));
+  .overwrite((text) =>
+    text.length > 1_000
+      ? text
+      : text.replaceAll(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu, ''),
+  );
 export const reason = plainText.trim().min(1).max(200);
 export const caseReference = plainText.trim().max(100);
 /** ISO 8601 in UTC with milliseconds. */

@@ -53,7 +53,7 @@ export class LookupController {
   #mode = $state<'token' | 'cleartext'>('token');
   /** The failed request to try again, until its value is entered. */
   retry = $state.raw<LookupRetry | null>(null);
-  current = $state.raw<Lookup | null>(null);
+  #current = $state.raw<Lookup | null>(null);
   /** Of this run, by every connection: a case may have been worked on with several. */
   lookups = $state.raw<Lookup[]>([]);
   panel = $state<LookupPanel | null>(null);
@@ -104,6 +104,15 @@ export class LookupController {
     const { kind } = this.app.definition(this.current.definition);
     return hasCard || (text.trim() !== '' && tidy(text, kind).text !== this.current.token);
   });
+
+  /** The result; null with another connection than the one it was made by, which could do nothing with it. */
+  get current(): Lookup | null {
+    return this.#current?.connectionId === this.app.connection?.id ? this.#current : null;
+  }
+
+  set current(lookup: Lookup | null) {
+    this.#current = lookup;
+  }
 
   constructor(app: AppStore, api: Api, makeBatch: (source: Source) => void) {
     this.app = app;

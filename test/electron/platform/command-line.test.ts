@@ -46,6 +46,12 @@ test.each([
   [['--check-policy=/tmp/policy.json'], '/tmp/policy.json'],
   [['--check-policy', 'policy.json'], 'policy.json'],
   [['--check-policy', '--user-data-dir=/data'], null],
+  [['--check-policy='], undefined],
+  [['policy.json', '--check-policy'], undefined],
+  [['--check-policy', '--', 'policy.json'], undefined],
+  [['--check-policy', 'policy.json', 'other.json'], undefined],
+  [['--check-policy=policy.json', '--check-policy=other.json'], undefined],
 ])('%j checks %s', (given, expected) => {
-  expect(policyArgument(['tokendesk', ...given], 'linux')).toBe(expected);
+  expect(policyArgument({ isPackaged: true }, ['tokendesk', ...given], 'linux')).toBe(expected);
+  expect(policyArgument({ isPackaged: false }, ['electron', '.', ...given], 'linux')).toBe(expected);
 });

@@ -104,12 +104,14 @@ describe('a lookup', () => {
         active: { connectionId: connection.id, policy: 'dispute-desk' },
       }),
     });
-    const lookup = data.lookups.find(({ definition }) => definition === 'free-text');
-    controller.pick(lookup ?? (undefined as never));
+    const of = (wanted: string) => {
+      const found = data.lookups.find(({ definition }) => definition === wanted);
+      if (found === undefined) throw new Error('none');
+      return { ...found, connectionId: connection.id };
+    };
+    controller.pick(of('free-text'));
     expect(controller.targets.map(({ name }) => name)).toEqual(['card-number', 'email']);
-    controller.pick(
-      data.lookups.find(({ definition }) => definition === 'card-number') ?? (undefined as never),
-    );
+    controller.pick(of('card-number'));
     controller.open('translate');
     expect(controller.target).toEqual({ policy: 'analyst', definition: 'free-text' });
   });

@@ -87,7 +87,12 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
   };
   const damaged = new Map((options.damaged ?? []).map((one) => [one.jobId, one]));
   const answers: Answers = {
-    ...defaultAnswers(fake, [...(options.lookups ?? [])], damaged, options.opening),
+    ...defaultAnswers(
+      fake,
+      (options.lookups ?? []).map((lookup) => ofActive(fake.state, lookup)),
+      damaged,
+      options.opening,
+    ),
     ...options.answers,
   };
 
@@ -127,6 +132,12 @@ function clearOf(masked: string): string {
     : '4111117309211111';
 }
 
+/** As the connection in use would have made it. */
+const ofActive = ({ active }: AppState, lookup: Lookup): Lookup => ({
+  ...lookup,
+  connectionId: active?.connectionId ?? lookup.connectionId,
+});
+
 function defaultAnswers(
   fake: Fake,
   lookups: Lookup[],
@@ -140,7 +151,7 @@ function defaultAnswers(
     const base = data.lookups[0];
     if (base === undefined) return failed('call.failed');
     const lookup: Lookup = {
-      ...base,
+      ...ofActive(fake.state, base),
       revealedAt: null,
       copiedAt: null,
       requestId: `aa10-${turn}`,

@@ -187,10 +187,11 @@ describe('pause and resume', () => {
       });
     const jobId = await begin();
     const cancelled = app.batch['batch.cancel']({ jobId });
-    await expect.poll(() => app.timers.length).toBeGreaterThan(0);
-    const waits = app.timers.map(({ ms }) => ms);
-    expect(Math.max(...waits)).toBeLessThan(5_000);
-    for (const { run } of [...app.timers]) run();
+    // Results whose time is over are looked for every hour.
+    const waits = () => app.timers.filter(({ ms }) => ms < 3_600_000);
+    await expect.poll(() => waits().length).toBeGreaterThan(0);
+    expect(Math.max(...waits().map(({ ms }) => ms))).toBeLessThan(5_000);
+    for (const { run } of waits()) run();
     expect(codeOf(await cancelled)).toBe('ok');
     expect((await app.until(jobId, 'cancelled')).state).toBe('cancelled');
   });
