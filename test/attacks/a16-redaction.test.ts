@@ -78,6 +78,12 @@ test.each(['D-2026-000123', 'CB 12345678', 'Refund of 1,250.00 on 2026-01-02', '
   },
 );
 
+test('the fingerprint of a certificate stays', () => {
+  const print = `${'41:11:'.repeat(8)}B6:23:${'D5:7B:'.repeat(6)}41:11`;
+  expect(maskNumbers(`trusts SHA-256 ${print}`)).toBe(`trusts SHA-256 ${print}`);
+  expect(maskNumbers('41:11:11:11:11:11:11:11')).toContain('•');
+});
+
 test('a long run of digits is read in linear time', () => {
   // The processor's time of this thread: a busy machine takes nothing from the proof.
   const began = process.threadCpuUsage();
