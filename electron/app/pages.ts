@@ -30,7 +30,6 @@ export function composePages(
 
   const lookup = openLookup({
     active: () => activeConnection(connections, clients),
-    activeId: () => connections.active()?.connectionId ?? null,
     gate: foundation.gate,
     reveals,
     clipboard,

@@ -23,7 +23,6 @@ export interface ActiveConnection {
 export interface LookupOptions {
   /** The connection in use, ready to be asked: the built-in service is started for it. */
   readonly active: () => Promise<Outcome<ActiveConnection>>;
-  readonly activeId: () => string | null;
   readonly gate: Pick<CleartextGate, 'open'>;
   readonly reveals: Pick<Reveals, 'open' | 'hide' | 'hidden'>;
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write' | 'clear'>;

@@ -61,7 +61,6 @@ async function lookupsOn(audit: Audit, steps: string[] = []) {
     detokenize: () => (steps.push('asked'), answer('4111111111111111')),
   };
   const lookups = openLookup({
-    activeId: () => 'c1',
     active: () =>
       Promise.resolve(
         done({

@@ -65,7 +65,6 @@ async function app() {
   } as unknown as ServiceClient;
   const ends: unknown[] = [];
   const lookups = openLookup({
-    activeId: () => 'c1',
     active: async () => {
       if (held.active) await new Promise<void>((resolve) => (answerActive = resolve));
       return done({

@@ -17,7 +17,7 @@ type Step = readonly [string, ...unknown[]];
 
 /** Lookups over a service that knows one token, with everything that happens listed in order. */
 function open(
-  overrides: Partial<CleartextGateOptions & Pick<LookupOptions, 'active' | 'activeId'>> = {},
+  overrides: Partial<CleartextGateOptions & Pick<LookupOptions, 'active'>> = {},
   answers: Partial<ServiceClient> = {},
   builtIn = false,
 ) {
@@ -33,7 +33,6 @@ function open(
   } as unknown as ServiceClient;
   const definitions = [{ name: subject.definition, label: 'SSN', kind: 'ssn' as const }];
   const options: LookupOptions = {
-    activeId: () => 'c1',
     active: () =>
       Promise.resolve(
         done({ connectionId: 'c1', name: 'Acme', environment: 'test', builtIn, definitions, client }),
@@ -58,7 +57,6 @@ function open(
     now: () => new Date('2026-01-02T03:04:05.678Z'),
     newId: () => `l${++next}`,
     ...('active' in overrides && { active: overrides.active }),
-    ...('activeId' in overrides && { activeId: overrides.activeId }),
   };
   return { app: openLookup(options), steps };
 }
@@ -265,7 +263,6 @@ test('a lookup belongs to the connection it was made on', async () => {
   let connectionId = 'c1';
   const base = open();
   const { app } = open({
-    activeId: () => connectionId,
     active: () =>
       Promise.resolve(
         done({

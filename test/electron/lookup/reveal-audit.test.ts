@@ -29,7 +29,6 @@ async function open() {
   opened.push(client, server);
   let next = 0;
   const lookups = openLookup({
-    activeId: () => 'c1',
     active: () =>
       Promise.resolve(done({ connectionId: 'c1', builtIn: false, definitions: [], ...connection, client })),
     gate: gateWith({ audit }),
