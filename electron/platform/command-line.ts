@@ -65,14 +65,18 @@ function switchName(argument: string, os: NodeJS.Platform): string | null {
   return os === 'win32' ? name.toLowerCase() : name;
 }
 
-/** What follows `--verify-audit` or `--verify-evidence` and is the verifier's: the app's own switches are not. */
+/**
+ * What follows `--verify-audit` or `--verify-evidence`, behind `=` too, and is the verifier's: the app's own switches are not.
+ */
 export function verifierArguments(argv: readonly string[], os: NodeJS.Platform): string[] {
   const names = argv.map((argument) => switchName(argument, os));
   const at = names.findIndex((name) => name === 'verify-audit' || name === 'verify-evidence');
-  return argv.slice(at + 1).filter((_argument, index) => {
+  const [, value = ''] = /=(.*)$/s.exec(argv[at] ?? '') ?? [];
+  const behind = argv.slice(at + 1).filter((_argument, index) => {
     const name = names[at + 1 + index] ?? null;
     return name === null || !allowedNames.includes(name);
   });
+  return value === '' ? behind : [value, ...behind];
 }
 
 /**
