@@ -58,6 +58,9 @@ const verifierOptions: readonly string[] = [
   '',
 ];
 
+/** Switches of the command `run`, see `commands/arguments.ts`, and of nothing else. */
+export const runOptions = ['out', 'json', 'yes', 'case', 'reason', 'passphrase-stdin'] as const;
+
 /** Name of the switch that an argument is for Chromium: with one dash as well, on Windows with a slash and in any case. */
 function switchName(argument: string, os: NodeJS.Platform): string | null {
   const [, name] = (os === 'win32' ? /^(?:--?|\/)([^=]*)/ : /^--?([^=]*)/).exec(argument.trim()) ?? [];
@@ -101,6 +104,21 @@ export function policyArgument(
   return file;
 }
 
+/**
+ * What stands behind the word `run`, the first one that is no switch; null where the command line has none. A file of that
+ * name is opened as `./run`.
+ */
+export function runArguments(
+  { isPackaged }: Pick<App, 'isPackaged'>,
+  argv: readonly string[],
+): string[] | null {
+  const at = argv.indexOf('run');
+  if (at === -1) return null;
+  // In development the app's folder, and what is loaded before it, stand before the word.
+  const isFirst = isPackaged ? argv.slice(1, at).every((argument) => argument.startsWith('-')) : at > 1;
+  return isFirst ? argv.slice(at + 1) : null;
+}
+
 /** What is printed in place of a start: the help wins over the version. */
 export function printedAtStart(argv: readonly string[], os: NodeJS.Platform): 'help' | 'version' | null {
   const given = argv.slice(1).map((argument) => switchName(argument, os));
@@ -122,6 +140,11 @@ export function helpText(): string {
     'Usage: tokendesk [SWITCH…] [FILE]',
     '',
     'Opens Tokendesk, with a file of rows or a tokendesk:// link.',
+    '',
+    '       tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes]',
+    '                 [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]',
+    '',
+    'Runs files through a saved mapping, without a window.',
     '',
     ...rows.map(([left, text]) => `  ${left.padEnd(width)}  ${text}`),
     '',
@@ -181,9 +204,11 @@ export function refusedSwitch(
     return name === null ? [] : [name];
   });
   const verifies = given.some((name) => name === 'verify-audit' || name === 'verify-evidence');
+  const runs = runArguments({ isPackaged }, argv) !== null;
   const isOwn = (name: string): boolean =>
     allowedNames.includes(name) ||
     (verifies && verifierOptions.includes(name)) ||
+    (runs && (runOptions as readonly string[]).includes(name)) ||
     // With it Windows starts a program whose notification is clicked, were it no longer there.
     (os === 'win32' && name === 'embedding') ||
     // macOS gives a program that is started from the Finder its process serial number.
