@@ -29,7 +29,7 @@ export const documentMigrations: Migrations = {
 
 const storedMapping = z.union([
   mapping,
-  mapping.omit({ columns: true, header: true, origin: true }).extend({ encrypted: z.base64() }),
+  mapping.pick({ id: true, name: true }).extend({ encrypted: z.base64() }),
 ]);
 export type StoredMapping = z.infer<typeof storedMapping>;
 

@@ -440,7 +440,7 @@ export const shots: Shot[] = [
       await go(page, 'Reports');
       await page.getByRole('tab', { name: 'This workstation' }).click();
       await page.getByRole('button', { name: 'Evidence on D-20931' }).click();
-      await page.getByText('Signed by').waitFor();
+      await page.getByText('Send the fingerprint').waitFor();
     },
   },
   {

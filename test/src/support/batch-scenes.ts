@@ -141,7 +141,11 @@ const wide = data.job({
 const workbook = {
   ...data.preview.source,
   name: 'disputes-q3.xlsx',
-  sheet: { name: 'Q3 disputes', all: ['Q3 disputes', 'Archive', 'Notes'] },
+  sheet: { name: 'Q3 disputes', all: [
+      { name: 'Q3 disputes', rows: 500_001 },
+      { name: 'Archive', rows: 1_201 },
+      { name: 'Notes', rows: 1 },
+    ] },
 };
 const eight = [
   data.job({ connectionName: 'Acme EU' }),

@@ -282,6 +282,7 @@ function defaultAnswers(
       fake.change({ active: { connectionId: id, policy } });
       return done({});
     },
+    'connections.tryNow': () => done({}),
     'connections.storeSecret': ({ id, secret }) => {
       fake.change({
         connections: fake.state.connections.map((connection) => {
@@ -417,9 +418,10 @@ function defaultAnswers(
       done({
         ...data.preview.source,
         name: 'disputes.xlsx',
-        sheet: { name: sheet, all: ['Disputes', 'Archive'] },
+        sheet: { name: sheet, all: ['Disputes', 'Archive'].map((name) => ({ name, rows: null })) },
       }),
     'batch.stopOpening': () => done({}),
+    'batch.stopExport': () => done({}),
     'batch.preview': ({ reading }) =>
       done({
         ...data.preview,

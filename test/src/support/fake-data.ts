@@ -25,6 +25,7 @@ export const settings: Settings = {
   reasons: ['Chargeback response', 'Refund', 'Fraud review', 'Customer request', 'Regulator or court order'],
   caseRequired: true,
   keepResultsDays: 0,
+  singleKeys: true,
   theme: 'system',
 };
 
@@ -124,6 +125,8 @@ export function appState(over: Partial<AppState> = {}): AppState {
       connectionId: builtIn.id,
       policy: 'dispute-desk',
       sessionSince: new Date(Date.now() - 125_000).toISOString(),
+      offlineSince: null,
+      remainingUntil: null,
       remaining: 598,
       limit: 600,
       limitPeriodSeconds: null,
