@@ -27,6 +27,8 @@ export class AppStore {
   failure = $state.raw<Failure | null>(null);
   /** When a person last asked an unreachable service in vain. */
   triedAt = $state.raw<string | null>(null);
+  /** How often main has told its state. */
+  timesTold = $state.raw(0);
   /** The present case: typed once, filled in wherever a case is asked for. */
   caseReference = $state('');
   /** The reason of the act that is being filled in; '' until a person chose one. */
@@ -231,6 +233,10 @@ export class AppStore {
       return;
     }
     this.lockedState = null;
+    const { service } = state;
+    if (service?.offlineSince === null || service?.connectionId !== this.state?.service?.connectionId)
+      this.triedAt = null;
+    this.timesTold += 1;
     this.state = state;
     if (!(this.otherReasons || this.reasons.includes(this.reason))) this.reason = '';
   }

@@ -7,7 +7,7 @@ test('F1 opens the guide at the page’s chapter, gives the focus back, and Ctrl
   await startBuiltIn(page);
   await go(page, 'Reports');
   await page.keyboard.press('F1');
-  const guide = page.getByRole('complementary', { name: 'User’s guide' });
+  const guide = page.getByRole('complementary', { name: 'Guide' });
   await expect(guide.getByRole('region', { name: 'Reports' }).first()).toBeFocused();
   await page.keyboard.press('Escape');
   await expect(guide).toHaveCount(0);

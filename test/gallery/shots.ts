@@ -400,7 +400,7 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Connections');
       await page.keyboard.press('F1');
-      await page.getByRole('complementary', { name: 'User’s guide' }).waitFor();
+      await page.getByRole('complementary', { name: 'Guide' }).waitFor();
     },
   },
   {

@@ -35,14 +35,22 @@ describe('a lookup', () => {
   });
 
   it('W8 a failure goes with its connection, and is there again with it', async () => {
-    const { app, controller } = await open({ fail: { 'lookup.mask': { code: 'service.unreachable' } } });
+    const { app, fake, controller } = await open({
+      fail: { 'lookup.mask': { code: 'service.unreachable' } },
+    });
+    const { service } = data.appState();
+    if (service === null) throw new Error('no service');
     controller.field.set('4111117309211111');
     await controller.mask();
     expect(controller.failure?.code).toBe('service.unreachable');
     await app.choose(data.production.id, 'analyst');
     expect(controller.failure).toBeNull();
     await app.choose(data.builtIn.id, 'dispute-desk');
+    fake.change({ service: { ...service, offlineSince: data.at(1) } });
     expect(controller.failure?.code).toBe('service.unreachable');
+    // Something else was answered: the outage is over, and its sentence with it.
+    fake.change({ service });
+    expect(controller.failure).toBeNull();
   });
 
   it('W26 why it failed stays while it is tried again', async () => {

@@ -140,6 +140,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     passphraseMissing: false,
     settingsDamage: null,
     removedPartials: [],
+    upgradedFrom: null,
     lock: { locked: false, passphraseSet: false, waitMs: 0 },
     settings,
     ...over,
