@@ -522,6 +522,11 @@ export const batchScenes: Record<string, FakeOptions> = {
       }),
     },
   },
+  exporting: {
+    state: inProduction,
+    jobs: [finished],
+    exporting: { jobId: finished.jobId, share: 0.62, rows: 310_000 },
+  },
   opening: { state: inProduction, opening: { name: workbook.name, share: 0.43 } },
   'not-a-table': {
     state: inProduction,
@@ -679,5 +684,11 @@ export const batchScenes: Record<string, FakeOptions> = {
     mappings: [{ ...weekly, origin: { connectionId: data.builtIn.id, environment: 'development' } }],
   },
   braked: { unparsed: ['batch.rows'], state: inProduction, jobs: [braked, canary, firstFine, notGranted] },
+  'known-notes': {
+    state: inProduction,
+    mappings: [
+      { ...weekly, notices: data.preview.notices.map(({ kind, column, count }) => ({ kind, column, count })) },
+    ],
+  },
   mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },
 };

@@ -35,6 +35,8 @@ export interface FakeOptions {
   answers?: Partial<Answers>;
   /** The progress at which the reading of a workbook stops. */
   opening?: EventPayload<'batch.opening'>;
+  /** The progress at which the writing of an export stops. */
+  exporting?: EventPayload<'batch.exporting'>;
   /** Calls whose answers are not parsed, for measuring the window's own speed. */
   unparsed?: CallName[];
 }
@@ -92,6 +94,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
       (options.lookups ?? []).map((lookup) => ofActive(fake.state, lookup)),
       damaged,
       options.opening,
+      options.exporting,
     ),
     ...options.answers,
   };
@@ -143,6 +146,7 @@ function defaultAnswers(
   lookups: Lookup[],
   damaged: Map<string, DamagedJob>,
   opening: FakeOptions['opening'],
+  exporting: FakeOptions['exporting'],
 ): Answers {
   let turn = 100;
   let removed: ConnectionView | null = null;
@@ -546,6 +550,10 @@ function defaultAnswers(
     'batch.export': ({ jobId }) => {
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');
+      if (exporting !== undefined) {
+        fake.emit('batch.exporting', exporting);
+        return new Promise(() => undefined);
+      }
       return done({
         exportId: 'export-1',
         name: 'disputes-q3_masked.csv',
