@@ -41,9 +41,7 @@ export function describeService(
       canTry: pauseReason === 'failing' || pauseReason === 'offline',
     };
   }
-  const as = service.policy === policy ? '' : ` as ${service.policy}`;
-  const session =
-    service.sessionSince === null ? 'Ready' : `Signed in${as} ${formatTime(service.sessionSince)}`;
+  const session = describeSession(service, policy);
   const left = isLow(service, now) ? formatRequestsLeft(service) : null;
   return { variant: 'quiet', parts: left === null ? [session] : [session, left], canTry: false };
 }
@@ -52,4 +50,10 @@ export function describeService(
 function isLow({ remaining, limit, remainingUntil }: ServiceStatus, now: number): boolean {
   if (remaining === null || limit === null || remainingUntil === null) return false;
   return remaining < limit * littleLeft && now < Date.parse(remainingUntil);
+}
+
+function describeSession({ sessionSince, policy: signedIn }: ServiceStatus, policy: string): string {
+  if (sessionSince === null) return 'Ready';
+  const time = formatTime(sessionSince);
+  return signedIn === policy ? `Signed in ${time}` : `Signed in as ${signedIn} ${time}`;
 }
