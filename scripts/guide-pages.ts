@@ -16,7 +16,7 @@ export function writeGuidePages(folder: string): void {
   }
 }
 
-export function guidePage(title: string, markdown: string): string {
+function guidePage(title: string, markdown: string): string {
   const chapters = parseGuide(markdown);
   const contents = chapters.map((one) => `<li><a href="#${one.id}">${escaped(one.title)}</a></li>`);
   const body = chapters.map(

@@ -177,7 +177,7 @@ export class AppStore {
   /** Asks a service that does not answer once more. What it finds is in the state that main then reports. */
   async tryNow(connectionId = this.connection?.id ?? '', policy = this.policy): Promise<void> {
     const outcome = await this.api.call('connections.tryNow', { id: connectionId, policy });
-    this.triedAt = outcome.ok ? null : new Date().toISOString();
+    if (connectionId === this.connection?.id) this.triedAt = outcome.ok ? null : new Date().toISOString();
   }
 
   /** The reason that stays chosen: the last one, within its case. */

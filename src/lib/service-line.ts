@@ -4,7 +4,7 @@ import { formatRequestsLeft, formatSpan, formatTime } from './format.ts';
 import { whyUnusable } from './usable-connection.ts';
 
 /** The one line on how the connection stands. Each part is a fact with its time, and gone when it is none any more. */
-export interface ServiceLine {
+interface ServiceLine {
   variant: 'quiet' | 'warn';
   parts: string[];
   /** A person can ask whether the service answers again. */

@@ -37,7 +37,7 @@ export function reasonFor(code: FailureCode): string {
 }
 
 /** What a message says without names and numbers, whether trying again helps, and what to do. */
-export interface ListedMessage extends Message {
+interface ListedMessage extends Message {
   /** Of the guide's part about it. Codes with the same text share one. */
   readonly part: string;
 }

@@ -19,7 +19,7 @@ export interface Converted {
 }
 
 /** `rows`: from the first that holds something to the last; null where they were not counted. */
-export interface ListedSheet {
+interface ListedSheet {
   readonly name: string;
   readonly rows: number | null;
 }

@@ -97,6 +97,8 @@ async function walk(seed: number, steps: number): Promise<Set<string>> {
   const lookUp = async (isAgain: boolean): Promise<void> => {
     const { connectionId } = active();
     await controller.mask({ isAgain });
+    // The box holds one failure: that of the latest lookup.
+    lastFailure.clear();
     lastFailure.set(connectionId, controller.failure?.code ?? null);
   };
   const acts: [string, () => unknown][] = [
@@ -139,7 +141,7 @@ async function walk(seed: number, steps: number): Promise<Set<string>> {
     const [name, act] = acts[pick(acts.length)] ?? ['', () => undefined];
     done.push(name);
     await act();
-    if (name === 'the field is emptied') lastFailure.set(active().connectionId, null);
+    if (name === 'the field is emptied') lastFailure.clear();
     // An answer of any kind ends an outage.
     if (active().offlineSince === null && lastFailure.get(active().connectionId) === 'service.unreachable')
       lastFailure.set(active().connectionId, null);
