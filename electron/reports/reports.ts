@@ -289,7 +289,9 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       };
       const written = await writeEvidence({ ...options, chooseTarget }, caseReference);
       if (!written.ok) return written;
-      return done(written.value === null ? null : { ...written.value, evidenceId: evidenceFiles.add(target) });
+      return done(
+        written.value === null ? null : { ...written.value, evidenceId: evidenceFiles.add(target) },
+      );
     },
     'reports.showEvidence': ({ evidenceId }) => evidenceFiles.show(evidenceId),
   };

@@ -34,7 +34,8 @@ export function describeService(
   const { pauseReason, pausedUntil } = service;
   const pausedMs = pausedUntil === null ? 0 : Date.parse(pausedUntil) - now;
   if (pauseReason !== null && pausedMs > 0) {
-    const rest = pausedMs < 600_000 ? `for ${formatSpan(pausedMs / 1_000)}` : `until ${formatTime(pausedUntil ?? '')}`;
+    const rest =
+      pausedMs < 600_000 ? `for ${formatSpan(pausedMs / 1_000)}` : `until ${formatTime(pausedUntil ?? '')}`;
     return {
       variant: 'warn',
       parts: [pauseReasons[pauseReason], `nothing is sent ${rest}`],

@@ -247,9 +247,15 @@ export const shots: Shot[] = [
       await page.getByRole('textbox', { name: 'Token' }).fill('4111117309211111');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Try again' }).click();
-      await page.getByText(/^Tried again at/).first().waitFor();
+      await page
+        .getByText(/^Tried again at/)
+        .first()
+        .waitFor();
       await page.getByRole('button', { name: 'Try now' }).click();
-      await page.getByText(/^Tried again at/).nth(1).waitFor();
+      await page
+        .getByText(/^Tried again at/)
+        .nth(1)
+        .waitFor();
     },
   },
   { name: 'lookup-little-left', scene: 'little-left' },

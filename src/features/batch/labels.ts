@@ -16,7 +16,14 @@ import type {
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
 import { reasonFor } from '../../messages/messages.ts';
-import { formatCount, formatRows, formatDateTime, formatShare, formatSpan, formatTime } from '../../lib/format.ts';
+import {
+  formatCount,
+  formatRows,
+  formatDateTime,
+  formatShare,
+  formatSpan,
+  formatTime,
+} from '../../lib/format.ts';
 
 const jobStates: Record<JobState, JobStateLabel> = {
   running: { variant: 'quiet', label: 'Running' },

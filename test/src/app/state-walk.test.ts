@@ -150,12 +150,17 @@ async function walk(seed: number, steps: number): Promise<Set<string>> {
     const { connection } = app;
     if (connection === null) throw new Error('no connection');
     const service = active();
-    const line = describeService({ service: app.state?.service ?? null, policy: app.policy }, connection, Date.now());
+    const line = describeService(
+      { service: app.state?.service ?? null, policy: app.policy },
+      connection,
+      Date.now(),
+    );
     const text = line.parts.join(' · ');
     const isPaused = service.pausedUntil !== null && Date.parse(service.pausedUntil) > Date.now();
     expect(text.startsWith('Offline'), where).toBe(service.offlineSince !== null);
     expect(text.includes('nothing is sent'), where).toBe(service.offlineSince === null && isPaused);
-    if (text.includes('requests left')) expect(Date.now(), where).toBeLessThan(Date.parse(service.remainingUntil ?? ''));
+    if (text.includes('requests left'))
+      expect(Date.now(), where).toBeLessThan(Date.parse(service.remainingUntil ?? ''));
     expect(app.triedAt !== null && service.offlineSince === null, where).toBe(false);
     expect(controller.failure?.code ?? null, where).toBe(lastFailure.get(service.connectionId) ?? null);
     if (controller.current !== null)
@@ -170,7 +175,13 @@ test('no sentence outlives its cause, wherever a walk over the states leads', as
   const seen = new Set<string>();
   for (let seed = 1; seed <= 20; seed++) for (const one of await walk(seed, 60)) seen.add(one);
   // It came to all of them.
-  for (const [beginning] of [['Ready'], ['Signed in'], ['Offline since'], ['Request limit'], ['Service failing']])
+  for (const [beginning] of [
+    ['Ready'],
+    ['Signed in'],
+    ['Offline since'],
+    ['Request limit'],
+    ['Service failing'],
+  ])
     expect([...seen].some((text) => text.startsWith(beginning ?? ''))).toBe(true);
   expect([...seen]).toEqual(expect.arrayContaining(['service.unreachable', 'service.token-invalid']));
 });

@@ -22,7 +22,11 @@ describe('the guide', () => {
   });
 
   it('has every message with what to do', () => {
-    const all = chapters.find(({ id }) => id === 'all-messages')?.blocks.map(textOf).join(' ') ?? '';
+    const all =
+      chapters
+        .find(({ id }) => id === 'all-messages')
+        ?.blocks.map(textOf)
+        .join(' ') ?? '';
     for (const code of failureCodes) {
       const { summary, advice } = messageFor({ code });
       expect(all).toContain(summary);

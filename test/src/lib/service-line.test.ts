@@ -30,11 +30,20 @@ describe('W8 the line on the connection', () => {
     // A batch under another policy signed in: nobody is "not signed in yet".
     [{ sessionSince: at(-60), policy: 'intake' }, /^Signed in as intake \d\d:\d\d$/],
     // Nothing counts down to zero: it is offline since then, until something answers.
-    [{ offlineSince: at(-900), pausedUntil: at(-840), pauseReason: 'offline' }, /^Offline since \d\d:\d\d · Try now$/],
+    [
+      { offlineSince: at(-900), pausedUntil: at(-840), pauseReason: 'offline' },
+      /^Offline since \d\d:\d\d · Try now$/,
+    ],
     [{ pausedUntil: at(18), pauseReason: 'busy' }, /^Request limit reached · nothing is sent for 18 s$/],
     [{ pausedUntil: at(-1), pauseReason: 'busy' }, /^Ready$/],
-    [{ pausedUntil: at(7_200), pauseReason: 'quota' }, /^Today’s quota used up · nothing is sent until \d\d:\d\d$/],
-    [{ pausedUntil: at(18), pauseReason: 'failing' }, /^Service failing · nothing is sent for 18 s · Try now$/],
+    [
+      { pausedUntil: at(7_200), pauseReason: 'quota' },
+      /^Today’s quota used up · nothing is sent until \d\d:\d\d$/,
+    ],
+    [
+      { pausedUntil: at(18), pauseReason: 'failing' },
+      /^Service failing · nothing is sent for 18 s · Try now$/,
+    ],
   ])('%j', (status, line) => {
     expect(say(status)).toMatch(line);
   });

@@ -12,7 +12,7 @@ import * as data from './fake-data.ts';
 
 export const acme = { connectionId: data.production.id, policy: 'analyst' };
 export const acmeService = {
-  ...data.appState().service,
+  ...data.service,
   connectionId: data.production.id,
   policy: 'analyst',
 };
@@ -141,11 +141,14 @@ const wide = data.job({
 const workbook = {
   ...data.preview.source,
   name: 'disputes-q3.xlsx',
-  sheet: { name: 'Q3 disputes', all: [
+  sheet: {
+    name: 'Q3 disputes',
+    all: [
       { name: 'Q3 disputes', rows: 500_001 },
       { name: 'Archive', rows: 1_201 },
       { name: 'Notes', rows: 1 },
-    ] },
+    ],
+  },
 };
 const eight = [
   data.job({ connectionName: 'Acme EU' }),
@@ -687,7 +690,10 @@ export const batchScenes: Record<string, FakeOptions> = {
   'known-notes': {
     state: inProduction,
     mappings: [
-      { ...weekly, notices: data.preview.notices.map(({ kind, column, count }) => ({ kind, column, count })) },
+      {
+        ...weekly,
+        notices: data.preview.notices.map(({ kind, column, count }) => ({ kind, column, count })),
+      },
     ],
   },
   mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },

@@ -93,8 +93,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
       fake,
       (options.lookups ?? []).map((lookup) => ofActive(fake.state, lookup)),
       damaged,
-      options.opening,
-      options.exporting,
+      options,
     ),
     ...options.answers,
   };
@@ -145,8 +144,7 @@ function defaultAnswers(
   fake: Fake,
   lookups: Lookup[],
   damaged: Map<string, DamagedJob>,
-  opening: FakeOptions['opening'],
-  exporting: FakeOptions['exporting'],
+  { opening, exporting }: Pick<FakeOptions, 'opening' | 'exporting'>,
 ): Answers {
   let turn = 100;
   let removed: ConnectionView | null = null;

@@ -156,7 +156,9 @@ export const scenes: Record<string, FakeOptions> = {
     },
   },
   offline: {
-    state: data.appState({ service: { ...acmeService, connectionId: 'built-in', offlineSince: data.at(12) } }),
+    state: data.appState({
+      service: { ...acmeService, connectionId: 'built-in', offlineSince: data.at(12) },
+    }),
     lookups: structuredClone(data.lookups),
     fail: { 'lookup.mask': down, 'connections.tryNow': down },
   },

@@ -70,7 +70,9 @@ export class BatchDraft {
   asking = $state<'try' | 'run' | null>(null);
   reading = $state(true);
   /** Of the whole file once it is counted, of its first rows before. */
-  notices = $derived.by(() => (this.preflight?.done ? this.preflight.notices : (this.preview?.notices ?? [])));
+  notices = $derived.by(() =>
+    this.preflight?.done ? this.preflight.notices : (this.preview?.notices ?? []),
+  );
   #known = $derived.by(() => this.saved.all.find(({ id }) => id === this.appliedMapping)?.notices ?? []);
   /** What was so in the file that the mapping in use was saved for: a person has accepted it. Not where it is twice as much. */
   knownNotices = $derived.by(() =>

@@ -13,7 +13,7 @@ import { RowPages } from '../../../ui/row-pages.svelte.ts';
 import type { Api } from '../../../lib/api.ts';
 import { formatReason } from '../labels.ts';
 import { ColumnLayout } from './column-layout.svelte.ts';
-import { allCells, cellsAt, joinCells, type ResultCell, type TableRow } from './table-row.ts';
+import { allCells, cellsAt, joinCells, type TableRow } from './table-row.ts';
 
 /** What a person typed or chose over one column; empty text is no condition. */
 export interface ColumnFilter {
