@@ -396,7 +396,7 @@ describe('the table of a run', () => {
       },
     );
     const widthOf = (column: number) => table.columns.find(({ id }) => id === column)?.width ?? 0;
-    await expect.poll(() => widthOf(1)).toBe(208);
+    await expect.poll(() => widthOf(1)).toBe(240);
     expect(widthOf(0)).toBe(Math.round(number.text.length * 7.25 + 17));
     expect(table.columns.filter(({ end }) => end).map(({ name }) => name)).toEqual(['Row', 'amount']);
     expect(table.columns.filter(({ tint }) => tint).map(({ name }) => name)).toEqual(['card_token']);

@@ -29,7 +29,7 @@ const columnMargin = 8;
 /** Rows whose content says how wide a column is, and how many of their cells. */
 const measuredRows = 200;
 /** A value and the beginning of why it failed. */
-const maxReasonWidth = 208;
+const maxReasonWidth = 240;
 const measuredCells = 10_000;
 /** In a table of more, the last rows are measured too: their numbers have more digits. */
 const measuredTable = 2_000;
