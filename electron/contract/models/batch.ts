@@ -243,7 +243,7 @@ export const mapping = z.strictObject({
   reading: reading.omit({ rowsBelow: true }).optional(),
   /** What the person knew of its file when they saved it, with its numbers. */
   notices: z
-    .array(notice.pick({ kind: true, column: true, count: true }))
+    .array(notice.pick({ kind: true, count: true }).extend({ column: z.string().max(1_000).nullable() }))
     .max(1_000)
     .optional(),
   columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
