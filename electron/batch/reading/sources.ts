@@ -92,8 +92,8 @@ export function createSources(
         converted === null
           ? null
           : {
-              name: shorten(converted.sheet, 100),
-              all: converted.sheets.slice(0, 1_000).map((sheet) => shorten(sheet, 100)),
+              name: shownSheets(converted)[converted.sheets.indexOf(converted.sheet)] ?? '',
+              all: shownSheets(converted).slice(0, 1_000),
             },
     };
     open.set(source.sourceId, { source, ...opened, formats: new Map() });
@@ -193,7 +193,8 @@ export function createSources(
       const found = find(sourceId);
       if (!found.ok) return found;
       const { path, converted } = found.value;
-      return path === null || converted === null ? failed('file.unknown') : openPath(path, sheet);
+      const name = converted?.sheets[shownSheets(converted).indexOf(sheet)];
+      return path === null || name === undefined ? failed('file.unknown') : openPath(path, name);
     },
     stopOpening() {
       converting?.abort();
@@ -254,6 +255,14 @@ const keyOf = ({ encoding, header, ...reading }: ReadingOverrides): string =>
     layoutOf(reading as Layout),
     header === undefined ? null : placeOf({ ...reading, header }),
   ]);
+
+/** Names of sheets as the window knows them: numbers are masked, and each is there once. */
+function shownSheets({ sheets }: Converted): string[] {
+  const shown = sheets.map((sheet) => maskNumbers(shorten(sheet, 90)));
+  return shown.map((name, index) =>
+    shown.indexOf(name) === index ? name : `${name} (${shown.slice(0, index).filter((one) => one === name).length + 1})`,
+  );
+}
 
 const shorten = (name: string, length: number): string => name.slice(0, length).toWellFormed();
 
