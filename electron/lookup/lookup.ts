@@ -65,7 +65,10 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   function remember(
     made: Pick<Lookup, 'policy' | 'definition' | 'token' | 'masked' | 'kind' | 'caseReference' | 'requestId'>,
     { connectionId, definitions }: ActiveConnection,
-    { requestIds = [made.requestId], typed = '' }: { readonly requestIds?: string[]; readonly typed?: string } = {},
+    {
+      requestIds = [made.requestId],
+      typed = '',
+    }: { readonly requestIds?: string[]; readonly typed?: string } = {},
   ): Outcome<Lookup> {
     const kind = definitions.find(({ name }) => name === made.definition)?.kind ?? null;
     const { masked, again } = maskAgain(made.masked, kind, typed);

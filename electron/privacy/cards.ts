@@ -34,7 +34,10 @@ export function isIssued(digits: ArrayLike<number>, from: number, length: number
   if (four === 9704) return length === 16 || length === 19; // Napas
   // Discover, RuPay, Troy, Uzcard, Humo
   const isOther =
-    isIn(three, 644, 649) || [60, 65, 81, 82].includes(two) || three === 508 || [9792, 8600, 9860].includes(four);
+    isIn(three, 644, 649) ||
+    [60, 65, 81, 82].includes(two) ||
+    three === 508 ||
+    [9792, 8600, 9860].includes(four);
   return isOther && length === 16;
 }
 
@@ -106,8 +109,8 @@ export function someCard(run: string, search: CardSearch, visit: VisitCard): boo
       if (!mayBeCard(read, { from, end, cuts, search })) continue;
       if (visit(digits, from, end, at)) return true;
       if (search === 'all') continue;
-      // What begins within this one stays open.
-      from = end - 1;
+      // The last four digits of this one are shown, and may be the first of the next.
+      from = end - 5;
       break;
     }
   }
@@ -133,6 +136,7 @@ function mayBeCard({ digits, at }: Digits, { from, end, cuts, search }: Window):
     return isIssued(digits, from, length);
   }
   const isJoined =
+    length >= 15 &&
     (at[end - 1] ?? 0) - (at[from] ?? 0) === length - 1 &&
     (isEdge(from) || isEdge(end)) &&
     (cuts?.[from] === cut.within || cuts?.[end] === cut.within);

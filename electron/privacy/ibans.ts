@@ -6,10 +6,12 @@ const register =
   'PL28n PS29 PT25n QA29 RO24 RS22n RU33 SA24 SC31 SD18n SE24n SI19n SK24n SM27 SO23n ST25n SV28 TL23n TN24n TR26 UA29 ' +
   'VA22n VG24 XK20n YE30';
 const countries = new Map(
-  register.split(' ').map((entry) => [
-    entry.slice(0, 2),
-    { length: Number(entry.slice(2, 4)), isDigits: entry.endsWith('n') },
-  ]),
+  register
+    .split(' ')
+    .map((entry) => [
+      entry.slice(0, 2),
+      { length: Number(entry.slice(2, 4)), isDigits: entry.endsWith('n') },
+    ]),
 );
 
 /** As many characters that are no letters and digits may stand between two of an IBAN. */
@@ -23,26 +25,31 @@ const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
  * it is, and its check digits whether it is one.
  */
 function ibanEnd(text: string, from: number): number {
-  const country = text.slice(from, from + 2);
-  const rules = countries.get(country.toUpperCase());
-  if (rules === undefined) return -1;
   const bare: string[] = [];
+  let length = 2;
+  let isDigits = false;
+  let isSpaced = false;
   let last = from - 1;
-  for (let at = from; bare.length < rules.length; at++) {
+  for (let at = from; bare.length < length; at++) {
     if (at >= text.length || at - last > maxGap + 1) return -1;
     const unit = text.charCodeAt(at);
     const digit = isDigit(unit);
     if (!digit && !isLetter(unit)) {
       // What a mask shows no more of, or the letter of another script.
       if (unit === 0x2022 || (unit > 0x7f && /\p{L}/u.test(text.charAt(at)))) return -1;
-      // "At 20 ..." and "no 15 ..." are words: the country stands alone in capitals alone.
-      if (bare.length === 2 && country !== country.toUpperCase()) return -1;
+      isSpaced ||= bare.length < 3;
       continue;
     }
-    const isNumber = bare.length >= 2 && (bare.length < 4 || rules.isDigits);
-    if (isNumber && !digit) return -1;
+    if (digit !== bare.length >= 2 && (bare.length < 4 || isDigits)) return -1;
     bare.push(text.charAt(at));
     last = at;
+    if (bare.length === 3) {
+      const country = bare.slice(0, 2).join('');
+      const rules = countries.get(country.toUpperCase());
+      // "At 20 ..." and "no 15 ..." are words.
+      if (rules === undefined || (isSpaced && country !== country.toUpperCase())) return -1;
+      ({ length, isDigits } = rules);
+    } else if (bare.length === 2) length = 3;
   }
   return passesCheck(bare) ? last + 1 : -1;
 }
@@ -57,18 +64,25 @@ function passesCheck(bare: readonly string[]): boolean {
   return rest === 1;
 }
 
-/** Every IBAN of a text, whatever separates its parts and whatever stands before and behind it, as something else. */
-export function replaceIbans(text: string, replace: (iban: string, from: number) => string): string {
+/**
+ * Every IBAN of a text, whatever separates its parts and whatever stands before and behind it, as something else, and each
+ * part between them.
+ */
+export function replaceIbans(
+  text: string,
+  replace: (iban: string, from: number) => string,
+  between: (part: string) => string = (part) => part,
+): string {
   let changed = '';
   let end = 0;
-  for (const { index } of text.matchAll(/[a-z](?=[a-z][^a-z\u2022]{0,3}[0-9])/gi)) {
+  for (const { index } of text.matchAll(/[a-z](?=[^a-z0-9\u2022]{0,3}[a-z][^a-z0-9\u2022]{0,3}[0-9])/gi)) {
     if (index < end) continue;
     const to = ibanEnd(text, index);
     if (to < 0) continue;
-    changed += text.slice(end, index) + replace(text.slice(index, to), index);
+    changed += between(text.slice(end, index)) + replace(text.slice(index, to), index);
     end = to;
   }
-  return changed + text.slice(end);
+  return changed + between(text.slice(end));
 }
 
 /** Whether a text is one IBAN and nothing else. */

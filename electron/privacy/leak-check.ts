@@ -58,11 +58,15 @@ export function createLeakCheck({ slots = 2 ** 18 } = {}): LeakCheck {
     { isExact, addresses = true }: { isExact: boolean; addresses?: boolean },
     visit: Visit,
   ): boolean {
-    const visitText = (found: string): boolean => visit(Buffer.from(found), 0, found.length);
+    const visitText = (found: string): boolean => visited(Buffer.from(found), 0, found.length);
     const search = isExact ? 'aligned' : 'all';
-    for (const view of viewsOf(text)) {
+    let hasFound = false as boolean;
+    const visited: Visit = (...found) => ((hasFound = true), visit(...found));
+    for (const { view, isSpelled } of viewsOf(text)) {
+      // As the masks do: what a text spells is looked at without what was hidden before.
+      if (isExact && isSpelled && hasFound) continue;
       if (!/[^0-9]/.test(view)) {
-        if (someCard(view, search, visit)) return true;
+        if (someCard(view, search, visited)) return true;
         continue;
       }
       // What the masks have taken for one thing they don't take for another, so neither does what is recorded.
@@ -72,16 +76,19 @@ export function createLeakCheck({ slots = 2 ** 18 } = {}): LeakCheck {
           for (const [found] of part.matchAll(address)) if (visitText(found.toLowerCase())) return true;
         if (isExact) rest = rest.replaceAll(emailLike, 'x');
       }
-      let isFound = false;
+      let isFound = false as boolean;
+      const look = (part: string): string => {
+        for (const [run] of part.matchAll(digitRun)) isFound ||= someCard(run, search, visited);
+        for (const [ssn] of part.matchAll(writtenSsn)) isFound ||= visitText(ssn.replaceAll(/[^0-9]/g, ''));
+        return part;
+      };
       outsideIds(rest, (part) => {
-        const others = replaceIbans(part, (iban) => {
+        const visitIban = (iban: string): string => {
           isFound ||= visitText(iban.replaceAll(/[^a-z0-9]/gi, '').toUpperCase());
-          return 'x';
-        });
-        const left = isExact ? others : part;
-        for (const [run] of left.matchAll(digitRun)) isFound ||= someCard(run, search, visit);
-        for (const [ssn] of left.matchAll(writtenSsn)) isFound ||= visitText(ssn.replaceAll(/[^0-9]/g, ''));
-        return '';
+          return iban;
+        };
+        replaceIbans(part, visitIban, isExact ? look : undefined);
+        return isExact ? part : look(part);
       });
       if (isFound) return true;
     }
@@ -137,7 +144,7 @@ export function createLeakCheck({ slots = 2 ** 18 } = {}): LeakCheck {
  * A text as it may be read: as plain text, as what it spells, and its UTF-16 as bytes, in both orders, where these have
  * letters of their own. None for a text that can't hold what is looked for: nearly all of them.
  */
-function viewsOf(text: string): string[] {
+function viewsOf(text: string): { readonly view: string; readonly isSpelled: boolean }[] {
   let digits = 0;
   let packed = 0;
   let isPlain = true;
@@ -160,10 +167,12 @@ function viewsOf(text: string): string[] {
     }
   }
   const isLooked = digits >= minDigits || hasAt || spells;
-  const views = !isLooked ? [] : isPlain && !spells ? [text] : readingsOf(text);
+  const readings = !isLooked ? [] : isPlain && !spells ? [text] : readingsOf(text);
+  const views = readings.map((view, index) => ({ view, isSpelled: index > 0 }));
   if (packed < minDigits) return views;
   const bytes = Buffer.from(text, 'utf16le');
-  return [...views, bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
+  const orders = [bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
+  return [...views, ...orders.map((view) => ({ view, isSpelled: false }))];
 }
 
 /** What a byte counts towards nine digits; an address is told by its @. */

@@ -71,8 +71,7 @@ export const digitRun = /[0-9](?:(?:[^\p{L}0-9•]|[\u30fc\uff70\u3164]){0,6}[0-
 /** An SSN: 3, 2 and 4 digits with the same between them, whatever they are joined to. */
 export const writtenSsn = /(?<![0-9])[0-9]{3}([^\p{L}0-9•]{1,3})[0-9]{2}\1[0-9]{4}(?![0-9])/gu;
 /** Nine digits that stand alone, or behind a word that says what they are: other words are of orders and of invoices. */
-const bareSsn =
-  /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
+const bareSsn = /(?<![\p{L}0-9])[0-9]{9}(?![\p{L}0-9])|(?<=ssn|social(?:security)?)[0-9]{9}(?![0-9])/giu;
 /** With all that is joined to it by another @. What divides the parts of a link or of a list divides addresses as well. */
 export const emailLike =
   /(?<![^\s<>(),;:"'|&=/?\\[\]{}])[^\s@<>(),;:"'|&=/?\\[\]{}]{1,64}(?:@[^\s@<>(),;:"'|&=/?\\[\]{}]{1,255})+/gu;
@@ -83,7 +82,8 @@ const plainWords = /^[ -/:-?A-~]*$/;
  * typed, such as a reason or a case: people paste the wrong thing, and logs are kept for years. What is left is plain text.
  * A card is found inside a longer run of digits too, and whatever separates its digits.
  */
-export const maskNumbers = (text: string): string => maskTyped(text, (part) => part.replaceAll(bareSsn, maskSsn));
+export const maskNumbers = (text: string): string =>
+  maskTyped(text, (part) => part.replaceAll(bareSsn, maskSsn));
 
 /**
  * The same for a case reference, in which nine digits in one piece stay: many cases are numbered so, and two masked
@@ -113,9 +113,9 @@ const maskReading = (plain: string, masked: (part: string) => string): string =>
   );
 
 function maskPart(part: string, search: CardSearch): string {
-  return replaceIbans(part, maskIban)
-    .replaceAll(digitRun, (run) => maskCards(run, search))
-    .replaceAll(writtenSsn, maskSsn);
+  return replaceIbans(part, maskIban, (rest) =>
+    rest.replaceAll(digitRun, (run) => maskCards(run, search)).replaceAll(writtenSsn, maskSsn),
+  );
 }
 
 /**
@@ -213,13 +213,12 @@ export const isPossibleSsn = (digits: string): boolean => !/^(000|666|9)|^...00|
 
 /** Of each card number the first six and last four digits show at most. */
 function maskCards(run: string, search: CardSearch): string {
-  let masked = run;
+  let characters: string[] | null = null;
   someCard(run, search, (_, from, end, at) => {
+    characters ??= run.split('');
     const shown = end - from >= 15 ? 6 : 0;
-    const characters = masked.split('');
     for (let index = from + shown; index < end - 4; index++) characters[at[index] ?? 0] = dot;
-    masked = characters.join('');
     return false;
   });
-  return masked;
+  return (characters as string[] | null)?.join('') ?? run;
 }

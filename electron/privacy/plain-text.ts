@@ -22,7 +22,7 @@ function asciiDigit(digit: string): string {
 
 /** What stands for a character in pages, addresses and programs: `&#52;`, `&nbsp;`, `%20`, `\u0034`, `\n`. */
 const spelled =
-  /&(?:#([0-9]{1,7})|#x([0-9a-f]{1,6}));?|&([a-z][a-z0-9]{1,30});|%c2%a0|%([0-4][0-9a-f])|\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})|\\[abfnrtv]/gi;
+  /&(?:#([0-9]{1,7})|#x([0-9a-f]{1,6}));?|&([a-z][a-z0-9]{1,30});|%c2%a0|%([0-4][0-9a-f])|\\u(?:([0-9a-f]{4})|\{([0-9a-f]{1,6})\})|\\x([0-9a-f]{2})|\\[abfnrtv]/gi;
 const named: Readonly<Record<string, string>> = { amp: '&', commat: '@', period: '.', hyphen: '-' };
 
 /** The same with each of those as the character itself; what has none that matters is a blank. */
@@ -32,7 +32,7 @@ export function spelledOut(text: string): string {
   for (let depth = 0; depth < 3 && /[&%\\]/.test(before); depth++) {
     const after = before.replaceAll(spelled, (...found: (string | undefined)[]) => {
       const [, decimal, hex, name, ...others] = found;
-      const code = hex ?? others.slice(0, 3).find((one) => one !== undefined);
+      const code = hex ?? others.slice(0, 4).find((one) => one !== undefined);
       const point = decimal === undefined ? parseInt(code ?? '', 16) : Number(decimal);
       if (name !== undefined) return named[name.toLowerCase()] ?? ' ';
       return point > 0 && point <= 0x10_ff_ff ? String.fromCodePoint(point) : ' ';
@@ -114,7 +114,7 @@ export function replaceRepeated(text: string, value: string, by: string): string
   const bare = letters.map(({ unit }) => unit).join('');
   let changed = '';
   let end = 0;
-  for (let found = bare.indexOf(sought); found >= 0; ) {
+  for (let found = bare.indexOf(sought); found >= 0;) {
     const last = found + sought.length - 1;
     changed += plain.slice(end, letters[found]?.from) + by;
     end = letters[last]?.end ?? plain.length;

@@ -43,7 +43,7 @@ const notFixed =
   /^(?:host|connection|content-length|content-encoding|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|.*(?:auth|cookie|secret|token|passw|credential|session|signature|jwt|key).*)$/i;
 /** Headers by which a gateway or framework takes a request for one of another address or method. */
 const redirects =
-  /forward|rewrite|original|override|redirect|^x-http|(?:^|-)(?:ur[il]|path|pathinfo|route|prefix|host|method|action|script-?name|operation|query)$/i;
+  /forward|rewrite|original|override|redirect|^x-http|^soapaction$|(?:^|-)(?:ur[il]|path|pathinfo|route|prefix|host|method|action|script-?name|operation|query)$/i;
 /** So does a value that is an address, or names what gives cleartext. */
 const isElsewhere = /^\/|:\/\/|detokeni|cleartext|unmask|reveal|decrypt/i;
 const looksSecret = /^(?:bearer|basic|digest|negotiate)\s|^eyJ|[A-Za-z0-9+/=_]{32}/i;
@@ -54,7 +54,10 @@ export const headers = z
     z
       .string()
       .regex(/^[A-Za-z0-9-]{1,60}$/)
-      .refine((name) => !notFixed.test(name) && !redirects.test(name), "a header of this name is not the profile's"),
+      .refine(
+        (name) => !notFixed.test(name) && !redirects.test(name),
+        "a header of this name is not the profile's",
+      ),
     z
       .string()
       .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/)

@@ -84,12 +84,15 @@ describe('a leak put in on purpose', () => {
     expect(await ask(handlers, name, sent)).toEqual(failed('call.leak', { operation: name }));
   });
 
-  it.each([card, packed, `on file: ${card}`])('a cell that is not masked is hidden, and no other: %j', async (text) => {
-    const handlers = { 'batch.rows': () => Promise.resolve(rowsOf(text, 'Ann')) };
-    expect(await ask(handlers, 'batch.rows', rowsQuery)).toEqual(rowsOf(text, 'Ann'));
-    noteCleartext(cleartext(card));
-    expect(await ask(handlers, 'batch.rows', rowsQuery)).toEqual(rowsOf('•'.repeat(text.length), 'Ann'));
-  });
+  it.each([card, packed, `on file: ${card}`])(
+    'a cell that is not masked is hidden, and no other: %j',
+    async (text) => {
+      const handlers = { 'batch.rows': () => Promise.resolve(rowsOf(text, 'Ann')) };
+      expect(await ask(handlers, 'batch.rows', rowsQuery)).toEqual(rowsOf(text, 'Ann'));
+      noteCleartext(cleartext(card));
+      expect(await ask(handlers, 'batch.rows', rowsQuery)).toEqual(rowsOf('•'.repeat(text.length), 'Ann'));
+    },
+  );
 
   it('a page with a value outside of its cells is held back whole', () => {
     noteCleartext(cleartext(card));

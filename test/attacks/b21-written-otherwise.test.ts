@@ -16,7 +16,10 @@ const forms: [string, (text: string) => string][] = [
   ['with dashes of two kinds', (text) => text.replaceAll(/(.{3})(?=.)/g, '$1\u2011-')],
   ['in capitals', (text) => text.toUpperCase()],
   ['in Arabic digits', inArabic],
-  ['in full width', (text) => text.replaceAll(/[!-~]/g, (one) => String.fromCodePoint(one.charCodeAt(0) + 0xfee0))],
+  [
+    'in full width',
+    (text) => text.replaceAll(/[!-~]/g, (one) => String.fromCodePoint(one.charCodeAt(0) + 0xfee0)),
+  ],
   ['as a page spells it', (text) => text.replaceAll(/[0-9a-e]/g, (one) => `&#${one.charCodeAt(0)};`)],
 ];
 const values = [
@@ -97,7 +100,10 @@ test.each<['card' | 'ssn' | 'text', string]>([
 
 const reply = (status: number, json: unknown, id: string) =>
   readExchange(
-    { ok: true, reply: { status, headers: { 'x-requestid': id }, body: Buffer.from(JSON.stringify(json)) } } as never,
+    {
+      ok: true,
+      reply: { status, headers: { 'x-requestid': id }, body: Buffer.from(JSON.stringify(json)) },
+    } as never,
     { operation: 'Tokenize', policy: null, definition: null, submitted: () => [] },
     { errorCodes: {} } as never,
   );
@@ -115,7 +121,11 @@ test('other IDs stay', () => {
 });
 
 test('names of members tell no number, and repeat nothing that was sent', () => {
-  expect(memberNames({ _411_111_111_111_111_1: 1, token: 2, line1: 3 })).toEqual(['(unreadable)', 'token', 'line1']);
+  expect(memberNames({ _411_111_111_111_111_1: 1, token: 2, line1: 3 })).toEqual([
+    '(unreadable)',
+    'token',
+    'line1',
+  ]);
   const failure = { code: 'service.unexpected-answer', members: ['jane_roe', 'token'] } as const;
   expect(withoutRepeats({ ...failure, members: [...failure.members] }, ['Jane Roe'])).toEqual({
     ...failure,
@@ -125,11 +135,41 @@ test('names of members tell no number, and repeat nothing that was sent', () => 
 
 test('a member that means cleartext is no token’s place', () => {
   for (const name of [
-    ...['value', 'Value', 'pan', 'fullPan', 'original', 'originalValue', 'clear', 'clear_text', 'plainText', 'raw'],
-    ...['rawValue', 'unmasked', 'un-masked', 'detokenized', 'Detokenised', 'decryptedValue', 'data.pan', 'clearCard'],
+    ...[
+      'value',
+      'Value',
+      'pan',
+      'fullPan',
+      'original',
+      'originalValue',
+      'clear',
+      'clear_text',
+      'plainText',
+      'raw',
+    ],
+    ...[
+      'rawValue',
+      'unmasked',
+      'un-masked',
+      'detokenized',
+      'Detokenised',
+      'decryptedValue',
+      'data.pan',
+      'clearCard',
+    ],
   ])
     expect(namesCleartext(name), name).toBe(true);
-  for (const name of ['token', 'tokenValue', 'maskedPan', 'panToken', 'result', 'data', 'draw', 'company', 'masked'])
+  for (const name of [
+    'token',
+    'tokenValue',
+    'maskedPan',
+    'panToken',
+    'result',
+    'data',
+    'draw',
+    'company',
+    'masked',
+  ])
     expect(namesCleartext(name), name).toBe(false);
 });
 
@@ -162,8 +202,22 @@ test.each(['detokenized', 'de.tokenize', 'mask/detokenize', 'redetokenize'])(
 );
 
 test.each([
-  ...['X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-Method', 'X-Forwarded-Path', 'Forwarded'],
-  ...['X-Forwarded-Prefix', 'X-Forwarded-Host', 'X-Host', 'X-Original-Method', 'X-Envoy-Original-Path', 'X-URI'],
+  ...[
+    'X-Original-URL',
+    'X-Rewrite-URL',
+    'X-HTTP-Method-Override',
+    'X-Method',
+    'X-Forwarded-Path',
+    'Forwarded',
+  ],
+  ...[
+    'X-Forwarded-Prefix',
+    'X-Forwarded-Host',
+    'X-Host',
+    'X-Original-Method',
+    'X-Envoy-Original-Path',
+    'X-URI',
+  ],
   ...['X-Script-Name', 'X-Operation', 'SOAPAction', 'X-Route'],
 ])('no profile sends the header %s', (name) => {
   expect(readProfile(JSON.stringify({ version: 1, headers: { [name]: 'x' } }))).toMatchObject({ ok: false });
@@ -172,11 +226,18 @@ test.each([
 test.each(['/api/services/evtservice/detokenize', 'https://x.example/', 'Detokenize', 'v1; reveal=1'])(
   'nor a header that says %s',
   (value) => {
-    expect(readProfile(JSON.stringify({ version: 1, headers: { 'X-Version': value } }))).toMatchObject({ ok: false });
+    expect(readProfile(JSON.stringify({ version: 1, headers: { 'X-Version': value } }))).toMatchObject({
+      ok: false,
+    });
   },
 );
 
 test('a header that says nothing of this is sent', () => {
-  const headers = { 'X-Version': '2', 'X-Tenant': '{tenantId}', Accept: 'application/vnd.x+json', 'X-Region': 'eu' };
+  const headers = {
+    'X-Version': '2',
+    'X-Tenant': '{tenantId}',
+    Accept: 'application/vnd.x+json',
+    'X-Region': 'eu',
+  };
   expect(readProfile(JSON.stringify({ version: 1, headers }))).toMatchObject({ ok: true });
 });

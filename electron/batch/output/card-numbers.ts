@@ -172,7 +172,8 @@ function passesLuhn(length: number): boolean {
 /** By its check digit (GS1). Those of Germany begin with 4, as Visa's old numbers of 13 digits do. */
 function isEan(): boolean {
   let sum = 0;
-  for (let position = 0; position < 13; position++) sum += (card[position] ?? 0) * (position % 2 === 0 ? 1 : 3);
+  for (let position = 0; position < 13; position++)
+    sum += (card[position] ?? 0) * (position % 2 === 0 ? 1 : 3);
   return sum % 10 === 0;
 }
 

@@ -260,7 +260,9 @@ const keyOf = ({ encoding, header, ...reading }: ReadingOverrides): string =>
 function shownSheets({ sheets }: Converted): string[] {
   const shown = sheets.map((sheet) => maskNumbers(shorten(sheet, 90)));
   return shown.map((name, index) =>
-    shown.indexOf(name) === index ? name : `${name} (${shown.slice(0, index).filter((one) => one === name).length + 1})`,
+    shown.indexOf(name) === index
+      ? name
+      : `${name} (${shown.slice(0, index).filter((one) => one === name).length + 1})`,
   );
 }
 

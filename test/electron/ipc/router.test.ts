@@ -171,7 +171,13 @@ describe('an error in a handler', () => {
     const canary = 'canary-4111111111111111';
     const fail = () => Promise.reject(new RangeError(canary, { cause: canary }));
     const handlers = Object.fromEntries(names.map((call) => [call, fail])) as unknown as Handlers;
-    const router = createRouter({ handlers, origin, locked: () => false, allowed: (_, message) => message, log });
+    const router = createRouter({
+      handlers,
+      origin,
+      locked: () => false,
+      allowed: (_, message) => message,
+      log,
+    });
     // A refinement beyond the shape refuses some of what fits it.
     const samples = fc.sample(fitting(calls[name].input), { numRuns: 200, seed: 1 });
     let outcome = await router(sender, name, samples.pop());
