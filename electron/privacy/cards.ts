@@ -42,7 +42,7 @@ export function isIssued(digits: ArrayLike<number>, from: number, length: number
 }
 
 /** Digits of a text, as numbers, and where in it each is. */
-export interface Digits {
+interface Digits {
   readonly digits: Uint8Array;
   readonly at: Uint32Array;
   count: number;
@@ -73,7 +73,7 @@ function readDigits(run: string): Digits {
 }
 
 /** Gets a card number: digits from one to before another, and where each is in the run. True ends the search. */
-export type VisitCard = (digits: Uint8Array, from: number, end: number, at: Uint32Array) => boolean;
+type VisitCard = (digits: Uint8Array, from: number, end: number, at: Uint32Array) => boolean;
 
 /** `aligned`: as in cells, where a number begins and ends with a group. `any`: wherever one may be. `all`: also those that overlap. */
 export type CardSearch = 'aligned' | 'any' | 'all';

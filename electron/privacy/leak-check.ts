@@ -2,8 +2,8 @@ import { randomFillSync } from 'node:crypto';
 import type { CleartextWatch } from '../util/cleartext.ts';
 import { someCard } from './cards.ts';
 import { replaceIbans } from './ibans.ts';
-import { digitRun, emailLike, writtenSsn } from './masking.ts';
-import { outsideIds, readingsOf } from './plain-text.ts';
+import { digitRun, emailLike, mask, writtenSsn } from './masking.ts';
+import { bytesOf, outsideIds, readingsOf } from './plain-text.ts';
 
 /*
  * The last look at what leaves for the window: the masks decide what is hidden, and this does not ask them. What a text
@@ -74,7 +74,7 @@ export function createLeakCheck({ slots = 2 ** 18 } = {}): LeakCheck {
       if (addresses && view.includes('@')) {
         for (const part of isExact ? (view.match(emailLike) ?? []) : [view])
           for (const [found] of part.matchAll(address)) if (visitText(found.toLowerCase())) return true;
-        if (isExact) rest = rest.replaceAll(emailLike, 'x');
+        if (isExact) rest = rest.replaceAll(emailLike, (found) => mask('email', found));
       }
       let isFound = false as boolean;
       const look = (part: string): string => {
@@ -170,9 +170,7 @@ function viewsOf(text: string): { readonly view: string; readonly isSpelled: boo
   const readings = !isLooked ? [] : isPlain && !spells ? [text] : readingsOf(text);
   const views = readings.map((view, index) => ({ view, isSpelled: index > 0 }));
   if (packed < minDigits) return views;
-  const bytes = Buffer.from(text, 'utf16le');
-  const orders = [bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
-  return [...views, ...orders.map((view) => ({ view, isSpelled: false }))];
+  return [...views, ...bytesOf(text).map((view) => ({ view, isSpelled: false }))];
 }
 
 /** What a byte counts towards nine digits; an address is told by its @. */

@@ -2,7 +2,7 @@ import type { DefinitionKind } from '../contract/models/connection.ts';
 import { openCleartext, type Cleartext } from '../util/cleartext.ts';
 import { someCard, type CardSearch } from './cards.ts';
 import { replaceIbans } from './ibans.ts';
-import { outsideIds, plainText, repeatsIn, replaceRepeated, spelledOut } from './plain-text.ts';
+import { bytesOf, outsideIds, plainText, repeatsIn, replaceRepeated, spelledOut } from './plain-text.ts';
 
 const dot = '•';
 
@@ -143,8 +143,8 @@ export function maskCell(cell: Cleartext | string): string {
   if (!mayHoldNumber(text)) return text;
   const plain = plainText(text);
   const masked = maskReadings(plain, maskPartOfCell);
-  if (masked !== plain) return masked;
-  return holdsNumbersAsUtf16(text) ? hide(text) : text;
+  const shown = masked === plain ? text : masked;
+  return holdsNumbersAsUtf16(shown) ? hide(shown) : shown;
 }
 
 function maskPartOfCell(part: string): string {
@@ -195,9 +195,7 @@ function mayHoldNumber(text: string): boolean {
 function holdsNumbersAsUtf16(text: string): boolean {
   // eslint-disable-next-line no-control-regex -- all that is no byte
   if (!/[^\x00-\xff]/.test(text)) return false;
-  const bytes = Buffer.from(text, 'utf16le');
-  const orders = [bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
-  return orders.some((bare) => asciiEmail.test(bare) || outsideIds(bare, maskPartOfCell) !== bare);
+  return bytesOf(text).some((bare) => asciiEmail.test(bare) || outsideIds(bare, maskPartOfCell) !== bare);
 }
 
 const asciiEmail = /[\w.+-]{2,}@[a-z0-9-]{2,}\.[a-z]{2,}/i;

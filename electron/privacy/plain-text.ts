@@ -51,6 +51,16 @@ export function readingsOf(text: string): string[] {
 }
 
 /**
+ * The bytes of a text as letters, in both orders: those of a file that was read as UTF-16 and is none are two in each of
+ * its own. What is one byte is none of these, and no part of a number.
+ */
+export function bytesOf(text: string): string[] {
+  // eslint-disable-next-line no-control-regex -- all that is one byte
+  const bytes = Buffer.from(text.replaceAll(/[\x00-\xff]/g, '\uffff'), 'utf16le');
+  return [bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
+}
+
+/**
  * A UUID with a letter in it is nobody's card, and one in two hundred passes for one: a request's ID would not be found
  * again by those who run the service. So with the SHA-256 of a certificate, which a person compares, and a date with its
  * time, of which one in ten would pass. No card begins with a year.

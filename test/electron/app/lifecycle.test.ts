@@ -34,7 +34,11 @@ function open() {
       },
       clipboard: { clear: step('clipboard'), clearAtOnce: step('clipboard') },
       keychain: { onState: never },
-      lock: { state: () => ({ locked }), onChange: (react: () => void) => changes.on(react), now: () => set(true) },
+      lock: {
+        state: () => ({ locked }),
+        onChange: (react: () => void) => changes.on(react),
+        now: () => set(true),
+      },
       reveals: { leave: (why: string) => steps.push(`hide ${why}`), gone: step('gone') },
     },
     service: { clients: { dropSessions: step('sessions'), wake: step('wake') } },
