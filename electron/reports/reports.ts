@@ -15,6 +15,7 @@ import { dayMs, dayOf, previousPeriod, sumsOf } from './period.ts';
 import { exportChart, exportCsv, type Report } from './report-files.ts';
 import { addressOf, createPortalTokens, signIn } from '../portal/sign-in.ts';
 import { checkToolServer, clientConfiguration } from './tool-server.ts';
+import { createExportedFiles } from '../storage/exported-files.ts';
 import type { TransfersRecord } from '../service/limits/transfers.ts';
 import { usageOf } from './usage.ts';
 import { countWorkstation } from './workstation.ts';
@@ -35,6 +36,8 @@ export interface ReportsOptions {
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   /** Asks where to write; null when the person changed their mind. */
   readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
+  /** Shows a file in the system's file manager; false where there is none. */
+  readonly showInFolder: (file: string) => boolean;
   /** The transfers that were counted for a connection, by the hour. */
   readonly transfers: (connectionId: string) => TransfersRecord['hours'];
   readonly now: () => Date;
@@ -65,6 +68,7 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
   const { audit } = options;
   const tokens = createPortalTokens(options);
   const recent = createRecentReports();
+  const evidenceFiles = createExportedFiles(options.showInFolder);
 
   /** A question that needs the sign-in; 401 ends it (spec §5). It names the account. */
   async function ask(
@@ -276,6 +280,19 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       return report.ok ? exportChart(options, report.value, png) : report;
     },
 
-    'reports.evidence': ({ caseReference }) => writeEvidence(options, caseReference),
+    'reports.evidence': async ({ caseReference }) => {
+      let target = '';
+      const chooseTarget: ReportsOptions['chooseTarget'] = async (suggestion) => {
+        const chosen = await options.chooseTarget(suggestion);
+        target = chosen ?? '';
+        return chosen;
+      };
+      const written = await writeEvidence({ ...options, chooseTarget }, caseReference);
+      if (!written.ok) return written;
+      return done(
+        written.value === null ? null : { ...written.value, evidenceId: evidenceFiles.add(target) },
+      );
+    },
+    'reports.showEvidence': ({ evidenceId }) => evidenceFiles.show(evidenceId),
   };
 }

@@ -32,6 +32,10 @@ const minPassphraseLength = 8;
 /** What an export is made with. */
 type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform' | 'scryptCost'> & {
   readonly checks: RemainingChecks;
+  /** Ends the writing: no file is left. */
+  readonly signal: AbortSignal;
+  /** How far it is, 0 to 1, after each piece that is written. */
+  readonly report: (share: number, rows: number) => void;
 };
 
 /**
@@ -40,7 +44,7 @@ type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform
  * source never is.
  * What stays in clear in a file of masks or tokens is counted while it is written, and decides before the file has its
  * name: an administrator may want a reason for it, or no such file.
- * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
+ * Failures: service.cancelled, job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
   options: ExportOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
@@ -77,11 +81,11 @@ export async function exportJob(
       add({ remaining: { cards, values } });
       return cards + values === 0 ? done(null) : checkRemaining(options, choice);
     };
-    const { checks } = options;
+    const { checks, signal, report } = options;
     const { jobId, connectionName, environment } = spec;
     const written = await options.unfinished.during(
       { target, job: jobId, connection: connectionName, environment },
-      () => writeExport({ job, store, choice, target, scryptCost, checks, mayRemain }),
+      () => writeExport({ job, store, choice, target, scryptCost, checks, mayRemain, signal, report }),
     );
     if (!written.ok) return written;
     const { tally } = store;
@@ -230,7 +234,7 @@ interface Written {
   readonly lostRows: number;
 }
 
-interface WriteExportOptions {
+interface WriteExportOptions extends Pick<ExportOptions, 'signal' | 'report'> {
   readonly checks: RemainingChecks;
   /** Whether a file may be finished in which this stays in clear. */
   readonly mayRemain: (remaining: Remaining) => Outcome<null>;
@@ -304,7 +308,7 @@ async function abandon(
   return failure;
 }
 
-interface WriteRowsOptions extends OpenJob {
+interface WriteRowsOptions extends OpenJob, Pick<ExportOptions, 'signal' | 'report'> {
   readonly choice: ExportRequest;
   readonly file: AtomicFile;
   readonly checks: RemainingChecks;
@@ -319,7 +323,7 @@ interface WriteRowsOptions extends OpenJob {
  * for other cells, unless a person wants the file without them.
  */
 async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
-  const { job, store, source, choice, file, withError } = options;
+  const { job, store, source, choice, file, withError, signal, report } = options;
   const { work } = job;
   const { format } = job.spec;
   const output = createOutput(choice, format);
@@ -344,7 +348,9 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     // What stands behind the mapped columns is copied as it is, unless a cell is put behind it.
     maxFields: isInSourceForm(choice, format) && !withError ? lastMapped(work) + 1 : undefined,
   };
-  for (const group of groupChunks(writtenEntries(store, choice))) {
+  const entries = writtenEntries(store, choice);
+  const bytesToRead = entries.at(-1)?.end.offset ?? 0;
+  for (const group of groupChunks(entries)) {
     const joined = await joinRows(join, group);
     const written = await writing;
     if (!joined.ok) return joined;
@@ -353,7 +359,12 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     if (rows.lost.cells > 0 && !withError && choice.rows !== 'failed') return done(needsErrorColumn);
     rowsWritten += joined.value.rows;
     writing = file.write(joined.value.bytes);
+    report((group.at(-1)?.end.offset ?? 0) / Math.max(1, bytesToRead), rowsWritten);
     await yieldToOthers();
+    if (signal.aborted) {
+      await writing;
+      return failed('service.cancelled');
+    }
   }
   const written = await writing;
   if (!written.ok) return written;

@@ -92,8 +92,10 @@ export function createSources(
         converted === null
           ? null
           : {
-              name: shownSheets(converted)[converted.sheets.indexOf(converted.sheet)] ?? '',
-              all: shownSheets(converted).slice(0, 1_000),
+              name: shownSheets(converted).find(({ title }) => title === converted.sheet)?.name ?? '',
+              all: shownSheets(converted)
+                .slice(0, 1_000)
+                .map(({ name: shown, rows }) => ({ name: shown, rows })),
             },
     };
     open.set(source.sourceId, { source, ...opened, formats: new Map() });
@@ -193,8 +195,9 @@ export function createSources(
       const found = find(sourceId);
       if (!found.ok) return found;
       const { path, converted } = found.value;
-      const name = converted?.sheets[shownSheets(converted).indexOf(sheet)];
-      return path === null || name === undefined ? failed('file.unknown') : openPath(path, name);
+      const title =
+        converted === null ? undefined : shownSheets(converted).find(({ name }) => name === sheet)?.title;
+      return path === null || title === undefined ? failed('file.unknown') : openPath(path, title);
     },
     stopOpening() {
       converting?.abort();
@@ -256,14 +259,15 @@ const keyOf = ({ encoding, header, ...reading }: ReadingOverrides): string =>
     header === undefined ? null : placeOf({ ...reading, header }),
   ]);
 
-/** Names of sheets as the window knows them: numbers are masked, and each is there once. */
-function shownSheets({ sheets }: Converted): string[] {
-  const shown = sheets.map((sheet) => maskNumbers(shorten(sheet, 90)));
-  return shown.map((name, index) =>
-    shown.indexOf(name) === index
-      ? name
-      : `${name} (${shown.slice(0, index).filter((one) => one === name).length + 1})`,
-  );
+/** Sheets under the names that the window knows: numbers are masked, and each name is there once. */
+function shownSheets({ sheets }: Converted) {
+  const times = new Map<string, number>();
+  return sheets.map(({ name: title, rows }) => {
+    const shown = maskNumbers(shorten(title, 90));
+    const count = (times.get(shown) ?? 0) + 1;
+    times.set(shown, count);
+    return { title, rows, name: count === 1 ? shown : `${shown} (${count})` };
+  });
 }
 
 const shorten = (name: string, length: number): string => name.slice(0, length).toWellFormed();
