@@ -4,9 +4,20 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallInput, CallName, CallOutput, EventName, EventPayload } from '../contract/calls.ts';
 import type { Failure, Outcome } from '../contract/errors.ts';
 import { defaultExport } from '../contract/export-choice.ts';
-import type { Exported, Job, Mapping, Plan, Preflight, Preview, Tally } from '../contract/models/batch.ts';
+import type {
+  Exported,
+  Job,
+  Mapping,
+  Notice,
+  Plan,
+  Preflight,
+  Preview,
+  Reading,
+  Tally,
+} from '../contract/models/batch.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import { newXorKey, obscureText } from '../contract/obscured.ts';
+import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
 
 /** What a script can tell the ends of a command apart by. Of several files the gravest counts: the last in this list. */
@@ -166,7 +177,12 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
 
   async function runOne(file: string, mapping: Mapping, heard: (job: Job) => void): Promise<Job> {
     const { sourceId } = await value('batch.drop', { reference: path.resolve(file) });
-    const preview = await value('batch.preview', { sourceId, reading: {}, masked: null });
+    const look = (reading: Partial<Reading>): Promise<Preview> =>
+      value('batch.preview', { sourceId, reading, masked: null });
+    let preview = await look({});
+    // As the window does: what is a guess is read as the mapping's file was.
+    const decided = savedReading(mapping, preview);
+    if (Object.keys(decided).length > 0) preview = await look(decided);
     const plan = planOf(mapping, preview);
     if (!given.yes) refuseGuesses(preview);
     const { reason, caseReference } = given;
@@ -191,7 +207,9 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
         jobId = before.jobId;
         await value('batch.resume', { jobId, grounds: grounds() });
       } else {
-        const { rows } = await preflight(sourceId, plan);
+        const { rows, notices } = await preflight(sourceId, plan);
+        const known = knownNotices(mapping, notices);
+        if (!given.yes) refuseNews(notices.filter((notice) => !known.includes(notice)));
         jobId = '';
         const started = await value('batch.start', {
           sourceId,
@@ -200,8 +218,8 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
         });
         jobId = started.jobId;
         // It may have ended before its number was known.
-        const known = latest.get(jobId);
-        if (known !== undefined && known.state !== 'running') ended.resolve(known);
+        const early = latest.get(jobId);
+        if (early !== undefined && early.state !== 'running') ended.resolve(early);
       }
       signal.addEventListener('abort', pause, { once: true });
       if (signal.aborted) pause();
@@ -312,6 +330,36 @@ function refuseGuesses({ guesses, reading }: Preview): void {
   throw new End(
     exitCodes.refused,
     `The file can be read in more than one way: ${doubt}. With --yes it is read as it seems. Nothing was sent.`,
+  );
+}
+
+const noticeWords: Readonly<Record<Notice['kind'], string>> = {
+  'row-malformed': 'rows with the wrong number of fields',
+  'bad-encoding': 'characters that do not fit the encoding',
+  nul: 'NUL characters',
+  'unclosed-quote': 'a quote that is never closed',
+  'field-too-long': 'fields that are too long',
+  'header-duplicate': 'two columns of one name',
+  'header-empty': 'a column without a name',
+  'header-damaged': 'a damaged header',
+  'header-repeated': 'rows that repeat the header',
+  'rows-in-cell': 'cells that hold whole rows',
+  'excel-rounded': 'numbers that a spreadsheet has rounded',
+  'looks-tokenized': 'values that look like tokens already',
+  'formula-unevaluated': 'formulas without a result',
+  'value-unfit': 'values that do not fit the definition',
+};
+
+/** The window shows what a file has that the mapping's file had not, and a person decides. */
+function refuseNews(news: readonly Notice[]): void {
+  if (news.length === 0) return;
+  const what = news.map(({ kind, column, row, count }) => {
+    const where = column === null ? '' : ` in ${column}`;
+    return `${noticeWords[kind]}${where} (${count}, first in row ${row})`;
+  });
+  throw new End(
+    exitCodes.refused,
+    `New in this file: ${what.join('; ')}. With --yes it is run all the same. Nothing was sent.`,
   );
 }
 

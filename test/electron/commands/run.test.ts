@@ -121,23 +121,25 @@ test('several files are one command; the gravest end is its code, and each has i
   const good = command.write('good.csv', month(20));
   const bad = command.write('bad.csv', [...month(20), '20,no card,ok']);
   const other = command.write('other.csv', month(20, 'id,pan,note'));
-  const { code, results } = await run(command, [
-    'Cards',
-    good,
-    bad,
-    other,
-    path.join(command.folder, 'none.csv'),
-  ]);
+  const none = path.join(command.folder, 'none.csv');
+  const { code, results } = await run(command, ['Cards', good, bad, other, none]);
   expect(results.map(({ file, exitCode }) => [file, exitCode])).toEqual([
     ['good.csv', exitCodes.done],
-    ['bad.csv', exitCodes.failedRows],
+    ['bad.csv', exitCodes.refused],
     ['other.csv', exitCodes.refused],
     ['none.csv', exitCodes.broken],
   ]);
   expect(code).toBe(exitCodes.broken);
+  expect(results[1]?.sentence).toBe(
+    'New in this file: values that do not fit the definition in card (1, first in row 21). ' +
+      'With --yes it is run all the same. Nothing was sent.',
+  );
   expect(results[2]?.sentence).toBe(
     'The columns are not those of the mapping (missing: card; new: pan). Nothing was sent.',
   );
+  const agreed = await run(command, ['Cards', bad, '--yes']);
+  expect(agreed.code).toBe(exitCodes.failedRows);
+  expect(agreed.result?.sentence).toContain('21 rows = 20 succeeded + 1 failed + 0 no match + 0 blank.');
 });
 
 test('another environment, an unknown mapping and a lock stop it, with nothing sent', async () => {
