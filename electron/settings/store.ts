@@ -169,17 +169,18 @@ export function createStore<S extends Shape>({
     // A full disk must not stop the start. The next write has all of it.
   }
 
-  const reason = isUnreadable || isFolder
-    ? 'unreadable'
-    : isUnfit
-      ? isCopied
-        ? 'unfit'
-        : 'uncopied'
-      : isNewer
-        ? 'newer'
-        : hasOther
-          ? 'other'
-          : null;
+  const reason =
+    isUnreadable || isFolder
+      ? 'unreadable'
+      : isUnfit
+        ? isCopied
+          ? 'unfit'
+          : 'uncopied'
+        : isNewer
+          ? 'newer'
+          : hasOther
+            ? 'other'
+            : null;
   if (reason === 'newer') kept.push(path.basename(file.path));
   function writeAll(given: Document): Outcome<null> {
     const checked: Document = {};
