@@ -69,6 +69,7 @@ import {
 } from './models/lookup.ts';
 import {
   access,
+  configurationForm,
   usage,
   evidence,
   failedRequests,
@@ -443,11 +444,20 @@ export const calls = {
   /** Today's transfers of the active connection; sends nothing. */
   'reports.usage': call(nothing, usage),
   'reports.toolServer': call(nothing, toolServer),
-  /** What is copied holds no secret and no value: a failed request's names and numbers, or the client configuration. */
+  /**
+   * What is copied holds no value: a failed request's names and numbers, the authorities of the connection, or the
+   * configuration of a client. That has the JWT of the sign-in where it is asked for, which goes to the clipboard alone.
+   */
   'reports.copy': call(
     z.discriminatedUnion('what', [
       z.strictObject({ what: z.literal('support'), reportId: id, index: count }),
-      z.strictObject({ what: z.literal('configuration') }),
+      z.strictObject({ what: z.literal('authorities') }),
+      z.strictObject({
+        what: z.literal('configuration'),
+        form: configurationForm,
+        transport: toolServer.shape.transport,
+        withToken: z.boolean(),
+      }),
     ]),
     copied,
   ),
