@@ -8,9 +8,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
 import type { Seed } from '../../electron/built-in-service/seed.ts';
-import { formatJson, formatJunit, formatText } from './report.ts';
-import { run, startBuiltInTarget } from './suite.ts';
-import type { TargetOptions } from './target.ts';
+import { formatJson, formatJunit, formatText } from '../../electron/conformance/report.ts';
+import { run } from '../../electron/conformance/suite.ts';
+import { startBuiltInTarget } from '../support/built-in-target.ts';
+import type { TargetOptions } from '../../electron/conformance/target.ts';
 
 try {
   const { values } = parseArgs({

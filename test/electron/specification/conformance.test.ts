@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { countOutcomes, formatJson, formatText } from '../../conformance/report.ts';
-import { check, notShown, NotTried, type Result, statement } from '../../conformance/statement.ts';
-import { run, statements } from '../../conformance/suite.ts';
-import { Target, type TargetOptions } from '../../conformance/target.ts';
+import { countOutcomes, formatJson, formatText } from '../../../electron/conformance/report.ts';
+import { check, notShown, NotTried, type Result, statement } from '../../../electron/conformance/statement.ts';
+import { run, statements } from '../../../electron/conformance/suite.ts';
+import { Target, type TargetOptions } from '../../../electron/conformance/target.ts';
 import { type OtherService, startOtherService } from '../../support/other-service.ts';
 
 let service: OtherService;
