@@ -2,6 +2,7 @@ import type { Target } from './target.ts';
 
 /** One sentence of the specification with its check. */
 export interface Statement {
+  /** The row of docs/specification.md that it belongs to. */
   readonly section: string;
   readonly text: string;
   /** Throws where the service does otherwise; NotShown, NotTried. May return a remark. */

@@ -49,7 +49,7 @@ describe('9.3 the conformance of any service, through a profile alone', () => {
     expect(outcomeOf('The set of error codes')).toBe('not shown');
     const text = formatText(results);
     expect(text).toContain('Could not be tried:');
-    expect(text).toMatch(/§4 {2}Tool server: the tools are the operations: not enabled for this environment/);
+    expect(text).toMatch(/§4\.23 {2}Tool server: the tools are the operations: not enabled for this environment/);
   });
 
   it('reports as text and as JSON, with no credential in either', () => {
