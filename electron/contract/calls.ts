@@ -109,6 +109,14 @@ const askedAgain = { grounds: grounds.nullable().optional() };
 const portalName = z.string().min(1).max(200);
 const keyDraft = z.strictObject({ title: z.string().trim().min(1).max(100), expires: z.iso.date() });
 
+const plannedRows = z.strictObject({
+  sourceId: id,
+  plan,
+  grounds: grounds.nullable(),
+  /** A person said that tokens which the app exported itself are to be tokenized again. */
+  mayBeTokens: z.boolean().optional(),
+});
+
 /**
  * Every call the window can make, once. The preload's functions, the window's types, main's handlers and the tests'
  * fake main are all derived from this literal.
@@ -322,8 +330,8 @@ export const calls = {
    * reason, here and in `batch.start`. Failures of both for such a plan: reveal.reason-required, pattern.too-many,
    * disclosure.limit; of `batch.start` in production also export.confirm.
    */
-  'batch.try': call(z.strictObject({ sourceId: id, plan, grounds: grounds.nullable() }), rowsPage),
-  'batch.start': call(z.strictObject({ sourceId: id, plan, grounds: grounds.nullable() }), ofJob),
+  'batch.try': call(plannedRows, rowsPage),
+  'batch.start': call(plannedRows, ofJob),
   'batch.pause': call(ofJob, nothing),
   'batch.resume': call(ofJob.extend(askedAgain), nothing),
   'batch.cancel': call(ofJob, nothing),

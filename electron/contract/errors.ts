@@ -120,6 +120,7 @@ export const failureCodes = [
   // batches
   'plan.empty',
   'plan.column-unknown',
+  'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',
   'pattern.forbidden', // the administrator does not allow batches to match

@@ -120,6 +120,11 @@ export const batchMessages = {
     ),
   'plan.empty': () => message('No column has been chosen yet.', 'Choose an action in a column header.'),
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
+  'plan.tokens-again': (f) =>
+    message(
+      `Column ${f.column ?? ''} holds tokens that Tokendesk exported, and they would be tokenized once more.`,
+      'Choose another operation or column. If that is meant, say so and start again.',
+    ),
   'plan.definition-unknown': (f) =>
     message(
       `This connection has no definition ${f.definition ?? 'of that name'}.`,

@@ -81,10 +81,12 @@ export function createJobCalls(
   return {
     forget,
     ...corrections,
-    async 'batch.start'({ sourceId, plan, grounds }) {
+    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens }) {
       const checked = await drafts.check(sourceId, plan);
       if (!checked.ok) return checked;
       const draft = checked.value;
+      const meant = await drafts.checkTokens(draft, mayBeTokens);
+      if (!meant.ok) return meant;
       // Without a reason nothing is counted or stored.
       const isDisclosing = draft.work.some((column) => column.isDisclosing);
       if (isDisclosing && grounds === null) return failed('reveal.reason-required');

@@ -21,6 +21,7 @@ import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
 import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
 import { createOutputRows, mayBeClear, type ExportContent, type ExportRequest } from './output-rows.ts';
+import type { OwnTokens } from './own-tokens.ts';
 import { type OpenJob, remainingOf, type RemainingChecks } from './remaining.ts';
 import type { UnfinishedExports } from './unfinished-exports.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
@@ -34,6 +35,7 @@ const minPassphraseLength = 8;
 /** What an export is made with. */
 type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform' | 'scryptCost'> & {
   readonly checks: RemainingChecks;
+  readonly own: Pick<OwnTokens, 'remember'>;
 };
 
 /**
@@ -79,11 +81,11 @@ export async function exportJob(
       add({ remaining: { cards, values } });
       return cards + values === 0 ? done(null) : checkRemaining(options, choice);
     };
-    const { checks } = options;
+    const { checks, own } = options;
     const { jobId, connectionName, environment } = spec;
     const written = await options.unfinished.during(
       { target, job: jobId, connection: connectionName, environment },
-      () => writeExport({ job, store, choice, target, scryptCost, checks, mayRemain }),
+      () => writeExport({ job, store, choice, target, scryptCost, checks, own, mayRemain }),
     );
     if (!written.ok) return written;
     const { tally } = store;
@@ -245,6 +247,7 @@ interface Written {
 
 interface WriteExportOptions {
   readonly checks: RemainingChecks;
+  readonly own: Pick<OwnTokens, 'remember'>;
   /** Whether a file may be finished in which this stays in clear. */
   readonly mayRemain: (remaining: Remaining) => Outcome<null>;
   readonly job: BatchJob;
@@ -269,9 +272,11 @@ async function writeExport(options: WriteExportOptions): Promise<Outcome<Written
     const writeAll = (withError: boolean) =>
       writeFile(options, (file) => writeRows({ ...rows, file, withError }));
     const written = await writeAll(store.tally.failed > 0 && showsFailed(choice));
-    if (!written.ok || written.value !== needsErrorColumn) return withErrorColumn(written);
     // Known only now. Looking through the source first would cost every export as much as writing it.
-    return withErrorColumn(await writeAll(true));
+    const isWanting = written.ok && written.value === needsErrorColumn;
+    const whole = withErrorColumn(isWanting ? await writeAll(true) : written);
+    if (whole.ok) await options.own.remember(rows, choice);
+    return whole;
   } finally {
     await source.value.close();
   }
