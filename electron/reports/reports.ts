@@ -9,7 +9,7 @@ import { writeEvidence } from '../evidence/evidence.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import { monthOf, readAccess } from './access.ts';
 import { readFailedRequests, supportBundle } from '../portal/failed-requests.ts';
-import { readMetrics } from '../portal/metrics.ts';
+import { readAllPages } from '../portal/metrics.ts';
 import { askPortal, formatDay, type PortalQuestion, type ReportedConnection } from '../portal/portal.ts';
 import { dayMs, dayOf, previousPeriod, sumsOf } from './period.ts';
 import { exportChart, exportCsv, type Report } from './report-files.ts';
@@ -92,22 +92,24 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
     const { method, path, request, groupBy, dates } = metrics;
     const { accountId, tenantId } = reported.connection;
     const operation = 'AggregateApiRequestMetrics';
-    const answer = await ask(reported, {
-      operation,
-      method,
-      path,
-      body: {
-        [request.accountId]: accountId,
-        [request.tenantId]: tenantId,
-        [request.startDate]: formatDay(from, dates, 'start'),
-        [request.endDate]: formatDay(to, dates, 'end'),
-        [request.groupBy]: groupBy[grouping],
-      },
-      note: `${from} to ${to} by ${grouping}`,
-    });
-    if (!answer.ok) return answer;
-    const { json, requestId } = answer.value;
-    const rows = readMetrics(json, metrics);
+    const read = await readAllPages(metrics, (page) =>
+      ask(reported, {
+        operation,
+        method,
+        path,
+        body: {
+          [request.accountId]: accountId,
+          [request.tenantId]: tenantId,
+          [request.startDate]: formatDay(from, dates, 'start'),
+          [request.endDate]: formatDay(to, dates, 'end'),
+          [request.groupBy]: groupBy[grouping],
+          ...page,
+        },
+        note: `${from} to ${to} by ${grouping}`,
+      }),
+    );
+    if (!read.ok) return read;
+    const { rows, requestId } = read.value;
     return rows.ok ? done({ rows: rows.value, requestId }) : withDetails(rows, operation, requestId);
   }
 
