@@ -5,6 +5,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
+import type { OwnTokens } from '../output/own-tokens.ts';
 import type { UnfinishedExports } from '../output/unfinished-exports.ts';
 import { createExportedFiles } from '../output/exported-files.ts';
 import { fewRows } from '../viewing/result-rows.ts';
@@ -23,8 +24,11 @@ type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 
 /** What a person does with a job and its results. */
 export function createJobCalls(
-  options: BatchOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
-  drafts: Pick<Drafts, 'check' | 'count' | 'sources'>,
+  options: BatchOptions & {
+    readonly unfinished: Pick<UnfinishedExports, 'during'>;
+    readonly own: Pick<OwnTokens, 'remember'>;
+  },
+  drafts: Pick<Drafts, 'check' | 'checkTokens' | 'count' | 'sources'>,
   jobs: JobList,
 ): JobCalls & { readonly forget: (jobId: string) => void } {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {

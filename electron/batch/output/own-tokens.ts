@@ -9,7 +9,7 @@ import type { Keychain } from '../../storage/keychain.ts';
 import { isBlank } from '../../util/blank.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { createSerialQueue } from '../../util/serial-queue.ts';
-import type { ColumnWork } from '../planning/plan.ts';
+import { yieldsMasks, type ColumnWork } from '../planning/plan.ts';
 import { beginning, readRows, type Format } from '../reading/read-rows.ts';
 import { keyAccount } from '../storing/job-files.ts';
 import { joinRows, openJoin, writtenEntries } from './join.ts';
@@ -23,7 +23,7 @@ import { noOutput } from './row-output.ts';
  */
 export interface OwnTokens {
   /** Never fails an export: what can't be remembered is not asked about later. */
-  remember(open: OpenJob, choice: Pick<ExportRequest, 'rows'>): Promise<void>;
+  remember(open: OpenJob, choice: Pick<ExportRequest, 'content' | 'rows'>): Promise<void>;
   /** The columns to be tokenized whose first values are such tokens, half of them or more. Failures: file.*, row.field-too-long. */
   columnsOf(
     source: Pick<ByteSource, 'identity' | 'read'>,
@@ -62,7 +62,8 @@ export function createOwnTokens({
   return {
     remember: (open, choice) =>
       queue(async () => {
-        const hash = await createHash();
+        const hasTokens = open.job.work.some(({ plan }) => !yieldsMasks(plan.operation));
+        const hash = hasTokens || choice.content === 'tokens' ? await createHash() : null;
         if (hash === null) return;
         const hashes = new Set<string>();
         const { job, store, source } = open;

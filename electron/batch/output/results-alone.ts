@@ -46,7 +46,7 @@ export function createResultsAlone(source: Format, work: readonly ColumnWork[]):
 
 /** Rows whose cells are their numbers alone: results stand in place of the empty ones. */
 function tableOf(format: Format, rows: readonly (readonly string[])[]): Table {
-  const writer = createRowWriter({ ...format, spreadsheet: false });
+  const writer = createRowWriter({ delimiter: format.delimiter, newline: '\n', spreadsheet: false });
   const bytes = Buffer.from(rows.map((cells) => writer.line(cells)).join(''));
   const view = codecOf(format.encoding).view(bytes);
   const spans = findRows(view, {

@@ -1,3 +1,4 @@
+import type { CallInput } from '../../../electron/contract/calls.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type {
   Evidence,

@@ -277,8 +277,7 @@ describe('the tool server', () => {
     await client.connect(
       new StreamableHTTPClientTransport(new URL(server?.url ?? ''), {
         requestInit: { headers: server?.headers ?? {} },
-        fetch: (url, init) =>
-          undiciFetch(url, { ...init, dispatcher } as never) as unknown as Promise<Response>,
+        fetch: (url, init) => undiciFetch(url, { ...init, dispatcher } as never),
       }),
     );
     const { tools } = await client.listTools();

@@ -1,13 +1,13 @@
 import { restoreText } from '../../../electron/contract/obscured.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
-import { configurationForm } from '../../../electron/contract/models/report.ts';
-import type {
-  Access,
-  FailedRequest,
-  Figures,
-  MetricsQuery,
-  MetricsRow,
-  PortalSession,
+import {
+  configurationForm,
+  type Access,
+  type FailedRequest,
+  type Figures,
+  type MetricsQuery,
+  type MetricsRow,
+  type PortalSession,
 } from '../../../electron/contract/models/report.ts';
 import type { Answers } from './fake-bridge.ts';
 
@@ -324,7 +324,9 @@ export function nothingReported(): ReportAnswers {
         failure: null,
         transport: null,
         tools: toolNames.map((name) => ({ name, expected: true, there: false })),
-        configuration: '{}',
+        configurations: [{ form: 'client', text: '{}' }],
+        authorities: [],
+        tokenEnds: null,
       }),
   };
 }

@@ -253,20 +253,20 @@ describe('a job whose file is altered for good while it runs', () => {
     await rm(path());
     expect(codeOf(await app.export(jobId))).toBe('job.source-gone');
     const exported = valueOf(await app.export(jobId, { withoutSource: true }));
-    const lines = exported.trimEnd().split('\n');
+    const lines = exported.trimEnd().split('\r\n');
     expect(lines.slice(0, 5)).toEqual([
       'source_row,token,error',
       '1,<tok0>,',
       '2,<tok1>,',
       '3,<tok2>,',
-      '4,,service.token-invalid',
+      '4,,service.element-refused',
     ]);
     expect(lines).toHaveLength(committed + 1);
     const masked = valueOf(await app.export(jobId, { withoutSource: true, content: 'masked' }));
     expect(masked).not.toContain('tok1');
     const failedRows = valueOf(await app.export(jobId, { withoutSource: true, rows: 'failed' }));
-    expect(failedRows).toContain('service.token-invalid');
-    expect(failedRows.trimEnd().split('\n')).toHaveLength(2);
+    expect(failedRows).toContain('service.element-refused');
+    expect(failedRows.trimEnd().split('\r\n')).toHaveLength(2);
   });
 });
 
