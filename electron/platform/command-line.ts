@@ -35,7 +35,7 @@ const switches: readonly Switch[] = [
   {
     name: 'conformance',
     value: '[PROFILE]',
-    text: 'Check a service (--base-url) against its specification. The account comes on standard input. 0: no statement fails. 1: some do. 2: not checked.',
+    text: 'Check a service against its specification; the administrator’s guide has the options. 0: no statement fails. 1: some do. 2: not checked.',
   },
   { name: 'wipe', text: 'Remove all that is kept of this person. Asks first.' },
   { name: 'lang', value: 'LANGUAGE', text: 'Write numbers and dates as in this language.' },

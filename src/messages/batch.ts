@@ -33,7 +33,7 @@ export const batchMessages = {
   'file.changed': (f) =>
     message(
       `${file(f)} has changed since the batch started.`,
-      'Put the earlier file or a copy of it back, then resume or export: what was done is kept. Without that file, cancel the batch and export the results alone, or start a new one.',
+      'Put the earlier file or a copy of it back, then resume or export. Without that file, cancel the batch and export the results alone, or start a new one.',
     ),
   'file.unreadable': (f) =>
     message(`${file(f)} can’t be read.`, 'Check that you have permission to open it.'),
@@ -122,7 +122,7 @@ export const batchMessages = {
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
   'plan.tokens-again': (f) =>
     message(
-      `Column ${f.column ?? ''} holds tokens that Tokendesk exported, and they would be tokenized once more.`,
+      `${f.column === undefined ? 'A column' : `Column ${f.column}`} holds tokens that Tokendesk exported, and they would be tokenized once more.`,
       'Choose another operation or column. If that is meant, say so and start again.',
     ),
   'plan.definition-unknown': (f) =>
