@@ -32,9 +32,7 @@ export const accountSchema = z.object({
     z.object({
       name: text,
       password: text.optional(),
-      grants: z.array(
-        z.object({ definitions: z.array(text), operations: z.array(z.enum(operationNames)) }),
-      ),
+      grants: z.array(z.object({ definitions: z.array(text), operations: z.array(z.enum(operationNames)) })),
     }),
   ),
   portalUsers: z.array(z.object({ name: text, password: text.optional(), role: z.string() })).default([]),

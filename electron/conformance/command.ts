@@ -65,7 +65,9 @@ export async function checkConformance({
     const failed = results.some(({ outcome }) => outcome === 'fail');
     return { text: `${formatText(results)}\n`, code: failed ? 1 : 0 };
   } catch (error) {
-    return unusable(error instanceof Unusable || isArgumentError(error) ? error.message : 'It could not be checked.');
+    return unusable(
+      error instanceof Unusable || isArgumentError(error) ? error.message : 'It could not be checked.',
+    );
   }
 }
 

@@ -103,12 +103,14 @@ const maxPages = 20;
  */
 export async function readAllPages(
   profile: ReportingProfile['metrics'],
-  ask: (page: Readonly<Record<string, string | number>>) => Promise<Outcome<{ json: unknown; requestId: string }>>,
+  ask: (
+    page: Readonly<Record<string, string | number>>,
+  ) => Promise<Outcome<{ json: unknown; requestId: string }>>,
 ): Promise<Outcome<{ readonly rows: Outcome<MetricsRow[]>; readonly requestId: string }>> {
   const [member] = profile.page;
   const rows: MetricsRow[] = [];
   const asked = new Set<string | number>();
-  for (let page: Readonly<Record<string, string | number>> = {}; ; ) {
+  for (let page: Readonly<Record<string, string | number>> = {}; ;) {
     const answer = await ask(page);
     if (!answer.ok) return answer;
     const { json, requestId } = answer.value;

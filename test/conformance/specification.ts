@@ -85,7 +85,8 @@ export function printRows(): boolean {
     for (const row of rows) {
       const own = ranFor(row, ran);
       const failed = own.filter(({ passed }) => !passed);
-      const outcome = failed.length > 0 || own.length === 0 ? 'failed' : (row.outcome as 'full' | 'not shown');
+      const outcome =
+        failed.length > 0 || own.length === 0 ? 'failed' : (row.outcome as 'full' | 'not shown');
       counts[outcome] += 1;
       const tests = `${own.length} ${own.length === 1 ? 'test' : 'tests'}`;
       console.log(`${row.row.padEnd(5)} ${outcome.padEnd(10)} ${tests.padEnd(10)} ${row.statement}`);

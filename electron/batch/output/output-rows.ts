@@ -237,7 +237,8 @@ export function createOutputRows({
         if (isClear && mayBeClear(one)) {
           const keepsInput = takesCleartext(one) && !(replaces && result !== null);
           const givesClear = yieldsCleartext(one.plan.operation) && (result ?? '') !== '';
-          if (givesClear || (keepsInput && openCleartext(table.value(index, column)) !== '')) clearValues += 1;
+          if (givesClear || (keepsInput && openCleartext(table.value(index, column)) !== ''))
+            clearValues += 1;
         }
         if (replaces && result !== null) output.replace(column, result);
         else if (hidesInput) {

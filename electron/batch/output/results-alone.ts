@@ -89,11 +89,7 @@ export async function joinResults(
       above: null,
       flaws: new Map(),
     };
-    const known = withoutPending(
-      results.value,
-      { firstRow: start.row, flaws: chunk.flaws },
-      mended.pending,
-    );
+    const known = withoutPending(results.value, { firstRow: start.row, flaws: chunk.flaws }, mended.pending);
     for (let index = 0; index < count; index++) if (rows.write(chunk, known, index)) written += 1;
   }
   return done({ bytes: output.take(), rows: written });

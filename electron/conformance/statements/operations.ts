@@ -66,10 +66,14 @@ const parameters = (operation: string, ...names: string[]): Statement =>
   );
 
 const membersOf = (operation: string): Statement =>
-  statement(operation === 'Tokenize' ? '4.7' : '4.5', `${operation}: the names of the response members`, async (target) => {
-    const { body } = await target.call(operation, await bodyOf(target, operation));
-    throw new NotShown(`here ${Object.keys(body).join(', ')}`);
-  });
+  statement(
+    operation === 'Tokenize' ? '4.7' : '4.5',
+    `${operation}: the names of the response members`,
+    async (target) => {
+      const { body } = await target.call(operation, await bodyOf(target, operation));
+      throw new NotShown(`here ${Object.keys(body).join(', ')}`);
+    },
+  );
 
 /** A policy that may translate between two definitions, the second of which takes any text. */
 function twoDefinitions(target: Target) {
@@ -140,23 +144,27 @@ export const operations: readonly Statement[] = [
     assert.ok(!mask.includes(values[0]));
     return undefined;
   }),
-  statement('4.10', 'Translate: from one definition to another, without exposing cleartext', async (target) => {
-    const { policy, source, goal } = twoDefinitions(target);
-    const sessionToken = await target.session(policy);
-    const value = target.samples(source)[0];
-    const tokenized = await target.call('Tokenize', { sessionToken, tokenName: source.name, value });
-    const answer = await target.call('Translate', {
-      sourceSessionToken: sessionToken,
-      targetSessionToken: await target.session(policy),
-      sourceTokenName: source.name,
-      targetTokenName: goal.name,
-      tokenValue: target.textOf(tokenized),
-    });
-    assert.ok(!answer.text.includes(value), 'the cleartext is in the answer');
-    const back = { sessionToken, tokenName: goal.name, tokenValue: target.textOf(answer) };
-    assert.equal(target.textOf(await target.call('Detokenize', back)), value);
-    return `${source.name} to ${goal.name}`;
-  }),
+  statement(
+    '4.10',
+    'Translate: from one definition to another, without exposing cleartext',
+    async (target) => {
+      const { policy, source, goal } = twoDefinitions(target);
+      const sessionToken = await target.session(policy);
+      const value = target.samples(source)[0];
+      const tokenized = await target.call('Tokenize', { sessionToken, tokenName: source.name, value });
+      const answer = await target.call('Translate', {
+        sourceSessionToken: sessionToken,
+        targetSessionToken: await target.session(policy),
+        sourceTokenName: source.name,
+        targetTokenName: goal.name,
+        tokenValue: target.textOf(tokenized),
+      });
+      assert.ok(!answer.text.includes(value), 'the cleartext is in the answer');
+      const back = { sessionToken, tokenName: goal.name, tokenValue: target.textOf(answer) };
+      assert.equal(target.textOf(await target.call('Detokenize', back)), value);
+      return `${source.name} to ${goal.name}`;
+    },
+  ),
   statement('4.11', 'BatchTokenize and BatchDetokenize: many values with one definition', async (target) => {
     const { base, tokens, values } = await target.tokens('BatchTokenize', 'BatchDetokenize');
     const clear = values.map((value, i) => ({ RefId: `r${i}`, Value: value }));

@@ -37,8 +37,7 @@ describe('tokendesk --conformance', () => {
       { value?: string; password?: string }[]
     >;
     for (const { value, password } of [...apiKeys, ...policies, ...portalUsers])
-      for (const secret of [value, password])
-        if (secret !== undefined) expect(written).not.toContain(secret);
+      for (const secret of [value, password]) if (secret !== undefined) expect(written).not.toContain(secret);
   }, 60_000);
 
   it('ends with 1 where a statement fails', async () => {

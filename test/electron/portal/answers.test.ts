@@ -122,8 +122,7 @@ describe('an answer in another shape', () => {
 
   test.each([{ hasMore: false }, { next: null }, { next: '' }, { nextPage: 0 }])(
     '4.17 an answer that says %j is the whole',
-    (more) =>
-      expect(value(readMetrics({ metrics: on('2026-11-02'), ...more }, metrics)).next).toBeNull(),
+    (more) => expect(value(readMetrics({ metrics: on('2026-11-02'), ...more }, metrics)).next).toBeNull(),
   );
 
   test('no card number gets through, whatever member it is in', () => {
