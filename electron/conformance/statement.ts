@@ -1,4 +1,5 @@
 import type { Target } from './target.ts';
+import { NotShown, NotTried } from './unchecked.ts';
 
 /** One sentence of the specification with its check. */
 export interface Statement {
@@ -8,11 +9,6 @@ export interface Statement {
   /** Throws where the service does otherwise; NotShown, NotTried. May return a remark. */
   readonly check: (target: Target) => Promise<string | undefined>;
 }
-
-/** Thrown by a check where the specification doesn't say. */
-export class NotShown extends Error {}
-/** Thrown by a check that the account, the profile or this run has nothing to make it with. */
-export class NotTried extends Error {}
 
 export const statement = (section: string, text: string, check: Statement['check']): Statement => ({
   section,

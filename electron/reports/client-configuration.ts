@@ -3,7 +3,7 @@ import type { ConfigurationForm, ToolServer } from '../contract/models/report.ts
 export const toolServerAddress = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, '')}/mcp`;
 
 /** Where the token goes, in a configuration that is shown. */
-export const tokenPlaceholder = '<JWT_TOKEN>';
+const tokenPlaceholder = '<JWT_TOKEN>';
 const authorityFile = '/path/to/authority.pem';
 const serverName = 'tokenization-service';
 

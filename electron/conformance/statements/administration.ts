@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotShown } from '../unchecked.ts';
 import type { Answer, Target } from '../target.ts';
 
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);

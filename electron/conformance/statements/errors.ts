@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotShown } from '../unchecked.ts';
 import type { Answer, Target } from '../target.ts';
 
 const commonMembers = ['status', 'title', 'traceId', 'type'];

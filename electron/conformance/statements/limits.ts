@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { NotTried, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotTried } from '../unchecked.ts';
 import type { Answer } from '../target.ts';
 
 const maxTriedLimit = 1000;

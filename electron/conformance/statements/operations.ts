@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { NotShown, NotTried, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotShown, NotTried } from '../unchecked.ts';
 import type { Target } from '../target.ts';
 
 /** A body that an operation accepts, for taking members away from. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { fetch as undiciFetch } from 'undici';
-import { NotTried, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotTried } from '../unchecked.ts';
 import type { Target } from '../target.ts';
 
 const parameters: Readonly<Record<string, readonly string[]>> = {

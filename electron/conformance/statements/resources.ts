@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'undici';
-import { NotTried, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotTried } from '../unchecked.ts';
 import type { Target } from '../target.ts';
 
 const refused = (status: number) => status === 401 || status === 403;

@@ -2,13 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
 import { countOutcomes, formatJson, formatText } from '../../../electron/conformance/report.ts';
-import {
-  check,
-  notShown,
-  NotTried,
-  type Result,
-  statement,
-} from '../../../electron/conformance/statement.ts';
+import { check, notShown, type Result, statement } from '../../../electron/conformance/statement.ts';
+import { NotTried } from '../../../electron/conformance/unchecked.ts';
 import { run, statements } from '../../../electron/conformance/suite.ts';
 import { Target, type TargetOptions } from '../../../electron/conformance/target.ts';
 import { type OtherService, startOtherService } from '../../support/other-service.ts';
