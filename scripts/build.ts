@@ -6,6 +6,7 @@ import { build } from 'vite';
 import { z } from 'zod';
 import { electronMain } from '../vite.main.config.ts';
 import { electronPreload } from '../vite.preload.config.ts';
+import { writeGuidePages } from './guide-pages.ts';
 import { writeVerifiers } from './write-verifiers.ts';
 
 type Built = Awaited<ReturnType<typeof build>>;
@@ -24,6 +25,7 @@ addLicences('dist/renderer/licences.json', packagesOfAssets(renderer));
 addLicences('dist/main/licences.json', ['keytar']);
 writeLicenceTexts('dist/licences.txt', ['dist/main/licences.json', 'dist/renderer/licences.json']);
 writeVerifiers('dist/verify');
+writeGuidePages('dist/guides');
 console.log(`Built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 
 /** The packages of which a file (a font) was copied. Vite's own list has the packages of modules only. */

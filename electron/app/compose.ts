@@ -10,7 +10,7 @@ import { createLeakCheck } from '../privacy/leak-check.ts';
 import { watchCleartext } from '../util/cleartext.ts';
 import { systemClock } from '../util/clock.ts';
 import { createOutsideChanges } from './changed-outside.ts';
-import { openFoundation } from './foundation.ts';
+import { type Foundation, openFoundation } from './foundation.ts';
 import { composeHandlers } from './handlers.ts';
 import { closeApp, watch } from './lifecycle.ts';
 import { createOpenings } from './opened.ts';
@@ -82,6 +82,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
     passphraseMissing,
     settingsDamage,
     removedPartials: () => [...pages.batch.removedPartials()].slice(0, 100),
+    upgradedFrom: noteVersion(store, platform.version),
     log,
   });
   const openings = createOpenings({
@@ -132,4 +133,12 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       log.info('app closed');
     },
   };
+}
+
+/** The earlier version that ran last, where this one is newer. Where it can't be written, the next start says it again. */
+function noteVersion(store: Foundation['store'], version: string): string | null {
+  const before = store.read('ranVersion');
+  if (before === version) return null;
+  store.write('ranVersion', version);
+  return before !== '' && before.localeCompare(version, 'en', { numeric: true }) < 0 ? before : null;
 }

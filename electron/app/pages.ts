@@ -46,6 +46,7 @@ export function composePages(
     version: platform.version,
     clipboard,
     chooseTarget: (suggestion) => platform.chooseTarget(suggestion),
+    showInFolder: (file) => platform.showInFolder(file),
     transfers: (id) => store.read('quota')[id]?.hours ?? [],
     now,
     newId: randomUUID,

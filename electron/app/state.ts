@@ -29,6 +29,7 @@ export interface StateOptions {
   readonly passphraseMissing: () => boolean;
   readonly settingsDamage: () => AppState['settingsDamage'];
   readonly removedPartials: () => AppState['removedPartials'];
+  readonly upgradedFrom: AppState['upgradedFrom'];
   readonly log: Pick<Log, 'bug'>;
 }
 
@@ -75,6 +76,7 @@ export function createState(options: StateOptions): CurrentState {
       passphraseMissing: options.passphraseMissing(),
       settingsDamage: settingsDamage(),
       removedPartials: options.removedPartials(),
+      upgradedFrom: options.upgradedFrom,
     };
   }
 

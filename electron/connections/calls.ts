@@ -265,6 +265,14 @@ export function createConnectionHandlers({
       const tested = client.ok && policy !== undefined ? await client.value.openSession(policy) : client;
       return done({ profile: profiles.view(id), test: tested.ok ? null : tested.failure });
     },
+    'connections.tryNow': async ({ id, policy }) => {
+      const connection = connections.find(id);
+      if (!connection.ok) return connection;
+      if (!connection.value.policies.includes(policy))
+        return failed('connection.invalid', { subject: 'policy' });
+      const client = await clients.for(id);
+      return client.ok ? withoutValue(client.value.openSession(policy)) : client;
+    },
     'connections.test': async ({ id, policy }) => {
       const connection = connections.find(id);
       if (!connection.ok) return connection;

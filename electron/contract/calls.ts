@@ -235,6 +235,8 @@ export const calls = {
     z.strictObject({ id, edits: profileEdits }),
     profileDifferences.nullable(),
   ),
+  /** Asks the service for a session at once: whether it answers, where it did not a moment ago. */
+  'connections.tryNow': call(z.strictObject({ id, policy: name }), nothing),
   /**
    * Opens a session with the policy and asks for every operation on every definition, with an empty value each time:
    * what is refused is told from what is not. The answer is stored. Sends one request for each operation on each
@@ -420,8 +422,12 @@ export const calls = {
     exportChoice.pick({ jobId: true, content: true, rows: true, shown: true }),
     remaining.nullable(),
   ),
-  /** Writes the file where the person says; null when they changed their mind. */
+  /**
+   * Writes the file where the person says; null when they changed their mind. `batch.exporting` events say how far it is.
+   */
   'batch.export': call(exportChoice, exported.nullable()),
+  /** Ends an export that is being written: it leaves no file and answers with `service.cancelled`. */
+  'batch.stopExport': call(z.strictObject({ jobId: id }), nothing),
   /** Shows an exported file in the system's file manager; false where that can't be done. */
   'batch.showExport': call(z.strictObject({ exportId: id }), z.strictObject({ shown: z.boolean() })),
   'batch.mappings': call(nothing, z.array(mapping)),
@@ -478,6 +484,8 @@ export const calls = {
   ),
   /** What the audit log has on one case, with its proof: a JSON file, and an HTML page of the same. */
   'reports.evidence': call(z.strictObject({ caseReference: caseReference.min(1) }), evidence.nullable()),
+  /** Shows it in the system's file manager; false where that can't be done. */
+  'reports.showEvidence': call(z.strictObject({ evidenceId: id }), z.strictObject({ shown: z.boolean() })),
 
   /** How the administrator's sign-in of the active connection stands; sends nothing. */
   'administration.state': call(nothing, administrationState),
@@ -584,6 +592,8 @@ export const events = {
   'batch.viewing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
   /** How far a corrected list is compared with its job, 0 to 1. */
   'batch.comparing': z.strictObject({ jobId: id, share: z.number().min(0).max(1) }),
+  /** How far an export is written, 0 to 1, and how many rows that are. */
+  'batch.exporting': z.strictObject({ jobId: id, share: z.number().min(0).max(1), rows: count }),
 } as const;
 
 type Events = typeof events;

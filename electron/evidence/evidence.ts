@@ -21,6 +21,8 @@ export interface EvidenceOptions {
   readonly version: string;
 }
 
+type WrittenEvidence = Omit<Evidence, 'evidenceId'>;
+
 const evidenceKeyAccount = 'evidence:signing';
 
 /**
@@ -31,7 +33,7 @@ const evidenceKeyAccount = 'evidence:signing';
 export async function writeEvidence(
   options: EvidenceOptions,
   caseReference: string,
-): Promise<Outcome<Evidence | null>> {
+): Promise<Outcome<WrittenEvidence | null>> {
   const { audit } = options;
   const listed = await audit.list({ before: null, limit: 1, caseReference });
   if (listed.total === 0) return failed('evidence.none', { subject: caseReference.slice(0, 300) });
@@ -51,7 +53,7 @@ export async function writeEvidence(
 async function writeFiles(
   { audit, auditFolder, now, version }: EvidenceOptions,
   { caseReference, target, seed }: { caseReference: string; target: string; seed: Uint8Array },
-): Promise<Outcome<Evidence>> {
+): Promise<Outcome<WrittenEvidence>> {
   // Listed again: it verifies the chain, its newest line included.
   const { chain: log } = await audit.list({ before: null, limit: 1, caseReference });
   const chain = await readCaseChain(auditFolder, caseReference);

@@ -17,6 +17,7 @@ import { addressOf, createPortalTokens, signIn } from '../portal/sign-in.ts';
 import { clientConfiguration } from './client-configuration.ts';
 import { checkToolServer } from './tool-server.ts';
 import { fingerprintsOf } from '../service/http/certificates.ts';
+import { createExportedFiles } from '../storage/exported-files.ts';
 import type { TransfersRecord } from '../service/limits/transfers.ts';
 import { usageOf } from './usage.ts';
 import { countWorkstation } from './workstation.ts';
@@ -37,6 +38,8 @@ export interface ReportsOptions {
   readonly clipboard: Pick<AutoClearClipboard, 'epoch' | 'write'>;
   /** Asks where to write; null when the person changed their mind. */
   readonly chooseTarget: (suggestion: { name: string; beside: string | null }) => Promise<string | null>;
+  /** Shows a file in the system's file manager; false where there is none. */
+  readonly showInFolder: (file: string) => boolean;
   /** The transfers that were counted for a connection, by the hour. */
   readonly transfers: (connectionId: string) => TransfersRecord['hours'];
   readonly now: () => Date;
@@ -67,6 +70,7 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
   const { audit } = options;
   const tokens = createPortalTokens(options);
   const recent = createRecentReports();
+  const evidenceFiles = createExportedFiles(options.showInFolder);
 
   /** A question that needs the sign-in; 401 ends it (spec §5). It names the account. */
   async function ask(
@@ -305,6 +309,19 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       return report.ok ? exportChart(options, report.value, png) : report;
     },
 
-    'reports.evidence': ({ caseReference }) => writeEvidence(options, caseReference),
+    'reports.evidence': async ({ caseReference }) => {
+      let target = '';
+      const chooseTarget: ReportsOptions['chooseTarget'] = async (suggestion) => {
+        const chosen = await options.chooseTarget(suggestion);
+        target = chosen ?? '';
+        return chosen;
+      };
+      const written = await writeEvidence({ ...options, chooseTarget }, caseReference);
+      if (!written.ok) return written;
+      return done(
+        written.value === null ? null : { ...written.value, evidenceId: evidenceFiles.add(target) },
+      );
+    },
+    'reports.showEvidence': ({ evidenceId }) => evidenceFiles.show(evidenceId),
   };
 }

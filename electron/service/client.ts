@@ -301,6 +301,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     },
     async openSession(policy) {
       refused.forgive(policy);
+      pacer.hurry();
       const generation = sessions.current(policy)?.generation ?? 0;
       const session = await sessions.renew(policy, generation, {});
       return session.ok ? done({ requestId: session.value.requestId }) : session;
@@ -314,15 +315,20 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       randomTokens: profile.randomTokens,
     },
     status(policy) {
-      const session = sessions.current(policy);
+      const signedIn = sessions.current(policy) === null ? (sessions.latest() ?? policy) : policy;
+      const session = sessions.current(signedIn);
+      const { remainingSince, offlineSince } = health;
+      const periodMs = (health.limit === null ? (health.periodSeconds ?? 1) : 1) * 1_000;
       const pausedFor = Math.max(pacer.pausedFor, transfers.pausedFor);
       return {
         connectionId: connection.id,
-        policy,
+        policy: signedIn,
         sessionSince: session ? new Date(session.since).toISOString() : null,
+        offlineSince: offlineSince === null ? null : new Date(offlineSince).toISOString(),
         remaining: health.remaining,
         limit: health.limit,
         limitPeriodSeconds: health.periodSeconds,
+        remainingUntil: remainingSince === null ? null : new Date(remainingSince + periodMs).toISOString(),
         pausedUntil: pausedFor > 0 ? new Date(clock.now() + pausedFor).toISOString() : null,
         pauseReason: pausedFor > 0 ? (transfers.pausedFor > 0 ? 'quota' : pacer.pauseReason) : null,
         transfersToday: transfers.today,

@@ -208,7 +208,7 @@ export interface ServiceClient {
    * that wait for their turn are synced together, while others are under way.
    */
   announce(call: BatchCall, elements: number, context: CallContext): Announced;
-  /** Opens a session or shows why not; for Connections → Check and for a policy's first use. */
+  /** Opens a session or shows why not, at once even where the client waits for an outage to end: a person asked. */
   openSession(policy: string): Promise<Outcome<{ requestId: string }>>;
   /** Elements a batch request may hold now; shrinks when the service answers 413. */
   readonly batchSize: number;

@@ -29,7 +29,7 @@ export const documentMigrations: Migrations = {
 
 const storedMapping = z.union([
   mapping,
-  mapping.omit({ columns: true, header: true, origin: true }).extend({ encrypted: z.base64() }),
+  mapping.pick({ id: true, name: true }).extend({ encrypted: z.base64() }),
 ]);
 export type StoredMapping = z.infer<typeof storedMapping>;
 
@@ -46,6 +46,8 @@ export const settingsDocument = {
   settings: entry(settings, defaultSettings),
   connections: entry(z.array(connection), []),
   active: entry(z.strictObject({ connectionId: id, policy: name }).nullable(), null),
+  /** The version of the app that ran last; '' before there was one that noted it. */
+  ranVersion: entry(z.string().max(50), ''),
   /** Account names of the secrets in the keychain. */
   keychainIndex: entry(z.array(z.string().regex(/^[A-Za-z0-9:_.-]{1,200}$/)), []),
   /** With their columns encrypted: a header may be the first row of a file without one. Earlier versions had them in clear. */

@@ -25,6 +25,10 @@ export class AppStore {
   /** All that main tells while the app is locked; null while it is not. */
   lockedState = $state.raw<LockedAppState | null>(null);
   failure = $state.raw<Failure | null>(null);
+  /** When a person last asked an unreachable service in vain. */
+  triedAt = $state.raw<string | null>(null);
+  /** How often main has told its state. */
+  timesTold = $state.raw(0);
   /** The present case: typed once, filled in wherever a case is asked for. */
   caseReference = $state('');
   /** The reason of the act that is being filled in; '' until a person chose one. */
@@ -42,6 +46,8 @@ export class AppStore {
   locked = $derived(this.lockedState !== null);
   lock = $derived(this.lockedState?.lock ?? this.state?.lock ?? null);
   reasons = $derived(this.state?.settings.reasons ?? []);
+  /** Whether one key without a modifier may be a command. */
+  singleKeys = $derived(this.state?.settings.singleKeys ?? true);
   /** Whether a reason that is not in the list may be given. */
   otherReasons = $derived(this.state?.managed.reasons === undefined);
   running = $derived([...this.jobs.values()].filter(({ state }) => state === 'running'));
@@ -66,6 +72,7 @@ export class AppStore {
       this.failure = outcome.failure;
       return;
     }
+    this.failure = null;
     this.#apply(outcome.value);
     if (!this.locked) await this.loadJobs();
   }
@@ -163,7 +170,14 @@ export class AppStore {
   async choose(id: string, policy: string): Promise<void> {
     this.revealed.hide();
     const outcome = await this.api.call('connections.choose', { id, policy });
+    this.triedAt = null;
     this.failure = outcome.ok ? null : outcome.failure;
+  }
+
+  /** Asks a service that does not answer once more. What it finds is in the state that main then reports. */
+  async tryNow(connectionId = this.connection?.id ?? '', policy = this.policy): Promise<void> {
+    const outcome = await this.api.call('connections.tryNow', { id: connectionId, policy });
+    if (connectionId === this.connection?.id) this.triedAt = outcome.ok ? null : new Date().toISOString();
   }
 
   /** The reason that stays chosen: the last one, within its case. */
@@ -219,6 +233,10 @@ export class AppStore {
       return;
     }
     this.lockedState = null;
+    const { service } = state;
+    if (service?.offlineSince === null || service?.connectionId !== this.state?.service?.connectionId)
+      this.triedAt = null;
+    this.timesTold += 1;
     this.state = state;
     if (!(this.otherReasons || this.reasons.includes(this.reason))) this.reason = '';
   }

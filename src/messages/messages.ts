@@ -36,14 +36,28 @@ export function reasonFor(code: FailureCode): string {
   return rowReasons[code] ?? messages[code]({ code }).summary.replace(/\.$/, '');
 }
 
-/** Every message as it is without names and numbers, each text once, in the order of the list of codes. */
-export function allMessages(): Pick<Message, 'summary' | 'advice'>[] {
-  const found = new Map<string, Pick<Message, 'summary' | 'advice'>>();
-  for (const [code, format] of Object.entries(messages)) {
-    const { summary, advice } = format({ code: code as FailureCode });
-    found.set(`${summary} ${advice}`, { summary, advice });
+/** What a message says without names and numbers, whether trying again helps, and what to do. */
+interface ListedMessage extends Message {
+  /** Of the guide's part about it. Codes with the same text share one. */
+  readonly part: string;
+}
+
+/** Each text once, in the order of the list of codes. */
+export function allMessages(): ListedMessage[] {
+  const found = new Map<string, ListedMessage>();
+  for (const code of Object.keys(messages) as FailureCode[]) {
+    const message = messages[code]({ code });
+    const text = `${message.summary} ${message.advice}`;
+    if (!found.has(text)) found.set(text, { ...message, part: `message-${code.replace('.', '-')}` });
   }
   return [...found.values()];
+}
+
+/** Where the guide is about a failure. */
+export function messagePart(code: FailureCode): string {
+  const { summary, advice } = messages[code]({ code });
+  const listed = allMessages().find((one) => one.summary === summary && one.advice === advice);
+  return listed?.part ?? 'all-messages';
 }
 
 export const isFailureCode = (code: string): code is FailureCode => Object.hasOwn(messages, code);
@@ -51,6 +65,10 @@ export const isFailureCode = (code: string): code is FailureCode => Object.hasOw
 /** What a person is told after a start that removed what exports had left when the app was killed. */
 export const removedPartialsNotice = (names: readonly string[]): string =>
   `Tokendesk ended while it wrote ${names.join(', ')}: what was written so far has been removed. Export it again.`;
+
+/** What a person is told at the first start of a newer version. */
+export const upgradeNotice = (before: string, now: string): string =>
+  `Tokendesk is version ${now} now. It was ${before}.`;
 
 /** What a person is told who opened several files at once; empty with one. */
 export function otherFilesNotice(others: number): string {

@@ -41,7 +41,7 @@ function tokenMessage(f: Failure): Message {
   const kind = f.definition === undefined ? 'token' : `${f.definition} token`;
   return message(
     `The service doesn’t recognise this as a ${kind}${formatCodes(f)}.`.replace(/ a ([AEIO])/, ' an $1'),
-    'Check the digits or choose another definition.',
+    'Check the token or choose another definition.',
   );
 }
 

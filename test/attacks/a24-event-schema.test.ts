@@ -10,6 +10,7 @@ const events: [EventName, object][] = [
   ['reveal.ended', { revealId: 'r1', cause: 'time' }],
   ['batch.opening', { name: 'cards.csv', share: 0.5 }],
   ['batch.comparing', { jobId: 'job-1', share: 0.5 }],
+  ['batch.exporting', { jobId: 'job-1', share: 0.5, rows: 3 }],
   ['batch.job', data.job()],
   ['batch.removed', { jobId: 'job-1' }],
 ];

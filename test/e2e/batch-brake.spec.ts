@@ -88,7 +88,7 @@ test('a million rows with nine in ten refused pause within a second, and nowhere
   await page.getByRole('button', { name: 'Go on' }).click();
   await expect(page.getByRole('group', { name: 'Figures' })).toContainText('rows/s', { timeout: 20_000 });
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.getByText(/^Cancelled · [\d,]+ failed$/).first()).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText(/^Cancelled · [\d,]+ rows failed$/).first()).toBeVisible({ timeout: 20_000 });
   expect(await page.evaluate('globalThis.greenTicks')).toBe(0);
   await page.getByRole('button', { name: 'All batches' }).click();
   await expect(page.locator('table .state .icon.ok')).toHaveCount(0);
@@ -132,7 +132,7 @@ test('a file that turns bad later pauses too, and its ways on are a change or go
   await row.getByRole('button', { name: 'Open cards.csv' }).click();
   await page.getByRole('button', { name: 'Go on' }).click();
   expect(await readSum(page)).toMatchObject({ rows: 60_000, ok: 33_000, failed: 27_000 });
-  await expect(page.getByText('Finished · 27,000 failed').first()).toBeVisible();
+  await expect(page.getByText('Finished · 27,000 rows failed').first()).toBeVisible();
 });
 
 test('a policy that was refused is changed in place, and is known as refused afterwards', async ({

@@ -51,9 +51,8 @@ test('a case has its timeline, is closed with its evidence, and is opened again'
   await expect(side.getByText('Case D-20931 is closed.')).toBeVisible();
   await expect(result).toHaveCount(0);
   await side.getByRole('button', { name: 'Save signed evidence' }).click();
-  const saved = side.getByText(/^Saved evidence-D-20931\.json and/);
-  await saved.waitFor();
-  const signer = /[0-9a-f]{64}/.exec(await saved.innerText())?.[0] ?? '';
+  await side.getByText(/^Saved evidence-D-20931\.json and/).waitFor();
+  const signer = await side.getByText(/^[0-9a-f]{64}$/).innerText();
   const file = path.join(app.downloads, 'evidence-D-20931.json');
   expect(fs.existsSync(file)).toBe(true);
   expect((await verifyEvidence({ file, signer, log: path.join(app.home, 'audit') })).problems).toEqual([]);

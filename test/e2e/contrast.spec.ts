@@ -110,7 +110,7 @@ test('at 200 % nothing is lost: no page is wider than the window, and every cont
       page.getByRole('button', { name: 'Lock', exact: true }),
       page.getByRole('combobox', { name: /^Policy/ }).first(),
       page.getByRole('button', { name: 'Settings', exact: true }),
-      page.getByText(/requests left this second/),
+      page.getByText(/^Signed in /),
     ])
       await expect(control, place).toBeInViewport();
   }

@@ -69,7 +69,7 @@ test('results are filtered, sorted, searched, copied and looked at row by row, a
   const grid = page.getByRole('grid');
   const said = page.getByRole('status', { name: 'Table' });
   const cell = (name: string) => grid.getByRole('gridcell', { name, exact: true });
-  await expect(page.getByText('Finished · 5 failed')).toBeVisible();
+  await expect(page.getByText('Finished · 5 rows failed')).toBeVisible();
 
   // Why, and where: the row's head and its cell.
   const reasons = page.getByRole('list', { name: 'Why values failed' });

@@ -25,7 +25,7 @@ test('the list of batches says what each did, finds one, runs it again, exports 
   const row = (name: string) => page.getByRole('row', { name: new RegExp(`${name}\\.csv`) });
   await expect(row('january')).toContainText('Tokenize card · analyst');
   await expect(row('january')).toContainText('Finished');
-  await expect(row('march')).toContainText('Finished · 1 failed');
+  await expect(row('march')).toContainText('Finished · 1 row failed');
 
   const search = page.getByRole('textbox', { name: 'Find a batch' });
   await search.fill('march tokenize');

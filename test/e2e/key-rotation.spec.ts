@@ -57,6 +57,9 @@ test('a new API key is tried beside the old one, takes over, and the old one can
     await section.getByLabel('New API key', { exact: true }).fill(key);
     await section.getByRole('button', { name: 'Try and use New API key' }).click();
   };
+  // One field at a time: what is typed is tried first, or replaces the key in use, and nobody confuses the two.
+  await expect(page.getByRole('textbox', { name: 'API key', exact: true })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Rotate…' }).click();
   await enter('tdk_not-a-key-at-all');
   await expect(section.getByText('A new key is stored and has not opened a session yet.')).toBeVisible();
   await expect(section.getByRole('alert')).toContainText('dispute-desk could not sign in');

@@ -136,7 +136,7 @@ test('each page by keyboard alone, and the focus can always be seen', async ({ p
 
   // The case: opened, filled by a lookup, closed and opened again.
   const place = page.getByRole('complementary', { name: 'Case' });
-  await tabTo(page, place.getByLabel('Case'));
+  await tabTo(page, place.getByRole('textbox', { name: 'Case' }));
   await page.keyboard.type('D-20931');
   await page.keyboard.press('Enter');
   await expect(place.getByRole('button', { name: 'Close case' })).toBeVisible();

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, shareApp, test, type OpenApp } from '../support/app-fixture.ts';
-import { choose, lookUp, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
+import { choose, go, lookUp, reveal, startBuiltIn, tokenize } from '../support/page-actions.ts';
 
 const pan = '4111111111111111';
 const masked = '411111••••••1111';
@@ -26,6 +26,21 @@ test('first run, lookup masked, reveal with a reason, mask again', async ({ page
 
   // Not even in the answer to the reveal: there it is obscured.
   expect((await app.outward()).filter((message) => message.includes(pan))).toEqual([]);
+
+  // A letter is a command, until a person switches that off: then it is text as any other.
+  const announced = page.getByRole('status', { name: 'Result announced' });
+  await result.focus();
+  await page.keyboard.press('c');
+  await expect(announced).toHaveText('Masked value copied.');
+  await go(page, 'Settings');
+  await page.getByText('Single letters and digits are commands').click();
+  await expect(page.getByText('Saved.', { exact: true })).toBeVisible();
+  await go(page, 'Lookup');
+  await expect(page.getByRole('button', { name: 'Copy token' })).not.toHaveAttribute('aria-keyshortcuts');
+  await result.focus();
+  await page.keyboard.press('t');
+  await expect(page.getByRole('textbox', { name: 'Token' })).toHaveValue('t');
+  await expect(announced).toHaveText('Masked value copied.');
 });
 
 test.describe('a revealed value leaves the screen', () => {

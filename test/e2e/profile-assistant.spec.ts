@@ -64,7 +64,7 @@ test('4.17 a profile is made of what was pasted, tried with one value and writte
   for (const secret of [card, apiKey, policyPassword]) expect(shown).not.toContain(secret);
   // The connection has secrets: a dialog of the system asks first, and nobody agrees here.
   await page.getByRole('button', { name: 'Use this profile' }).click();
-  await expect(page.getByText('The usual one')).toBeVisible();
+  await expect(page.getByText('The usual one', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Export profile' }).click();
   await expect(page.getByText('Written to service-profile.json.')).toBeVisible();
 });

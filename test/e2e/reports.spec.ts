@@ -84,8 +84,8 @@ test('what was done is in the account’s numbers, in this workstation’s, and 
   await page.getByRole('tab', { name: 'This workstation' }).click();
   expect(await table(page, 'Operation')).toEqual(account);
   await page.getByRole('button', { name: 'Evidence on D-20931' }).click();
-  await expect(page.getByText(/Signed by/)).toBeVisible();
-  const signer = await page.locator('.signer').innerText();
+  await expect(page.getByText('Send the fingerprint')).toBeVisible();
+  const signer = await page.getByText(/^[0-9a-f]{64}$/).innerText();
   const name = (await fs.readdir(app.downloads)).find((file) => file.endsWith('.json')) ?? '';
   const file = path.join(app.downloads, name);
   const verdict = await verifyEvidence({ file, signer, log: path.join(app.home, 'audit') });

@@ -39,6 +39,33 @@ export const batchShots: Shot[] = [
   },
   { name: 'batch-workbook', scene: 'workbook', steps: (page) => draft(page) },
   {
+    name: 'batch-workbook-sheets',
+    scene: 'workbook',
+    steps: async (page) => {
+      await draft(page);
+      await page.getByRole('combobox', { name: 'Sheet' }).click();
+      await page.getByRole('option', { name: /^Archive/ }).waitFor();
+    },
+  },
+  {
+    name: 'batch-known-notes',
+    scene: 'known-notes',
+    steps: async (page) => {
+      await draftWith(page);
+      await page.getByRole('button', { name: /^As accepted with/ }).click();
+    },
+  },
+  {
+    name: 'batch-exporting',
+    scene: 'exporting',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export \d/ }).click();
+      await page.getByRole('group', { name: 'Export under way' }).waitFor();
+    },
+  },
+  {
     name: 'batch-opening',
     scene: 'opening',
     steps: async (page) => {

@@ -241,6 +241,35 @@ export const shots: Shot[] = [
     },
   },
   {
+    name: 'lookup-tried-again',
+    scene: 'offline',
+    steps: async (page) => {
+      await page.getByRole('textbox', { name: 'Token' }).fill('4111117309211111');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page
+        .getByText(/^Tried again at/)
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: 'Try now' }).click();
+      await page
+        .getByText(/^Tried again at/)
+        .nth(1)
+        .waitFor();
+    },
+  },
+  { name: 'lookup-little-left', scene: 'little-left' },
+  { name: 'upgraded', scene: 'upgraded' },
+  {
+    name: 'whats-new',
+    scene: 'upgraded',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'What’s new' }).click();
+      await page.getByRole('complementary', { name: 'Guide' }).waitFor();
+    },
+  },
+  { name: 'single-keys-off', scene: 'single-keys-off', steps: lookUp },
+  {
     name: 'help',
     scene: 'busy',
     steps: async (page) => {
@@ -400,7 +429,7 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Connections');
       await page.keyboard.press('F1');
-      await page.getByRole('complementary', { name: 'User’s guide' }).waitFor();
+      await page.getByRole('complementary', { name: 'Guide' }).waitFor();
     },
   },
   {
@@ -409,6 +438,33 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await page.keyboard.press('F1');
       await page.getByRole('combobox', { name: 'Chapter' }).selectOption('All messages');
+    },
+  },
+  {
+    name: 'guide-word',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'What is this: Service profile' }).click();
+      await page.getByRole('heading', { name: 'Service profile', level: 3 }).last().waitFor();
+    },
+  },
+  {
+    name: 'guide-learn-more',
+    scene: 'refused',
+    steps: async (page) => {
+      await page.getByRole('textbox', { name: 'Token' }).fill('4111117309211111');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Learn more' }).click();
+      await page.getByRole('complementary', { name: 'Guide' }).waitFor();
+    },
+  },
+  {
+    name: 'guide-administrator',
+    scene: 'busy',
+    steps: async (page) => {
+      await page.keyboard.press('F1');
+      await page.getByRole('combobox', { name: 'Chapter' }).selectOption('Removing it, and everything of it');
     },
   },
   {
@@ -440,7 +496,7 @@ export const shots: Shot[] = [
       await go(page, 'Reports');
       await page.getByRole('tab', { name: 'This workstation' }).click();
       await page.getByRole('button', { name: 'Evidence on D-20931' }).click();
-      await page.getByText('Signed by').waitFor();
+      await page.getByText('Send the fingerprint').waitFor();
     },
   },
   {
@@ -568,7 +624,35 @@ export const shots: Shot[] = [
     steps: async (page) => {
       await go(page, 'Connections');
       await page.getByRole('button', { name: 'Access', exact: true }).click();
+      await page.getByRole('button', { name: 'Replace without testing…' }).click();
       await page.getByRole('button', { name: 'Choose The API key expires on' }).click();
+    },
+  },
+  {
+    name: 'connections-rotate',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Access', exact: true }).click();
+      await page.getByRole('button', { name: 'Rotate…' }).click();
+      await page.getByRole('region', { name: 'Key rotation' }).waitFor();
+    },
+  },
+  {
+    name: 'connections-replace',
+    scene: 'production',
+    steps: async (page) => {
+      await go(page, 'Connections');
+      await page.getByRole('button', { name: 'Access', exact: true }).click();
+      await page.getByRole('button', { name: 'Replace without testing…' }).click();
+    },
+  },
+  {
+    name: 'connections-new-access',
+    scene: 'first-run',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Add a connection' }).click();
+      await page.getByRole('button', { name: 'Next: Access' }).click();
     },
   },
   {
@@ -680,6 +764,7 @@ export const shots: Shot[] = [
       steps: async (page) => {
         await go(page, 'Connections');
         await page.getByRole('button', { name: 'Access', exact: true }).click();
+        await page.getByRole('button', { name: 'Replace without testing…' }).click();
         await page.getByRole('button', { name: 'Choose The API key expires on' }).click();
       },
     },

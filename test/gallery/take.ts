@@ -7,25 +7,30 @@ import { shots } from './shots.ts';
  * Pictures of every page, in both themes and three sizes, into out/gallery/; each is checked by axe and watched for
  * violations of the content security policy. `node test/gallery/take.ts [name…] [--quick]`: names begin a shot's
  * name; --quick takes two looks, --one takes one, --zoom takes 1440×900 at 200 %; --draw-only leaves axe out, which
- * takes most of the time. Exits 1 when anything was found.
+ * takes most of the time; --forced takes high contrast alone. Exits 1 when anything was found.
  */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const quick = process.argv.includes('--quick');
 const zoom = process.argv.includes('--zoom');
 const drawOnly = process.argv.includes('--draw-only');
+const forced = process.argv.includes('--forced');
 const one = process.argv.includes('--one');
 const all: Look[] = [
+  { theme: 'light', width: 1_920, height: 1_080 },
+  { theme: 'dark', width: 1_920, height: 1_080 },
   { theme: 'light', width: 1_440, height: 900 },
   { theme: 'dark', width: 1_440, height: 900 },
-  { theme: 'light', width: 1_280, height: 800 },
-  { theme: 'dark', width: 1_280, height: 800 },
   { theme: 'light', width: 1_024, height: 700 },
   { theme: 'dark', width: 1_024, height: 700 },
+  { theme: 'dark', width: 1_440, height: 900, forcedColors: true },
 ];
 const zoomed: Look[] = [{ theme: 'light', width: 720, height: 450 }];
 const looks = zoom
   ? zoomed
-  : all.filter((_, index) => (one ? index === 4 : !quick || index === 1 || index === 4));
+  : all.filter(
+      ({ forcedColors = false }, index) =>
+        forcedColors === forced && (one ? index === 4 : !quick || index === 3 || index === 4 || forced),
+    );
 
 const out = new URL('../../out/gallery/', import.meta.url).pathname;
 await mkdir(out, { recursive: true });
@@ -41,8 +46,8 @@ for (const shot of shots) {
     const problem = await show(shot.scene, { ...first, ...shot.look })
       .then(() => shot.steps?.(page))
       .then(() => null, String);
-    for (const { theme, width } of sized) {
-      const name = `${shot.name}-${theme}-${width}`;
+    for (const { theme, width, forcedColors } of sized) {
+      const name = `${shot.name}-${forcedColors === true ? 'forced' : theme}-${width}`;
       if (problem !== null) violations.push(problem);
       await page.emulateMedia({ colorScheme: theme });
       await page.waitForTimeout(50);
@@ -53,6 +58,11 @@ for (const shot of shots) {
           violations.push(`axe ${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`);
         }
       }
+      // Nothing may be out of sight to the side, at 200 % too.
+      const { scrollWidth, clientWidth } = await page
+        .locator('html')
+        .evaluate(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }));
+      if (scrollWidth > clientWidth) violations.push(`scrolls sideways: ${scrollWidth} of ${clientWidth}`);
       taken += 1;
       found += violations.length;
       for (const violation of violations.splice(0)) console.log(`${name}: ${violation}`);

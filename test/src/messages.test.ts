@@ -52,7 +52,7 @@ describe('messages', () => {
     const failure = { code: 'service.invalid-input', definition: 'email', fields } as const;
     expect(sentenceFor({ ...failure, fields: [...fields] }, () => 'E-mail address')).toBe(
       'The service doesn’t recognise this as an E-mail address token. ' +
-        'Check the digits or choose another definition.',
+        'Check the token or choose another definition.',
     );
   });
 

@@ -96,6 +96,8 @@ export function fakeService(batchSize = 100): FakeService {
         connectionId: 'c1',
         policy,
         sessionSince: null,
+        offlineSince: null,
+        remainingUntil: null,
         remaining: null,
         limit: null,
         limitPeriodSeconds: null,
@@ -192,6 +194,8 @@ export interface TestApp {
   onViewing: (progress: EventPayload<'batch.viewing'>) => void;
   /** How far a corrected list is compared. */
   onComparing: (progress: EventPayload<'batch.comparing'>) => void;
+  /** How far an export is written. */
+  onExporting: (progress: EventPayload<'batch.exporting'>) => void;
   /** Where the next export goes. */
   target: string | null;
   write(name: string, content: string | Buffer): Promise<string>;
@@ -285,6 +289,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
       send(event, payload) {
         if (event === 'batch.viewing') app.onViewing(payload as EventPayload<'batch.viewing'>);
         if (event === 'batch.comparing') app.onComparing(payload as EventPayload<'batch.comparing'>);
+        if (event === 'batch.exporting') app.onExporting(payload as EventPayload<'batch.exporting'>);
         if (event === 'batch.preflight') app.preflights.push(payload as Preflight);
         if (event !== 'batch.job') return;
         const job = payload as Job;
@@ -321,6 +326,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
     shownFiles: [],
     onViewing: () => undefined,
     onComparing: () => undefined,
+    onExporting: () => undefined,
     target: '',
     batch: createBatch(options),
     async write(name, content) {

@@ -120,6 +120,7 @@ export async function openHarness(options: Partial<ServiceOptions> = {}, over: P
         return Promise.resolve(done({ clearAfterMs: 30_000 }));
       },
     },
+    showInFolder: () => true,
     chooseTarget: ({ name }) => {
       asked.push(name);
       return Promise.resolve(path.join(folder, name));

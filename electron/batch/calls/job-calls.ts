@@ -7,7 +7,7 @@ import { checkExport, exportJob } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
 import type { OwnTokens } from '../output/own-tokens.ts';
 import type { UnfinishedExports } from '../output/unfinished-exports.ts';
-import { createExportedFiles } from '../output/exported-files.ts';
+import { createExportedFiles } from '../../storage/exported-files.ts';
 import { fewRows } from '../viewing/result-rows.ts';
 import type { JobRows } from '../viewing/look-at-rows.ts';
 import { createRowsViews, formatCells, formatTable } from '../viewing/rows-view.ts';
@@ -19,6 +19,8 @@ import { indexOfRow } from '../storing/result-store.ts';
 import { createCorrectionCalls } from './correction-calls.ts';
 import type { DraftCalls, Drafts } from './draft-calls.ts';
 import { withChunks } from './open-chunks.ts';
+
+const reportEveryMs = 100;
 
 type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 
@@ -40,10 +42,23 @@ export function createJobCalls(
     options.platform.send('batch.viewing', progress);
   });
 
-  const exportedFiles = createExportedFiles(options.platform);
+  const exportedFiles = createExportedFiles((file) => options.platform.showInFolder(file));
   const checks = createRemainingChecks();
   /** Of each job, what ends the look at its rows that is under way. */
   const looks = new Map<string, AbortController>();
+
+  /** Of each job, what ends the export that is being written. */
+  const exports = new Map<string, AbortController>();
+
+  const exportReporter = (jobId: string) => {
+    let reportedAt = -Infinity;
+    return (share: number, rows: number): void => {
+      const now = performance.now();
+      if (now - reportedAt < reportEveryMs) return;
+      reportedAt = now;
+      options.platform.send('batch.exporting', { jobId, share, rows });
+    };
+  };
 
   /** While the job's source and results are open. */
   const withRows = <T>(jobId: string, act: (rows: JobRows) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
@@ -200,10 +215,18 @@ export function createJobCalls(
       const { jobId } = choice;
       const request = await withShownRows(choice);
       if (!request.ok) return request;
-      const exported = await withJob(jobId, (job) => exportJob({ ...options, checks }, job, request.value));
+      const stop = new AbortController();
+      exports.set(jobId, stop);
+      const writing = { ...options, checks, signal: stop.signal, report: exportReporter(jobId) };
+      const exported = await withJob(jobId, (job) => exportJob(writing, job, request.value));
+      if (exports.get(jobId) === stop) exports.delete(jobId);
       if (!exported.ok || exported.value === null) return exported as Outcome<null>;
       const { target, ...sum } = exported.value;
       return done({ ...sum, exportId: exportedFiles.add(target), folder: dirname(target) });
+    },
+    'batch.stopExport'({ jobId }) {
+      exports.get(jobId)?.abort();
+      return Promise.resolve(done({}));
     },
     'batch.showExport': ({ exportId }) => exportedFiles.show(exportId),
   };

@@ -36,6 +36,10 @@ const minPassphraseLength = 8;
 type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform' | 'scryptCost'> & {
   readonly checks: RemainingChecks;
   readonly own: Pick<OwnTokens, 'remember'>;
+  /** Ends the writing: no file is left. */
+  readonly signal: AbortSignal;
+  /** How far it is, 0 to 1, after each piece that is written. */
+  readonly report: (share: number, rows: number) => void;
 };
 
 /**
@@ -44,7 +48,7 @@ type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform
  * source never is.
  * What stays in clear in a file of masks or tokens is counted while it is written, and decides before the file has its
  * name: an administrator may want a reason for it, or no such file.
- * Failures: job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
+ * Failures: service.cancelled, job.*, reveal.reason-required, reveal.reason-refused, export.*, disclosure.limit, audit.*, keychain.*, and those of `writeRows`.
  */
 export async function exportJob(
   options: ExportOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
@@ -81,11 +85,11 @@ export async function exportJob(
       add({ remaining: { cards, values } });
       return cards + values === 0 ? done(null) : checkRemaining(options, choice);
     };
-    const { checks, own } = options;
+    const { checks, own, signal, report } = options;
     const { jobId, connectionName, environment } = spec;
     const written = await options.unfinished.during(
       { target, job: jobId, connection: connectionName, environment },
-      () => writeExport({ job, store, choice, target, scryptCost, checks, own, mayRemain }),
+      () => writeExport({ job, store, choice, target, scryptCost, checks, own, mayRemain, signal, report }),
     );
     if (!written.ok) return written;
     const { tally } = store;
@@ -245,7 +249,7 @@ interface Written {
   readonly lostRows: number;
 }
 
-interface WriteExportOptions {
+interface WriteExportOptions extends Pick<ExportOptions, 'signal' | 'report'> {
   readonly checks: RemainingChecks;
   readonly own: Pick<OwnTokens, 'remember'>;
   /** Whether a file may be finished in which this stays in clear. */
@@ -319,7 +323,9 @@ async function writeResultsAlone(
       if (output.failure !== null) return { ok: false, failure: output.failure };
       rowsWritten += joined.value.rows;
       written = await file.write(joined.value.bytes);
+      options.report(rowsWritten / Math.max(1, store.tally.rows), rowsWritten);
       await yieldToOthers();
+      if (options.signal.aborted) return failed('service.cancelled');
     }
     if (!written.ok) return written;
     const { cells: lostCells, rows: lostRows } = rows.lost;
@@ -367,7 +373,7 @@ async function abandon(
   return failure;
 }
 
-interface WriteRowsOptions extends OpenJob {
+interface WriteRowsOptions extends OpenJob, Pick<ExportOptions, 'signal' | 'report'> {
   readonly choice: ExportRequest;
   readonly file: AtomicFile;
   readonly checks: RemainingChecks;
@@ -382,7 +388,7 @@ interface WriteRowsOptions extends OpenJob {
  * for other cells, unless a person wants the file without them.
  */
 async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | typeof needsErrorColumn>> {
-  const { job, store, source, choice, file, withError } = options;
+  const { job, store, source, choice, file, withError, signal, report } = options;
   const { work } = job;
   const { format } = job.spec;
   const output = createOutput(choice, format);
@@ -407,7 +413,9 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     // What stands behind the mapped columns is copied as it is, unless a cell is put behind it.
     maxFields: isInSourceForm(choice, format) && !withError ? lastMapped(work) + 1 : undefined,
   };
-  for (const group of groupChunks(writtenEntries(store, choice))) {
+  const entries = writtenEntries(store, choice);
+  const bytesToRead = entries.at(-1)?.end.offset ?? 0;
+  for (const group of groupChunks(entries)) {
     const joined = await joinRows(join, group);
     const written = await writing;
     if (!joined.ok) return joined;
@@ -416,7 +424,12 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     if (rows.lost.cells > 0 && !withError && choice.rows !== 'failed') return done(needsErrorColumn);
     rowsWritten += joined.value.rows;
     writing = file.write(joined.value.bytes);
+    report((group.at(-1)?.end.offset ?? 0) / Math.max(1, bytesToRead), rowsWritten);
     await yieldToOthers();
+    if (signal.aborted) {
+      await writing;
+      return failed('service.cancelled');
+    }
   }
   const written = await writing;
   if (!written.ok) return written;

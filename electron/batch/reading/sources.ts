@@ -93,7 +93,9 @@ export function createSources(
           ? null
           : {
               name: shorten(converted.sheet, 100),
-              all: converted.sheets.slice(0, 1_000).map((sheet) => shorten(sheet, 100)),
+              all: converted.sheets
+                .slice(0, 1_000)
+                .map(({ name: title, rows }) => ({ name: shorten(title, 100), rows })),
             },
     };
     open.set(source.sourceId, { source, ...opened, formats: new Map() });

@@ -4,17 +4,22 @@ import { pages } from '../pages.ts';
 import { connectionView, environment } from './connection.ts';
 import { count, id, instant, name } from './fields.ts';
 
-/** Session and rate limit of the active connection, as the toolbar shows them. */
+/** Session and rate limit of the active connection, as the toolbar shows them. Each is a fact with its time. */
 const serviceStatus = z.strictObject({
   connectionId: id,
+  /** Whose session it is: of the policy that was asked for, or else of the one that signed in last. */
   policy: name,
   /** When the current session was made; null while there is none. */
   sessionSince: instant.nullable(),
+  /** The first request without an answer; null since the last answer. */
+  offlineSince: instant.nullable(),
   /** From the latest rate headers (spec §8); null before the first answer. */
   remaining: count.nullable(),
   limit: count.nullable(),
   /** Where the service names the period of its rule in place of the number. */
   limitPeriodSeconds: count.nullable(),
+  /** Until when `remaining` says anything: the end of the service's second or period. */
+  remainingUntil: instant.nullable(),
   /** Requests wait until then: backing off, or the day's transfers are spent. */
   pausedUntil: instant.nullable(),
   pauseReason: z.enum(['busy', 'failing', 'quota', 'offline']).nullable(),
@@ -51,6 +56,8 @@ export const settings = z.strictObject({
   caseRequired: z.boolean(),
   /** Days after its end for which a batch and its results are kept; 0 until somebody removes them. */
   keepResultsDays: keptDays.default(0),
+  /** Whether one key without a modifier is a command outside of fields (WCAG 2.1.4). */
+  singleKeys: z.boolean().default(true),
   theme: z.enum(['system', 'light', 'dark']),
 });
 export type Settings = z.infer<typeof settings>;
@@ -62,6 +69,7 @@ export const defaultSettings: Settings = {
   reasons: ['Chargeback response', 'Refund', 'Fraud review', 'Customer request', 'Regulator or court order'],
   caseRequired: true,
   keepResultsDays: 0,
+  singleKeys: true,
   theme: 'system',
 };
 
@@ -165,6 +173,8 @@ export const appState = z.strictObject({
   settingsDamage: settingsDamage.nullable(),
   /** Names of exports that ended in the middle in an earlier run; what they left was removed at this start. */
   removedPartials: z.array(z.string().max(300)).max(100),
+  /** The version that ran before, where this run is the first of a newer one. */
+  upgradedFrom: z.string().max(50).nullable(),
 });
 export type AppState = z.infer<typeof appState>;
 

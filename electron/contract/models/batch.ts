@@ -14,7 +14,11 @@ export const source = z.strictObject({
   bytes: count,
   /** Which sheet of a workbook it is; null for text. */
   sheet: z
-    .strictObject({ name: z.string().max(100), all: z.array(z.string().max(100)).max(1_000) })
+    .strictObject({
+      name: z.string().max(100),
+      /** `rows`: all of them, the header too; null where they were not counted. */
+      all: z.array(z.strictObject({ name: z.string().max(100), rows: count.nullable() })).max(1_000),
+    })
     .nullable(),
 });
 export type Source = z.infer<typeof source>;
@@ -235,6 +239,13 @@ export const mapping = z.strictObject({
   header: z.array(z.string().max(1_000)).max(1_000).optional(),
   /** Where it was saved; absent where an earlier version did. */
   origin: z.strictObject({ connectionId: id, environment: z.string().max(100) }).optional(),
+  /** How its file was read: what is a guess in the next one is taken to be so again. */
+  reading: reading.omit({ rowsBelow: true }).optional(),
+  /** What the person knew of its file when they saved it, with its numbers. */
+  notices: z
+    .array(notice.pick({ kind: true, count: true }).extend({ column: z.string().max(1_000).nullable() }))
+    .max(1_000)
+    .optional(),
   columns: z.array(columnPlan.omit({ column: true }).extend({ header: z.string().max(1_000) })).max(20),
 });
 export type Mapping = z.infer<typeof mapping>;

@@ -206,5 +206,7 @@ export const evidence = z.strictObject({
   entries: count,
   /** SHA-256 of the key the files are signed with, hex: the reader compares it with what this app shows. */
   signer: z.string().max(64),
+  /** By which the files are shown in the system's file manager. */
+  evidenceId: id,
 });
 export type Evidence = z.infer<typeof evidence>;

@@ -11,11 +11,17 @@ import { readSharedStrings, type SharedStrings } from './cells.ts';
 export interface Converted {
   readonly sheet: string;
   /** All sheets that are not hidden, the converted one included. */
-  readonly sheets: readonly string[];
+  readonly sheets: readonly ListedSheet[];
   /** Numbers whose last digits a spreadsheet lost. */
   readonly rounded: readonly CellsOfColumn[];
   /** Formulas whose values were never stored, by a program that doesn't calculate: they came as blank cells. */
   readonly unevaluated: readonly CellsOfColumn[];
+}
+
+/** `rows`: from the first that holds something to the last; null where they were not counted. */
+interface ListedSheet {
+  readonly name: string;
+  readonly rows: number | null;
 }
 
 /** By column from 0: how many cells, with the row of the first, from 1, the header counted. */
@@ -27,6 +33,9 @@ interface CellsOfColumn {
 
 /** How the text is read back. With a byte order mark of its own, one in the first cell is not taken for it. */
 export const canonical = { encoding: 'utf-8', delimiter: ',', newline: '\n', mark: '\ufeff' } as const;
+
+/** Bytes of all sheets together, up to which their rows are counted: about half a second. */
+const maxCounted = 8 * 1024 * 1024;
 
 const flushLength = 128 * 1024;
 /** Characters of rows between two writes: a text shared by many cells may be much longer here than in the file. */
@@ -40,7 +49,7 @@ function maxTextBytes(pack: Package, { sharedStrings }: Workbook, { part }: Shee
 
 export interface ConvertSheetOptions {
   readonly path: string;
-  /** Null: the first that is not hidden and has rows. */
+  /** Null: of those that are not hidden the one with most rows, or the largest where counting would take too long. */
   readonly sheet: string | null;
   readonly createOutput: () => Promise<Outcome<EncryptedFileWriter>>;
   /** Receives the share that is done, 0 to 1. */
@@ -61,22 +70,27 @@ export async function convertSheet(options: ConvertSheetOptions): Promise<Outcom
     pack = await openPackage(path);
     const workbook = await describeWorkbook(pack);
     const visible = workbook.sheets.filter((sheet) => sheet.visible);
-    const candidates =
-      options.sheet === null ? visible : visible.filter(({ name }) => name === options.sheet);
-    const sizes = candidates.map(({ part }) => pack?.size(part) ?? 0);
-    if (sizes.some((size) => size > packageLimits.sheet)) return failed('file.workbook-too-large');
+    const sizeOf = ({ part }: SheetPart): number => pack?.size(part) ?? 0;
+    const asked = options.sheet === null ? visible : visible.filter(({ name }) => name === options.sheet);
+    if (asked.some((sheet) => sizeOf(sheet) > packageLimits.sheet)) return failed('file.workbook-too-large');
     const stringBytes = workbook.sharedStrings === null ? 0 : (pack.size(workbook.sharedStrings) ?? 0);
-    const total = stringBytes + (sizes[0] ?? 0);
-    const reportAfter = (before: number) => (bytes: number) => {
-      report(Math.min(1, (before + bytes) / Math.max(1, total)));
-    };
-    const strings = await readSharedStrings(pack, workbook.sharedStrings, reportAfter(0));
-    for (const sheet of candidates) {
-      const input = { pack, workbook, sheet, strings, onRead: reportAfter(stringBytes) };
-      const flagged = await convert(input, createOutput);
+    const total = stringBytes + Math.max(0, ...asked.map(sizeOf));
+    const strings = await readSharedStrings(pack, workbook.sharedStrings, (bytes) => {
+      report(Math.min(1, bytes / Math.max(1, total)));
+    });
+    const counts = await countRows({ pack, workbook, strings }, visible);
+    const listed = visible.map((sheet) => ({ name: sheet.name, rows: counts.get(sheet) ?? null }));
+    // A stable order: of two with as many rows, the first.
+    const weightOf = (sheet: SheetPart): number =>
+      counts.size === 0 ? sizeOf(sheet) : (counts.get(sheet) ?? -1);
+    for (const sheet of asked.toSorted((one, other) => weightOf(other) - weightOf(one))) {
+      const onRead = (bytes: number): void => {
+        report(Math.min(1, (stringBytes + bytes) / Math.max(1, total)));
+      };
+      const flagged = await convert({ pack, workbook, sheet, strings, onRead }, createOutput);
       if (flagged === null) continue;
       if (!flagged.ok) return flagged;
-      return done({ sheet: sheet.name, sheets: visible.map(({ name }) => name), ...flagged.value });
+      return done({ sheet: sheet.name, sheets: listed, ...flagged.value });
     }
     return failed('file.empty');
   } catch (error) {
@@ -85,6 +99,32 @@ export async function convertSheet(options: ConvertSheetOptions): Promise<Outcom
   } finally {
     pack?.close();
   }
+}
+
+/** The rows of each sheet, where there are several to choose from; one that can't be read has none. */
+async function countRows(
+  { pack, workbook, strings }: Pick<SheetInput, 'pack' | 'workbook' | 'strings'>,
+  sheets: readonly SheetPart[],
+): Promise<Map<SheetPart, number>> {
+  const counts = new Map<SheetPart, number>();
+  const bytes = sheets.reduce((sum, { part }) => sum + (pack.size(part) ?? 0), 0);
+  if (sheets.length < 2 || bytes > maxCounted) return counts;
+  for (const sheet of sheets) {
+    let first = 0;
+    let last = 0;
+    const take = ({ number }: SheetRow): void => {
+      if (first === 0) first = number;
+      last = number;
+    };
+    try {
+      await readXml(await pack.read(sheet.part), sheetHooks(workbook, strings, take));
+      counts.set(sheet, first === 0 ? 0 : last - first + 1);
+    } catch (error) {
+      // It is said where this sheet is opened.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+  return counts;
 }
 
 interface SheetInput {

@@ -79,6 +79,10 @@ export interface Health {
   readonly limit: number | null;
   /** Of a rule that tells its period and not its number: `1s`, `15m`, `12h`, `7d`. */
   readonly periodSeconds: number | null;
+  /** When `remaining` was read, by the time of day. */
+  readonly remainingSince: number | null;
+  /** When the first request got no answer, by the time of day; null since the last answer. */
+  readonly offlineSince: number | null;
   /** How far this machine's clock is ahead of the service's; null while that is less than a minute, or unknown. */
   readonly clockSkewMs: number | null;
 }
@@ -89,6 +93,8 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
   let remaining: number | null = null;
   let limit: number | null = null;
   let periodSeconds: number | null = null;
+  let remainingSince: number | null = null;
+  let offlineSince: number | null = null;
   let seenLimit = 0;
   let busyInARow = 0;
   /** When the first of those in a row left. */
@@ -106,6 +112,7 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
     if (isChanged) changed();
     ({ limit, periodSeconds } = rule);
     remaining = newRemaining;
+    remainingSince = remaining === null ? null : clock.now();
     // A rule that tells its period only: it allows at least what was left, and the request that was answered.
     if (limit === null && periodSeconds === 1 && remaining !== null) {
       seenLimit = Math.max(seenLimit, remaining + 1);
@@ -156,7 +163,14 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
 
   return {
     note(exchange, result, sentAt) {
-      if (exchange.ok) readHeaders(exchange.reply.headers);
+      if (exchange.ok) {
+        readHeaders(exchange.reply.headers);
+        if (offlineSince !== null) changed();
+        offlineSince = null;
+      } else if (result.kind === 'failing' && offlineSince === null) {
+        offlineSince = clock.now();
+        changed();
+      }
       if (result.kind === 'busy' && exchange.ok) {
         busy(exchange.reply.headers, result, sentAt);
       } else if (result.kind === 'failing') {
@@ -177,6 +191,12 @@ export function createHealth({ clock, random, pacer, transfers, changed }: Healt
     },
     get periodSeconds() {
       return periodSeconds;
+    },
+    get remainingSince() {
+      return remainingSince;
+    },
+    get offlineSince() {
+      return offlineSince;
     },
     get clockSkewMs() {
       const skew = serverClock.skew(clock.now(), clock.monotonic());

@@ -41,6 +41,8 @@ export interface Pacer {
   admit(operation: string, admission: Admission): Promise<Permit | Refusal>;
   /** Nothing leaves for so long; then one request goes ahead alone, and the others when it got an answer. */
   pause(ms: number, reason: PauseReason): void;
+  /** A person asks for a try: a pause because nothing answered or the service failed ends. Limits and quotas stay. */
+  hurry(): void;
   /** The service's headers said how many requests a second it measures. */
   learn(limit: number): void;
   /** A 429 for a request that left at `sentAt`; true when it begins a new congestion. */
@@ -189,6 +191,10 @@ export function createPacer(limit: number, clock: Clock, changed: () => void): P
       if (probe === 'none') probe = 'due';
       changed();
       admitWaiting();
+    },
+    hurry() {
+      const now = clock.monotonic();
+      if (pauseReason === 'offline' || pauseReason === 'failing') pausedUntil = Math.min(pausedUntil, now);
     },
     learn: (measured) => control.learn(measured),
     congested: (sentAt) => control.refused(sentAt, clock.monotonic()),

@@ -24,6 +24,8 @@ export interface Sessions {
   /** The session after `generation`: made unless another caller made it already. */
   renew(policy: string, generation: number, context: CallContext): Promise<Outcome<Session>>;
   current(policy: string): Session | null;
+  /** The policy whose session was made last; null while there is none. */
+  latest(): string | null;
   clear(): void;
 }
 
@@ -80,6 +82,13 @@ export function createSessions(
         : make(policy, context);
     },
     current: usable,
+    latest() {
+      const made = [...current.keys()].flatMap((policy) => {
+        const session = usable(policy);
+        return session === null ? [] : [{ policy, createdAt: session.createdAt }];
+      });
+      return made.sort((a, b) => b.createdAt - a.createdAt)[0]?.policy ?? null;
+    },
     clear() {
       current.clear();
       pending.clear();

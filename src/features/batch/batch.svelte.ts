@@ -15,7 +15,7 @@ export class BatchController {
   failure = $state.raw<Failure | null>(null);
   pasting = $state(false);
   /** Progress of reading a workbook. */
-  opening = $state.raw<{ name: string; share: number } | null>(null);
+  opening = $state.raw<{ name: string; share: number; since: number } | null>(null);
   /** Fills in the next file's plan; cleared once a batch was started with it. */
   preset = $state.raw<Preset | null>(null);
   /** Folders among the jobs that can't be read as one. */
@@ -30,7 +30,7 @@ export class BatchController {
     this.app = app;
     this.#api = api;
     api.on('batch.opening', (opening) => {
-      if (this.#pendingOpens > 0) this.opening = opening;
+      if (this.#pendingOpens > 0) this.opening = { ...opening, since: this.opening?.since ?? Date.now() };
     });
     api.on('batch.removed', ({ jobId }) => {
       if (this.run?.jobId === jobId) this.leave();

@@ -16,7 +16,14 @@ import type {
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { FailureCode } from '../../../electron/contract/errors.ts';
 import { reasonFor } from '../../messages/messages.ts';
-import { formatCount, formatRows, formatDateTime, formatSpan, formatTime } from '../../lib/format.ts';
+import {
+  formatCount,
+  formatRows,
+  formatDateTime,
+  formatShare,
+  formatSpan,
+  formatTime,
+} from '../../lib/format.ts';
 
 const jobStates: Record<JobState, JobStateLabel> = {
   running: { variant: 'quiet', label: 'Running' },
@@ -103,6 +110,10 @@ const delimiterNames: Readonly<Record<Delimiter, string>> = {
   ' ': 'space',
 };
 
+/** Of a sheet whose first row is the header, as it mostly is. */
+export const formatSheetRows = (rows: number): string =>
+  rows === 0 ? 'empty' : `${formatRows(rows - 1)} under its first`;
+
 /** A character within a sentence; those that can't be seen by their numbers. */
 export function formatDelimiter(delimiter: Delimiter): string {
   const code = delimiter.charCodeAt(0);
@@ -131,7 +142,7 @@ export function describeState({ state, tally, waiting }: Job): JobStateLabel {
   if (tally.failed === 0 || (state !== 'finished' && state !== 'cancelled')) return label;
   return haveAllFailed(tally)
     ? { variant: 'danger', label: `${label.label} · all failed` }
-    : { variant: 'warn', label: `${label.label} · ${formatCount(tally.failed)} failed` };
+    : { variant: 'warn', label: `${label.label} · ${formatRows(tally.failed)} failed` };
 }
 
 /** What a job does, as it is remembered: "Tokenize card_number, ssn · analyst". */
@@ -396,12 +407,14 @@ export function formatTrial(rows: readonly ResultRow[], matching: boolean): stri
 export const hasNoticedRows = ({ kind }: Notice): boolean =>
   !['header-duplicate', 'header-empty', 'header-damaged'].includes(kind);
 
-export function formatNotice({ kind, row, column, count }: Notice): string {
+/** `sampled`: as many rows as were looked at, while the file is not counted to its end. */
+export function formatNotice({ kind, row, column, count }: Notice, sampled: number | null = null): string {
   const isOne = count === 1;
   const where = isOne ? `row ${formatCount(row)}` : `first: row ${formatCount(row)}`;
   const many = formatCount(count);
-  const rows = formatRows(count);
-  const values = `${many} ${isOne ? 'value' : 'values'} in ${column ?? 'a column'}`;
+  const rows = sampled === null ? formatRows(count) : `${many} of the first ${formatRows(sampled)}`;
+  const ofSample = sampled === null ? '' : ` of the first ${formatRows(sampled)}`;
+  const values = `${many} ${isOne ? 'value' : 'values'} in ${column ?? 'a column'}${ofSample}`;
   const sentences: Readonly<Record<Notice['kind'], string>> = {
     'row-malformed': `${rows} ${isOne ? 'has' : 'have'} the wrong number of fields (${where})`,
     'bad-encoding': `${rows} ${isOne ? 'has' : 'have'} characters that do not fit the encoding (${where})`,
@@ -449,6 +462,20 @@ export function formatRemaining(
   const rest = more === 0 ? [] : [`${formatCount(more)} more ${more === 1 ? 'column' : 'columns'}`];
   const verb = cards + values === 1 ? 'remains' : 'remain';
   return `${parts.join(' and ')} ${verb} in clear: ${[...named, ...rest].join('; ')}`;
+}
+
+/** "120,000 rows · 60% · 4 s left": how far something is that takes a while. The time that is left is known after a moment. */
+export function formatProgress(
+  { share, rows, since }: { share: number; rows?: number; since: number },
+  now: number,
+): string {
+  const passed = (now - since) / 1_000;
+  const parts = [
+    ...(rows === undefined ? [] : [formatRows(rows)]),
+    formatShare(Math.floor(share * 100) / 100),
+    ...(passed >= 1 && share > 0.02 ? [`${formatSpan((passed / share) * (1 - share))} left`] : []),
+  ];
+  return parts.join(' · ');
 }
 
 /** Between 0 and 1; null while the number of rows is not known. */

@@ -52,6 +52,16 @@ export class ConnectionProfileController {
     await this.#change(id, () => this.#api.call('connections.importProfile', { id }));
   }
 
+  /** Writes the profile in use as a file: a template for one of one's own. */
+  async export(id: string): Promise<void> {
+    const outcome = await this.#api.call('connections.exportProfile', {
+      id,
+      edits: { examples: [], fields: [] },
+    });
+    this.failure = outcome.ok ? null : outcome.failure;
+    this.notice = outcome.ok && outcome.value !== null ? `Written to ${outcome.value.name}.` : '';
+  }
+
   async remove(id: string, part: 'imported' | 'fitted'): Promise<void> {
     await this.#change(id, () => this.#api.call('connections.removeProfile', { id, part }));
   }

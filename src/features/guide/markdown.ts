@@ -9,6 +9,7 @@ export type Block =
   | { readonly kind: 'heading'; readonly id: string; readonly text: string }
   | { readonly kind: 'paragraph'; readonly inlines: readonly Inline[] }
   | { readonly kind: 'list'; readonly items: readonly (readonly Inline[])[] }
+  | { readonly kind: 'code'; readonly text: string }
   | {
       readonly kind: 'table';
       readonly head: readonly (readonly Inline[])[];
@@ -56,6 +57,9 @@ const cellsOf = (line: string): Inline[][] =>
     .split(/(?<!\\)\|/)
     .map((cell) => parseInlines(cell.trim().replaceAll('\\|', '|')));
 
+/** Stands for an empty line within a block of code, which does not end it. */
+const blankLine = '\u0000';
+
 /** One block: lines without an empty one between them. */
 function parseBlock(lines: readonly string[]): Block | null {
   const [first = ''] = lines;
@@ -63,6 +67,8 @@ function parseBlock(lines: readonly string[]): Block | null {
     const text = first.slice(4);
     return { kind: 'heading', id: anchorOf(text), text };
   }
+  if (first.startsWith('```'))
+    return { kind: 'code', text: lines.slice(1, -1).join('\n').replaceAll(blankLine, '') };
   // Pictures of the window are not needed beside it.
   if (first.startsWith('![')) return null;
   if (first.startsWith('|')) {
@@ -78,15 +84,41 @@ function parseBlock(lines: readonly string[]): Block | null {
 
 /**
  * The chapters (`##`) of a guide in the Markdown that docs/ uses: headings, paragraphs, lists of one level, tables, pictures
- * and links. It becomes data and not HTML, since the window's policy allows no text to become markup.
+ * and links. It becomes data and not HTML, since the window's policy allows no text to become markup. `prefix` keeps the
+ * parts of one guide apart from those of another.
  */
-export function parseGuide(markdown: string): Chapter[] {
+export function parseGuide(markdown: string, prefix = ''): Chapter[] {
   const [, ...chapters] = markdown.replaceAll('\r\n', '\n').split(/^## /m);
   return chapters.map((chapter) => {
-    const [title = '', ...blocks] = chapter.trim().split(/\n\n+/);
+    const whole = chapter.replaceAll(/^```.*\n[^]*?^```$/gm, (code) =>
+      code.replaceAll(/\n(?=\n)/g, `\n${blankLine}`),
+    );
+    const [title = '', ...blocks] = whole.trim().split(/\n\n+/);
     const parsed = blocks.map((block) => parseBlock(block.split('\n')));
-    return { id: anchorOf(title), title, blocks: parsed.filter((block) => block !== null) };
+    return {
+      id: prefix + anchorOf(title),
+      title,
+      blocks: parsed.filter((block) => block !== null).map((block) => withPrefix(block, prefix)),
+    };
   });
+}
+
+function withPrefix(block: Block, prefix: string): Block {
+  if (prefix === '') return block;
+  const lead = (inlines: readonly Inline[]): Inline[] =>
+    inlines.map((inline) => (inline.to === undefined ? inline : { ...inline, to: prefix + inline.to }));
+  switch (block.kind) {
+    case 'heading':
+      return { ...block, id: prefix + block.id };
+    case 'code':
+      return block;
+    case 'paragraph':
+      return { ...block, inlines: lead(block.inlines) };
+    case 'list':
+      return { ...block, items: block.items.map(lead) };
+    case 'table':
+      return { ...block, head: block.head.map(lead), rows: block.rows.map((row) => row.map(lead)) };
+  }
 }
 
 const lineText = (inlines: readonly Inline[]): string => inlines.map(({ text }) => text).join('');
@@ -95,6 +127,7 @@ const lineText = (inlines: readonly Inline[]): string => inlines.map(({ text }) 
 export function textOf(block: Block): string {
   switch (block.kind) {
     case 'heading':
+    case 'code':
       return block.text;
     case 'paragraph':
       return lineText(block.inlines);

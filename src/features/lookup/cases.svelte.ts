@@ -18,6 +18,8 @@ export interface CaseRow {
 
 const maxLines = 200;
 const maxRecent = 12;
+/** Between a token's making and the answer with its mask, at most. */
+const maskedWithinMs = 5_000;
 
 /** The case in hand, which is `app.caseReference`: its timeline from the audit log, and how it is closed. */
 export class CasesController {
@@ -94,11 +96,12 @@ export class CasesController {
     const acts = actsOf(this.entries)
       .filter(({ action }) => action !== 'CreateSession')
       .map((act) => ({ key: `act-${act.sequence}`, at: act.at, act, lookup: lookupOf(act), count: 1 }));
+    const shown = acts.filter((row, index) => !isMaskOf(row, acts[index + 1]));
     const listed = new Set(acts.map(({ lookup }) => lookup));
     const others = ofCase
       .filter((lookup) => !listed.has(lookup))
       .map((lookup) => ({ key: lookup.id, at: lookup.at, act: null, lookup, count: 1 }));
-    return joined([...acts, ...others].sort((one, other) => other.at.localeCompare(one.at)));
+    return joined([...shown, ...others].sort((one, other) => other.at.localeCompare(one.at)));
   }
 
   /** Drops the lookups of the case in hand and takes none in hand. Answers whether it did. */
@@ -143,6 +146,15 @@ export class CasesController {
     this.evidence = null;
     this.evidenceFailure = null;
   }
+}
+
+/** A token that was just made is masked at once to be shown: that is no look-up of its own. */
+function isMaskOf({ act, lookup, at }: CaseRow, earlier: CaseRow | undefined): boolean {
+  if (act?.action !== 'GetMasked' || act.phase !== 'ok' || act.job !== null) return false;
+  const made = earlier?.act;
+  if (made?.phase !== 'ok' || (made.action !== 'Tokenize' && made.action !== 'Translate')) return false;
+  const isSame = lookup === null ? act.definition === made.definition : lookup === earlier?.lookup;
+  return isSame && act.actor === made.actor && Date.parse(at) - Date.parse(made.at) < maskedWithinMs;
 }
 
 /** What follows one another and only the time would tell apart is one row: the log holds no values. */

@@ -6,6 +6,7 @@ import type { SingleOperation } from '../../../electron/contract/operations.ts';
 import { newXorKey, type ObscuredText } from '../../../electron/contract/obscured.ts';
 import type { Api } from '../../lib/api.ts';
 import type { AppStore } from '../../lib/app-store.svelte.ts';
+import { ConnectionFailure } from '../../lib/connection-failure.svelte.ts';
 import { tidy } from '../../lib/token-text.ts';
 import { CasesController } from './cases.svelte.ts';
 import { LookupField } from './lookup-field.svelte.ts';
@@ -60,7 +61,7 @@ export class LookupController {
   target = $state({ policy: '', definition: '' });
   /** The case given in a panel; it becomes the case in hand when the act it was given for succeeds. */
   caseReference = $state('');
-  failure = $state.raw<Failure | null>(null);
+  readonly #failure: ConnectionFailure;
   panelFailure = $state.raw<Failure | null>(null);
   copied = $state.raw<Copied | null>(null);
   /** Read aloud by a screen reader; never a value in clear. */
@@ -114,8 +115,17 @@ export class LookupController {
     this.#current = lookup;
   }
 
+  get failure(): Failure | null {
+    return this.#failure.current;
+  }
+
+  set failure(failure: Failure | null) {
+    this.#failure.current = failure;
+  }
+
   constructor(app: AppStore, api: Api, makeBatch: (source: Source) => void) {
     this.app = app;
+    this.#failure = new ConnectionFailure(app);
     this.#api = api;
     this.#makeBatch = makeBatch;
     this.cases = new CasesController(app, api);
@@ -224,8 +234,8 @@ export class LookupController {
     await this.load();
   }
 
-  /** Looks up what is in the field, whatever it looks like. */
-  async mask(): Promise<boolean> {
+  /** Looks up what is in the field, whatever it looks like. `isAgain`: why it failed stays until there is an answer. */
+  async mask({ isAgain = false } = {}): Promise<boolean> {
     const { field } = this;
     const looksLikeCard = field.hasCard;
     const token = looksLikeCard ? field.takeAsToken() : field.tidy();
@@ -245,6 +255,7 @@ export class LookupController {
         if (looksLikeCard && field.takeAsToken() === token) field.show(token, definition);
         field.found(definition);
       },
+      isAgain,
     );
     // The token is there again: opens the panel of the operation that failed.
     if (isFound && operation === 'Detokenize') this.open('reveal');
@@ -455,13 +466,17 @@ export class LookupController {
   }
 
   /** `onShown` is called with the result in the same turn: later, somebody may have typed the next token. */
-  async #show(run: () => Promise<Outcome<Lookup>>, onShown: (lookup: Lookup) => void): Promise<boolean> {
+  async #show(
+    run: () => Promise<Outcome<Lookup>>,
+    onShown: (lookup: Lookup) => void,
+    isAgain = false,
+  ): Promise<boolean> {
     this.#turn += 1;
     const turn = this.#turn;
     this.app.revealed.hide();
     this.close();
     this.field.pasted = null;
-    this.failure = null;
+    if (!isAgain) this.failure = null;
     this.busy = true;
     this.wantsFocus = false;
     const { edits } = this.field.typed;

@@ -14,11 +14,10 @@ export class StartController {
   }
 
   async startBuiltIn(): Promise<void> {
-    this.failure = null;
     this.starting = true;
     const outcome = await this.#api.call('connections.startBuiltIn', {});
     this.starting = false;
+    this.failure = outcome.ok ? null : outcome.failure;
     if (outcome.ok) this.#onstarted();
-    else this.failure = outcome.failure;
   }
 }

@@ -68,6 +68,7 @@ for (const { system, native, skip } of systems)
         'app.asar',
         'app.asar.unpacked',
         'files.json',
+        'guides',
         'licences.txt',
         'policy',
         'verify',
@@ -76,6 +77,10 @@ for (const { system, native, skip } of systems)
         'verify-audit.mjs',
         'verify-evidence.mjs',
       ]);
+      for (const name of ['users-guide', 'administrators-guide'])
+        expect(fs.readFileSync(path.join(app.resources, 'guides', `${name}.html`), 'utf8')).toMatch(
+          /<h2 id="[^"]+">/,
+        );
       expect(fs.readFileSync(path.join(app.resources, 'licences.txt'), 'utf8')).toMatch(
         /^undici \d.* \(MIT\)\n\nMIT License/m,
       );

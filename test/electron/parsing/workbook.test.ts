@@ -229,10 +229,32 @@ describe('of several sheets', () => {
     { name: 'More', rows: one('more') },
   ] as const;
 
-  it('takes the first that is shown and has rows, and names those that are shown', async () => {
+  it('W14 takes the one with most rows of those that are shown, or the first of several, and counts them', async () => {
     expect(await convert(await workbook({ sheets }))).toMatchObject({
       ok: true,
-      value: { rows: [['cards']], converted: { sheet: 'Cards', sheets: ['Cover', 'Cards', 'More'] } },
+      value: {
+        rows: [['cards']],
+        converted: {
+          sheet: 'Cards',
+          sheets: [
+            { name: 'Cover', rows: 0 },
+            { name: 'Cards', rows: 1 },
+            { name: 'More', rows: 1 },
+          ],
+        },
+      },
+    });
+    const longer = { name: 'Longer', rows: `${one('head')}<row r="5">${text('A5', 'last')}</row>` };
+    const damaged = { name: 'Damaged', rows: '<row r="0"/>' };
+    expect(await convert(await workbook({ sheets: [...sheets, damaged, longer] }))).toMatchObject({
+      ok: true,
+      value: {
+        rows: [['head'], [''], [''], [''], ['last']],
+        converted: {
+          sheet: 'Longer',
+          sheets: [{}, {}, {}, { name: 'Damaged', rows: null }, { name: 'Longer', rows: 5 }],
+        },
+      },
     });
   });
 

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { AuditIntent } from '../../../electron/audit/entries.ts';
-import { failed } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
 import { auditKey, openHarness, value } from '../../support/reports.ts';
 
@@ -33,7 +33,10 @@ test('evidence on a case holds its lines, all of them and no others, and can be 
     files: ['evidence-D-1.json', 'evidence-D-1.html'],
     entries: 5,
     signer: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    evidenceId: expect.any(String) as string,
   });
+  const { evidenceId = '' } = evidence ?? {};
+  expect(await harness.reports['reports.showEvidence']({ evidenceId })).toEqual(done({ shown: true }));
   const text = fs.readFileSync(file, 'utf8');
   expect(text).not.toContain('another case');
   const options = { file, signer: evidence?.signer ?? '', log: harness.auditFolder, key: auditKey };

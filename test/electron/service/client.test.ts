@@ -106,6 +106,15 @@ describe('sessions', () => {
     expect(server.count('createsession')).toBe(2);
   });
 
+  it('tells whose session there is: of the policy asked for, or of the one that signed in last', async () => {
+    expect(app.client.status('p')).toMatchObject({ policy: 'p', sessionSince: null, offlineSince: null });
+    await app.client.getMasked('q', 'card', 'tok_1', {});
+    const { policy, sessionSince } = app.client.status('p');
+    expect([policy, typeof sessionSince]).toEqual(['q', 'string']);
+    await app.client.getMasked('p', 'card', 'tok_1', {});
+    expect(app.client.status('p').policy).toBe('p');
+  });
+
   it('renews once and replays once when it has ended', async () => {
     await app.client.getMasked('p', 'card', 'tok_1', {});
     server.service.expireAll();

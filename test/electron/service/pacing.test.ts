@@ -94,6 +94,18 @@ describe('the pace', () => {
     await fc.assert(property, { numRuns: 150 });
   });
 
+  it.each([
+    ['offline', 0],
+    ['failing', 0],
+    ['busy', 60_000],
+    ['quota', 60_000],
+  ] as const)('a person who asks ends a pause of %s, or does not', (reason, left) => {
+    const pacer = createPacer(1, new FakeClock(), () => undefined);
+    pacer.pause(60_000, reason);
+    pacer.hurry();
+    expect(pacer.pausedFor).toBe(left);
+  });
+
   it('lets a person go before a job', async () => {
     const clock = new FakeClock();
     const pacer = createPacer(1, clock, () => undefined);

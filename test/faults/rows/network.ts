@@ -164,6 +164,7 @@ export const network: readonly Row[] = [
           assertFailed(outcome, 'service.unreachable');
           assert.equal(outcome.failure.subject, 'no-such-host.invalid');
           assert.ok((outcome.failure.retryAfterMs ?? 0) > 0);
+          assert.ok(app.client.status(POLICY).offlineSince !== null);
           assert.equal(app.audited.length, 4);
           assert.equal(server.connections(), 0);
         },
@@ -183,6 +184,7 @@ export const network: readonly Row[] = [
       const back = await startFaultServer({ authority, port });
       try {
         assertAll(await waiting, elements);
+        assert.equal(app.client.status(POLICY).offlineSince, null);
         assertAudited(app);
       } finally {
         await app.client.close();

@@ -373,8 +373,8 @@ describe('the table of a run', () => {
     expect(table.cellOf({ ...unsent, cells: [] }, 1)).toBeUndefined();
   });
 
-  it('has room for the longest reason, in its column’s own words, and for the last rows of a long table', async () => {
-    const longest = { text: '', state: 'failed', code: 'value.check-digit' } as const;
+  it('W16 is as wide as its values, with room for the beginning of a reason, and for the last rows of a long table', async () => {
+    const longest = { text: '411111******1111', state: 'failed', code: 'value.check-digit' } as const;
     const number = { text: 'D-2026-11-000999999', state: 'kept' } as const;
     const { table } = await opened(
       { tally: { ...data.finishedTally, rows: 1_000_000 } },
@@ -396,7 +396,7 @@ describe('the table of a run', () => {
       },
     );
     const widthOf = (column: number) => table.columns.find(({ id }) => id === column)?.width ?? 0;
-    await expect.poll(() => widthOf(1)).toBe(320);
+    await expect.poll(() => widthOf(1)).toBe(240);
     expect(widthOf(0)).toBe(Math.round(number.text.length * 7.25 + 17));
     expect(table.columns.filter(({ end }) => end).map(({ name }) => name)).toEqual(['Row', 'amount']);
     expect(table.columns.filter(({ tint }) => tint).map(({ name }) => name)).toEqual(['card_token']);
@@ -619,8 +619,8 @@ describe('labels and numbers', () => {
 
   it.each([
     ['finished', { ok: 3 }, 'ok', 'Finished'],
-    ['finished', { ok: 3, failed: 1_068 }, 'warn', 'Finished · 1,068 failed'],
-    ['finished', { unmatched: 3, failed: 1 }, 'warn', 'Finished · 1 failed'],
+    ['finished', { ok: 3, failed: 1_068 }, 'warn', 'Finished · 1,068 rows failed'],
+    ['finished', { unmatched: 3, failed: 1 }, 'warn', 'Finished · 1 row failed'],
     ['finished', { failed: 400, blank: 2 }, 'danger', 'Finished · all failed'],
     ['cancelled', { failed: 400 }, 'danger', 'Cancelled · all failed'],
     ['running', { failed: 400 }, 'quiet', 'Running'],
@@ -659,6 +659,10 @@ describe('labels and numbers', () => {
     );
     expect(formatNotice({ ...notice, count: 52 })).toBe(
       '52 values in card were rounded by a spreadsheet: digits are lost (first: row 7)',
+    );
+    // Before the file is counted to its end.
+    expect(formatNotice({ kind: 'row-malformed', row: 7, column: null, count: 2 }, 50)).toBe(
+      '2 of the first 50 rows have the wrong number of fields (first: row 7)',
     );
   });
 
@@ -948,6 +952,39 @@ describe('saved mappings', () => {
       header: data.header,
       origin: { connectionId: data.builtIn.id, environment: 'development' },
     });
+  });
+
+  it('W18 keep how the file was read, where it was a guess, and what was known of it', async () => {
+    const guessed = {
+      ...data.preview,
+      guesses: { encoding: ['windows-1252' as const], delimiter: null, header: true },
+    };
+    const mapping: Mapping = {
+      ...mappingOf('weekly', ['card_token']),
+      reading: { encoding: 'windows-1252', delimiter: ',', header: true },
+      notices: [{ kind: 'row-malformed', column: null, count: 20 }],
+    };
+    const { fake, draft } = await drafted({
+      mappings: [mapping],
+      answers: { 'batch.preview': () => done(guessed) },
+    });
+    const readings = () =>
+      fake.seen.flatMap(({ name, input }) =>
+        name === 'batch.preview' ? [(input as { reading: object }).reading] : [],
+      );
+    // The delimiter is certain in this file: that of another file does not go over it.
+    expect(readings().at(-1)).toEqual({ encoding: 'windows-1252', header: true });
+    expect(draft.knownNotices.map(({ kind }) => kind)).toEqual(['row-malformed']);
+    expect(draft.newNotices.map(({ kind }) => kind)).toEqual(['excel-rounded']);
+    await draft.saveMapping('weekly');
+    expect(fake.mappings.at(-1)).toMatchObject({
+      reading: data.preview.reading,
+      notices: [
+        { kind: 'row-malformed', count: 37 },
+        { kind: 'excel-rounded', count: 1 },
+      ],
+    });
+    expect(draft.newNotices).toEqual([]);
   });
 
   it('are removed at once, and undo restores them', async () => {

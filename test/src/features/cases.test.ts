@@ -62,6 +62,23 @@ describe('the timeline of a case', () => {
     expect(cases.rows([])).toHaveLength(1);
   });
 
+  it('has a token that was made once, and not its mask as a look-up besides', async () => {
+    const { cases } = await open();
+    await cases.open('D-20931');
+    const [newest] = cases.entries;
+    if (newest === undefined) throw new Error('no entry');
+    const at = (seconds: number) => new Date(Date.parse(newest.at) + seconds * 1_000).toISOString();
+    const entry = (sequence: number, action: string, seconds: number) => ({
+      ...newest,
+      ...{ sequence, action, of: null, requestId: null, phase: 'ok' as const, at: at(seconds) },
+    });
+    const actions = () => cases.rows([]).map(({ act }) => act?.action);
+    cases.entries = [entry(3, 'GetMasked', 60), entry(2, 'GetMasked', 1), entry(1, 'Tokenize', 0)];
+    expect(actions()).toEqual(['GetMasked', 'Tokenize']);
+    cases.entries = [entry(2, 'GetMasked', 1), { ...entry(1, 'Tokenize', 0), phase: 'failed' }];
+    expect(actions()).toEqual(['GetMasked', 'Tokenize']);
+  });
+
   it('keeps lookups that the log can’t be read for', async () => {
     const { controller, cases } = await open({ fail: { 'activity.list': { code: 'audit.broken' } } });
     await cases.open('D-20931');

@@ -3,7 +3,8 @@ import { failureCodes } from '../../../electron/contract/errors.ts';
 import { pages } from '../../../electron/contract/pages.ts';
 import { chapterOf, chapters, guideParts } from '../../../src/features/guide/guide.ts';
 import { parseGuide, parseInlines, textOf, type Inline } from '../../../src/features/guide/markdown.ts';
-import { messageFor } from '../../../src/messages/messages.ts';
+import { messageFor, messagePart } from '../../../src/messages/messages.ts';
+import { guideWords, partOfWord } from '../../../src/ui/guide-link.ts';
 
 const inlinesOf = (): Inline[] =>
   chapters.flatMap(({ blocks }) =>
@@ -21,7 +22,11 @@ describe('the guide', () => {
   });
 
   it('has every message with what to do', () => {
-    const all = chapters.at(-1)?.blocks.map(textOf).join(' ') ?? '';
+    const all =
+      chapters
+        .find(({ id }) => id === 'all-messages')
+        ?.blocks.map(textOf)
+        .join(' ') ?? '';
     for (const code of failureCodes) {
       const { summary, advice } = messageFor({ code });
       expect(all).toContain(summary);
@@ -75,5 +80,21 @@ describe('Markdown as docs/ uses it', () => {
       'first goes on second',
       'A B 1 a|b',
     ]);
+  });
+});
+
+describe('help', () => {
+  it('has a part for each word with a question mark, and for each failure', () => {
+    const parts = guideParts.map(({ id }) => id);
+    for (const word of guideWords) expect(parts).toContain(partOfWord(word));
+    for (const code of failureCodes) expect(parts).toContain(messagePart(code));
+  });
+
+  it('has the administrator’s guide, code and all, and what is new', () => {
+    const kinds = chapters.flatMap(({ blocks }) => blocks).filter(({ kind }) => kind === 'code');
+    expect(kinds.length).toBeGreaterThan(5);
+    expect(chapters.find(({ id }) => id === 'administrator-installing')?.title).toBe('Installing');
+    expect(chapters.find(({ id }) => id === 'whats-new')?.blocks.length).toBeGreaterThan(0);
+    expect(new Set(guideParts.map(({ id }) => id)).size).toBe(guideParts.length);
   });
 });

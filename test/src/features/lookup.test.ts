@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openApi } from '../../../src/lib/api.ts';
 import { AppStore } from '../../../src/lib/app-store.svelte.ts';
 import { formatClearing } from '../../../src/lib/copied.ts';
-import { done } from '../../../electron/contract/errors.ts';
+import { done, failed } from '../../../electron/contract/errors.ts';
 import { LookupController } from '../../../src/features/lookup/lookup.svelte.ts';
 import { obscuredOf } from '../../support/obscured-text.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
@@ -32,6 +32,47 @@ describe('a lookup', () => {
     });
     expect(controller.field.removed).toBe('Removed 2 spaces and 1 dash.');
     expect(controller.current?.masked).toBe('411111******1111');
+  });
+
+  it('W8 a failure goes with its connection, and is there again with it', async () => {
+    const { app, fake, controller } = await open({
+      fail: { 'lookup.mask': { code: 'service.unreachable' } },
+    });
+    const { service } = data.appState();
+    if (service === null) throw new Error('no service');
+    controller.field.set('4111117309211111');
+    await controller.mask();
+    expect(controller.failure?.code).toBe('service.unreachable');
+    await app.choose(data.production.id, 'analyst');
+    expect(controller.failure).toBeNull();
+    await app.choose(data.builtIn.id, 'dispute-desk');
+    fake.change({ service: { ...service, offlineSince: data.at(1) } });
+    expect(controller.failure?.code).toBe('service.unreachable');
+    // Something else was answered: the outage is over, and its sentence with it.
+    fake.change({ service });
+    expect(controller.failure).toBeNull();
+  });
+
+  it('W26 why it failed stays while it is tried again', async () => {
+    let answer = (): void => undefined;
+    const waiting = new Promise<void>((resolve) => (answer = resolve));
+    let tries = 0;
+    const { controller } = await open({
+      answers: {
+        'lookup.mask': async () => {
+          tries += 1;
+          if (tries === 2) await waiting;
+          return failed('service.unreachable');
+        },
+      },
+    });
+    controller.field.set('4111117309211111');
+    await controller.mask();
+    const again = controller.mask({ isAgain: true });
+    expect(controller.failure?.code).toBe('service.unreachable');
+    answer();
+    await again;
+    expect([tries, controller.failure?.code]).toEqual([2, 'service.unreachable']);
   });
 
   it('sends no request for an empty input', async () => {

@@ -12,7 +12,7 @@ import * as data from './fake-data.ts';
 
 export const acme = { connectionId: data.production.id, policy: 'analyst' };
 export const acmeService = {
-  ...data.appState().service,
+  ...data.service,
   connectionId: data.production.id,
   policy: 'analyst',
 };
@@ -141,7 +141,14 @@ const wide = data.job({
 const workbook = {
   ...data.preview.source,
   name: 'disputes-q3.xlsx',
-  sheet: { name: 'Q3 disputes', all: ['Q3 disputes', 'Archive', 'Notes'] },
+  sheet: {
+    name: 'Q3 disputes',
+    all: [
+      { name: 'Q3 disputes', rows: 500_001 },
+      { name: 'Archive', rows: 1_201 },
+      { name: 'Notes', rows: 1 },
+    ],
+  },
 };
 const eight = [
   data.job({ connectionName: 'Acme EU' }),
@@ -533,6 +540,11 @@ export const batchScenes: Record<string, FakeOptions> = {
       }),
     },
   },
+  exporting: {
+    state: inProduction,
+    jobs: [finished],
+    exporting: { jobId: finished.jobId, share: 0.62, rows: 310_000 },
+  },
   opening: { state: inProduction, opening: { name: workbook.name, share: 0.43 } },
   'not-a-table': {
     state: inProduction,
@@ -690,5 +702,14 @@ export const batchScenes: Record<string, FakeOptions> = {
     mappings: [{ ...weekly, origin: { connectionId: data.builtIn.id, environment: 'development' } }],
   },
   braked: { unparsed: ['batch.rows'], state: inProduction, jobs: [braked, canary, firstFine, notGranted] },
+  'known-notes': {
+    state: inProduction,
+    mappings: [
+      {
+        ...weekly,
+        notices: data.preview.notices.map(({ kind, column, count }) => ({ kind, column, count })),
+      },
+    ],
+  },
   mappings: { state: inProduction, mappings: [weekly, { ...weekly, id: 'mapping-2', name: 'Chargebacks' }] },
 };

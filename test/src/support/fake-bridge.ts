@@ -35,6 +35,8 @@ export interface FakeOptions {
   answers?: Partial<Answers>;
   /** The progress at which the reading of a workbook stops. */
   opening?: EventPayload<'batch.opening'>;
+  /** The progress at which the writing of an export stops. */
+  exporting?: EventPayload<'batch.exporting'>;
   /** Calls whose answers are not parsed, for measuring the window's own speed. */
   unparsed?: CallName[];
 }
@@ -91,7 +93,7 @@ export function createFakeBridge(options: FakeOptions = {}): Fake {
       fake,
       (options.lookups ?? []).map((lookup) => ofActive(fake.state, lookup)),
       damaged,
-      options.opening,
+      options,
     ),
     ...options.answers,
   };
@@ -142,7 +144,7 @@ function defaultAnswers(
   fake: Fake,
   lookups: Lookup[],
   damaged: Map<string, DamagedJob>,
-  opening: FakeOptions['opening'],
+  { opening, exporting }: Pick<FakeOptions, 'opening' | 'exporting'>,
 ): Answers {
   let turn = 100;
   let removed: ConnectionView | null = null;
@@ -282,6 +284,7 @@ function defaultAnswers(
       fake.change({ active: { connectionId: id, policy } });
       return done({});
     },
+    'connections.tryNow': () => done({}),
     'connections.storeSecret': ({ id, secret }) => {
       fake.change({
         connections: fake.state.connections.map((connection) => {
@@ -417,9 +420,10 @@ function defaultAnswers(
       done({
         ...data.preview.source,
         name: 'disputes.xlsx',
-        sheet: { name: sheet, all: ['Disputes', 'Archive'] },
+        sheet: { name: sheet, all: ['Disputes', 'Archive'].map((name) => ({ name, rows: null })) },
       }),
     'batch.stopOpening': () => done({}),
+    'batch.stopExport': () => done({}),
     'batch.preview': ({ reading }) =>
       done({
         ...data.preview,
@@ -544,6 +548,10 @@ function defaultAnswers(
     'batch.export': ({ jobId }) => {
       const job = fake.jobs.get(jobId);
       if (job === undefined) return failed('job.unknown');
+      if (exporting !== undefined) {
+        fake.emit('batch.exporting', exporting);
+        return new Promise(() => undefined);
+      }
       return done({
         exportId: 'export-1',
         name: 'disputes-q3_masked.csv',

@@ -10,7 +10,7 @@ import type {
 } from '../../../electron/contract/models/batch.ts';
 import type { ResultRow } from '../../../electron/contract/models/rows.ts';
 import type { ConnectionView, PolicyGrants } from '../../../electron/contract/models/connection.ts';
-import type { AppState, Settings } from '../../../electron/contract/models/app.ts';
+import type { AppState, ServiceStatus, Settings } from '../../../electron/contract/models/app.ts';
 import type { ImportPlan } from '../../../electron/contract/models/deployment.ts';
 import type { Lookup } from '../../../electron/contract/models/lookup.ts';
 
@@ -25,6 +25,7 @@ export const settings: Settings = {
   reasons: ['Chargeback response', 'Refund', 'Fraud review', 'Customer request', 'Regulator or court order'],
   caseRequired: true,
   keepResultsDays: 0,
+  singleKeys: true,
   theme: 'system',
 };
 
@@ -115,28 +116,33 @@ export const staging: ConnectionView = {
   apiKeyExpires: '2026-10-01',
 };
 
+export const service: ServiceStatus = {
+  connectionId: builtIn.id,
+  policy: 'dispute-desk',
+  sessionSince: new Date(Date.now() - 125_000).toISOString(),
+  offlineSince: null,
+  remainingUntil: null,
+  remaining: 598,
+  limit: 600,
+  limitPeriodSeconds: null,
+  pausedUntil: null,
+  pauseReason: null,
+  transfersToday: 1_204,
+};
+
 export function appState(over: Partial<AppState> = {}): AppState {
   return {
     version: '0.1.0',
     connections: [builtIn, production, staging],
     active: { connectionId: builtIn.id, policy: 'dispute-desk' },
-    service: {
-      connectionId: builtIn.id,
-      policy: 'dispute-desk',
-      sessionSince: new Date(Date.now() - 125_000).toISOString(),
-      remaining: 598,
-      limit: 600,
-      limitPeriodSeconds: null,
-      pausedUntil: null,
-      pauseReason: null,
-      transfersToday: 1_204,
-    },
+    service,
     keychain: 'ready',
     audit: 'ready',
     managed: {},
     passphraseMissing: false,
     settingsDamage: null,
     removedPartials: [],
+    upgradedFrom: null,
     lock: { locked: false, passphraseSet: false, waitMs: 0 },
     settings,
     ...over,

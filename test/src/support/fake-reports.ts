@@ -261,12 +261,14 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
     'reports.copy': () => done({ clearAfterMs: 30_000 }),
     'reports.export': () => done({ name: 'requests-by-day.csv', rows: 30, escaped: 0 }),
     'reports.exportChart': () => done({ name: 'requests-by-day.png', rows: 30, escaped: 0 }),
+    'reports.showEvidence': () => done({ shown: true }),
     'reports.evidence': ({ caseReference }) =>
       caseReference.startsWith('D-')
         ? done({
             files: [`evidence-${caseReference}.json`, `evidence-${caseReference}.html`],
             entries: 14,
             signer: '9f2c41d07be35a8811c6'.padEnd(64, '4'),
+            evidenceId: 'evidence-1',
           })
         : failed('evidence.none', { subject: caseReference }),
   };

@@ -155,6 +155,29 @@ export const scenes: Record<string, FakeOptions> = {
       'batch.export': { code: 'file.disk-full' },
     },
   },
+  offline: {
+    state: data.appState({
+      service: { ...acmeService, connectionId: 'built-in', offlineSince: data.at(12) },
+    }),
+    lookups: structuredClone(data.lookups),
+    fail: { 'lookup.mask': down, 'connections.tryNow': down },
+  },
+  'little-left': {
+    state: data.appState({
+      service: {
+        ...acmeService,
+        policy: 'intake',
+        remaining: 41,
+        limit: 600,
+        remainingUntil: new Date(Date.now() + 600_000).toISOString(),
+      },
+    }),
+  },
+  upgraded: { state: data.appState({ upgradedFrom: '0.0.9' }), lookups: structuredClone(data.lookups) },
+  'single-keys-off': {
+    state: data.appState({ settings: { ...data.settings, singleKeys: false } }),
+    lookups: structuredClone(data.lookups),
+  },
   managed: {
     state: data.appState({
       managed: {

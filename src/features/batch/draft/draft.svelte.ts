@@ -18,6 +18,7 @@ import { placeOf } from '../../../../electron/contract/table-place.ts';
 import type { ResultRow } from '../../../../electron/contract/models/rows.ts';
 import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
+import { ConnectionFailure } from '../../../lib/connection-failure.svelte.ts';
 import { ColumnPlans, type ColumnAction } from './column-plans.svelte.ts';
 import type { PatternParts } from './pattern.svelte.ts';
 import { SavedMappings } from './saved-mappings.svelte.ts';
@@ -64,12 +65,24 @@ export class BatchDraft {
   trial = $state.raw<ResultRow[] | null>(null);
   /** The rows that a notice is about, in place of the first ones. */
   noticed = $state.raw<{ notice: Notice; rows: SourceRows } | null>(null);
-  failure = $state.raw<Failure | null>(null);
+  readonly #failure: ConnectionFailure;
   /** What waits for a reason: main asks for one where answers tell more than the mask. */
   asking = $state<'try' | 'run' | null>(null);
   /** A person said that tokens which were exported are to be tokenized again. */
   mayBeTokens = $state(false);
   reading = $state(true);
+  /** Of the whole file once it is counted, of its first rows before. */
+  notices = $derived.by(() =>
+    this.preflight?.done ? this.preflight.notices : (this.preview?.notices ?? []),
+  );
+  #known = $derived.by(() => this.saved.all.find(({ id }) => id === this.appliedMapping)?.notices ?? []);
+  /** What was so in the file that the mapping in use was saved for: a person has accepted it. Not where it is twice as much. */
+  knownNotices = $derived.by(() =>
+    this.notices.filter(({ kind, column, count }) =>
+      this.#known.some((one) => one.kind === kind && one.column === column && count <= one.count * 2),
+    ),
+  );
+  newNotices = $derived.by(() => this.notices.filter((notice) => !this.knownNotices.includes(notice)));
   readonly #api: Api;
   #preset: Preset | null;
   readonly #areTokens: boolean;
@@ -81,8 +94,17 @@ export class BatchDraft {
     return this.preview === null || columns === null ? null : { reading: this.preview.reading, columns };
   });
 
+  get failure(): Failure | null {
+    return this.#failure.current;
+  }
+
+  set failure(failure: Failure | null) {
+    this.#failure.current = failure;
+  }
+
   constructor({ app, api, source, preset, areTokens }: DraftOptions) {
     this.app = app;
+    this.#failure = new ConnectionFailure(app);
     this.#api = api;
     this.saved = new SavedMappings(app, api);
     this.plans = new ColumnPlans(app, api);
@@ -265,7 +287,24 @@ export class BatchDraft {
       if (column === undefined) continue;
       this.plans.use({ ...rest, column });
     }
-    void this.read({});
+    void this.read(this.#readingOf(mapping));
+  }
+
+  /** What was decided for the mapping's file, where it is one of the guesses for this one. What is certain stays. */
+  #readingOf({ reading: saved }: Mapping): Partial<Reading> {
+    if (saved === undefined || this.preview === null) return {};
+    const { guesses, reading } = this.preview;
+    const isGuess = <T>(value: T, decided: T, others: readonly T[] | null): boolean =>
+      others !== null && (value === decided || others.includes(value));
+    const isSamePlace =
+      saved.header === reading.header &&
+      saved.headerRow === reading.headerRow &&
+      saved.firstRow === reading.firstRow;
+    return {
+      ...(isGuess(saved.encoding, reading.encoding, guesses.encoding) && { encoding: saved.encoding }),
+      ...(isGuess(saved.delimiter, reading.delimiter, guesses.delimiter) && { delimiter: saved.delimiter }),
+      ...(guesses.header && isSamePlace && placeOf(reading)),
+    };
   }
 
   /**
@@ -298,6 +337,8 @@ export class BatchDraft {
       ...(connection !== null && {
         origin: { connectionId: connection.id, environment: connection.environment },
       }),
+      ...(this.preview !== null && { reading: savedReading(this.preview.reading) }),
+      notices: this.notices.map(({ kind, column, count }) => ({ kind, column, count })),
       columns,
     });
     this.failure = saved.ok ? null : saved.failure;
@@ -398,4 +439,9 @@ export class BatchDraft {
     if (column !== undefined) this.choose(column.index, preset.operation);
     this.note = { kind: 'preset', text: formatPreset(preset, this.app), column: column?.name ?? null };
   }
+}
+
+/** How many rows stand below a table is another number in each file. */
+function savedReading({ rowsBelow: _, ...reading }: Reading): Omit<Reading, 'rowsBelow'> {
+  return reading;
 }

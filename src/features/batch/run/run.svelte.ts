@@ -129,6 +129,10 @@ export class BatchRun {
   /** What the run sent first; empty before, and after the app was started again. */
   firstValues = $state.raw<CanaryCell[]>([]);
   exported = $state.raw<Exported | null>(null);
+  /** How far the file is written; null while none is. */
+  exporting = $state.raw<{ share: number; rows: number; since: number } | null>(null);
+  /** The last export was stopped by hand. */
+  exportStopped = $state(false);
   /** What was taken in from the list that a person corrected last. */
   mended = $state.raw<MendResult | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -270,6 +274,7 @@ export class BatchRun {
     if (panel === 'reveal' && !this.revealable) return;
     this.panelFailure = null;
     this.exported = null;
+    this.exportStopped = false;
     this.panel = panel;
   }
 
@@ -312,15 +317,27 @@ export class BatchRun {
   }
 
   async export(choice: ExportChoice): Promise<void> {
+    this.exportStopped = false;
+    const stopListening = this.#api.on('batch.exporting', ({ jobId, share, rows }) => {
+      if (jobId !== this.jobId) return;
+      this.exporting = { share, rows, since: this.exporting?.since ?? Date.now() };
+    });
     const outcome = await this.#api.call('batch.export', choice);
+    stopListening();
+    this.exporting = null;
     if (!outcome.ok) {
-      this.panelFailure = outcome.failure;
+      this.exportStopped = outcome.failure.code === 'service.cancelled';
+      this.panelFailure = this.exportStopped ? null : outcome.failure;
       return;
     }
     // Null: the save dialog was cancelled. The panel and its choices stay.
     if (outcome.value === null) return;
     this.exported = outcome.value;
     this.close();
+  }
+
+  async stopExport(): Promise<void> {
+    await this.#api.call('batch.stopExport', { jobId: this.jobId });
   }
 
   /** Shows the file that was exported last in the file manager. False where the system has none. */

@@ -13,7 +13,7 @@ import { RowPages } from '../../../ui/row-pages.svelte.ts';
 import type { Api } from '../../../lib/api.ts';
 import { formatReason } from '../labels.ts';
 import { ColumnLayout } from './column-layout.svelte.ts';
-import { allCells, cellsAt, joinCells, type ResultCell, type TableRow } from './table-row.ts';
+import { allCells, cellsAt, joinCells, type TableRow } from './table-row.ts';
 
 /** What a person typed or chose over one column; empty text is no condition. */
 export interface ColumnFilter {
@@ -28,6 +28,8 @@ const columnBlock = 32;
 const columnMargin = 8;
 /** Rows whose content says how wide a column is, and how many of their cells. */
 const measuredRows = 200;
+/** A value and the beginning of why it failed. */
+const maxReasonWidth = 240;
 const measuredCells = 10_000;
 /** In a table of more, the last rows are measured too: their numbers have more digits. */
 const measuredTable = 2_000;
@@ -246,7 +248,7 @@ export class ResultsTable {
   /** As wide as the widest text that is at hand. */
   fit(column: number): void {
     const rows = this.#firstRows(Math.min(this.pages.total, 4_000));
-    this.layout.setWidth(column, fitWidth(this.nameOf(column), this.#textsOf(column, rows), 1));
+    this.layout.setWidth(column, fitWidth(this.nameOf(column), this.#textsOf(column, rows, 'whole'), 1));
   }
 
   /** Main counts it anew at each call: a job that runs on has other figures a moment later. */
@@ -356,9 +358,9 @@ export class ResultsTable {
     const fitted = new Map<number, Pick<GridColumn, 'width' | 'end'>>();
     for (const column of this.#order) {
       if (column === rowHead) continue;
-      const texts = this.#textsOf(column, rows);
-      // A reason is rare, but cut it says nothing.
-      const ofReasons = fitWidth('', this.#textsOf(column, rows, 'failed'), 1);
+      const texts = this.#textsOf(column, rows, 'value');
+      // Its values make a column's width. A reason is rare: the list above, the tip and the row's detail have it whole.
+      const ofReasons = Math.min(maxReasonWidth, fitWidth('', this.#textsOf(column, rows, 'failed'), 1));
       const width = Math.max(fitWidth(this.nameOf(column), texts), ofReasons);
       fitted.set(column, { width, end: !this.#planned.has(column) && areAmounts(texts) });
     }
@@ -369,15 +371,20 @@ export class ResultsTable {
     return Array.from({ length: count }, (_, position) => this.pages.row(position));
   }
 
-  #textsOf(column: number, rows: readonly (TableRow | undefined)[], state?: ResultCell['state']): string[] {
+  /** `value`: without the reasons of failures; `failed`: with them, and of these cells alone; `whole`: with them, of all. */
+  #textsOf(
+    column: number,
+    rows: readonly (TableRow | undefined)[],
+    which: 'value' | 'failed' | 'whole',
+  ): string[] {
     const planned = this.plannedOf(column);
     return rows.flatMap((row) => {
       const cell = row && this.cellOf(row, column);
-      if (!cell || (state !== undefined && cell.state !== state)) return [];
+      if (!cell || (which === 'failed' && cell.state !== 'failed')) return [];
       // The gaps between the groups of a card, and the icon of a failure, need their room too.
-      if (cell.state === 'failed')
-        return [`${formatReason({ code: cell.code ?? 'call.failed' }, planned)}  `];
-      return [planned === null ? cell.text : `${cell.text}  `];
+      const text = planned === null || cell.text === '' ? cell.text : `${cell.text}  `;
+      if (cell.state !== 'failed' || which === 'value') return [text];
+      return [`${text}${formatReason({ code: cell.code ?? 'call.failed' }, planned)}  `];
     });
   }
 }

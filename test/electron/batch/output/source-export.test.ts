@@ -381,3 +381,26 @@ describe('an export in an encoding that a person chose', () => {
     expect(masked).toMatch(/^name,tok\r\na,[0-9* ]+\r\n$/);
   });
 });
+
+describe('W17 an export of many rows', () => {
+  const many = `tok;note\n${Array.from({ length: 20_000 }, (_, n) => `t${n};a note that takes some room in the file`).join('\n')}\n`;
+
+  it('says how far it is, and leaves no file where it is stopped', async () => {
+    answerWith((value) => value.toUpperCase());
+    const job = await run(many, planOf([detokenize(0, { definition: 'text' })], { delimiter: ';' }));
+    const before = await readdir(app.folder);
+    const seen: { share: number; rows: number }[] = [];
+    app.onExporting = ({ jobId, share, rows }) => {
+      seen.push({ share, rows });
+      void app.batch['batch.stopExport']({ jobId });
+    };
+    const stopped = await app.batch['batch.export']({ ...plainExport, safety: 'source', jobId: job.jobId });
+    expect(stopped).toEqual(failed('service.cancelled'));
+    expect(seen[0]?.rows).toBeGreaterThan(0);
+    expect(seen[0]?.share).toBeLessThan(1);
+    expect(await readdir(app.folder)).toEqual(before);
+    expect(app.audit.ends.at(-1)).toMatchObject({ ok: false, code: 'service.cancelled' });
+    app.onExporting = () => undefined;
+    expect((await exportOf(job)).split('\n')).toHaveLength(20_002);
+  });
+});

@@ -58,7 +58,16 @@ describe('a workbook', () => {
     const path = await app.write('cards.xlsx', await cards());
     const dropped = valueOf(await app.batch['batch.drop']({ reference: path }));
     calls['batch.drop'].output.parse(dropped);
-    expect(dropped).toMatchObject({ name: 'cards.xlsx', sheet: { name: 'Cards', all: ['Cards', 'Other'] } });
+    expect(dropped).toMatchObject({
+      name: 'cards.xlsx',
+      sheet: {
+        name: 'Cards',
+        all: [
+          { name: 'Cards', rows: table.length },
+          { name: 'Other', rows: 2 },
+        ],
+      },
+    });
     const { sourceId } = dropped;
     await rm(path);
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { done, failed, type Outcome } from '../../contract/errors.ts';
-import type { Platform } from '../../platform/platform.ts';
+import { done, failed, type Outcome } from '../contract/errors.ts';
 
 /** Of one run of the app; those written longest ago are forgotten. */
 const maxFiles = 100;
@@ -18,7 +17,7 @@ export interface ExportedFiles {
   show(exportId: string): Promise<Outcome<{ shown: boolean }>>;
 }
 
-export function createExportedFiles(platform: Pick<Platform, 'showInFolder'>): ExportedFiles {
+export function createExportedFiles(showInFolder: (file: string) => boolean): ExportedFiles {
   const paths = new Map<string, string>();
   return {
     add(path) {
@@ -32,7 +31,7 @@ export function createExportedFiles(platform: Pick<Platform, 'showInFolder'>): E
       const path = paths.get(exportId);
       if (path === undefined) return Promise.resolve(failed('file.unknown'));
       if (!existsSync(path)) return Promise.resolve(failed('file.gone', { subject: basename(path) }));
-      return Promise.resolve(done({ shown: platform.showInFolder(path) }));
+      return Promise.resolve(done({ shown: showInFolder(path) }));
     },
   };
 }
