@@ -88,7 +88,7 @@ export interface CleartextGate {
   check(act: CleartextAct): ReturnType<typeof failed> | null;
   /**
    * Failures: reveal.reason-required, reveal.reason-refused, export.confirm, export.forbidden, export.unencrypted,
-   * reveal.throttled, reveal.shown, disclosure.limit, audit.*, keychain.*, and those of the steps.
+   * reveal.throttled, reveal.shown, app.locked, disclosure.limit, audit.*, keychain.*, and those of the steps.
    */
   open<V, T>(act: CleartextAct, steps: CleartextSteps<V, T>): Promise<Outcome<T>>;
 }
@@ -113,7 +113,7 @@ interface GateAudit {
 export interface CleartextGateOptions {
   readonly audit: GateAudit;
   readonly disclosures: Pick<Disclosures, 'take' | 'giveBack' | 'store' | 'fingerprint'>;
-  readonly reveals: Pick<Reveals, 'allow' | 'shown'>;
+  readonly reveals: Pick<Reveals, 'allow' | 'shown' | 'epoch'>;
   readonly caseRequired: () => boolean;
   readonly managed: Pick<ManagedSettings, 'reasons' | 'cleartextExport'>;
 }
@@ -160,6 +160,7 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     act: CleartextAct,
     { fetch, give }: CleartextSteps<V, T>,
   ): Promise<Outcome<T>> {
+    const epoch = reveals.epoch();
     const refused = check(act);
     const { grounds } = act;
     if (refused !== null || grounds === null) return refused ?? failed('reveal.reason-required');
@@ -193,7 +194,9 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
         return taken;
       }
       const [recorded, fetched] = await Promise.all([anchorAndStore(), fetch(add)]);
-      const usable = recorded.ok ? fetched : recorded;
+      // The app locked meanwhile: whoever unlocked it has not asked for this.
+      const isLate = isOneValue(act) && reveals.epoch() !== epoch;
+      const usable = !recorded.ok ? recorded : isLate ? failed('app.locked') : fetched;
       const given = usable.ok ? await give(usable.value, add) : usable;
       if (!given.ok && (!recorded.ok || isOneValue(act))) {
         await disclosures.giveBack(taken.value);
