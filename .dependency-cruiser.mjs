@@ -35,6 +35,8 @@ const mayUse = {
     'util',
   ],
   portal: ['audit', 'connections', 'contract', 'platform/platform.ts', 'privacy', 'service', 'storage'],
+  // A checker of services: it asks over sockets of its own, and reads answers as the client does.
+  conformance: ['contract', 'portal', 'service', 'storage'],
   // What the pages do.
   lookup: ['audit', 'contract', 'privacy', 'service', 'util'],
   batch: [

@@ -36,16 +36,15 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
   const batches = createRunningBatches({ platform: given, now: () => clock.monotonic() });
   const leakCheck = options.leakCheck ?? createLeakCheck();
   const stopWatching = watchCleartext(leakCheck);
-  /** What is found is held back by whoever asks. */
-  const leaks = (name: CallName | EventName, message: unknown): boolean => {
-    if (!leakCheck.finds(name, message)) return false;
+  const allowed = <T>(name: CallName | EventName, message: T): T | null => {
+    if (!leakCheck.finds(name, message)) return message;
     log.bug(`leak ${name}`, new Error('it has a value in clear'));
     void foundation.audit.record({ action: 'HoldBack', note: name }, () => failed('call.leak'));
-    return true;
+    return leakCheck.withoutCells(name, message);
   };
   const sendToWindow = createEventSender((event, payload) => given.send(event, payload), {
     locked: () => foundation.lock.state().locked,
-    leaks,
+    allowed,
     log,
   });
   const platform: Platform = {
@@ -115,7 +114,7 @@ export async function openApp(given: Platform, options: AppOptions): Promise<App
       origin: options.origin,
       locked: () => lock.state().locked,
       passphraseMissing,
-      leaks,
+      allowed,
       log,
     }),
   );

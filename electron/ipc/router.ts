@@ -23,8 +23,8 @@ export interface RouterOptions {
   readonly locked: () => boolean;
   /** Whether a passphrase has to be set before anything else is answered. */
   readonly passphraseMissing?: () => boolean;
-  /** Whether a value that was seen in clear is in what is about to be sent. It is then held back, and was reported. */
-  readonly leaks: (name: CallName | EventName, message: unknown) => boolean;
+  /** What of an answer or event may be sent: null for nothing, where a value that was seen in clear is in it. That was reported. */
+  readonly allowed: <T>(name: CallName | EventName, message: T) => T | null;
   /** A handler that throws or answers outside of its contract is a bug of ours. */
   readonly log: Pick<Log, 'bug'>;
 }
@@ -39,9 +39,9 @@ const isCallName = (call: string): call is CallName => Object.hasOwn(calls, call
  * check → coded error. The answer is always an Outcome and never carries a message, stack or cause. The lock is checked
  * twice, since the app may be locked while a request is under way, and its answer must not reach a locked window.
  */
-export function createRouter({ handlers, origin, locked, passphraseMissing, leaks, log }: RouterOptions) {
+export function createRouter({ handlers, origin, locked, passphraseMissing, allowed, log }: RouterOptions) {
   function checked(call: CallName, answer: Outcome<unknown>): Outcome<unknown> {
-    return leaks(call, answer) ? failed('call.leak', { operation: call }) : answer;
+    return allowed(call, answer) ?? failed('call.leak', { operation: call });
   }
 
   return async function handle(
@@ -84,12 +84,16 @@ type SendEvent = <E extends EventName>(event: E, payload: EventPayload<E>) => vo
  */
 export function createEventSender(
   send: SendEvent,
-  { locked, leaks, log }: Pick<RouterOptions, 'locked' | 'leaks' | 'log'>,
+  { locked, allowed, log }: Pick<RouterOptions, 'locked' | 'allowed' | 'log'>,
 ): SendEvent {
   return (event, payload) => {
     if (locked() && eventsWhileLocked[event]?.safeParse(payload).success !== true) return;
     const parsed = events[event].safeParse(payload);
-    if (!parsed.success) log.bug(`event ${event}`, parsed.error);
-    else if (!leaks(event, parsed.data)) send(event, parsed.data as typeof payload);
+    if (!parsed.success) {
+      log.bug(`event ${event}`, parsed.error);
+      return;
+    }
+    const message = allowed(event, parsed.data);
+    if (message !== null) send(event, message as typeof payload);
   };
 }

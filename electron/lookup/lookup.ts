@@ -65,10 +65,13 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   function remember(
     made: Pick<Lookup, 'policy' | 'definition' | 'token' | 'masked' | 'kind' | 'caseReference' | 'requestId'>,
     { connectionId, definitions }: ActiveConnection,
-    requestIds = [made.requestId],
+    {
+      requestIds = [made.requestId],
+      typed = '',
+    }: { readonly requestIds?: string[]; readonly typed?: string } = {},
   ): Outcome<Lookup> {
     const kind = definitions.find(({ name }) => name === made.definition)?.kind ?? null;
-    const { masked, again } = maskAgain(made.masked, kind);
+    const { masked, again } = maskAgain(made.masked, kind, typed);
     const lookup = {
       ...made,
       masked,
@@ -103,22 +106,24 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
   }
 
   /**
-   * Remembers a token just made, with its mask. A policy may tokenize and not mask: the token is then shown without a
+   * Remembers a token just made, with its mask; `typed`: the value, where it is known here. A policy may tokenize and not mask: the token is then shown without a
    * mask rather than lost.
    */
   async function rememberMade(
     { value: token, requestId }: Answer,
     subject: Pick<Lookup, 'policy' | 'definition' | 'caseReference' | 'kind'>,
     active: ActiveConnection,
+    typed?: string,
   ): Promise<Outcome<Lookup>> {
     const { policy, definition, caseReference } = subject;
     const context = { caseReference, rows: 1 };
     const masked = await active.client.getMasked(policy, definition, token, context);
     if (!masked.ok) return remember({ ...subject, token, masked: '', requestId }, active);
-    return remember({ ...subject, token, masked: masked.value.value, requestId }, active, [
-      requestId,
-      masked.value.requestId,
-    ]);
+    const requestIds = [requestId, masked.value.requestId];
+    return remember({ ...subject, token, masked: masked.value.value, requestId }, active, {
+      requestIds,
+      ...(typed !== undefined && { typed }),
+    });
   }
 
   /** Fetches cleartext and hands it to `use`, whose outcome is the act's. Failures: of the gate, the service and `use`. */
@@ -168,7 +173,7 @@ export function openLookup(options: LookupOptions): Handlers<'lookup'> {
     const context = { caseReference, rows: 1 };
     const answer = await active.value.client.tokenize(policy, definition, typed, context);
     if (!answer.ok) return answer;
-    return rememberMade(answer.value, { ...subject, kind: 'tokenized' }, active.value);
+    return rememberMade(answer.value, { ...subject, kind: 'tokenized' }, active.value, typed);
   }
 
   /** Takes a token from its definition to another, without cleartext on the way (spec §4, Translate). */

@@ -114,7 +114,9 @@ export function textOf(json: unknown): string {
 export function otherMembers(object: Members, known: readonly (readonly string[])[]): Record<string, string> {
   const listed = new Set(known.flat());
   const others = Object.entries(object).filter(([name]) => !listed.has(name) && name !== '__proto__');
-  return Object.fromEntries(others.slice(0, 30).map(([name, json]) => [name.slice(0, 100), textOf(json)]));
+  return Object.fromEntries(
+    others.slice(0, 30).map(([name, json]) => [textOf(name).slice(0, 100), textOf(json)]),
+  );
 }
 
 /** The array in an answer: the answer itself, one of these members, or one of them a level down. */

@@ -35,6 +35,8 @@ export type CleartextAct =
       readonly rows: number;
       /** How many the log says: of those that were looked at. */
       readonly rowsOfLine: number;
+      /** How many values it may hold in clear. */
+      readonly values: number;
       readonly export: { readonly encrypted: boolean };
     })
   | (Act & {
@@ -58,6 +60,7 @@ export type CleartextAct =
 export interface CleartextEnd {
   readonly requestId?: string;
   readonly rows?: number;
+  readonly values?: number;
   readonly note?: string;
   readonly sent?: false;
   readonly counted?: Counted | undefined;
@@ -85,7 +88,7 @@ export interface CleartextGate {
   check(act: CleartextAct): ReturnType<typeof failed> | null;
   /**
    * Failures: reveal.reason-required, reveal.reason-refused, export.confirm, export.forbidden, export.unencrypted,
-   * reveal.throttled, reveal.shown, disclosure.limit, audit.*, keychain.*, and those of the steps.
+   * reveal.throttled, reveal.shown, app.locked, disclosure.limit, audit.*, keychain.*, and those of the steps.
    */
   open<V, T>(act: CleartextAct, steps: CleartextSteps<V, T>): Promise<Outcome<T>>;
 }
@@ -97,6 +100,7 @@ interface GateAudit {
       Omit<Grounds, 'confirmRows'> & {
         readonly action: string;
         readonly rows: number;
+        readonly values: number;
         readonly cleartext: true;
         readonly counted?: Counted;
         readonly anchorsItself: true;
@@ -109,7 +113,7 @@ interface GateAudit {
 export interface CleartextGateOptions {
   readonly audit: GateAudit;
   readonly disclosures: Pick<Disclosures, 'take' | 'giveBack' | 'store' | 'fingerprint'>;
-  readonly reveals: Pick<Reveals, 'allow' | 'shown'>;
+  readonly reveals: Pick<Reveals, 'allow' | 'shown' | 'epoch'>;
   readonly caseRequired: () => boolean;
   readonly managed: Pick<ManagedSettings, 'reasons' | 'cleartextExport'>;
 }
@@ -156,6 +160,7 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
     act: CleartextAct,
     { fetch, give }: CleartextSteps<V, T>,
   ): Promise<Outcome<T>> {
+    const epoch = reveals.epoch();
     const refused = check(act);
     const { grounds } = act;
     if (refused !== null || grounds === null) return refused ?? failed('reveal.reason-required');
@@ -189,7 +194,9 @@ export function createCleartextGate(options: CleartextGateOptions): CleartextGat
         return taken;
       }
       const [recorded, fetched] = await Promise.all([anchorAndStore(), fetch(add)]);
-      const usable = recorded.ok ? fetched : recorded;
+      // The app locked meanwhile: whoever unlocked it has not asked for this.
+      const isLate = isOneValue(act) && reveals.epoch() !== epoch;
+      const usable = !recorded.ok ? recorded : isLate ? failed('app.locked') : fetched;
       const given = usable.ok ? await give(usable.value, add) : usable;
       if (!given.ok && (!recorded.ok || isOneValue(act))) {
         await disclosures.giveBack(taken.value);
@@ -235,12 +242,22 @@ function lineOf(act: CleartextAct, fingerprints: readonly string[]) {
   switch (act.action) {
     case 'Reveal':
     case 'Copy':
-      return { ...line, rows: 1 };
+      return { ...line, rows: 1, values: 1 };
     case 'Export':
-      return { ...line, rows: act.rowsOfLine };
+      return { ...line, rows: act.rowsOfLine, values: act.values };
     case 'Match':
-      return { ...line, rows: act.rows, note: `expression ${fingerprints.join(', ')}` };
+      return {
+        ...line,
+        rows: act.rows,
+        values: act.rows * act.patterns.length,
+        note: `expression ${fingerprints.join(', ')}`,
+      };
     case 'Guess':
-      return { ...line, rows: act.rows, note: `${act.guesses} values of masks that many others have` };
+      return {
+        ...line,
+        rows: act.rows,
+        values: act.guesses,
+        note: `${act.guesses} values of masks that many others have`,
+      };
   }
 }

@@ -1,6 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 import type { CleartextWatch } from '../util/cleartext.ts';
-import { cardLengths, cutsBetween, digitRun, emailLike, plainDigits, replaceIbans } from './masking.ts';
+import { someCard } from './cards.ts';
+import { replaceIbans } from './ibans.ts';
+import { digitRun, emailLike, mask, writtenSsn } from './masking.ts';
+import { bytesOf, outsideIds, readingsOf } from './plain-text.ts';
 
 /*
  * The last look at what leaves for the window: the masks decide what is hidden, and this does not ask them. What a text
@@ -15,23 +18,29 @@ import { cardLengths, cutsBetween, digitRun, emailLike, plainDigits, replaceIban
 export interface LeakCheck extends CleartextWatch {
   /** Whether the answer of a call, or an event, has a value that was seen in clear and is shown nowhere as a token. */
   finds(name: string, message: unknown): boolean;
+  /**
+   * What of such a message may leave: all but the cells of a table that have such a value, or nothing, where it stands
+   * elsewhere.
+   */
+  withoutCells<T>(name: string, message: T): T | null;
 }
+
+/** Where cells are: texts in lists of lists, or the `text` and `reason` of one. */
+const tables: ReadonlySet<string> = new Set(['rows', 'above', 'last', 'below', 'cells']);
+const cellTexts: ReadonlySet<string> = new Set(['text', 'reason']);
 
 /**
  * A token; what the window sent itself; what a person has named so. A file's name is not among these: it is masked where
  * it is read.
  */
-const named: ReadonlySet<string> = new Set(['token', 'caseReference', 'pattern', 'sheet', 'folder']);
+const named: ReadonlySet<string> = new Set(['token', 'caseReference', 'pattern', 'folder']);
 /** Elsewhere an address is a name: of who signed in, or of a proxy's user. */
 const holdsValues = /^(batch|lookup)\./;
 
-const ssnWritten = /(?<![\p{L}0-9])[0-9]{3}([^\p{L}0-9])[0-9]{2}\1[0-9]{4}(?![\p{L}0-9])/gu;
 const address = /[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+/gi;
 const minDigits = 9;
 /** Of the shortest address. */
 const minLength = 6;
-const minCard = Math.min(...cardLengths);
-const maxCard = Math.max(...cardLengths);
 
 /** Gets characters from one to before another, as numbers. */
 type Visit = (characters: ArrayLike<number>, from: number, end: number) => boolean;
@@ -49,10 +58,15 @@ export function createLeakCheck({ slots = 2 ** 18 } = {}): LeakCheck {
     { isExact, addresses = true }: { isExact: boolean; addresses?: boolean },
     visit: Visit,
   ): boolean {
-    const visitText = (found: string): boolean => visit(Buffer.from(found), 0, found.length);
-    for (const view of viewsOf(text)) {
+    const visitText = (found: string): boolean => visited(Buffer.from(found), 0, found.length);
+    const search = isExact ? 'aligned' : 'all';
+    let hasFound = false as boolean;
+    const visited: Visit = (...found) => ((hasFound = true), visit(...found));
+    for (const { view, isSpelled } of viewsOf(text)) {
+      // As the masks do: what a text spells is looked at without what was hidden before.
+      if (isExact && isSpelled && hasFound) continue;
       if (!/[^0-9]/.test(view)) {
-        if (someCard(view, isExact, visit)) return true;
+        if (someCard(view, search, visited)) return true;
         continue;
       }
       // What the masks have taken for one thing they don't take for another, so neither does what is recorded.
@@ -60,18 +74,23 @@ export function createLeakCheck({ slots = 2 ** 18 } = {}): LeakCheck {
       if (addresses && view.includes('@')) {
         for (const part of isExact ? (view.match(emailLike) ?? []) : [view])
           for (const [found] of part.matchAll(address)) if (visitText(found.toLowerCase())) return true;
-        if (isExact) rest = rest.replaceAll(emailLike, 'x');
+        if (isExact) rest = rest.replaceAll(emailLike, (found) => mask('email', found));
       }
-      const ibans: string[] = [];
-      const others = replaceIbans(rest, (iban) => {
-        ibans.push(iban.replaceAll(' ', '').toUpperCase());
-        return 'x';
+      let isFound = false as boolean;
+      const look = (part: string): string => {
+        for (const [run] of part.matchAll(digitRun)) isFound ||= someCard(run, search, visited);
+        for (const [ssn] of part.matchAll(writtenSsn)) isFound ||= visitText(ssn.replaceAll(/[^0-9]/g, ''));
+        return part;
+      };
+      outsideIds(rest, (part) => {
+        const visitIban = (iban: string): string => {
+          isFound ||= visitText(iban.replaceAll(/[^a-z0-9]/gi, '').toUpperCase());
+          return iban;
+        };
+        replaceIbans(part, visitIban, isExact ? look : undefined);
+        return isExact ? part : look(part);
       });
-      if (ibans.some(visitText)) return true;
-      if (isExact) rest = others;
-      for (const [run] of rest.matchAll(digitRun)) if (someCard(run, isExact, visit)) return true;
-      for (const [ssn] of rest.matchAll(ssnWritten))
-        if (visitText(ssn.replaceAll(/[^0-9]/g, ''))) return true;
+      if (isFound) return true;
     }
     return false;
   }
@@ -96,27 +115,48 @@ export function createLeakCheck({ slots = 2 ** 18 } = {}): LeakCheck {
     return false;
   }
 
+  function hideCells(value: unknown, isCell: boolean, addresses: boolean): unknown {
+    if (typeof value === 'string')
+      return isCell && isIn(value, addresses) ? '•'.repeat(Array.from(value).length) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((one) => hideCells(one, isCell, addresses));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        hideCells(inner, tables.has(name) || (isCell && cellTexts.has(name)), addresses),
+      ]),
+    );
+  }
+
   return {
     saw: (text) => record(text, false),
     showed: (text) => record(text, true),
     finds: (name, message) => isIn(message, holdsValues.test(name)),
+    withoutCells<T>(name: string, message: T): T | null {
+      const addresses = holdsValues.test(name);
+      const left = hideCells(message, false, addresses);
+      return isIn(left, addresses) ? null : (left as T);
+    },
   };
 }
 
 /**
- * A text as it may be read: its digits those of ASCII, and its UTF-16 as bytes, in both orders, where these have letters
- * of their own. None for a text that can't hold what is looked for: nearly all of them.
+ * A text as it may be read: as plain text, as what it spells, and its UTF-16 as bytes, in both orders, where these have
+ * letters of their own. None for a text that can't hold what is looked for: nearly all of them.
  */
-function viewsOf(text: string): string[] {
+function viewsOf(text: string): { readonly view: string; readonly isSpelled: boolean }[] {
   let digits = 0;
   let packed = 0;
   let isPlain = true;
   let hasAt = false;
+  let spells = false;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     if (unit < 0x80) {
       if (unit >= 0x30 && unit <= 0x39) digits++;
       else if (unit === 0x40) hasAt = true;
+      // It may spell a digit or an @: % & \
+      else if (unit === 0x26 || unit === 0x25 || unit === 0x5c) spells = true;
       // What masks and cut texts are full of.
     } else if (unit !== 0x2022 && unit !== 0x2026) {
       isPlain = false;
@@ -126,10 +166,11 @@ function viewsOf(text: string): string[] {
       if (unit === 0xff20 || unit === 0xfe6b) hasAt = true;
     }
   }
-  const views = digits >= minDigits || hasAt ? [isPlain ? text : plainDigits(text.normalize('NFKC'))] : [];
+  const isLooked = digits >= minDigits || hasAt || spells;
+  const readings = !isLooked ? [] : isPlain && !spells ? [text] : readingsOf(text);
+  const views = readings.map((view, index) => ({ view, isSpelled: index > 0 }));
   if (packed < minDigits) return views;
-  const bytes = Buffer.from(text, 'utf16le');
-  return [...views, bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
+  return [...views, ...bytesOf(text).map((view) => ({ view, isSpelled: false }))];
 }
 
 /** What a byte counts towards nine digits; an address is told by its @. */
@@ -137,53 +178,6 @@ function asDigits(byte: number): number {
   if (byte === 0x40) return minDigits;
   return byte >= 0x30 && byte <= 0x39 ? 1 : 0;
 }
-
-/** The card numbers of a run of digits. */
-function someCard(run: string, isExact: boolean, visit: Visit): boolean {
-  const { digits, luhn, at } = run.length > scratch.digits.length ? createScratch(run.length) : scratch;
-  let count = 0;
-  for (let index = 0; index < run.length; index++) {
-    const digit = run.charCodeAt(index) - 0x30;
-    if (digit < 0 || digit > 9) continue;
-    at[count] = index;
-    digits[count++] = digit;
-  }
-  if (count < minCard) return false;
-  // Sums from the beginning, with every second digit doubled: one for numbers that end at an even digit, one for odd.
-  const [even, odd] = luhn;
-  even[0] = odd[0] = 0;
-  for (let index = 0; index < count; index++) {
-    const digit = digits[index] ?? 0;
-    const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
-    even[index + 1] = (even[index] ?? 0) + (index % 2 === 0 ? digit : doubled);
-    odd[index + 1] = (odd[index] ?? 0) + (index % 2 === 0 ? doubled : digit);
-  }
-  const isOne = isExact && count === run.length && count <= maxCard;
-  const isCut = isExact && !isOne ? cutsBetween(at.subarray(0, count)) : null;
-  const [lastFrom, minEnd] = isOne ? [0, count] : [count - minCard, minCard];
-  for (let from = 0; from <= lastFrom; from++) {
-    const first = digits[from] ?? 0;
-    if (first < 2 || first > 6 || isCut?.(from) === false) continue;
-    for (let end = Math.min(count, from + maxCard); end >= from + minEnd; end--) {
-      const sums = end % 2 === 1 ? even : odd;
-      if (((sums[end] ?? 0) - (sums[from] ?? 0)) % 10 !== 0 || isCut?.(end) === false) continue;
-      if (visit(digits, from, end)) return true;
-      if (!isExact) continue;
-      // As the masks do: what begins within this one stays open.
-      from = end - 1;
-      break;
-    }
-  }
-  return false;
-}
-
-const createScratch = (length: number) => ({
-  digits: new Uint8Array(length),
-  at: new Uint32Array(length),
-  luhn: [new Uint32Array(length + 1), new Uint32Array(length + 1)] as const,
-});
-/** For the runs of nearly all texts. */
-const scratch = createScratch(200);
 
 /**
  * The latest values, three in four of the places at least, as 52 bits of a hash; that of a token is negative. The key is this

@@ -14,6 +14,8 @@ export interface Reveals {
    * `retryAfterMs`, so that a compromised window can't read out a list.
    */
   allow(): Outcome<null>;
+  /** Another one each time the app locks: what was asked for before is not given after it. */
+  epoch(): number;
   /** The subject of the value on the screen. */
   shown(): string | null;
   /**
@@ -55,6 +57,7 @@ export function createReveals(options: RevealsOptions): Reveals {
   /** Ended, and as far as is known still on the screen: what cancels the timer of each. */
   const unacknowledged = new Map<string, () => void>();
   let left = false;
+  let epoch = 0;
 
   function unprotect() {
     // The window stays protected while any value may still show.
@@ -93,6 +96,7 @@ export function createReveals(options: RevealsOptions): Reveals {
       return done(null);
     },
 
+    epoch: () => epoch,
     shown: () => shown?.subject ?? null,
 
     open(subject) {
@@ -118,6 +122,7 @@ export function createReveals(options: RevealsOptions): Reveals {
     },
     leave(reason) {
       left = true;
+      if (reason === 'locked') epoch += 1;
       end(reason);
     },
   };

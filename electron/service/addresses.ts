@@ -59,13 +59,18 @@ export function addressOf({ path, query }: Address, names: AddressNames): Outcom
   return done(asked === '' ? segments.join('/') : `${segments.join('/')}?${asked}`);
 }
 
-/** Whether a careless server could take one of these paths for the other. A parameter stands for any segment. */
-export function canBeSame(one: string, other: string): boolean {
-  const [left, right] = [plainSegments(one), plainSegments(other)];
-  return (
-    left.length === right.length &&
-    left.every((segment, index) => segment === '*' || right[index] === '*' || segment === right[index])
-  );
+/**
+ * Whether a careless server could take a path for another one: it is the same, or goes on behind it (`/detokenize/x`,
+ * `/detokenize.json`), which many servers hand to the same program. A parameter stands for any segment.
+ */
+export function canBeTakenFor(path: string, other: string): boolean {
+  const [left, right] = [plainSegments(path), plainSegments(other)];
+  return right.every((segment, index) => {
+    const own = left[index];
+    if (own === undefined) return false;
+    const [one, another] = [`${own}.`, `${segment}.`];
+    return segment === '*' || own === '*' || one.startsWith(another) || another.startsWith(one);
+  });
 }
 
 /** As a careless server reads it. The forms of a path let through less than this undoes. */
@@ -75,6 +80,7 @@ const plainSegments = (path: string): string[] =>
     'https://service.invalid',
   ).pathname
     .replaceAll(/;[^/]*/g, '')
+    .replaceAll(/[. ]+(?=\/|$)/g, '')
     .replace(/\/$/, '')
     .toLowerCase()
     .split('/');

@@ -1,6 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { UnreadAnswer } from '../contract/models/connection.ts';
 import type { OperationName } from './operations.ts';
+import { repeatsIn, saysTheSame } from '../privacy/plain-text.ts';
 import { isBlank } from '../util/blank.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { SuccessFlag } from './profile-fields.ts';
@@ -33,7 +34,8 @@ export function isDone(
 }
 
 /** Whether a member's name may be told: a service may answer with an object whose names are values. */
-const isName = (name: string): boolean => /^[A-Za-z_$@][\w.$-]{0,39}$/.test(name) && !/\d{4}/.test(name);
+const isName = (name: string): boolean =>
+  /^[A-Za-z_$@][\w.$-]{0,39}$/.test(name) && !/\d{4}|(?:\d.*){7}/.test(name);
 
 /** The names of an answer's members, never what they hold. A name that looks like a value is left out too. */
 export function memberNames(json: unknown): string[] {
@@ -42,6 +44,14 @@ export function memberNames(json: unknown): string[] {
   return Object.keys(json)
     .slice(0, 40)
     .map((name) => (isName(name) ? name : '(unreadable)'));
+}
+
+/** A failure without the names of members that repeat what was sent. */
+export function withoutRepeats(failure: Failure, submitted: Iterable<string>): Failure {
+  if (failure.members === undefined) return failure;
+  const values = [...submitted];
+  const members = failure.members.filter((name) => !values.some(repeatsIn(name)));
+  return { ...failure, members };
 }
 
 const maxMembers = 60;
@@ -58,7 +68,10 @@ export function answerMembers(
   { namesSent = false }: { readonly namesSent?: boolean } = {},
 ): UnreadAnswer['members'] {
   const values = [...submitted].filter((value) => value !== '');
-  const sent = new Set(values.map((value) => value.toLowerCase()));
+  const repeatsSent = (name: string): boolean => {
+    const repeats = repeatsIn(name);
+    return values.some(repeats);
+  };
   const isSent = (text: unknown): boolean =>
     namesSent && typeof text === 'string' && values.some((value) => isEcho(value, text));
   const members: UnreadAnswer['members'] = [];
@@ -67,7 +80,7 @@ export function answerMembers(
     const entries = Array.isArray(inner)
       ? [['[]', inner[0]] as const]
       : isObject(inner)
-        ? Object.entries(inner).filter(([name]) => isName(name) && !sent.has(name.toLowerCase()))
+        ? Object.entries(inner).filter(([name]) => isName(name) && !repeatsSent(name))
         : [];
     for (const [name, value] of entries) {
       if (members.length >= maxMembers) return;
@@ -148,18 +161,19 @@ export function findUnusable(
 }
 
 /**
- * Whether an answer repeats what was sent, as written or but for case, spaces and hyphens. A service that answers
- * Tokenize or GetMasked so has answered with cleartext; one that answers Detokenize so, with the token. Translate may
- * within one definition, which gives the same token.
+ * Whether an answer repeats what was sent: as written or but for case, spaces and hyphens, and where that are four letters and digits
+ * or more, but for script, spelling and all that stands between them. A service that answers Tokenize or GetMasked so
+ * has answered with cleartext; one that answers Detokenize so, with the token. Translate may within one definition, which
+ * gives the same token.
  */
 export function isEcho(sent: string, answer: string): boolean {
   // What both begin with is the same without separators too: most are told apart by their first characters.
   let at = 0;
   while (at < sent.length && isSameLetter(sent.charCodeAt(at), answer.charCodeAt(at))) at++;
   if (at === sent.length && at === answer.length) return true;
-  if (isNoSeparator(sent.charCodeAt(at)) && isNoSeparator(answer.charCodeAt(at))) return false;
+  if (isPlainLetter(sent.charCodeAt(at)) && isPlainLetter(answer.charCodeAt(at))) return false;
   const bare = withoutSeparators(sent);
-  return bare !== '' && bare === withoutSeparators(answer);
+  return (bare !== '' && bare === withoutSeparators(answer)) || saysTheSame(sent, answer);
 }
 
 /** Of letters outside ASCII only the same. */
@@ -169,7 +183,8 @@ const isSameLetter = (one: number, other: number): boolean =>
 const withoutSeparators = (text: string): string => text.replace(allSeparators, '').toLowerCase();
 
 const allSeparators = /[\s-]/g;
-const isNoSeparator = (unit: number): boolean => unit > 0x20 && unit < 0x7f && unit !== 0x2d;
+const isPlainLetter = (unit: number): boolean =>
+  (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a);
 
 /**
  * The elements of a batch answer, at the root or under a member that the profile lists. Where the answer is an object by

@@ -9,7 +9,7 @@ import {
 import { systemClock, type Clock } from '../util/clock.ts';
 import { createEmitter } from '../util/emitter.ts';
 import { isInAddress, type AddressNames } from './addresses.ts';
-import { isEcho, readSingle } from './answers.ts';
+import { isEcho, readSingle, withoutRepeats } from './answers.ts';
 import { callBatch, callEach, explainRefusal } from './call-batch.ts';
 import { detailsOf } from './http/failures.ts';
 import type { Transport } from './http/transport.ts';
@@ -173,7 +173,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
           [names[parameter] ?? parameter]: value,
         }),
     });
-    if (!answer.ok) return { ok: false, failure: explainRefusal(answer.failure, profile) };
+    if (!answer.ok)
+      return { ok: false, failure: withoutRepeats(explainRefusal(answer.failure, profile), [value]) };
     const { json, requestId } = answer.value;
     const read = readSingle(profile, operation, json);
     const details = {
@@ -182,7 +183,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     };
     if (!read.ok) {
       options.onUnreadable?.(operation, json, [value]);
-      return failed(read.failure.code, { ...details, ...read.failure });
+      return failed(read.failure.code, { ...details, ...withoutRepeats(read.failure, [value]) });
     }
     if (refusesEcho(operation, definition, target ?? null) && isEcho(value, read.value))
       return failed('service.echoed-value', details);
@@ -260,7 +261,10 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     if (outcome.ok) return outcome;
     return failed(outcome.failure.code, {
       ...detailsOf({ operation, policy, definition }),
-      ...outcome.failure,
+      ...withoutRepeats(
+        outcome.failure,
+        elements.map(({ value }) => value),
+      ),
     });
   };
 

@@ -40,7 +40,12 @@ export type Nothing = z.infer<typeof nothing>;
 
 /** Headers that the transport sets, or that carry what belongs in the keychain. */
 const notFixed =
-  /^(?:host|connection|content-length|content-encoding|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|forwarded|x-forwarded-.*|x-http-method.*|x-method-override|.*(?:auth|cookie|secret|token|passw|credential|session|signature|jwt|key).*)$/i;
+  /^(?:host|connection|content-length|content-encoding|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|.*(?:auth|cookie|secret|token|passw|credential|session|signature|jwt|key).*)$/i;
+/** Headers by which a gateway or framework takes a request for one of another address or method. */
+const redirects =
+  /forward|rewrite|original|override|redirect|^x-http|^soapaction$|(?:^|-)(?:ur[il]|path|pathinfo|route|prefix|host|method|action|script-?name|operation|query)$/i;
+/** So does a value that is an address, or names what gives cleartext. */
+const isElsewhere = /^\/|:\/\/|detokeni|cleartext|unmask|reveal|decrypt/i;
 const looksSecret = /^(?:bearer|basic|digest|negotiate)\s|^eyJ|[A-Za-z0-9+/=_]{32}/i;
 
 /** Headers with a fixed value, such as a version. `{accountId}` and `{tenantId}` are the connection's. No secrets. */
@@ -49,11 +54,15 @@ export const headers = z
     z
       .string()
       .regex(/^[A-Za-z0-9-]{1,60}$/)
-      .refine((name) => !notFixed.test(name), "a header of this name is not the profile's"),
+      .refine(
+        (name) => !notFixed.test(name) && !redirects.test(name),
+        "a header of this name is not the profile's",
+      ),
     z
       .string()
       .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/)
-      .refine((value) => !looksSecret.test(value), 'looks like a secret'),
+      .refine((value) => !looksSecret.test(value), 'looks like a secret')
+      .refine((value) => !isElsewhere.test(value), 'says what the path says'),
   )
   .refine((all) => {
     const names = Object.keys(all).map((name) => name.toLowerCase());

@@ -4,7 +4,7 @@ import { type Outcome, done, failed } from '../contract/errors.ts';
 import { operationInfo, operationNames as withSession, type Operation } from '../contract/operations.ts';
 import { administrationProfile } from './administration-profile.ts';
 import { type OperationName, type Parameter, operationNames, operations } from './operations.ts';
-import { addressed, canBeSame, templatePath, type AddressParameter } from './addresses.ts';
+import { addressed, canBeTakenFor, templatePath, type AddressParameter } from './addresses.ts';
 import { headers, member, members, nothing, path, successFlag } from './profile-fields.ts';
 
 /** Values and passwords travel in a body: addresses are logged by every proxy on the way. */
@@ -66,6 +66,12 @@ const reportingProfile = z.strictObject({
     ),
     /** Members that say, where they hold something, that the answer is not all of the report. */
     more: members.describe('Members that say, where they hold something, that there is another page'),
+    page: z
+      .array(member)
+      .max(1)
+      .describe(
+        'Member of the request that carries what such a member held, or the number of the next page; without one, a report of several pages is not shown',
+      ),
     groupBy: z.strictObject({
       day: member.describe('Value of the grouping by day'),
       definition: member.describe('Value of the grouping by token definition'),
@@ -147,13 +153,9 @@ const codes = z.array(z.string().min(1).max(200)).max(100);
  * that repeats what was sent would pass for one, and be shown, copied and written to files.
  */
 export const namesCleartext = (name: string): boolean =>
-  name
-    .split('.')
-    .some((part) =>
-      ['value', 'cleartext', 'plaintext', 'detokenizedvalue'].includes(
-        part.toLowerCase().replace(/[-_]/g, ''),
-      ),
-    );
+  name.split('.').some((part) => clearName.test(part.toLowerCase().replaceAll(/[-_]/g, '')));
+const clearName =
+  /^(?:value|(?:full)?pan|(?:original|clear|plain|raw|real|full|unmasked|untokeni[sz]ed|detokeni[sz]ed|decrypted|revealed|sensitive)(?:text|value|data|pan|card|number|cardnumber)?)$/;
 
 /**
  * What the elements hold that PatternMatch answers with, which the specification does not show: `value` the cleartext,
@@ -423,7 +425,7 @@ function clashOf(profile: ServiceProfile, profiles: readonly Paths[]): string | 
     ),
   };
   for (const [place, one] of Object.entries(others))
-    if (one !== undefined && inClear.some((path) => canBeSame(path, one.path))) return `${place}.path`;
+    if (one !== undefined && inClear.some((path) => canBeTakenFor(one.path, path))) return `${place}.path`;
   return null;
 }
 

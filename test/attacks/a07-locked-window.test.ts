@@ -31,7 +31,7 @@ function sending(locked: () => boolean) {
   const sent: [EventName, unknown][] = [];
   const send = createEventSender((event, payload) => sent.push([event, payload]), {
     locked,
-    leaks: () => false,
+    allowed: (_, message) => message,
     log: { bug: () => undefined },
   });
   return { send, sent };
@@ -129,7 +129,7 @@ describe('calls while locked', () => {
       handlers: { ...rest, ...handlers } as Handlers,
       origin: sender.origin,
       locked,
-      leaks: () => false,
+      allowed: (_, message) => message,
       log: { bug: () => undefined },
     });
   }

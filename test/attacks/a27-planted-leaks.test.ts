@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createEventSender, createRouter } from '../../electron/ipc/router.ts';
+import { createEventSender, createRouter, type RouterOptions } from '../../electron/ipc/router.ts';
 import { calls, type CallName, type Handlers } from '../../electron/contract/calls.ts';
 import { done, failed } from '../../electron/contract/errors.ts';
 import { createLeakCheck } from '../../electron/privacy/leak-check.ts';
@@ -23,12 +23,10 @@ const lookup = {
   requestId: 'r',
   requestIds: ['r'],
 };
-const rowsOf = (text: string) =>
-  done({
-    total: 1,
-    from: 0,
-    rows: [{ row: 1, state: 'ok' as const, code: null, cells: [{ text, state: 'ok' as const }] }],
-  });
+const rowsOf = (...texts: string[]) => {
+  const cells = texts.map((text) => ({ text, state: 'ok' as const }));
+  return done({ total: 1, from: 0, rows: [{ row: 1, state: 'ok' as const, code: null, cells }] });
+};
 const rowsQuery = { jobId: 'j1', filter: 'all', from: 0, count: 10 };
 const maskQuery = { policy: 'p', definition: 'd', token: 't', caseReference: '' };
 const packed = Buffer.from(card).toString('utf16le');
@@ -40,13 +38,17 @@ beforeEach(() => {
   return stop;
 });
 
+/** As `compose.ts` has it. */
+const allowed: RouterOptions['allowed'] = (name, message) =>
+  check.finds(name, message) ? check.withoutCells(name, message) : message;
+
 function ask(handlers: Partial<Handlers>, name: CallName, input: unknown) {
   const rest = Object.keys(calls).map((call) => [call, () => Promise.resolve(failed('call.failed'))]);
   const router = createRouter({
     handlers: { ...Object.fromEntries(rest), ...handlers } as Handlers,
     origin: sender.origin,
     locked: () => false,
-    leaks: (place, message) => check.finds(place, message),
+    allowed,
     log: { bug: () => undefined },
   });
   return router(sender, name, input);
@@ -54,13 +56,6 @@ function ask(handlers: Partial<Handlers>, name: CallName, input: unknown) {
 
 /** Each with a handler that gives the value away as a fault of ours would. */
 const planted: [string, CallName, unknown, Partial<Handlers>][] = [
-  [
-    'a cell that is not masked',
-    'batch.rows',
-    rowsQuery,
-    { 'batch.rows': () => Promise.resolve(rowsOf(card)) },
-  ],
-  ['a cell as UTF-16', 'batch.rows', rowsQuery, { 'batch.rows': () => Promise.resolve(rowsOf(packed)) }],
   [
     'a mask that masks nothing',
     'lookup.mask',
@@ -89,11 +84,33 @@ describe('a leak put in on purpose', () => {
     expect(await ask(handlers, name, sent)).toEqual(failed('call.leak', { operation: name }));
   });
 
+  it.each([card, packed, `on file: ${card}`])(
+    'a cell that is not masked is hidden, and no other: %j',
+    async (text) => {
+      const handlers = { 'batch.rows': () => Promise.resolve(rowsOf(text, 'Ann')) };
+      expect(await ask(handlers, 'batch.rows', rowsQuery)).toEqual(rowsOf(text, 'Ann'));
+      noteCleartext(cleartext(card));
+      expect(await ask(handlers, 'batch.rows', rowsQuery)).toEqual(rowsOf('•'.repeat(text.length), 'Ann'));
+    },
+  );
+
+  it('a page with a value outside of its cells is held back whole', () => {
+    noteCleartext(cleartext(card));
+    const page = { columns: [{ name: card }], rows: [[card, 'Ann']], above: [], last: [[card]] };
+    expect(check.withoutCells('batch.preview', page)).toBeNull();
+    expect(check.withoutCells('batch.preview', { ...page, columns: [] })).toEqual({
+      columns: [],
+      rows: [['•'.repeat(16), 'Ann']],
+      above: [],
+      last: [['•'.repeat(16)]],
+    });
+  });
+
   it('an event is not sent', () => {
     const sent: unknown[] = [];
     const send = createEventSender((_event, payload) => sent.push(payload), {
       locked: () => false,
-      leaks: (place, message) => check.finds(place, message),
+      allowed,
       log: { bug: () => undefined },
     });
     const opening = { name: `${card}.xlsx`, share: 0.5 };

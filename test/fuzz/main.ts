@@ -14,7 +14,12 @@ const { values } = parseArgs({
     unchecked: { type: 'boolean', default: false },
   },
 });
-const never = { saw: () => undefined, showed: () => undefined, finds: () => false };
+const never = {
+  saw: () => undefined,
+  showed: () => undefined,
+  finds: () => false,
+  withoutCells: <T>(_: string, message: T) => message,
+};
 if (values.answers !== undefined) {
   const answers = await fuzzAnswers({ count: Number(values.answers), seed: Number(values.seed) });
   process.stdout.write(`${JSON.stringify(answers, null, 2)}\n`);

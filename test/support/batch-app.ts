@@ -250,6 +250,7 @@ export async function openApp(given: TestOptions = {}): Promise<TestApp> {
   const reveals = {
     allow: () => done(null),
     shown: () => null,
+    epoch: () => 0,
     open: () => ({ revealId: 'reveal-1', hideAfterMs: 20_000 }),
     ...revealed,
   };

@@ -19,7 +19,7 @@ export const gateWith = (options: Partial<CleartextGateOptions> = {}): Cleartext
   createCleartextGate({
     audit: auditWith(() => Promise.resolve(done(() => undefined))),
     disclosures: counts,
-    reveals: { allow: () => done(null), shown: () => null },
+    reveals: { allow: () => done(null), shown: () => null, epoch: () => 0 },
     caseRequired: () => true,
     managed: {},
     ...options,

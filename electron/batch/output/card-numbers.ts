@@ -1,8 +1,9 @@
-import { ibanIn, ibanLike } from '../../privacy/masking.ts';
+import { isIssued, longestCard, shortestCard } from '../../privacy/cards.ts';
+import { replaceIbans } from '../../privacy/ibans.ts';
 import type { Units } from '../reading/table.ts';
 
 /**
- * Digits that follow each other in a text, in groups with up to three characters between two of them that are no letters.
+ * Digits that follow each other in a text, in groups with up to six characters between two of them that are no letters.
  * It is overwritten by the next one.
  */
 export interface DigitRun {
@@ -17,18 +18,21 @@ export interface DigitRun {
 
 /** What a unit of a text is to a run of digits. */
 const unitKinds = { digit: 1, separator: 2, end: 0 } as const;
-const maxGap = 3;
+/** As in a mask. */
+const maxGap = 6;
 /** A run ends there. No number that is looked for has nearly as many. */
 const maxGroups = 256;
 
 /**
  * Calls `visit` with the runs of digits of a text in which fields end at `delimiter`, at quotes and at line ends. Those with
- * fewer than `minDigits` are left out. It goes through all that an export copies, so it makes nothing.
+ * fewer than `minDigits` are left out. It goes through all that an export copies, so it makes nothing. `visitOther` gets a
+ * place where digits of other scripts may be: so many units in a row that are no letters, and not of ASCII.
  */
 export function createRunFinder(
   delimiter: string,
   minDigits: number,
   visit: (run: DigitRun) => void,
+  visitOther: (position: number) => void = () => undefined,
 ): (units: Units, from: number, to: number) => void {
   const kinds = new Uint8Array(0x100);
   for (let unit = 0; unit < kinds.length; unit++) {
@@ -59,12 +63,18 @@ export function createRunFinder(
   /** Up to the next unit that ends a run; answers where it is. */
   function findInStretch(units: Units, from: number, to: number): number {
     let at = from;
+    let others = 0;
     while (at < to) {
-      const kind = kindOf(units[at] ?? 0);
+      const unit = units[at] ?? 0;
+      const kind = kindOf(unit);
       if (kind === unitKinds.end) break;
       if (kind === unitKinds.digit) at = findRun(units, at, to);
-      else at += 1;
+      else {
+        if (unit >= 0x80) others += 1;
+        at += 1;
+      }
     }
+    if (others >= minDigits) visitOther(from);
     return at;
   }
 
@@ -98,8 +108,6 @@ export function createRunFinder(
 const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39;
 const isLetter = (unit: number): boolean => /\p{L}/u.test(String.fromCharCode(unit));
 
-export const shortestCard = 13;
-const longestCard = 19;
 const card = new Uint8Array(longestCard);
 
 /** Calls `each` with so many digits from a group on. */
@@ -127,7 +135,7 @@ export function cardEnd(run: DigitRun, from: number): number {
   const { units, positions, before } = run;
   const start = before[from] ?? 0;
   const first = (units[positions[from] ?? 0] ?? 0) - 0x30;
-  if (first < 2 || first > 6) return -1;
+  if (first === 0 || first === 7) return -1;
   const sizeOf = (group: number): number => (before[group + 1] ?? 0) - (before[group] ?? 0);
   const size = sizeOf(from);
   const isUneven = size === 4 && from + 1 < run.count && sizeOf(from + 1) === 6;
@@ -147,34 +155,14 @@ export function cardEnd(run: DigitRun, from: number): number {
 
 function isCard(run: DigitRun, from: number, length: number): boolean {
   eachDigit(run, from, length, (digit, index) => (card[index] = digit));
-  if (!isIssued(length) || !passesLuhn(length) || (length === shortestCard && isEan())) return false;
+  if (!isIssued(card, 0, length) || !passesLuhn(length) || (length === shortestCard && isEan())) return false;
   return !isInIban(run.units, run.positions[from] ?? 0);
-}
-
-const digitOf = (index: number): number => card[index] ?? 0;
-const isIn = (value: number, least: number, most: number): boolean => value >= least && value <= most;
-
-/**
- * Whether a network gives out numbers of this beginning and length. Maestro's are not among them: its ranges take up
- * half of all numbers that begin with 5 or 6, in any length, and it is being withdrawn.
- */
-function isIssued(length: number): boolean {
-  const two = digitOf(0) * 10 + digitOf(1);
-  const three = two * 10 + digitOf(2);
-  const four = three * 10 + digitOf(3);
-  if (isIn(two, 40, 49)) return length === 13 || length === 16 || length === 19; // Visa
-  if (isIn(two, 51, 55) || isIn(four, 2221, 2720)) return length === 16; // Mastercard
-  if (two === 34 || two === 37) return length === 15; // American Express
-  if (isIn(three, 300, 305) || two === 36 || two === 38) return length === 14; // Diners
-  if (four === 6011 || isIn(three, 644, 649) || two === 65) return length === 16; // Discover
-  if (isIn(four, 3528, 3589)) return length === 16; // JCB
-  return two === 62 && length >= 16; // UnionPay
 }
 
 function passesLuhn(length: number): boolean {
   let sum = 0;
   for (let position = 0; position < length; position++) {
-    const digit = digitOf(length - 1 - position);
+    const digit = card[length - 1 - position] ?? 0;
     const weighted = position % 2 === 1 ? digit * 2 : digit;
     sum += weighted > 9 ? weighted - 9 : weighted;
   }
@@ -184,7 +172,8 @@ function passesLuhn(length: number): boolean {
 /** By its check digit (GS1). Those of Germany begin with 4, as Visa's old numbers of 13 digits do. */
 function isEan(): boolean {
   let sum = 0;
-  for (let position = 0; position < 13; position++) sum += digitOf(position) * (position % 2 === 0 ? 1 : 3);
+  for (let position = 0; position < 13; position++)
+    sum += (card[position] ?? 0) * (position % 2 === 0 ? 1 : 3);
   return sum % 10 === 0;
 }
 
@@ -193,8 +182,10 @@ const longestIban = 45;
 function isInIban(units: Units, position: number): boolean {
   const from = Math.max(0, position - longestIban);
   const around = String.fromCharCode(...units.subarray(from, position + longestIban));
-  return Array.from(around.matchAll(ibanLike)).some(({ index, 0: found }) => {
-    const iban = ibanIn(found);
-    return iban !== null && from + index <= position && position < from + index + iban.length;
+  let isWithin = false;
+  replaceIbans(around, (iban, index) => {
+    isWithin ||= from + index <= position && position < from + index + iban.length;
+    return iban;
   });
+  return isWithin;
 }

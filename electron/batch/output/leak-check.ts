@@ -2,7 +2,9 @@ import type { Remaining } from '../../contract/models/batch.ts';
 import { type Cleartext, openCleartext } from '../../util/cleartext.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Table, Units } from '../reading/table.ts';
-import { cardEnd, createRunFinder, eachDigit, shortestCard, type DigitRun } from './card-numbers.ts';
+import { shortestCard } from '../../privacy/cards.ts';
+import { plainText } from '../../privacy/plain-text.ts';
+import { cardEnd, createRunFinder, eachDigit, type DigitRun } from './card-numbers.ts';
 import type { SentValues } from './sent-values.ts';
 import { ValueSet } from './value-set.ts';
 
@@ -43,7 +45,9 @@ export function createLeakCheck(
   sent: SentValues,
   holds: (cell: string) => boolean = () => true,
 ): LeakCheck {
-  const findRuns = createRunFinder(delimiter, Math.min(shortestCard, sent.shortestNumber), lookAtRun);
+  const minDigits = Math.min(shortestCard, sent.shortestNumber);
+  const findRuns = createRunFinder(delimiter, minDigits, lookAtRun, lookAtOther);
+  const findInPlain = createRunFinder('', minDigits, lookAtRun);
   const findInToken = createRunFinder('', shortestCard, lookAtToken);
   const tokens = new ValueSet(maxTokens);
   const waiting: {
@@ -102,6 +106,18 @@ export function createLeakCheck(
     }
   }
 
+  /** Once more, with digits of other scripts as plain ones: a number of both kinds in one cell is counted twice. */
+  function lookAtOther(position: number): void {
+    const column = columnAt(position);
+    if (table === null || column === null || fieldColumn !== null) return;
+    const value = openCleartext(table.value(index, column));
+    if (!/(?![0-9])\p{Nd}/u.test(value)) return;
+    fieldColumn = column;
+    const plain = Buffer.from(plainText(value));
+    findInPlain(plain, 0, plain.length);
+    fieldColumn = null;
+  }
+
   function lookAtToken(run: DigitRun): void {
     const last = cardEnd(run, 0);
     if (last < 0) return;
@@ -131,7 +147,7 @@ export function createLeakCheck(
     },
     copiedField(field, column) {
       fieldColumn = column;
-      units = Buffer.from(openCleartext(field));
+      units = Buffer.from(plainText(openCleartext(field)));
       look(0, units.length);
       fieldColumn = null;
       if (table !== null) ({ units } = table);
@@ -140,7 +156,7 @@ export function createLeakCheck(
       return waiting.length > 0;
     },
     token(token) {
-      units = Buffer.from(openCleartext(token));
+      units = Buffer.from(plainText(openCleartext(token)));
       findInToken(units, 0, units.length);
     },
     remaining() {

@@ -2,7 +2,9 @@ import type { FailureCode } from '../../contract/errors.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
-import { isIban, isPossibleSsn, mask } from '../../privacy/masking.ts';
+import { isIban } from '../../privacy/ibans.ts';
+import { isPossibleSsn, mask } from '../../privacy/masking.ts';
+import { plainText } from '../../privacy/plain-text.ts';
 import { isBlank } from '../../util/blank.ts';
 
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */
@@ -187,5 +189,5 @@ export function hideAnywhere(cell: Cleartext | string): string {
   const field = openCleartext(cell);
   const like = looksLike([field]);
   if (like !== null && like !== 'text') return mask(like, field);
-  return /\d{9}|\d[\d -]{10,}\d|@/.test(field) ? mask('text', field) : field;
+  return /\d{9}|\d[\d -]{10,}\d|@/.test(plainText(field)) ? mask('text', field) : field;
 }

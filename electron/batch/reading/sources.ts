@@ -92,10 +92,10 @@ export function createSources(
         converted === null
           ? null
           : {
-              name: shorten(converted.sheet, 100),
-              all: converted.sheets
+              name: shownSheets(converted).find(({ title }) => title === converted.sheet)?.name ?? '',
+              all: shownSheets(converted)
                 .slice(0, 1_000)
-                .map(({ name: title, rows }) => ({ name: shorten(title, 100), rows })),
+                .map(({ name: shown, rows }) => ({ name: shown, rows })),
             },
     };
     open.set(source.sourceId, { source, ...opened, formats: new Map() });
@@ -195,7 +195,9 @@ export function createSources(
       const found = find(sourceId);
       if (!found.ok) return found;
       const { path, converted } = found.value;
-      return path === null || converted === null ? failed('file.unknown') : openPath(path, sheet);
+      const title =
+        converted === null ? undefined : shownSheets(converted).find(({ name }) => name === sheet)?.title;
+      return path === null || title === undefined ? failed('file.unknown') : openPath(path, title);
     },
     stopOpening() {
       converting?.abort();
@@ -256,6 +258,17 @@ const keyOf = ({ encoding, header, ...reading }: ReadingOverrides): string =>
     layoutOf(reading as Layout),
     header === undefined ? null : placeOf({ ...reading, header }),
   ]);
+
+/** Sheets under the names that the window knows: numbers are masked, and each name is there once. */
+function shownSheets({ sheets }: Converted) {
+  const times = new Map<string, number>();
+  return sheets.map(({ name: title, rows }) => {
+    const shown = maskNumbers(shorten(title, 90));
+    const count = (times.get(shown) ?? 0) + 1;
+    times.set(shown, count);
+    return { title, rows, name: count === 1 ? shown : `${shown} (${count})` };
+  });
+}
 
 const shorten = (name: string, length: number): string => name.slice(0, length).toWellFormed();
 

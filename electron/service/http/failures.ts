@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Failure, FailureCode } from '../../contract/errors.ts';
+import { maskNumbers } from '../../privacy/masking.ts';
+import { plainText, repeatsIn, spelledOut } from '../../privacy/plain-text.ts';
 import { isDone, isObject, unexpectedAnswer } from '../answers.ts';
 import { type ErrorMeaning, type ServiceProfile, meaningOf } from '../profile.ts';
 import type { Exchange, Headers, Reply, TransportFault } from './exchange.ts';
@@ -36,10 +38,13 @@ export const detailsOf = ({ operation, policy, definition }: Omit<RequestDetails
   ...(definition !== null && { definition }),
 });
 
-/** x-requestid (spec §4), if it looks like an identifier and not like anything else. */
+/**
+ * x-requestid (spec §4), if it looks like an identifier and not like anything else. It goes to the window, to the logs and
+ * into evidence, so a number in it is masked.
+ */
 function requestIdOf(headers: Headers): string {
   const id = headers['x-requestid'];
-  return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id) ? id : '';
+  return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id) ? maskNumbers(id) : '';
 }
 
 /** `success`: of the operations alone; the portal has its own ways. */
@@ -261,15 +266,28 @@ export function errorCodes(body: unknown): string[] {
   return [found].flat().filter((code): code is string => typeof code === 'string');
 }
 
+/** Those of the texts that repeat something of what was sent. */
+function repeatsAny(texts: readonly string[], submitted: () => Iterable<string>): string[] {
+  let left = texts.map((text) => ({ text, repeats: repeatsIn(text) }));
+  const found: string[] = [];
+  for (const value of submitted()) {
+    if (left.length === 0) break;
+    left = left.filter(({ text, repeats }) => !repeats(value) || found.push(text) === 0);
+  }
+  return found;
+}
+
 /** Codes that look like a name and repeat nothing of what was sent. */
 function harmlessCodes(codes: readonly string[], submitted: () => Iterable<string>): string[] {
   const names = codes
     .filter((code) => /^[A-Za-z][\w.-]{1,59}$/.test(code) && !/\d{4}/.test(code))
     .slice(0, 5);
-  if (names.length === 0) return [];
-  const sent = [...submitted()].map((value) => value.trim().toLowerCase()).filter((value) => value !== '');
-  return names.filter((name) => !sent.some((value) => name.toLowerCase().includes(value)));
+  const repeating = repeatsAny(names, submitted);
+  return names.filter((name) => !repeating.includes(name));
 }
+
+/** Five digits, whatever stands between them but letters, an @ or a control character. */
+const mayHoldValue = /([0-9][^\p{L}0-9]{0,6}){5}|@|\p{Cc}/u;
 
 /**
  * The Validation messages of a 400 by the field they name. A message that repeats what was sent, or holds anything
@@ -283,17 +301,10 @@ export function fieldMessages(
   if (!Array.isArray(validation)) return [];
   const messages = validation
     .filter((message): message is string => typeof message === 'string')
-    .filter((message) => message.length <= 500 && !/(\d[ -]?){5}|@|[\p{Cc}]/u.test(message))
+    .filter((message) => message.length <= 500 && !mayHoldValue.test(spelledOut(plainText(message))))
     .slice(0, 20);
-  if (messages.length === 0) return [];
-  const harmless = new Set(messages.map((message) => message.toLowerCase()));
-  for (const value of submitted()) {
-    const text = value.trim().toLowerCase();
-    if (text === '') continue;
-    for (const message of harmless) if (message.includes(text)) harmless.delete(message);
-    if (harmless.size === 0) return [];
-  }
+  const repeating = repeatsAny(messages, submitted);
   return messages
-    .filter((message) => harmless.has(message.toLowerCase()))
+    .filter((message) => !repeating.includes(message))
     .map((message) => ({ name: invalidField.exec(message)?.[1] ?? '', message }));
 }

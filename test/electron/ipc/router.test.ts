@@ -17,14 +17,14 @@ const origin = 'app://tokendesk';
 const sender = { origin, isMainFrame: true };
 const names = Object.keys(calls) as CallName[];
 
-function routerOver(handlers: Partial<Handlers>, locked = () => false, leaks = (): boolean => false) {
+function routerOver(handlers: Partial<Handlers>, locked = () => false, isLeak = (): boolean => false) {
   const bugs: string[] = [];
   const rest = Object.fromEntries(names.map((name) => [name, () => Promise.resolve(failed('call.failed'))]));
   const router = createRouter({
     handlers: { ...rest, ...handlers } as Handlers,
     origin,
     locked,
-    leaks,
+    allowed: (_, message) => (isLeak() ? null : message),
     log: { bug: (place, error) => bugs.push(`${place} ${error instanceof Error ? error.name : ''}`) },
   });
   return { router, bugs };
@@ -171,7 +171,13 @@ describe('an error in a handler', () => {
     const canary = 'canary-4111111111111111';
     const fail = () => Promise.reject(new RangeError(canary, { cause: canary }));
     const handlers = Object.fromEntries(names.map((call) => [call, fail])) as unknown as Handlers;
-    const router = createRouter({ handlers, origin, locked: () => false, leaks: () => false, log });
+    const router = createRouter({
+      handlers,
+      origin,
+      locked: () => false,
+      allowed: (_, message) => message,
+      log,
+    });
     // A refinement beyond the shape refuses some of what fits it.
     const samples = fc.sample(fitting(calls[name].input), { numRuns: 200, seed: 1 });
     let outcome = await router(sender, name, samples.pop());
@@ -193,12 +199,12 @@ describe('an error in a handler', () => {
 });
 
 describe('events', () => {
-  function sending(leaks = (): boolean => false) {
+  function sending(isLeak = (): boolean => false) {
     const sent: [EventName, unknown][] = [];
     const bugs: string[] = [];
     const send = createEventSender((event, payload) => sent.push([event, payload]), {
       locked: () => false,
-      leaks,
+      allowed: (_, message) => (isLeak() ? null : message),
       log: { bug: (place) => bugs.push(place) },
     });
     return { send, sent, bugs };

@@ -187,7 +187,7 @@ test.each([
   ],
   [
     'reveals are throttled',
-    { reveals: { allow: () => failed('reveal.throttled'), shown: () => null } },
+    { reveals: { allow: () => failed('reveal.throttled'), shown: () => null, epoch: () => 0 } },
     'reveal.throttled',
   ],
 ] as const)('nothing is fetched while %s', async (_when, overrides, code) => {

@@ -13,7 +13,15 @@ const grounds = { reason: 'Refund', caseReference: 'D-1', confirmRows: 7 };
 const acts: Readonly<Record<CleartextAct['action'], CleartextAct>> = {
   Reveal: { ...where, action: 'Reveal', subject: 'one', grounds },
   Copy: { ...where, action: 'Copy', grounds },
-  Export: { ...where, action: 'Export', grounds, rows: 7, rowsOfLine: 9, export: { encrypted: false } },
+  Export: {
+    ...where,
+    action: 'Export',
+    grounds,
+    rows: 7,
+    rowsOfLine: 9,
+    values: 14,
+    export: { encrypted: false },
+  },
   Match: { ...where, action: 'Match', grounds, rows: 7, patterns: ['^4', '1$'], confirmsRows: true },
   Guess: { ...where, action: 'Guess', grounds, rows: 7, guesses: 5, confirmsRows: true },
 };
@@ -181,9 +189,32 @@ describe.each(kinds)('%s', (action, act) => {
 
 test.each(['Reveal', 'Copy'] as const)('%s is throttled before it is in the log', async (action) => {
   const { steps, code } = await run(acts[action], {
-    reveals: { allow: () => failed('reveal.throttled'), shown: () => null },
+    reveals: { allow: () => failed('reveal.throttled'), shown: () => null, epoch: () => 0 },
   });
   expect([code, steps]).toEqual(['reveal.throttled', []]);
+});
+
+test.each(kinds)('%s that was asked for before the app locked', async (action, act) => {
+  let epoch = 0;
+  const reveals = { allow: () => done(null), shown: () => null, epoch: () => epoch };
+  const given: string[] = [];
+  let left: Counted | undefined;
+  const ends: unknown[] = [];
+  const gate = gateWith({
+    reveals,
+    audit: auditWith(() => Promise.resolve(done(({ ok, code }) => ends.push([ok, code])))),
+    disclosures: { ...counts, giveBack: (taken) => ((left = taken), Promise.resolve()) },
+  });
+  const outcome = await gate.open(act, {
+    // Unlocked again before the service answers.
+    fetch: () => ((epoch += 1), done('4111')),
+    give: (value) => (given.push(value), done('shown')),
+  });
+  const isOne = action === 'Reveal' || action === 'Copy';
+  expect(codeOf(outcome)).toBe(isOne ? 'app.locked' : 'ok');
+  expect(given).toEqual(isOne ? [] : ['4111']);
+  expect(left).toEqual(isOne ? amounts[action] : undefined);
+  expect(ends).toEqual([isOne ? [false, 'app.locked'] : [true, undefined]]);
 });
 
 test.each(['Export', 'Match', 'Guess'] as const)(
@@ -209,7 +240,7 @@ test.each([
 });
 
 test('a value that is shown, or about to be, is not revealed again', async () => {
-  const reveals = { allow: () => done(null), shown: () => 'one' };
+  const reveals = { allow: () => done(null), shown: () => 'one', epoch: () => 0 };
   expect(await run(acts.Reveal, { reveals })).toMatchObject({
     steps: [],
     code: 'reveal.shown',

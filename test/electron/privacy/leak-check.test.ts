@@ -31,6 +31,9 @@ const packed = (bytes: Buffer): string =>
 
 /** Ways in which a text may be written so that a person, or a program of three lines, still has it. */
 const writings: Record<string, (text: string) => string> = {
+  'as a page spells it': (text) => text.replaceAll(/[0-9@]/g, (one) => `&#${one.charCodeAt(0)};`),
+  'as an address spells it': (text) =>
+    text.replaceAll(/[0-9@ ]/g, (one) => `%${one.charCodeAt(0).toString(16)}`),
   'as it is': (text) => text,
   'within a sentence': (text) => `The value (${text}) is not known.`,
   'in full width': withDigitsOf(0xff10),
@@ -108,6 +111,17 @@ describe('what is no leak', () => {
     expect(check.finds('batch.rows', ['jane@secret.example'])).toBe(true);
   });
 
+  it.each([
+    'fd3a6058-7485-4047-9584-c4a9b13fc7f1',
+    '4f891456-e974-4260-8816-08713bc63218',
+    `${'41:11:'.repeat(8)}B6:23:${'D5:7B:'.repeat(6)}41:11`,
+    '2026-11-24 10:20:36',
+    '2026-11-24 10:20:30.12',
+  ])('%s, which no mask hides', (text) => {
+    expect(maskCell(text)).toBe(text);
+    expect(checkThatSaw(text).finds('batch.rows', [text])).toBe(false);
+  });
+
   it.each(['123456789', 'Jane Roe', '12 Main Street', 'X1234567', '2026-01-02', '4111118124045252'])(
     '%s, which may stand open in another file',
     (text) => {
@@ -124,7 +138,14 @@ const cell = fc
       fc.stringMatching(/^[0-9]{1,22}$/),
       fc.stringMatching(/^[0-9]{3}-[0-9]{2}-[0-9]{4}$/),
       fc.stringMatching(/^[a-z.=+*•]{1,9}@[a-z]{1,5}\.[a-z]{2,3}\.?$/),
-      fc.constantFrom(iban, iban.replaceAll(' ', '')),
+      fc.constantFrom(
+        iban,
+        iban.replaceAll(' ', ''),
+        iban.replaceAll(' ', '.'),
+        '4111111111111111123',
+        '&#52;',
+      ),
+      fc.constantFrom('%34', '%2D', '&nbsp;', '\\n', 'ssn', '2026-11-24 10:20:30', iban.slice(0, 9)),
       fc.constantFrom(' ', '-', '.', 'x', 'DE', 'é', '漢', '٣', '４', '\u0000', ',', '@', '…'),
       fc.string({ unit: 'binary', maxLength: 6 }),
     ),

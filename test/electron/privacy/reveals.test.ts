@@ -107,3 +107,14 @@ test('the wall clock does not change the limit', () => {
   clock.setWall('2030-01-01T00:00:00.000Z');
   expect(reveals.allow().ok).toBe(false);
 });
+
+test('each locking is another epoch, and nothing else is', () => {
+  const { reveals } = setUp();
+  const before = reveals.epoch();
+  reveals.leave('blur');
+  reveals.open('one');
+  reveals.gone();
+  expect(reveals.epoch()).toBe(before);
+  reveals.leave('locked');
+  expect(reveals.epoch()).not.toBe(before);
+});

@@ -111,6 +111,25 @@ describe('a workbook', () => {
     expect(codeOf(await app.batch['batch.sheet']({ sourceId: text, sheet: 'Other' }))).toBe('file.unknown');
   });
 
+  it('masks the names of its sheets, each of which can still be chosen', async () => {
+    const rows = (value: string) => sheetOf([['x'], [value]]);
+    const names = ['4111111111111111', '4111112222231111', 'Other', 'jane.roe@bank.example'];
+    const sheets = names.map((name, index) => ({ name, rows: rows(`t${index}`) }));
+    const opened = valueOf(
+      await app.batch['batch.drop']({ reference: await app.write('cards.xlsx', await workbook({ sheets })) }),
+    );
+    const shown = opened.sheet?.all.map(({ name }) => name) ?? [];
+    expect(shown).toEqual(['411111••••••1111', '411111••••••1111 (2)', 'Other', 'j•••••••@bank.example']);
+    for (const [index, sheet] of shown.entries()) {
+      const other = valueOf(await app.batch['batch.sheet']({ sourceId: opened.sourceId, sheet }));
+      expect(other.sheet?.name).toBe(sheet);
+      const job = await app.run(other.sourceId, planOf([detokenize(0)]));
+      expect(valueOf(await app.export(job.jobId))).toContain(cleartextOf(`t${index}`));
+    }
+    const unknown = { sourceId: opened.sourceId, sheet: '4111111111111111' };
+    expect(codeOf(await app.batch['batch.sheet'](unknown))).toBe('file.unknown');
+  });
+
   it('is flagged for every row in which a spreadsheet rounded digits', async () => {
     const many = Array.from({ length: 9_000 }, (_, i) => ['t', `n${i}`]);
     const rows =

@@ -1,0 +1,134 @@
+/*
+ * What a text says, however it is written. The masks, the check of what leaves, the check for echoes and what is made of a
+ * service's words all read by this, so that none of them takes for harmless what another one would hide.
+ */
+
+/** Letters and signs of any width as the plain ones, digits of any script as those of ASCII. */
+export function plainText(text: string): string {
+  if (isAscii(text)) return text;
+  return text.normalize('NFKC').replaceAll(/(?![0-9])\p{Nd}/gu, asciiDigit);
+}
+
+// eslint-disable-next-line no-control-regex -- all of ASCII
+const isAscii = (text: string): boolean => /^[\x00-\x7f]*$/.test(text);
+
+/** Unicode has the ten digits of each script in a row. Rows may adjoin, so where one begins is told by tens. */
+function asciiDigit(digit: string): string {
+  const point = digit.codePointAt(0) ?? 0;
+  let before = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(point - before - 1))) before++;
+  return String(before % 10);
+}
+
+/** What stands for a character in pages, addresses and programs: `&#52;`, `&nbsp;`, `%20`, `\u0034`, `\n`. */
+const spelled =
+  /&(?:#([0-9]{1,7})|#x([0-9a-f]{1,6}));?|&([a-z][a-z0-9]{1,30});|%c2%a0|%([0-4][0-9a-f])|\\u(?:([0-9a-f]{4})|\{([0-9a-f]{1,6})\})|\\x([0-9a-f]{2})|\\[abfnrtv]/gi;
+const named: Readonly<Record<string, string>> = { amp: '&', commat: '@', period: '.', hyphen: '-' };
+
+/** The same with each of those as the character itself; what has none that matters is a blank. */
+export function spelledOut(text: string): string {
+  let before = text;
+  // One may stand within another: `&amp;#52;`.
+  for (let depth = 0; depth < 3 && /[&%\\]/.test(before); depth++) {
+    const after = before.replaceAll(spelled, (...found: (string | undefined)[]) => {
+      const [, decimal, hex, name, ...others] = found;
+      const code = hex ?? others.slice(0, 4).find((one) => one !== undefined);
+      const point = decimal === undefined ? parseInt(code ?? '', 16) : Number(decimal);
+      if (name !== undefined) return named[name.toLowerCase()] ?? ' ';
+      return point > 0 && point <= 0x10_ff_ff ? String.fromCodePoint(point) : ' ';
+    });
+    if (after === before) break;
+    before = after;
+  }
+  return before === text ? text : plainText(before);
+}
+
+/** A text as it is, and where that is another one, as it is spelled out. */
+export function readingsOf(text: string): string[] {
+  const plain = plainText(text);
+  const other = spelledOut(plain);
+  return other === plain ? [plain] : [plain, other];
+}
+
+/**
+ * The bytes of a text as letters, in both orders: those of a file that was read as UTF-16 and is none are two in each of
+ * its own. What is one byte is none of these, and no part of a number.
+ */
+export function bytesOf(text: string): string[] {
+  // eslint-disable-next-line no-control-regex -- all that is one byte
+  const bytes = Buffer.from(text.replaceAll(/[\x00-\xff]/g, '\uffff'), 'utf16le');
+  return [bytes.toString('latin1'), Buffer.from(bytes).swap16().toString('latin1')];
+}
+
+/**
+ * A UUID with a letter in it is nobody's card, and one in two hundred passes for one: a request's ID would not be found
+ * again by those who run the service. So with the SHA-256 of a certificate, which a person compares, and a date with its
+ * time, of which one in ten would pass. No card begins with a year.
+ */
+const nobodysNumber =
+  /(?<![\p{L}\d-])((?=[\d-]*[a-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}|(?=[\d:]*[a-f])[\da-f]{2}(?::[\da-f]{2}){31}|(?:19|20)\d\d([-/.])(?:0[1-9]|1[0-2])\2(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,6})?)?)(?![\p{L}\d-])/giu;
+
+/** Leaves out what is nobody's number. */
+export function outsideIds(text: string, change: (part: string) => string): string {
+  let changed = '';
+  let end = 0;
+  for (const { index, 0: id } of text.matchAll(nobodysNumber)) {
+    changed += change(text.slice(end, index)) + id;
+    end = index + id.length;
+  }
+  return changed + change(text.slice(end));
+}
+
+/** Fewer letters and digits are in other texts by chance. */
+const minRepeated = 4;
+
+/** Letters and digits alone, in capitals: a Greek word has its last letter in two small forms. */
+const bareText = (text: string): string =>
+  spelledOut(plainText(text))
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .toUpperCase();
+
+/** Whether two texts are the same but for case, script, spelling and what stands between letters. */
+export function saysTheSame(one: string, other: string): boolean {
+  const bare = bareText(one);
+  return bare.length >= minRepeated && bare === bareText(other);
+}
+
+/** Whether a text has a value in it, written in whatever way. */
+export function repeatsIn(text: string): (value: string) => boolean {
+  const lower = text.toLowerCase();
+  const bare = bareText(text);
+  return (value) => {
+    const exact = value.trim().toLowerCase();
+    if (exact === '') return false;
+    if (lower.includes(exact)) return true;
+    const letters = bareText(value);
+    return letters.length >= minRepeated && bare.includes(letters);
+  };
+}
+
+/** The text with something else wherever the value is in it, written in whatever way. */
+export function replaceRepeated(text: string, value: string, by: string): string {
+  if (value === '') return text;
+  const exact = text.replaceAll(value, by);
+  const sought = bareText(value);
+  if (sought.length < minRepeated || !bareText(exact).includes(sought)) return exact;
+  const plain = spelledOut(plainText(exact));
+  // The letters of the bare text, and where each begins and ends.
+  const letters = Array.from(plain.matchAll(/[\p{L}\p{N}]/gu)).flatMap(({ index, 0: letter }) =>
+    letter
+      .toUpperCase()
+      .split('')
+      .map((unit) => ({ unit, from: index, end: index + letter.length })),
+  );
+  const bare = letters.map(({ unit }) => unit).join('');
+  let changed = '';
+  let end = 0;
+  for (let found = bare.indexOf(sought); found >= 0;) {
+    const last = found + sought.length - 1;
+    changed += plain.slice(end, letters[found]?.from) + by;
+    end = letters[last]?.end ?? plain.length;
+    found = bare.indexOf(sought, last + 1);
+  }
+  return changed + plain.slice(end);
+}
