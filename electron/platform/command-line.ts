@@ -32,6 +32,11 @@ const switches: readonly Switch[] = [
   },
   { name: 'verify-audit', text: 'Check an audit log: this person’s, or a folder that is named.' },
   { name: 'verify-evidence', text: 'Check a file of evidence.' },
+  {
+    name: 'conformance',
+    value: '[PROFILE]',
+    text: 'Check a service against its specification; the administrator’s guide has the options. 0: no statement fails. 1: some do. 2: not checked.',
+  },
   { name: 'wipe', text: 'Remove all that is kept of this person. Asks first.' },
   { name: 'lang', value: 'LANGUAGE', text: 'Write numbers and dates as in this language.' },
   { name: 'ozone-platform' },
@@ -61,6 +66,9 @@ const verifierOptions: readonly string[] = [
 /** Switches of the command `run`, see `commands/arguments.ts`, and of nothing else. */
 export const runOptions = ['out', 'json', 'yes', 'case', 'reason', 'passphrase-stdin'] as const;
 
+/** Options of `--conformance`, and of nothing else. None of them is a secret. */
+const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
+
 /** Name of the switch that an argument is for Chromium: with one dash as well, on Windows with a slash and in any case. */
 function switchName(argument: string, os: NodeJS.Platform): string | null {
   const [, name] = (os === 'win32' ? /^(?:--?|\/)([^=]*)/ : /^--?([^=]*)/).exec(argument.trim()) ?? [];
@@ -68,12 +76,18 @@ function switchName(argument: string, os: NodeJS.Platform): string | null {
   return os === 'win32' ? name.toLowerCase() : name;
 }
 
-/**
- * What follows `--verify-audit` or `--verify-evidence`, behind `=` too, and is the verifier's: the app's own switches are not.
- */
-export function verifierArguments(argv: readonly string[], os: NodeJS.Platform): string[] {
+/** What follows `--verify-audit` or `--verify-evidence` and is the verifier's: the app's own switches are not. */
+export const verifierArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>
+  argumentsBehind(['verify-audit', 'verify-evidence'], argv, os);
+
+/** The same for `--conformance`. */
+export const conformanceArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>
+  argumentsBehind(['conformance'], argv, os);
+
+/** What stands behind `=` first: `--verify-audit=FOLDER` is of that folder. */
+function argumentsBehind(asked: readonly string[], argv: readonly string[], os: NodeJS.Platform): string[] {
   const names = argv.map((argument) => switchName(argument, os));
-  const at = names.findIndex((name) => name === 'verify-audit' || name === 'verify-evidence');
+  const at = names.findIndex((name) => name !== null && asked.includes(name));
   const [, value = ''] = /=(.*)$/s.exec(argv[at] ?? '') ?? [];
   const behind = argv.slice(at + 1).filter((_argument, index) => {
     const name = names[at + 1 + index] ?? null;
@@ -209,6 +223,7 @@ export function refusedSwitch(
     allowedNames.includes(name) ||
     (verifies && verifierOptions.includes(name)) ||
     (runs && (runOptions as readonly string[]).includes(name)) ||
+    (given.includes('conformance') && conformanceOptions.includes(name)) ||
     // With it Windows starts a program whose notification is clicked, were it no longer there.
     (os === 'win32' && name === 'embedding') ||
     // macOS gives a program that is started from the Finder its process serial number.
