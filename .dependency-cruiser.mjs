@@ -46,6 +46,8 @@ const mayUse = {
     'service',
     'storage',
   ],
+  // A checker of services: it asks over sockets of its own, and reads answers as the client does.
+  conformance: ['contract', 'portal', 'service', 'storage'],
   // What the pages do.
   lookup: ['audit', 'contract', 'masking', 'privacy', 'service', 'util'],
   batch: [

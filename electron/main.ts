@@ -4,6 +4,7 @@ import inspector from 'node:inspector';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline/promises';
+import { text as textOf } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import {
   app,
@@ -37,6 +38,7 @@ import { closeBeforeQuitting, type Quitting } from './platform/quit.ts';
 import { handleSignals } from './platform/signals.ts';
 import {
   helpText,
+  conformanceArguments,
   policyArgument,
   printedAtStart,
   refusalOf,
@@ -50,6 +52,7 @@ import { electronOrigin, registerScheme } from './platform/protocol.ts';
 import { watchScreenLock } from './platform/screen-lock.ts';
 import { nameForWindows, removeRegistrations } from './platform/windows-registrations.ts';
 import { readManagedSettings, systemOptions, type ManagedOptions } from './settings/read-managed-settings.ts';
+import { isAllowedHost } from './settings/managed-settings.ts';
 import { checkPolicy } from './settings/check-policy.ts';
 import { wipe } from './support/wipe.ts';
 
@@ -97,6 +100,8 @@ if (refused !== null) {
     const { text, code } = await checkPolicy(file, managedOptions());
     await endWith(code, text);
   }
+} else if (app.commandLine.hasSwitch('conformance')) {
+  await runConformance();
 } else if (verifier !== undefined) {
   await runVerifier(verifier);
 } else if (app.commandLine.hasSwitch('wipe')) {
@@ -140,6 +145,23 @@ async function runSelfCheck(): Promise<void> {
     node: { options: process.execArgv, inspector: inspector.url() },
   });
   const { text, code } = report(results);
+  await endWith(code, text);
+}
+
+/** `--conformance`: checks a service against the specification, then ends. The account comes on standard input. */
+async function runConformance(): Promise<void> {
+  const read = await readManagedSettings(managedOptions());
+  if (!read.ok) {
+    await endWith(2, `COULD NOT BE CHECKED: ${read.sentence}\n`);
+    return;
+  }
+  // Loaded here: a start has no use for it.
+  const { checkConformance } = await import('./conformance/command.ts');
+  const { text, code } = await checkConformance({
+    args: conformanceArguments(process.argv, process.platform),
+    readInput: () => textOf(process.stdin),
+    isAllowedHost: (baseUrl) => isAllowedHost(baseUrl, read.managed),
+  });
   await endWith(code, text);
 }
 

@@ -22,6 +22,7 @@ export interface AuditIntent {
   readonly reason?: string;
   readonly caseReference?: string;
   readonly rows?: number;
+  readonly values?: number;
   readonly job?: string;
   /** For a person. */
   readonly note?: string;
@@ -42,6 +43,7 @@ export interface AuditEnd {
   readonly code?: string;
   readonly requestId?: string;
   readonly rows?: number;
+  readonly values?: number;
   readonly note?: string;
   readonly sent?: false;
   readonly refused?: AuditEntry['refused'];
@@ -77,6 +79,7 @@ export function beginEntry(intent: AuditIntent, at: Date, actor: string): EntryC
     code: null,
     note: text(intent.note),
     ...(intent.cleartext !== undefined && { cleartext: intent.cleartext }),
+    ...(intent.values !== undefined && { values: intent.values }),
     ...(intent.operation !== undefined && { operation: intent.operation }),
     ...(intent.export !== undefined && { export: intent.export }),
     ...(intent.counted !== undefined && { counted: intent.counted }),
@@ -105,6 +108,7 @@ export function endEntry({
     requestId: end.requestId === '' ? null : text(end.requestId),
     code: text(end.code),
     note: text(end.note) ?? begun.note,
+    ...(end.values !== undefined && { values: end.values }),
     ...(end.sent !== undefined && { sent: end.sent }),
     ...(end.refused !== undefined && { refused: end.refused }),
     ...(end.counted !== undefined && { counted: end.counted }),
@@ -119,6 +123,8 @@ const listedEntry = z.object(auditEntry.shape);
 export function detailsOf({
   phase,
   cleartext,
+  rows,
+  values,
   operation,
   sent,
   refused = {},
@@ -128,6 +134,7 @@ export function detailsOf({
 }: AuditEntry): string[] {
   return [
     ...(cleartext === true && phase !== 'failed' ? ['in clear'] : []),
+    ...(values === undefined || values === rows || phase === 'failed' ? [] : [`${values} values`]),
     ...(operation === undefined ? [] : [operation]),
     ...(sent === false ? ['not sent'] : []),
     ...Object.entries(refused).map(([code, values]) => `${values} refused: ${code}`),
@@ -152,7 +159,7 @@ const cleartextActs = ['Reveal', 'Copy', 'Match', 'Guess', 'Export', 'ExportRepo
 const changes = new Set([
   ...['SaveConnection', 'RemoveConnection', 'UndoRemoveConnection', 'ChooseConnection', 'StartBuiltIn'],
   'ChangedOutside',
-  ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken'],
+  ...['StoreSecret', 'StoreCertificate', 'ForgetCertificate', 'UsePortalToken', 'CopyToolToken'],
   ...['SaveSettings', 'SetPassphrase', 'RemovePassphrase', 'Lock', 'Unlock', 'ResetLock'],
   ...[
     'SaveDiagnostics',

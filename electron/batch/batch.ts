@@ -4,6 +4,7 @@ import type { Handlers } from '../contract/calls.ts';
 import { createDrafts } from './calls/draft-calls.ts';
 import { createJobCalls } from './calls/job-calls.ts';
 import type { BatchOptions } from './options.ts';
+import { createOwnTokens } from './output/own-tokens.ts';
 import { createUnfinishedExports } from './output/unfinished-exports.ts';
 import { createJobList } from './running/job-list.ts';
 import { createRetention } from './running/retention.ts';
@@ -21,13 +22,17 @@ export type Batch = Handlers<'batch'> & {
 export function createBatch(options: BatchOptions): Batch {
   settleHeap();
   const jobs = createJobList(options);
-  const drafts = createDrafts(options);
+  const own = createOwnTokens({
+    file: path.join(options.folder, 'exported-tokens.json'),
+    keychain: options.keychain,
+  });
+  const drafts = createDrafts({ ...options, own });
   const unfinished = createUnfinishedExports({
     file: path.join(options.folder, 'exports.json'),
     audit: options.audit,
     now: () => options.clock.now(),
   });
-  const { forget, ...calls } = createJobCalls({ ...options, unfinished }, drafts, jobs);
+  const { forget, ...calls } = createJobCalls({ ...options, unfinished, own }, drafts, jobs);
   const retention = createRetention({ ...options, jobs, onRemoved: forget });
   let cleaning = Promise.resolve();
   return {

@@ -69,6 +69,7 @@ import {
 } from './models/lookup.ts';
 import {
   access,
+  configurationForm,
   usage,
   evidence,
   failedRequests,
@@ -107,6 +108,14 @@ const askedAgain = { grounds: grounds.nullable().optional() };
 /** Names are the service's: what it lists is sent back as it came. */
 const portalName = z.string().min(1).max(200);
 const keyDraft = z.strictObject({ title: z.string().trim().min(1).max(100), expires: z.iso.date() });
+
+const plannedRows = z.strictObject({
+  sourceId: id,
+  plan,
+  grounds: grounds.nullable(),
+  /** A person said that tokens which the app exported itself are to be tokenized again. */
+  mayBeTokens: z.boolean().optional(),
+});
 
 /**
  * Every call the window can make, once. The preload's functions, the window's types, main's handlers and the tests'
@@ -323,8 +332,8 @@ export const calls = {
    * reason, here and in `batch.start`. Failures of both for such a plan: reveal.reason-required, pattern.too-many,
    * disclosure.limit; of `batch.start` in production also export.confirm.
    */
-  'batch.try': call(z.strictObject({ sourceId: id, plan, grounds: grounds.nullable() }), rowsPage),
-  'batch.start': call(z.strictObject({ sourceId: id, plan, grounds: grounds.nullable() }), ofJob),
+  'batch.try': call(plannedRows, rowsPage),
+  'batch.start': call(plannedRows, ofJob),
   'batch.pause': call(ofJob, nothing),
   'batch.resume': call(ofJob.extend(askedAgain), nothing),
   'batch.cancel': call(ofJob, nothing),
@@ -449,11 +458,20 @@ export const calls = {
   /** Today's transfers of the active connection; sends nothing. */
   'reports.usage': call(nothing, usage),
   'reports.toolServer': call(nothing, toolServer),
-  /** What is copied holds no secret and no value: a failed request's names and numbers, or the client configuration. */
+  /**
+   * What is copied holds no value: a failed request's names and numbers, the authorities of the connection, or the
+   * configuration of a client. That has the JWT of the sign-in where it is asked for, which goes to the clipboard alone.
+   */
   'reports.copy': call(
     z.discriminatedUnion('what', [
       z.strictObject({ what: z.literal('support'), reportId: id, index: count }),
-      z.strictObject({ what: z.literal('configuration') }),
+      z.strictObject({ what: z.literal('authorities') }),
+      z.strictObject({
+        what: z.literal('configuration'),
+        form: configurationForm,
+        transport: toolServer.shape.transport,
+        withToken: z.boolean(),
+      }),
     ]),
     copied,
   ),

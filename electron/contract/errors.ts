@@ -120,6 +120,7 @@ export const failureCodes = [
   // batches
   'plan.empty',
   'plan.column-unknown',
+  'plan.tokens-again', // what is to be tokenized was exported as tokens by this app; `column`: its number
   'plan.definition-unknown',
   'plan.policy-unknown',
   'pattern.forbidden', // the administrator does not allow batches to match
@@ -157,6 +158,7 @@ export const failureCodes = [
   'portal.credentials', // Authenticate refused: user or password wrong
   'portal.refused', // 403: not for this user or account
   'portal.not-a-token', // what was pasted is no JWT
+  'portal.endless', // the JWT has no end, so it is not given to a client
   'portal.role', // 403 to an administrator's operation: the user has no such role
   'portal.name-taken', // another definition, policy or key has this name; `subject` is the name
   'portal.no-operation', // the service profile names no operation for this

@@ -32,6 +32,11 @@ const switches: readonly Switch[] = [
   },
   { name: 'verify-audit', text: 'Check an audit log: this person’s, or a folder that is named.' },
   { name: 'verify-evidence', text: 'Check a file of evidence.' },
+  {
+    name: 'conformance',
+    value: '[PROFILE]',
+    text: 'Check a service against its specification; the administrator’s guide has the options. 0: no statement fails. 1: some do. 2: not checked.',
+  },
   { name: 'wipe', text: 'Remove all that is kept of this person. Asks first.' },
   { name: 'lang', value: 'LANGUAGE', text: 'Write numbers and dates as in this language.' },
   { name: 'ozone-platform' },
@@ -58,6 +63,9 @@ const verifierOptions: readonly string[] = [
   '',
 ];
 
+/** Options of `--conformance`, and of nothing else. None of them is a secret. */
+const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
+
 /** Name of the switch that an argument is for Chromium: with one dash as well, on Windows with a slash and in any case. */
 function switchName(argument: string, os: NodeJS.Platform): string | null {
   const [, name] = (os === 'win32' ? /^(?:--?|\/)([^=]*)/ : /^--?([^=]*)/).exec(argument.trim()) ?? [];
@@ -66,9 +74,19 @@ function switchName(argument: string, os: NodeJS.Platform): string | null {
 }
 
 /** What follows `--verify-audit` or `--verify-evidence` and is the verifier's: the app's own switches are not. */
-export function verifierArguments(argv: readonly string[], os: NodeJS.Platform): string[] {
+export const verifierArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>
+  argumentsBehind(['verify-audit', 'verify-evidence'], argv, os);
+
+/** The same for `--conformance`, with the profile that is named behind `=`. */
+export function conformanceArguments(argv: readonly string[], os: NodeJS.Platform): string[] {
+  const asked = argv.find((argument) => switchName(argument, os) === 'conformance') ?? '';
+  const [, profile = ''] = /=(.*)$/s.exec(asked) ?? [];
+  return [...(profile === '' ? [] : [profile]), ...argumentsBehind(['conformance'], argv, os)];
+}
+
+function argumentsBehind(asked: readonly string[], argv: readonly string[], os: NodeJS.Platform): string[] {
   const names = argv.map((argument) => switchName(argument, os));
-  const at = names.findIndex((name) => name === 'verify-audit' || name === 'verify-evidence');
+  const at = names.findIndex((name) => name !== null && asked.includes(name));
   return argv.slice(at + 1).filter((_argument, index) => {
     const name = names[at + 1 + index] ?? null;
     return name === null || !allowedNames.includes(name);
@@ -180,6 +198,7 @@ export function refusedSwitch(
   const isOwn = (name: string): boolean =>
     allowedNames.includes(name) ||
     (verifies && verifierOptions.includes(name)) ||
+    (given.includes('conformance') && conformanceOptions.includes(name)) ||
     // With it Windows starts a program whose notification is clicked, were it no longer there.
     (os === 'win32' && name === 'embedding') ||
     // macOS gives a program that is started from the Finder its process serial number.

@@ -9,12 +9,14 @@ const maxRows = 50_000;
 /**
  * The groups of an AggregateApiRequestMetrics answer, in its order. Its members are not shown by the specification:
  * the profile lists what they may be called, and what it doesn't list is passed on as it came (spec §9). An object
- * without a list is one group. Failures: report.too-many-rows; report.more-pages, where the answer says that it is not all
- * of it; report.day-form.
+ * without a list is one group. `next`: what the answer says of another page, null where it is all. Failures:
+ * report.too-many-rows, report.day-form.
  */
-export function readMetrics(json: unknown, profile: ReportingProfile['metrics']): Outcome<MetricsRow[]> {
+export function readMetrics(
+  json: unknown,
+  profile: ReportingProfile['metrics'],
+): Outcome<{ readonly rows: MetricsRow[]; readonly next: NextPage | null }> {
   const list = listIn(json, profile.lists);
-  if (list !== null && saysMore(json, profile.more)) return failed('report.more-pages');
   const groups = list ?? (isObject(json) ? [json] : null);
   if (groups === null) return unexpectedAnswer(json);
   if (groups.length > maxRows) return failed('report.too-many-rows');
@@ -26,7 +28,7 @@ export function readMetrics(json: unknown, profile: ReportingProfile['metrics'])
     if (row.day !== null && day === null) return failed('report.day-form', { subject: profile.dates });
     rows.push({ ...row, day });
   }
-  return done(rows);
+  return done({ rows, next: list === null ? null : nextIn(json, profile.more) });
 }
 
 function readRow(
@@ -91,18 +93,54 @@ function dayOf(text: string, form: DateForm): string | null {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day) ? day : null;
 }
 
-/** Whether the answer says that there is more than is in it. */
-function saysMore(json: unknown, names: readonly string[]): boolean {
-  if (!isObject(json)) return false;
-  const inner = Object.values(json).filter(isObject);
-  return [json, ...inner].some((object) =>
-    names.some((name) => {
-      const found = memberAt(object, name);
-      return (
-        found === true ||
-        (typeof found === 'string' && found !== '') ||
-        (typeof found === 'number' && found > 0)
-      );
-    }),
-  );
+/** A report has so many pages at most. */
+const maxPages = 20;
+
+/**
+ * The groups of all pages. `ask` sends one question, with the member for the page in it from the second on. Fails as `ask`
+ * does; `rows` fails as `readMetrics`, and with report.more-pages where the next page can't be asked for, was asked for
+ * before, or is one too many: a part is never taken for the whole.
+ */
+export async function readAllPages(
+  profile: ReportingProfile['metrics'],
+  ask: (
+    page: Readonly<Record<string, string | number>>,
+  ) => Promise<Outcome<{ json: unknown; requestId: string }>>,
+): Promise<Outcome<{ readonly rows: Outcome<MetricsRow[]>; readonly requestId: string }>> {
+  const [member] = profile.page;
+  const rows: MetricsRow[] = [];
+  const asked = new Set<string | number>();
+  for (let page: Readonly<Record<string, string | number>> = {}; ;) {
+    const answer = await ask(page);
+    if (!answer.ok) return answer;
+    const { json, requestId } = answer.value;
+    const read = readMetrics(json, profile);
+    if (!read.ok) return done({ rows: read, requestId });
+    rows.push(...read.value.rows);
+    if (rows.length > maxRows) return done({ rows: failed('report.too-many-rows'), requestId });
+    if (read.value.next === null) return done({ rows: done(rows), requestId });
+    const next = read.value.next === true ? asked.size + 2 : read.value.next;
+    // A link is no value of a member.
+    const isValue = !asked.has(next) && !/^(?:https?:|\/)/.test(String(next));
+    if (member === undefined || !isValue || asked.size + 1 >= maxPages)
+      return done({ rows: failed('report.more-pages'), requestId });
+    asked.add(next);
+    page = { [member]: next };
+  }
+}
+
+/** What a member for another page holds; `true` tells that there is one, and not which. */
+type NextPage = string | number | true;
+
+/** Null where the answer does not say that there is more than is in it. A value tells more than a `true` beside it. */
+function nextIn(json: unknown, names: readonly string[]): NextPage | null {
+  if (!isObject(json)) return null;
+  const objects = [json, ...Object.values(json).filter(isObject)];
+  const found = objects
+    .flatMap((object) => names.map((name) => memberAt(object, name)))
+    .filter(
+      (one): one is NextPage =>
+        one === true || (typeof one === 'string' && one !== '') || (typeof one === 'number' && one > 0),
+    );
+  return found.find((one) => one !== true) ?? found[0] ?? null;
 }

@@ -35,6 +35,8 @@ export type CleartextAct =
       readonly rows: number;
       /** How many the log says: of those that were looked at. */
       readonly rowsOfLine: number;
+      /** How many values it may hold in clear. */
+      readonly values: number;
       readonly export: { readonly encrypted: boolean };
     })
   | (Act & {
@@ -58,6 +60,7 @@ export type CleartextAct =
 export interface CleartextEnd {
   readonly requestId?: string;
   readonly rows?: number;
+  readonly values?: number;
   readonly note?: string;
   readonly sent?: false;
   readonly counted?: Counted | undefined;
@@ -97,6 +100,7 @@ interface GateAudit {
       Omit<Grounds, 'confirmRows'> & {
         readonly action: string;
         readonly rows: number;
+        readonly values: number;
         readonly cleartext: true;
         readonly counted?: Counted;
         readonly anchorsItself: true;
@@ -238,12 +242,22 @@ function lineOf(act: CleartextAct, fingerprints: readonly string[]) {
   switch (act.action) {
     case 'Reveal':
     case 'Copy':
-      return { ...line, rows: 1 };
+      return { ...line, rows: 1, values: 1 };
     case 'Export':
-      return { ...line, rows: act.rowsOfLine };
+      return { ...line, rows: act.rowsOfLine, values: act.values };
     case 'Match':
-      return { ...line, rows: act.rows, note: `expression ${fingerprints.join(', ')}` };
+      return {
+        ...line,
+        rows: act.rows,
+        values: act.rows * act.patterns.length,
+        note: `expression ${fingerprints.join(', ')}`,
+      };
     case 'Guess':
-      return { ...line, rows: act.rows, note: `${act.guesses} values of masks that many others have` };
+      return {
+        ...line,
+        rows: act.rows,
+        values: act.guesses,
+        note: `${act.guesses} values of masks that many others have`,
+      };
   }
 }

@@ -21,6 +21,8 @@ function isUnusual(at: Date): boolean {
   return isWeekend || at.getHours() < dayBegins || at.getHours() >= dayEnds;
 }
 
+const valuesOf = ({ values, rows }: AuditEntry): number | null => values ?? rows;
+
 /**
  * Who saw what in clear in a month, from the lines of the audit log, oldest first in and newest first out. What failed
  * gave nothing away and is left out; what has no end may have been seen and stays in. The log holds no value.
@@ -37,7 +39,7 @@ export async function readAccess(
       const begun = entry.of === null ? undefined : found.get(entry.of);
       if (begun === undefined || entry.of === null) continue;
       if (entry.phase === 'failed') found.delete(entry.of);
-      else found.set(entry.of, { ...begun, rows: entry.rows ?? begun.rows, isEnded: true });
+      else found.set(entry.of, { ...begun, values: valuesOf(entry) ?? begun.values, isEnded: true });
       continue;
     }
     const at = new Date(entry.at);
@@ -46,6 +48,7 @@ export async function readAccess(
       ...accessColumns.parse(entry),
       actor: entry.actor.slice(0, 200),
       act: entry.action as AccessRow['act'],
+      values: valuesOf(entry),
       isEnded: false,
       isUnusual: isUnusual(at),
     });

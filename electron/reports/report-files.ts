@@ -137,7 +137,7 @@ function accessCsv(rows: Access['rows']): ReportCsv {
       row.at,
       row.actor,
       row.act,
-      row.rows === null ? '' : String(row.rows),
+      row.values === null ? '' : String(row.values),
       row.definition ?? '',
       row.policy ?? '',
       row.connection ?? '',

@@ -1,7 +1,7 @@
 import type { Audit } from '../audit/audit.ts';
 import type { Handlers } from '../contract/calls.ts';
 import { type Outcome, done, failed, type Failure } from '../contract/errors.ts';
-import type { MetricsQuery, MetricsRow } from '../contract/models/report.ts';
+import { configurationForm, type MetricsQuery, type MetricsRow } from '../contract/models/report.ts';
 import { restoreText } from '../contract/obscured.ts';
 import type { Keychain } from '../storage/keychain.ts';
 import { auditEntries } from '../evidence/case-chain.ts';
@@ -9,12 +9,14 @@ import { writeEvidence } from '../evidence/evidence.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import { monthOf, readAccess } from './access.ts';
 import { readFailedRequests, supportBundle } from '../portal/failed-requests.ts';
-import { readMetrics } from '../portal/metrics.ts';
+import { readAllPages } from '../portal/metrics.ts';
 import { askPortal, formatDay, type PortalQuestion, type ReportedConnection } from '../portal/portal.ts';
 import { dayMs, dayOf, previousPeriod, sumsOf } from './period.ts';
 import { exportChart, exportCsv, type Report } from './report-files.ts';
 import { addressOf, createPortalTokens, signIn } from '../portal/sign-in.ts';
-import { checkToolServer, clientConfiguration } from './tool-server.ts';
+import { clientConfiguration } from './client-configuration.ts';
+import { checkToolServer } from './tool-server.ts';
+import { fingerprintsOf } from '../service/http/certificates.ts';
 import { createExportedFiles } from '../storage/exported-files.ts';
 import type { TransfersRecord } from '../service/limits/transfers.ts';
 import { usageOf } from './usage.ts';
@@ -94,22 +96,24 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
     const { method, path, request, groupBy, dates } = metrics;
     const { accountId, tenantId } = reported.connection;
     const operation = 'AggregateApiRequestMetrics';
-    const answer = await ask(reported, {
-      operation,
-      method,
-      path,
-      body: {
-        [request.accountId]: accountId,
-        [request.tenantId]: tenantId,
-        [request.startDate]: formatDay(from, dates, 'start'),
-        [request.endDate]: formatDay(to, dates, 'end'),
-        [request.groupBy]: groupBy[grouping],
-      },
-      note: `${from} to ${to} by ${grouping}`,
-    });
-    if (!answer.ok) return answer;
-    const { json, requestId } = answer.value;
-    const rows = readMetrics(json, metrics);
+    const read = await readAllPages(metrics, (page) =>
+      ask(reported, {
+        operation,
+        method,
+        path,
+        body: {
+          [request.accountId]: accountId,
+          [request.tenantId]: tenantId,
+          [request.startDate]: formatDay(from, dates, 'start'),
+          [request.endDate]: formatDay(to, dates, 'end'),
+          [request.groupBy]: groupBy[grouping],
+          ...page,
+        },
+        note: `${from} to ${to} by ${grouping}`,
+      }),
+    );
+    if (!read.ok) return read;
+    const { rows, requestId } = read.value;
     return rows.ok ? done({ rows: rows.value, requestId }) : withDetails(rows, operation, requestId);
   }
 
@@ -250,7 +254,18 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
         // What can't be used is an answer of the check, and a failure of the act.
         add({ note: found.state, ...(code !== undefined && { ok: false, code }) });
         if (token.ok && code === 'portal.expired') await tokens.refused(connection, token.value);
-        return done(found);
+        const session = await tokens.session(addressOf(reported.value));
+        const { baseUrl, extraCa } = connection;
+        const { transport: kind } = found;
+        return done({
+          ...found,
+          configurations: configurationForm.options.map((form) => ({
+            form,
+            text: clientConfiguration({ baseUrl, form, transport: kind, hasAuthority: extraCa !== null }),
+          })),
+          authorities: fingerprintsOf(extraCa),
+          tokenEnds: session.ok && session.value.state === 'signed-in' ? session.value.expires : null,
+        });
       });
     },
 
@@ -259,8 +274,22 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
       const reported = await options.active();
       if (!reported.ok) return reported;
       const { connection } = reported.value;
-      if (input.what === 'configuration')
-        return options.clipboard.write(clientConfiguration(connection.baseUrl), epoch);
+      const { baseUrl, extraCa, name: named, environment } = connection;
+      if (input.what === 'authorities') return options.clipboard.write(extraCa ?? '', epoch);
+      if (input.what === 'configuration') {
+        const { form, transport, withToken } = input;
+        const about = { baseUrl, form, transport, hasAuthority: extraCa !== null };
+        if (!withToken) return options.clipboard.write(clientConfiguration(about), epoch);
+        const session = await tokens.session(addressOf(reported.value));
+        if (session.ok && session.value.state === 'signed-in' && session.value.expires === null)
+          return failed('portal.endless');
+        const token = await tokens.token(connection);
+        if (!token.ok) return token;
+        const line = { action: 'CopyToolToken', connection: named, environment, note: form };
+        return audit.record(line, () =>
+          options.clipboard.write(clientConfiguration({ ...about, token: token.value }), epoch),
+        );
+      }
       const report = recent.find(input.reportId);
       if (!report.ok) return report;
       const failure = report.value.kind === 'failures' ? report.value.list.failures[input.index] : undefined;
@@ -281,17 +310,11 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
     },
 
     'reports.evidence': async ({ caseReference }) => {
-      let target = '';
-      const chooseTarget: ReportsOptions['chooseTarget'] = async (suggestion) => {
-        const chosen = await options.chooseTarget(suggestion);
-        target = chosen ?? '';
-        return chosen;
-      };
-      const written = await writeEvidence({ ...options, chooseTarget }, caseReference);
+      const written = await writeEvidence(options, caseReference);
       if (!written.ok) return written;
-      return done(
-        written.value === null ? null : { ...written.value, evidenceId: evidenceFiles.add(target) },
-      );
+      if (written.value === null) return done(null);
+      const { target, ...evidence } = written.value;
+      return done({ ...evidence, evidenceId: evidenceFiles.add(target) });
     },
     'reports.showEvidence': ({ evidenceId }) => evidenceFiles.show(evidenceId),
   };

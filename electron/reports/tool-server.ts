@@ -5,6 +5,7 @@ import { faultFailure, isPage } from '../service/http/failures.ts';
 import type { TransportFault } from '../service/http/exchange.ts';
 import type { Transport } from '../service/http/transport.ts';
 import { operationNames } from '../service/operations.ts';
+import { toolServerAddress } from './client-configuration.ts';
 
 /** Spec §4: the tools are the operations of the API, under the same names, and the two reporting operations. */
 const expectedTools: readonly string[] = [
@@ -16,17 +17,7 @@ const expectedTools: readonly string[] = [
 const maxPages = 10;
 const timeoutMs = 15_000;
 
-const toolServerAddress = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, '')}/mcp`;
-
-/** For a client's settings file; the JWT is the person's to fill in, since it never leaves the main process. */
-export function clientConfiguration(baseUrl: string): string {
-  const server = {
-    type: 'sse',
-    url: toolServerAddress(baseUrl),
-    headers: { Authorization: 'Bearer <JWT_TOKEN>' },
-  };
-  return JSON.stringify({ mcpServers: { 'tokenization-service': server } }, null, 2);
-}
+type CheckedToolServer = Pick<ToolServer, 'address' | 'state' | 'failure' | 'transport' | 'tools'>;
 
 /**
  * Asks the tool server at {base_url}/mcp what tools it has (spec §4): connects, lists, disconnects. No tool is called. A
@@ -36,10 +27,9 @@ export async function checkToolServer(
   baseUrl: string,
   http: Pick<Transport, 'open'>,
   token: string | null,
-): Promise<ToolServer> {
+): Promise<CheckedToolServer> {
   const address = toolServerAddress(baseUrl);
-  const configuration = clientConfiguration(baseUrl);
-  const base = { address, configuration, transport: null, failure: null, tools: compare(null) };
+  const base = { address, transport: null, failure: null, tools: compare(null) };
 
   for (const transport of ['streamable-http', 'sse'] as const) {
     const probe = await connect(transport, address, http, token);

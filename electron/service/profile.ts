@@ -66,6 +66,12 @@ const reportingProfile = z.strictObject({
     ),
     /** Members that say, where they hold something, that the answer is not all of the report. */
     more: members.describe('Members that say, where they hold something, that there is another page'),
+    page: z
+      .array(member)
+      .max(1)
+      .describe(
+        'Member of the request that carries what such a member held, or the number of the next page; without one, a report of several pages is not shown',
+      ),
     groupBy: z.strictObject({
       day: member.describe('Value of the grouping by day'),
       definition: member.describe('Value of the grouping by token definition'),

@@ -18,7 +18,7 @@ interface TestPolicyOptions {
 }
 
 /** What the service said to one request. */
-type Finding = 'allowed' | 'refused' | 'invalid' | 'no-definition' | 'unknown';
+type Finding = 'allowed' | 'refused' | 'invalid' | 'no-definition' | 'missing' | 'unknown';
 
 /**
  * Finds out what a policy may do. The service has no operation that tells (spec §4), so each one is asked for with an
@@ -57,6 +57,7 @@ export async function testPolicy(options: TestPolicyOptions): Promise<Outcome<Po
         known: having('no-definition').length === 0,
         allowed: isPermissionFirst ? having('allowed', 'invalid') : having('allowed'),
         refused: having('refused'),
+        ...(having('missing').length > 0 && { missing: having('missing') }),
       };
     }),
   });
@@ -108,9 +109,10 @@ function findingOf({ code, fields, members }: Failure): Finding | null {
     case 'service.value-too-long':
     case 'service.token-invalid':
       return 'invalid';
+    case 'service.not-found':
+      return 'missing';
     // An answer, but of something else than the permission.
     case 'service.definition-disabled':
-    case 'service.not-found':
     case 'service.credentials':
     case 'service.too-large':
     case 'service.mismatched-answer':

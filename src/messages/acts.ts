@@ -21,6 +21,7 @@ const actLabels: Record<string, readonly [done: string, noun: string]> = {
   CreateSession: ['Signed in', 'Sign-in'],
   AggregateApiRequestMetrics: ['Account figures loaded', 'Account figures'],
   QueryLastFailedRequests: ['Failed requests loaded', 'Failed requests'],
+  CopyToolToken: ['Token copied for a client', 'Token for a client'],
   CheckToolServer: ['Tool server checked', 'Tool server check'],
   UsePortalToken: ['Portal token stored', 'Portal token'],
   Authenticate: ['Signed in to the portal', 'Portal sign-in'],

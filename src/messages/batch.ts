@@ -33,7 +33,7 @@ export const batchMessages = {
   'file.changed': (f) =>
     message(
       `${file(f)} has changed since the batch started.`,
-      'Put the earlier file or a copy of it back, or start a new batch.',
+      'Put the earlier file or a copy of it back, then resume or export. Without that file, cancel the batch and export the results alone, or start a new one.',
     ),
   'file.unreadable': (f) =>
     message(`${file(f)} can’t be read.`, 'Check that you have permission to open it.'),
@@ -41,7 +41,7 @@ export const batchMessages = {
   'file.too-many-columns': () => message('This file has too many columns.', 'Check the delimiter.'),
   'file.delimiter': (f) =>
     message(
-      `In ${f.subject ?? 'this encoding'} that character is more than one byte or another one, so columns can’t be told apart by it.`,
+      `In ${f.subject ?? 'this encoding'} that character is none, another one or more than one byte, so columns can’t be told apart by it.`,
       'Check the encoding, or choose another delimiter.',
     ),
   'file.exists': (f) => message(`${file(f)} is already there and was left as it is.`, 'Choose another name.'),
@@ -120,6 +120,11 @@ export const batchMessages = {
     ),
   'plan.empty': () => message('No column has been chosen yet.', 'Choose an action in a column header.'),
   'plan.column-unknown': () => message('A chosen column is not in this file.', 'Choose the columns again.'),
+  'plan.tokens-again': (f) =>
+    message(
+      `${f.column === undefined ? 'A column' : `Column ${f.column}`} holds tokens that Tokendesk exported, and they would be tokenized once more.`,
+      'Choose another operation or column. If that is meant, say so and start again.',
+    ),
   'plan.definition-unknown': (f) =>
     message(
       `This connection has no definition ${f.definition ?? 'of that name'}.`,
@@ -157,8 +162,8 @@ export const batchMessages = {
     message('Another window of Tokendesk is running this batch.', 'Continue there, or close it first.'),
   'job.source-gone': (f) =>
     message(
-      `${file(f)} is no longer where it was. The counts and the reasons for failures are still here, but the rows can’t be shown, exported or sent: their other columns are only in that file.`,
-      'Put it or a copy of it back under its name, and everything works again. Or discard the batch.',
+      `${file(f)} is no longer where it was. The counts and the reasons for failures are still here, but the rows can’t be shown or sent: their other columns are only in that file.`,
+      'Put it or a copy of it back under its name, and everything works again. Without it, Export can write the results alone.',
     ),
   'job.damaged': () =>
     message('What was stored for this batch can’t be read.', 'Start it again from the file.'),

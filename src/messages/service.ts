@@ -326,6 +326,11 @@ export const serviceMessages = {
       'The portal sign-in has ended.',
       'Sign in again. If it happens at once, check this computer’s clock.',
     ),
+  'portal.endless': () =>
+    message(
+      'The token of this sign-in has no end, so it is not handed on.',
+      'Copy the configuration without it, and have the portal issue one that ends soon.',
+    ),
   'portal.credentials': () =>
     message('The portal did not accept this user and password.', 'Check both and sign in again.'),
   'portal.refused': () =>

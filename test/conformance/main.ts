@@ -2,16 +2,22 @@
  * Checks a tokenization service against the specification, sentence by sentence:
  * npm run conformance -- [--base-url URL --account FILE [--ca FILE] [--profile FILE]] [--session-seconds N] [--json FILE] [--junit FILE]
  * Without an address, the built-in service is started and checked. Exits 1 if a statement fails.
+ * With --rows it runs the tests that docs/specification.md names, and prints its table.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
 import type { Seed } from '../../electron/built-in-service/seed.ts';
-import { formatJson, formatJunit, formatText } from './report.ts';
-import { run, startBuiltInTarget } from './suite.ts';
-import type { TargetOptions } from './target.ts';
+import { formatJson, formatJunit, formatText } from '../../electron/conformance/report.ts';
+import { run } from '../../electron/conformance/suite.ts';
+import { startBuiltInTarget } from '../support/built-in-target.ts';
+import type { TargetOptions } from '../../electron/conformance/target.ts';
 
+if (process.argv.includes('--rows')) {
+  const { printRows } = await import('./specification.ts');
+  process.exit(printRows() ? 0 : 1);
+}
 try {
   const { values } = parseArgs({
     options: {

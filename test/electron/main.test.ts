@@ -3,12 +3,15 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createPackage } from '@electron/asar';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findChromium } from '../../dev/electron-on-chromium/browser.ts';
 import { calls } from '../../electron/contract/calls.ts';
 import { appState } from '../../electron/contract/models/app.ts';
+import type { Seed } from '../../electron/built-in-service/seed.ts';
 import pkg from '../../package.json' with { type: 'json' };
 import { electronOnChromium } from '../../scripts/electron-binary.ts';
+import defaultSeed from '../../resources/built-in-service-seed.json' with { type: 'json' };
+import { startBuiltInTarget } from '../support/built-in-target.ts';
 import { logFolder, testKey } from '../support/audit-folder.ts';
 import { documentedNames } from '../support/documented-names.ts';
 import { launchApp, type LaunchedApp } from '../support/launch-app.ts';
@@ -318,6 +321,19 @@ test.each([
   expect(ended.stdout + ended.stderr).toContain(said);
   expect([ended.code, ended.left]).toEqual([code, []]);
   expect([fs.existsSync(home), fs.existsSync(`${browser}.started`)]).toEqual([false, false]);
+});
+
+test('--conformance checks a service from the built app, with the account on standard input', async () => {
+  const { home, env } = emptyAppData();
+  const service = await startBuiltInTarget(new Uint8Array(32).fill(8), defaultSeed as Seed);
+  onTestFinished(() => service.stop());
+  const { baseUrl, ca = '', account } = service.options;
+  const authority = path.join(tempFolder(), 'ca.pem');
+  fs.writeFileSync(authority, ca);
+  const args = ['--conformance', `--base-url=${baseUrl}`, `--ca=${authority}`];
+  const ended = await runApp(args, { env, input: JSON.stringify(account) });
+  expect(ended.stdout + ended.stderr).toMatch(/\n\d+ pass, 0 fail/);
+  expect([ended.code, ended.left, fs.existsSync(home)]).toEqual([0, [], false]);
 });
 
 test('--verify-audit asks the keychain for the key of this folder, by its identity', async () => {

@@ -349,6 +349,25 @@ export const batchShots: Shot[] = [
     },
   },
   {
+    name: 'batch-export-source-changed',
+    scene: 'source-changed',
+    steps: async (page) => {
+      await openFinished(page);
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: /^Export [0-9]/ }).click();
+      await page.getByRole('checkbox', { name: /^Results alone/ }).waitFor();
+    },
+  },
+  {
+    name: 'batch-tokens-again',
+    scene: 'tokens-again',
+    steps: async (page) => {
+      await draft(page);
+      await page.getByRole('button', { name: /^Run on/ }).click();
+      await page.getByRole('checkbox', { name: 'Tokenize these tokens once more' }).waitFor();
+    },
+  },
+  {
     name: 'batch-exported-cells-lost',
     scene: 'cells-lost',
     steps: async (page) => {

@@ -8,6 +8,7 @@ import type { ServiceClient } from '../../service/service-client.ts';
 import type { StoredMapping } from '../../settings/settings.ts';
 import { createRecordCipher } from '../../storage/encryption.ts';
 import type { BatchOptions } from '../options.ts';
+import type { OwnTokens } from '../output/own-tokens.ts';
 import { maxTriedRows, tryRows } from '../output/try-rows.ts';
 import { disclosingActs, openAll } from '../planning/disclosing-acts.ts';
 import { checkPlan, type ColumnWork, type Counted, type Draft } from '../planning/plan.ts';
@@ -41,6 +42,8 @@ export interface Drafts {
   readonly calls: DraftCalls;
   /** A plan that may run. Failures: connection.none, file.*, plan.*, pattern.*. */
   check(sourceId: string, plan: Plan): Promise<Outcome<Draft>>;
+  /** Refuses tokens that the app exported itself and that are to be tokenized. Failures: plan.tokens-again, file.*. */
+  checkTokens(draft: Draft, mayBeTokens: boolean | undefined): Promise<Outcome<null>>;
   /** As preflight counted the source, or counted now. Failures: file.*, row.field-too-long. */
   count(draft: Draft): Promise<Outcome<Counted>>;
   readonly sources: Pick<Sources, 'find' | 'openPath' | 'openStored'>;
@@ -50,7 +53,7 @@ export interface Drafts {
 }
 
 /** From a file or pasted rows to a plan that may run: sources, plans, and mappings stored by name. */
-export function createDrafts(options: BatchOptions): Drafts {
+export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTokens, 'columnsOf'> }): Drafts {
   const { clients, connections, parser, platform, store } = options;
   const sources = createSources(options);
   /** By source. */
@@ -167,6 +170,17 @@ export function createDrafts(options: BatchOptions): Drafts {
     return done(found);
   }
 
+  async function checkTokens(
+    { opened, format, work }: Draft,
+    mayBeTokens: boolean | undefined,
+  ): Promise<Outcome<null>> {
+    if (mayBeTokens === true) return done(null);
+    const found = await options.own.columnsOf(opened.bytes, format, work);
+    if (!found.ok) return found;
+    const [column] = found.value;
+    return column === undefined ? done(null) : failed('plan.tokens-again', { column: String(column + 1) });
+  }
+
   const calls: DraftCalls = {
     async 'batch.choose'() {
       const path = await platform.chooseFile('table');
@@ -230,10 +244,12 @@ export function createDrafts(options: BatchOptions): Drafts {
         own: own === null ? null : (matches.at(-1) ?? false),
       });
     },
-    async 'batch.try'({ sourceId, plan, grounds }) {
+    async 'batch.try'({ sourceId, plan, grounds, mayBeTokens }) {
       const checked = await checkWithClient(sourceId, plan);
       if (!checked.ok) return checked;
       const { draft, client } = checked.value;
+      const meant = await checkTokens(draft, mayBeTokens);
+      if (!meant.ok) return meant;
       const { opened, format, work } = draft;
       const columns = await firstColumns(opened.bytes, format);
       const masked = new Map(
@@ -280,6 +296,7 @@ export function createDrafts(options: BatchOptions): Drafts {
   return {
     calls,
     check,
+    checkTokens,
     count,
     sources,
     removeStale: () => sources.removeStale(),

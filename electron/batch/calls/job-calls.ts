@@ -5,6 +5,7 @@ import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
+import type { OwnTokens } from '../output/own-tokens.ts';
 import type { UnfinishedExports } from '../output/unfinished-exports.ts';
 import { createExportedFiles } from '../../storage/exported-files.ts';
 import { fewRows } from '../viewing/result-rows.ts';
@@ -25,8 +26,11 @@ type JobCalls = Omit<Handlers<'batch'>, keyof DraftCalls>;
 
 /** What a person does with a job and its results. */
 export function createJobCalls(
-  options: BatchOptions & { readonly unfinished: Pick<UnfinishedExports, 'during'> },
-  drafts: Pick<Drafts, 'check' | 'count' | 'sources'>,
+  options: BatchOptions & {
+    readonly unfinished: Pick<UnfinishedExports, 'during'>;
+    readonly own: Pick<OwnTokens, 'remember'>;
+  },
+  drafts: Pick<Drafts, 'check' | 'checkTokens' | 'count' | 'sources'>,
   jobs: JobList,
 ): JobCalls & { readonly forget: (jobId: string) => void } {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
@@ -96,10 +100,12 @@ export function createJobCalls(
   return {
     forget,
     ...corrections,
-    async 'batch.start'({ sourceId, plan, grounds }) {
+    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens }) {
       const checked = await drafts.check(sourceId, plan);
       if (!checked.ok) return checked;
       const draft = checked.value;
+      const meant = await drafts.checkTokens(draft, mayBeTokens);
+      if (!meant.ok) return meant;
       // Without a reason nothing is counted or stored.
       const isDisclosing = draft.work.some((column) => column.isDisclosing);
       if (isDisclosing && grounds === null) return failed('reveal.reason-required');

@@ -10,6 +10,7 @@ import type { AtomicFile } from '../../storage/atomic-file.ts';
 import type { BatchOptions } from '../options.ts';
 import { type ColumnWork, yieldsCleartext } from '../planning/plan.ts';
 import { byteOrderMarks } from '../reading/detect.ts';
+import { codecOf } from '../reading/encodings.ts';
 import { readAbove, readBelow, type Format } from '../reading/read-rows.ts';
 import { sheetRows } from '../../parsing/workbook/sheet.ts';
 import type { BatchJob } from '../running/job.ts';
@@ -19,11 +20,13 @@ import type { CleartextAct } from '../../privacy/cleartext-act.ts';
 import { createRowWriter } from '../../storage/csv.ts';
 import { openOutputFile } from './output-file.ts';
 import { groupChunks, joinRows, lastMapped, openJoin, writtenEntries } from './join.ts';
-import { createOutputRows, type ExportContent, type ExportRequest } from './output-rows.ts';
+import { createOutputRows, mayBeClear, type ExportContent, type ExportRequest } from './output-rows.ts';
+import type { OwnTokens } from './own-tokens.ts';
 import { type OpenJob, remainingOf, type RemainingChecks } from './remaining.ts';
 import type { UnfinishedExports } from './unfinished-exports.ts';
 import { hasHidden } from '../viewing/result-rows.ts';
 import type { LeakCheck } from './leak-check.ts';
+import { createResultsAlone, joinResults } from './results-alone.ts';
 import { createConvertedOutput, createSourceOutput, type RowOutput } from './row-output.ts';
 import { createSheetWriter, workbookFile } from './write-workbook.ts';
 
@@ -32,6 +35,7 @@ const minPassphraseLength = 8;
 /** What an export is made with. */
 type ExportOptions = Pick<BatchOptions, 'audit' | 'gate' | 'managed' | 'platform' | 'scryptCost'> & {
   readonly checks: RemainingChecks;
+  readonly own: Pick<OwnTokens, 'remember'>;
   /** Ends the writing: no file is left. */
   readonly signal: AbortSignal;
   /** How far it is, 0 to 1, after each piece that is written. */
@@ -62,7 +66,7 @@ export async function exportJob(
   const choice = { ...asked, content: contentOf(asked, valued) };
   // The file's name and the audit line would say what it doesn't hold.
   if (asked.content !== choice.content && asked.rows !== 'failed') return failed('export.no-cleartext');
-  const act = holdsCleartext(choice) ? cleartextAct(spec, choice, store.tally) : null;
+  const act = holdsCleartext(choice) ? cleartextAct(job, choice, store.tally) : null;
   const refused = checkChoice(choice, store.tally) ?? (act === null ? null : options.gate.check(act));
   if (refused !== null) return refused;
   const target = await options.platform.chooseTarget({
@@ -75,22 +79,23 @@ export async function exportJob(
   }
   const write = async (
     add: (facts: Partial<AuditEnd>) => void,
-  ): Promise<Outcome<Written & { bytes: number; name: string; tally: Tally; target: string }>> => {
+  ): Promise<Outcome<Omit<WrittenFile, 'clearValues'> & { name: string; tally: Tally; target: string }>> => {
     const mayRemain = (remaining: Remaining): Outcome<null> => {
       const { cards, values } = remaining;
       add({ remaining: { cards, values } });
       return cards + values === 0 ? done(null) : checkRemaining(options, choice);
     };
-    const { checks, signal, report } = options;
+    const { checks, own, signal, report } = options;
     const { jobId, connectionName, environment } = spec;
     const written = await options.unfinished.during(
       { target, job: jobId, connection: connectionName, environment },
-      () => writeExport({ job, store, choice, target, scryptCost, checks, mayRemain, signal, report }),
+      () => writeExport({ job, store, choice, target, scryptCost, checks, own, mayRemain, signal, report }),
     );
     if (!written.ok) return written;
     const { tally } = store;
-    add({ rows: written.value.rowsWritten, note: sumOf(tally) });
-    return done({ ...written.value, name: basename(target), tally, target });
+    const { clearValues: values, ...file } = written.value;
+    add({ rows: file.rowsWritten, note: sumOf(tally), ...(holdsCleartext(choice) && { values }) });
+    return done({ ...file, name: basename(target), tally, target });
   };
   if (act !== null) return options.gate.open(act, { fetch: () => done(null), give: (_, add) => write(add) });
   const line = { ...exportLine(spec, choice), rows: rowsOfLine(choice, store.tally), cleartext: false };
@@ -149,6 +154,9 @@ function checkChoice(choice: ExportRequest, tally: Tally): ReturnType<typeof fai
   // One row is the header's.
   if (choice.format === 'workbook' && maxRows(choice, tally) >= sheetRows)
     return failed('file.workbook-full', { subject: String(sheetRows - 1) });
+  const isAnew = choice.format === 'csv' && choice.safety !== 'source';
+  if (isAnew && !codecOf(choice.encoding).encode(choice.delimiter).ok)
+    return failed('file.delimiter', { subject: choice.encoding });
   if (choice.passphrase !== null && restoreText(choice.passphrase).length < minPassphraseLength)
     return failed('export.passphrase');
   return null;
@@ -215,18 +223,25 @@ function exportLine(spec: JobSpec, choice: ExportRequest) {
 const rowsOfLine = (choice: ExportRequest, tally: Tally): number =>
   choice.rows === 'all' || choice.rows === 'matches' ? tally.rows : maxRows(choice, tally);
 
-const cleartextAct = (spec: JobSpec, choice: ExportRequest, tally: Tally): CleartextAct => ({
+const cleartextAct = (
+  { spec, work }: Pick<BatchJob, 'spec' | 'work'>,
+  choice: ExportRequest,
+  tally: Tally,
+): CleartextAct => ({
   ...exportLine(spec, choice),
   action: 'Export',
   grounds: choice.grounds,
   rows: maxRows(choice, tally),
   rowsOfLine: rowsOfLine(choice, tally),
+  values: maxRows(choice, tally) * work.filter(mayBeClear).length,
 });
 
 interface Written {
   readonly rowsWritten: number;
   /** Cells that were escaped for spreadsheets. */
   readonly escaped: number;
+  /** Values of mapped columns that it holds in clear. */
+  readonly clearValues: number;
   /** Null for a file in clear. */
   readonly remaining: Remaining | null;
   /** Cells that the encoding can't hold, and the rows they are in. */
@@ -236,6 +251,7 @@ interface Written {
 
 interface WriteExportOptions extends Pick<ExportOptions, 'signal' | 'report'> {
   readonly checks: RemainingChecks;
+  readonly own: Pick<OwnTokens, 'remember'>;
   /** Whether a file may be finished in which this stays in clear. */
   readonly mayRemain: (remaining: Remaining) => Outcome<null>;
   readonly job: BatchJob;
@@ -252,41 +268,90 @@ const needsErrorColumn = 'needs-error-column';
 
 async function writeExport(options: WriteExportOptions): Promise<Outcome<WrittenFile>> {
   const { job, store, choice } = options;
+  if (choice.withoutSource === true) return withErrorColumn(await writeResultsAlone(options));
   const source = await job.openSource();
   if (!source.ok) return source;
   try {
-    const withError = store.tally.failed > 0 && showsFailed(choice);
-    const file = { ...options, source: source.value };
-    const written = await writeFile({ ...file, withError });
-    if (!written.ok) return written;
-    if (written.value !== needsErrorColumn) return done(written.value);
+    const rows = { ...options, source: source.value };
+    const writeAll = (withError: boolean) =>
+      writeFile(options, (file) => writeRows({ ...rows, file, withError }));
+    const written = await writeAll(store.tally.failed > 0 && showsFailed(choice));
     // Known only now. Looking through the source first would cost every export as much as writing it.
-    const again = await writeFile({ ...file, withError: true });
-    if (!again.ok) return again;
-    return again.value === needsErrorColumn ? failed('call.failed') : done(again.value);
+    const isWanting = written.ok && written.value === needsErrorColumn;
+    const whole = withErrorColumn(isWanting ? await writeAll(true) : written);
+    if (whole.ok) await options.own.remember(rows, choice);
+    return whole;
   } finally {
     await source.value.close();
   }
+}
+
+/** Of a file that has the column, or never needed it. */
+const withErrorColumn = (written: Outcome<WrittenFile | typeof needsErrorColumn>): Outcome<WrittenFile> =>
+  written.ok && written.value === needsErrorColumn
+    ? failed('call.failed')
+    : (written as Outcome<WrittenFile>);
+
+/** The numbers of the rows and what came back for them: all that is known without the source. */
+async function writeResultsAlone(
+  options: WriteExportOptions,
+): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
+  const { job, store, choice } = options;
+  const mended = await job.readMended();
+  if (!mended.ok) return mended;
+  const alone = createResultsAlone(job.spec.format, job.work);
+  const { format, work, above } = alone;
+  const output = createOutput(choice, format);
+  const rows = createOutputRows({ format, work, choice, withError: true, output, leaks: null });
+  const join = {
+    alone,
+    mended: mended.value,
+    read: store.createSequentialReader(),
+    rows,
+    output,
+  };
+  return writeFile(options, async (file) => {
+    rows.writeAbove(above);
+    if (output.lost > 0) return failed('export.encoding', { subject: choice.encoding });
+    const mark = byteOrderMark(choice, format);
+    let rowsWritten = 0;
+    let written = await file.write(Buffer.concat([mark, output.take()]));
+    for (const group of groupChunks(writtenEntries(store, choice))) {
+      if (!written.ok) return written;
+      const joined = await joinResults(join, group);
+      if (!joined.ok) return joined;
+      if (output.failure !== null) return { ok: false, failure: output.failure };
+      rowsWritten += joined.value.rows;
+      written = await file.write(joined.value.bytes);
+      options.report(rowsWritten / Math.max(1, store.tally.rows), rowsWritten);
+      await yieldToOthers();
+      if (options.signal.aborted) return failed('service.cancelled');
+    }
+    if (!written.ok) return written;
+    const { cells: lostCells, rows: lostRows } = rows.lost;
+    if (lostCells > 0 && choice.leavesEmpty !== true)
+      return failed('export.cells-lost', { subject: `${lostCells} ${lostRows}` });
+    // No cell of the source is in it.
+    const remaining = holdsCleartext(choice) ? null : { cards: 0, values: 0, places: [] };
+    const { clearValues } = rows;
+    return done({ rowsWritten, clearValues, escaped: output.escaped, remaining, lostCells, lostRows });
+  });
 }
 
 /** Whether failed rows are written among the others. */
 const showsFailed = ({ rows, shown }: ExportRequest): boolean =>
   rows === 'all' || (rows === 'shown' && ['all', 'failed'].includes(shown?.filter ?? 'all'));
 
-interface WriteFileOptions extends WriteExportOptions, Pick<WriteRowsOptions, 'source' | 'withError'> {}
-
-async function writeFile({
-  target,
-  scryptCost,
-  mayRemain,
-  ...options
-}: WriteFileOptions): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
-  const { choice } = options;
+/** `write` puts the rows into the file, which gets its name once all of them are in it. */
+async function writeFile(
+  { target, scryptCost, mayRemain, choice }: WriteExportOptions,
+  write: (file: AtomicFile) => Promise<Outcome<Written | typeof needsErrorColumn>>,
+): Promise<Outcome<WrittenFile | typeof needsErrorColumn>> {
   const passphrase = choice.passphrase === null ? null : restoreText(choice.passphrase);
   const output = await openOutputFile(target, passphrase, scryptCost);
   if (!output.ok) return output;
   const file = choice.format === 'workbook' ? workbookFile(output.value) : output.value;
-  const written = await writeRows({ ...options, file });
+  const written = await write(file);
   if (!written.ok) return abandon(file, written);
   if (written.value === needsErrorColumn) {
     await file.abandon(false);
@@ -383,7 +448,14 @@ async function writeRows(options: WriteRowsOptions): Promise<Outcome<Written | t
     return failed('export.cells-lost', { subject: `${lostCells} ${lostRows}` });
   const remaining = leaks === null ? done(known) : await remainingOf(leaks, options);
   return remaining.ok
-    ? done({ rowsWritten, escaped: output.escaped, remaining: remaining.value, lostCells, lostRows })
+    ? done({
+        rowsWritten,
+        clearValues: rows.clearValues,
+        escaped: output.escaped,
+        remaining: remaining.value,
+        lostCells,
+        lostRows,
+      })
     : remaining;
 }
 
@@ -420,6 +492,12 @@ function createOutput(choice: ExportRequest, format: Format): RowOutput {
 /** The byte order mark: the source's, or a new one where the encoding has one. */
 function readMark({ choice, job, source }: WriteRowsOptions): Promise<Outcome<Buffer>> {
   if (isInSourceForm(choice, job.spec.format)) return source.read(0, job.spec.format.markLength);
+  return Promise.resolve(done(byteOrderMark(choice, job.spec.format)));
+}
+
+/** Of a file that is written anew, where it is to have one. */
+function byteOrderMark(choice: ExportRequest, format: Format): Buffer {
   const mark = byteOrderMarks.find(({ encoding }) => encoding === choice.encoding)?.bytes ?? [];
-  return Promise.resolve(done(Buffer.from(choice.byteOrderMark && choice.format === 'csv' ? mark : [])));
+  const hasMark = choice.byteOrderMark && choice.format === 'csv' && !isInSourceForm(choice, format);
+  return Buffer.from(hasMark ? mark : []);
 }

@@ -46,6 +46,8 @@ export interface OutputRows {
   write(chunk: Chunk, results: ChunkResults, index: number): boolean;
   /** Cells that could not be written in the encoding, and the rows that need an `error` column to say so. */
   readonly lost: { readonly cells: number; readonly rows: number };
+  /** Values of mapped columns that were written in clear. */
+  readonly clearValues: number;
 }
 
 /**
@@ -62,6 +64,8 @@ export function createOutputRows({
 }: OutputRowsOptions): OutputRows {
   const failedOnly = choice.rows === 'failed';
   const lost = { cells: 0, rows: 0 };
+  let clearValues = 0;
+  const isClear = choice.content === 'cleartext';
   let lastRow = 0;
   const shownRows = choice.rows === 'shown' ? (choice.shownRows ?? new Uint32Array(0)) : null;
   let nextShown = 0;
@@ -203,6 +207,7 @@ export function createOutputRows({
       if (failedOnly) output.prepend(errorOf(chunk, results, index));
       if (state === rowStates.failed && results.flaws[index] !== undefined) {
         writeFlawed(chunk, index);
+        if (isClear) clearValues += mapped.filter(({ one }) => takesCleartext(one)).length;
         writeError(results, index, output.lost);
         hideSurplus(chunk, index);
         output.end();
@@ -220,7 +225,7 @@ export function createOutputRows({
         const cells = results.columns[i];
         const cellState = cells?.states[index];
         const answer = openCleartext(cells?.values[index] ?? '');
-        if (leaks !== null && (hidesInput || !mayBeClear(cellState, answer))) {
+        if (leaks !== null && (hidesInput || !inputMayBeClear(cellState, answer))) {
           leaks.copied(looked, table.fieldStart(index, column));
           looked = table.fieldEnd(index, column);
         }
@@ -228,6 +233,12 @@ export function createOutputRows({
         if (cellState === rowStates.ok && !failedOnly) {
           if (canWriteResult(one, answer, { choice, output })) result = resultOf(one, answer, choice);
           else lostResults += 1;
+        }
+        if (isClear && mayBeClear(one)) {
+          const keepsInput = takesCleartext(one) && !(replaces && result !== null);
+          const givesClear = yieldsCleartext(one.plan.operation) && (result ?? '') !== '';
+          if (givesClear || (keepsInput && openCleartext(table.value(index, column)) !== ''))
+            clearValues += 1;
         }
         if (replaces && result !== null) output.replace(column, result);
         else if (hidesInput) {
@@ -243,8 +254,17 @@ export function createOutputRows({
       return true;
     },
     lost,
+    get clearValues() {
+      return clearValues;
+    },
   };
 }
+
+const takesCleartext = ({ plan }: ColumnWork): boolean => plan.operation === 'tokenize';
+
+/** Whether an export in clear may have values of it in clear: what came in, or what came back. */
+export const mayBeClear = (one: ColumnWork): boolean =>
+  takesCleartext(one) || yieldsCleartext(one.plan.operation);
 
 /** Tells what the tokens of a job are: those the service gave, and those it took. */
 export function createTokenRows(
@@ -296,7 +316,7 @@ const refusedValues: readonly string[] = [
  * Whether what came in as a token may be a value in clear. One that the service took, or did not find a match in, is a
  * token; so is one it was not asked about, as far as anybody knows: after an outage one in ten would look like a card.
  */
-const mayBeClear = (state: string | undefined, code: string): boolean =>
+const inputMayBeClear = (state: string | undefined, code: string): boolean =>
   state !== rowStates.ok &&
   state !== rowStates.unmatched &&
   (state !== rowStates.failed || code.startsWith('value.') || refusedValues.includes(code));

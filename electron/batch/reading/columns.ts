@@ -12,14 +12,17 @@ export function describeColumns(format: Format, rows: readonly (readonly Clearte
   return Array.from({ length: format.width }, (_, index) => {
     // A name may be the first row of a file without a header.
     const given = openCleartext(noteCleartext(cleartext(format.names?.[index] ?? '')));
-    const shown = format.hidesAll === true ? '' : hideAnywhere(maskCell(given.slice(0, 900))).toWellFormed();
+    const words = [given, ...(format.words ?? []).map((row) => row[index] ?? '')];
+    const isPersonal = words.some(namesPersonal);
+    // Where another row names the column, the one that a person took for the header may be one of its values.
+    const isHidden = format.hidesAll === true || (isPersonal && !namesPersonal(given));
+    const shown = isHidden ? '' : hideAnywhere(maskCell(given.slice(0, 900))).toWellFormed();
     const base = isBlank(shown) ? `Column ${index + 1}` : shown;
     const times = (seen.get(base) ?? 0) + 1;
     seen.set(base, times);
     const values = rows.slice(0, 200).flatMap((row) => row[index] ?? []);
-    const words = [given, ...(format.words ?? []).map((row) => row[index] ?? '')];
     // A passport's number may look like any other number: it is hidden as text, which shows none of it.
-    const isText = format.hidesAll === true || words.some(namesPersonal);
+    const isText = format.hidesAll === true || isPersonal;
     const found = looksLike(values);
     const like = found !== null && isText ? 'text' : found;
     const content =

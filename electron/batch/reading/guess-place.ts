@@ -36,7 +36,8 @@ export function guessPlace(rows: readonly Row[], skipped: number): PlaceGuess {
     const header = found.header && !isRagged;
     return finish({ header }, found.isDoubtful || isRagged);
   }
-  return finish({ headerRow: skipped + found.at + 1 }, found.isDoubtful || found.at > 0);
+  const isDoubtful = found.isDoubtful || found.at > 0 || isAlone(own);
+  return finish({ headerRow: skipped + found.at + 1 }, isDoubtful);
 
   function finish(
     { header = true, headerRow = skipped + 1 }: { header?: boolean; headerRow?: number },
@@ -48,6 +49,13 @@ export function guessPlace(rows: readonly Row[], skipped: number): PlaceGuess {
     return { place: placeOf({ header, headerRow, firstRow }), isDoubtful: isDoubtful || isLined };
   }
 }
+
+/** Whether no row has as many cells as the first: it may be a record of another kind. */
+const isAlone = ([first, ...rows]: readonly Row[]): boolean =>
+  first !== undefined &&
+  rows.some((row) => filledCells(row) > 0) &&
+  rows.every((row) => filledCells(row) === 0 || row.length !== first.length) &&
+  !isShortHeader([first, ...rows], 1);
 
 /** The first row of the width that those behind it have, and with as many cells that say something; else 0. */
 function findFirst(rows: readonly Row[]): number {

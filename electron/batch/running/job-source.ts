@@ -30,7 +30,8 @@ export interface JobSource extends ByteSource, RowSource {
 
 /**
  * Opens the source as it was when the job began. A file of the same size that was written since counts as that source
- * where its bytes are the same, also while it is read: a virus scanner or a copy put back changes its time alone. Failures: job.source-gone, file.changed, file.unreadable, job.damaged, keychain.*.
+ * where its bytes are the same, also while it is read: a virus scanner or a copy put back changes its time alone.
+ * Failures: job.source-gone, file.changed, file.unreadable, job.damaged, keychain.*.
  */
 export function createSourceOpener(
   keychain: Pick<Keychain, 'key'>,
@@ -60,7 +61,7 @@ export function createSourceOpener(
       const unchanged = await source.check();
       if (unchanged.ok || unchanged.failure.code !== 'file.changed') return unchanged;
       // Bytes that were read meanwhile are known by the checksum of the whole alone.
-      if (spec.crc === null) return unchanged;
+      if (spec.crc === null) return failed('file.changed', { subject: maskNumbers(spec.sourceName) });
       const again = await openNow();
       if (!again.ok) return again;
       const still = await again.value.check();
@@ -135,7 +136,6 @@ const chunksInFlight = 4;
 const minRowsPerChunk = 50;
 /** Where each value is a request of its own: what is sent again after a kill stays a few seconds' worth. */
 const maskedValuesPerChunk = 100;
-const checkSourceEvery = 16;
 
 type Source = Pick<JobSource, 'identity' | 'read' | 'check' | 'mended'>;
 
@@ -150,17 +150,13 @@ export async function* remainingChunks(
   const hasMasks = plan.columns.some(({ operation }) => operation === 'mask');
   const values = hasMasks ? maskedValuesPerChunk : Math.min(valuesPerChunk, valuesInFlight / chunksInFlight);
   const rows = Math.max(minRowsPerChunk, Math.floor(values / plan.columns.length));
-  let count = 0;
-  for await (const chunk of readRows(source, format, from, { rows })) {
-    if (count++ % checkSourceEvery === 0) {
-      const unchanged = await source.check();
-      if (!unchanged.ok) {
-        yield unchanged;
-        return;
-      }
-    }
-    yield chunk;
-  }
+  // Nothing of an altered file is sent, so that what was done stays true of the earlier bytes.
+  const read: Source['read'] = async (offset, length) => {
+    const bytes = await source.read(offset, length);
+    const unchanged = bytes.ok ? await source.check() : bytes;
+    return unchanged.ok ? bytes : unchanged;
+  };
+  yield* readRows({ identity: source.identity, read }, format, from, { rows });
   const unchanged = await source.check();
   if (!unchanged.ok) yield unchanged;
 }

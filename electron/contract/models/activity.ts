@@ -39,6 +39,8 @@ export const auditEntry = z.strictObject({
    * whether it was to.
    */
   cleartext: z.boolean().optional(),
+  /** Of an act that gives cleartext: how many values, at most where it has no end. Lines of earlier versions lack it. */
+  values: count.optional(),
   /** The operation whose request this act's line stands for as well. */
   operation: z.string().optional(),
   /** False where the request never left. */

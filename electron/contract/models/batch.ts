@@ -418,6 +418,8 @@ export const exportChoice = z.strictObject({
    * rows flagged in an `error` column. Without it such a file is not written.
    */
   leavesEmpty: z.boolean().optional(),
+  /** The numbers of the rows and the results alone: for a source that is gone or has other bytes. */
+  withoutSource: z.boolean().optional(),
   delimiter,
   byteOrderMark: z.boolean(),
   newline: z.enum(['\r\n', '\n']),

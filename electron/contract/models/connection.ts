@@ -106,6 +106,8 @@ export const policyGrants = z.strictObject({
         known: z.boolean(),
         allowed: z.array(operation).max(operation.options.length),
         refused: z.array(operation).max(operation.options.length),
+        /** Answered with 404: as it seems nothing lives at the address that the profile has. Absent where there is none. */
+        missing: z.array(operation).max(operation.options.length).optional(),
       }),
     )
     .max(500),

@@ -112,8 +112,6 @@ export const accessColumns = z.object(
     policy: true,
     caseReference: true,
     reason: true,
-    /** Values that may have been seen. */
-    rows: true,
   }).shape,
 );
 
@@ -127,6 +125,8 @@ export const access = z.strictObject({
     .array(
       z.strictObject({
         ...accessColumns.shape,
+        /** How many may have been seen. Of lines of earlier versions that is the number of rows. */
+        values: count.nullable(),
         actor: shortText,
         act: z.enum(['Reveal', 'Copy', 'Match', 'Guess', 'Export']),
         /** Without an end the app was stopped in between: the value may have been seen. */
@@ -176,6 +176,10 @@ export const failedRequests = z.strictObject({
 export type FailedRequests = z.infer<typeof failedRequests>;
 
 /** Whether the connection's tool server answers, and how its tools compare with the eleven of the specification (§4). */
+/** How clients want to be configured: most of them, editors, and those that take local programs only. */
+export const configurationForm = z.enum(['client', 'editor', 'bridge']);
+export type ConfigurationForm = z.infer<typeof configurationForm>;
+
 export const toolServer = z.strictObject({
   address: z.string().max(600),
   /** `off`: it answers 404, as it does until an administrator enables it for the environment. */
@@ -184,8 +188,12 @@ export const toolServer = z.strictObject({
   failure: failureSchema.nullable(),
   transport: z.enum(['streamable-http', 'sse']).nullable(),
   tools: z.array(z.strictObject({ name: shortText, expected: z.boolean(), there: z.boolean() })).max(200),
-  /** Configuration for a client, with a placeholder where the JWT goes. */
-  configuration: z.string().max(2_000),
+  /** Configurations for clients, with a placeholder where the JWT goes. */
+  configurations: z.array(z.strictObject({ form: configurationForm, text: z.string().max(2_000) })).max(5),
+  /** SHA-256 of the authorities that a client has to trust besides the system's. */
+  authorities: z.array(z.string().max(100)).max(20),
+  /** When the JWT of the sign-in ends; null where there is none, or one that says no end. */
+  tokenEnds: instant.nullable(),
 });
 export type ToolServer = z.infer<typeof toolServer>;
 

@@ -272,6 +272,15 @@ export const rareDelimiters: { value: Delimiter; label: string }[] = [
   { value: '\x1f', label: 'U+001F' },
 ];
 
+/** The usual ones, and the file's own where it is another. */
+export const exportDelimiters = (own: Delimiter): { value: Delimiter; label: string }[] =>
+  delimiters.some(({ value }) => value === own)
+    ? delimiters
+    : [
+        ...delimiters,
+        rareDelimiters.find(({ value }) => value === own) ?? { value: own, label: formatDelimiter(own) },
+      ];
+
 /** Where the table is taken to be, as far as that is not where it is in most files. */
 export function formatPlace(place: TablePlace): string {
   const { header, headerRow = 1, rowsBelow = 0 } = place;

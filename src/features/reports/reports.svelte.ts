@@ -1,3 +1,4 @@
+import type { CallInput } from '../../../electron/contract/calls.ts';
 import type { Failure, Outcome } from '../../../electron/contract/errors.ts';
 import type {
   Evidence,
@@ -7,6 +8,7 @@ import type {
   Metrics,
   MetricsQuery,
   PortalSession,
+  ConfigurationForm,
   ToolServer,
   Usage,
   Workstation,
@@ -237,10 +239,22 @@ export class ReportsController {
     if (outcome.ok && outcome.value.state === 'sign-in') await this.#loadPortal();
   }
 
-  async copyConfiguration(): Promise<void> {
-    const outcome = await this.#api.call('reports.copy', { what: 'configuration' });
+  async copyConfiguration(form: ConfigurationForm, withToken: boolean): Promise<void> {
+    const transport = this.tools?.transport ?? null;
+    const message = withToken
+      ? 'Copied with the token. Whoever has it is you, until it ends.'
+      : 'Copied. Put the JWT where <JWT_TOKEN> stands.';
+    await this.#copy({ what: 'configuration', form, transport, withToken }, message);
+  }
+
+  async copyAuthorities(): Promise<void> {
+    await this.#copy({ what: 'authorities' }, 'Copied. Save it as a .pem file that the client trusts.');
+  }
+
+  async #copy(input: CallInput<'reports.copy'>, message: string): Promise<void> {
+    const outcome = await this.#api.call('reports.copy', input);
     this.toolsFailure = outcome.ok ? null : outcome.failure;
-    if (outcome.ok) this.configurationMessage = 'Copied. Put the JWT where <JWT_TOKEN> stands.';
+    this.configurationMessage = outcome.ok ? message : '';
   }
 
   async writeEvidence(caseReference: string): Promise<void> {

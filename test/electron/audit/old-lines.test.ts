@@ -80,7 +80,7 @@ test('reports of a log of version 1 are what version 1 answered, and those of th
   expect(reports.cases).toEqual([
     { caseReference: 'D-1', reveals: 2, copies: 1, exports: 2, rows: 81, last: '' },
   ]);
-  expect(reports.access.map(({ act, rows, isEnded }) => [act, rows, isEnded])).toEqual([
+  expect(reports.access.map(({ act, values, isEnded }) => [act, values, isEnded])).toEqual([
     ['Export', 40, false],
     ['Export', 38, true],
     ['Match', 1, true],

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
 import type { Seed } from '../../../electron/built-in-service/seed.ts';
-import { check } from '../../conformance/statement.ts';
-import { startBuiltInTarget, statements } from '../../conformance/suite.ts';
-import { Target } from '../../conformance/target.ts';
+import { check } from '../../../electron/conformance/statement.ts';
+import { statements } from '../../../electron/conformance/suite.ts';
+import { startBuiltInTarget } from '../../support/built-in-target.ts';
+import { Target } from '../../../electron/conformance/target.ts';
 
 let service: Awaited<ReturnType<typeof startBuiltInTarget>>;
 let target: Target;

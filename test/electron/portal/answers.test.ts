@@ -2,10 +2,11 @@ import fs from 'node:fs';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { describe, expect, test } from 'vitest';
+import { done } from '../../../electron/contract/errors.ts';
 import { failedRequest, metricsRow } from '../../../electron/contract/models/report.ts';
 import { previousPeriod } from '../../../electron/reports/period.ts';
 import { readFailedRequests } from '../../../electron/portal/failed-requests.ts';
-import { readMetrics } from '../../../electron/portal/metrics.ts';
+import { readAllPages, readMetrics } from '../../../electron/portal/metrics.ts';
 import { metricsCsv } from '../../../electron/reports/report-files.ts';
 import { readClaims } from '../../../electron/portal/sign-in.ts';
 import { readProfile } from '../../../electron/service/profile.ts';
@@ -21,7 +22,7 @@ describe('an answer in another shape', () => {
     ['wrapped twice', { data: { items: [{ Day: '2026-11-20T00:00:00Z', Count: '12', Errors: 2 }] } }],
     ['one object', { Day: '2026-11-20T00:00:00Z', Count: '12', Errors: 2 }],
   ])('%s is read, and what nobody listed is passed on', (_, json) => {
-    expect(value(readMetrics(json, metrics))).toEqual([
+    expect(value(readMetrics(json, metrics)).rows).toEqual([
       {
         day: '2026-11-20',
         definition: null,
@@ -35,7 +36,7 @@ describe('an answer in another shape', () => {
 
   test('failures follow from successes, an unknown operation is an operation', () => {
     const json = { metrics: [{ operation: 'Rotate', requests: 5, succeeded: 3, p99: 12.5, by: null }] };
-    expect(value(readMetrics(json, metrics))[0]).toMatchObject({
+    expect(value(readMetrics(json, metrics)).rows[0]).toMatchObject({
       operation: 'Rotate',
       failed: 2,
       more: { p99: '12.5', by: '' },
@@ -71,7 +72,7 @@ describe('an answer in another shape', () => {
     const outcome = readMetrics(on(day), { ...metrics, dates });
     if (expected === null)
       expect(outcome).toMatchObject({ failure: { code: 'report.day-form', subject: dates } });
-    else expect(value(outcome)[0]?.day).toBe(expected);
+    else expect(value(outcome).rows[0]?.day).toBe(expected);
   });
 
   test.each([
@@ -79,14 +80,49 @@ describe('an answer in another shape', () => {
     { next: '/p/2' },
     { page: { nextPage: 2 } },
     { '@odata.nextLink': 'https://x' },
-  ])('4.17 an answer that says %j is not taken for the whole', (more) => {
-    const outcome = readMetrics({ metrics: on('2026-11-02'), ...more }, metrics);
-    expect(outcome).toMatchObject({ ok: false, failure: { code: 'report.more-pages' } });
+  ])('4.17 an answer that says %j is not taken for the whole', async (more) => {
+    const json = { metrics: on('2026-11-02'), ...more };
+    const read = value(await readAllPages(metrics, () => Promise.resolve(done({ json, requestId: 'r' }))));
+    expect(read.rows).toMatchObject({ ok: false, failure: { code: 'report.more-pages' } });
+  });
+
+  const paged = { ...metrics, page: ['cursor'] };
+
+  test.each<[string, (page: number) => object, unknown[]]>([
+    ['a value of the answer', (page) => (page < 3 ? { next: `p${page + 1}` } : {}), ['p2', 'p3']],
+    ['the number of the page', (page) => ({ hasMore: page < 3 }), [2, 3]],
+  ])('4.17 further pages are asked for by %s', async (_, more, expected) => {
+    const asked: unknown[] = [];
+    const read = await readAllPages(paged, (page) => {
+      asked.push(page['cursor']);
+      const json = { metrics: on(`2026-11-0${asked.length}`), ...more(asked.length) };
+      return Promise.resolve(done({ json, requestId: `r${asked.length}` }));
+    });
+    expect(asked).toEqual([undefined, ...expected]);
+    const { rows, requestId } = value(read);
+    expect(value(rows).map(({ day }) => day)).toEqual(['2026-11-01', '2026-11-02', '2026-11-03']);
+    expect(requestId).toBe('r3');
+  });
+
+  test.each<[string, (page: number) => unknown, number]>([
+    ['has no end', (page) => `p${page}`, 20],
+    ['goes in a circle', () => 'p2', 2],
+    ['is a link', () => 'https://elsewhere.example/p/2', 1],
+  ])('4.17 a report that %s is not shown', async (_, next, questions) => {
+    let asked = 0;
+    const read = await readAllPages(paged, () => {
+      asked += 1;
+      return Promise.resolve(
+        done({ json: { metrics: on('2026-11-02'), next: next(asked) }, requestId: 'r' }),
+      );
+    });
+    expect(value(read).rows).toMatchObject({ ok: false, failure: { code: 'report.more-pages' } });
+    expect(asked).toBe(questions);
   });
 
   test.each([{ hasMore: false }, { next: null }, { next: '' }, { nextPage: 0 }])(
     '4.17 an answer that says %j is the whole',
-    (more) => expect(readMetrics({ metrics: on('2026-11-02'), ...more }, metrics).ok).toBe(true),
+    (more) => expect(value(readMetrics({ metrics: on('2026-11-02'), ...more }, metrics)).next).toBeNull(),
   );
 
   test('no card number gets through, whatever member it is in', () => {
@@ -115,7 +151,7 @@ describe('an answer in another shape', () => {
       fc.property(fc.jsonValue(), (json) => {
         for (const list of [json, [json], { metrics: json, requests: json }]) {
           const rows = readMetrics(list, metrics);
-          if (rows.ok) for (const row of rows.value) metricsRow.parse(row);
+          if (rows.ok) for (const row of rows.value.rows) metricsRow.parse(row);
           const records = readFailedRequests(list, profile);
           if (records.ok) for (const record of records.value) failedRequest.parse(record);
         }

@@ -13,7 +13,15 @@ const grounds = { reason: 'Refund', caseReference: 'D-1', confirmRows: 7 };
 const acts: Readonly<Record<CleartextAct['action'], CleartextAct>> = {
   Reveal: { ...where, action: 'Reveal', subject: 'one', grounds },
   Copy: { ...where, action: 'Copy', grounds },
-  Export: { ...where, action: 'Export', grounds, rows: 7, rowsOfLine: 9, export: { encrypted: false } },
+  Export: {
+    ...where,
+    action: 'Export',
+    grounds,
+    rows: 7,
+    rowsOfLine: 9,
+    values: 14,
+    export: { encrypted: false },
+  },
   Match: { ...where, action: 'Match', grounds, rows: 7, patterns: ['^4', '1$'], confirmsRows: true },
   Guess: { ...where, action: 'Guess', grounds, rows: 7, guesses: 5, confirmsRows: true },
 };

@@ -211,14 +211,15 @@ test('the verification of certificates has no off switch', () => {
 });
 
 test('connections are made in one place', () => {
-  expect(where('Pool', 'ProxyAgent', 'Agent', 'EnvHttpProxyAgent')).toEqual([
-    'electron/service/http/transport.ts',
-  ]);
+  // The command `--conformance` sends what no client may: it has connections of its own, and no page reaches it.
+  const isChecker = (file: string): boolean => file.startsWith('electron/conformance/');
+  const makers = where('Pool', 'ProxyAgent', 'Agent', 'EnvHttpProxyAgent');
+  expect(makers.filter((file) => !isChecker(file))).toEqual(['electron/service/http/transport.ts']);
   const senders = /^import \{[^}]*\} from '(undici|node:https?|node:http2)'/m;
   const outside = sources.filter(
     (file) => senders.test(read(file)) && !file.startsWith('electron/built-in-service/'),
   );
-  expect(outside.sort()).toEqual(['electron/service/http/transport.ts']);
+  expect(outside.filter((file) => !isChecker(file))).toEqual(['electron/service/http/transport.ts']);
 });
 
 test('the window bundles no schema: the first one made asks whether code may be compiled', () => {

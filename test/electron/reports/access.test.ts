@@ -34,17 +34,17 @@ describe('cleartext access of a month', () => {
     await act({ action: 'Export', rows: 999, cleartext: false, caseReference: 'masked' });
     await act({ action: 'GetMasked', ...about, cleartext: false, caseReference: 'masked' });
     at('2026-11-06T21:30:00');
-    await act({ action: 'Export', ...about, rows: 40 });
+    await act({ action: 'Export', ...about, rows: 5_000, values: 15_000 }, { ok: true, values: 14_900 });
     at('2026-11-07T12:00:00');
     await act({ action: 'Copy', ...about }, null);
 
     const access = value(await harness.reports['reports.access']({ month: '2026-11' }));
     expect(calls['reports.access'].output.parse(access)).toEqual(access);
     expect(
-      access.rows.map(({ act: done, rows, isUnusual, isEnded }) => [done, rows, isUnusual, isEnded]),
+      access.rows.map(({ act: done, values, isUnusual, isEnded }) => [done, values, isUnusual, isEnded]),
     ).toEqual([
       ['Copy', 1, true, false],
-      ['Export', 40, true, true],
+      ['Export', 14_900, true, true],
       ['Reveal', 1, false, true],
     ]);
     expect(

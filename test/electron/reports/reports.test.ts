@@ -1,7 +1,11 @@
+import { X509Certificate } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import Papa from 'papaparse';
-import { describe, expect, test } from 'vitest';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { calls } from '../../../electron/contract/calls.ts';
 import { obscureText, newXorKey } from '../../../electron/contract/obscured.ts';
 import { failed } from '../../../electron/contract/errors.ts';
@@ -230,15 +234,55 @@ describe('the tool server', () => {
     expect(found).toMatchObject({ state: 'ready', transport: 'streamable-http', failure: null });
     expect(found.tools).toHaveLength(11);
     expect(found.tools.every(({ expected, there }) => expected && there)).toBe(true);
-    expect(JSON.parse(found.configuration)).toEqual({
-      mcpServers: {
-        'tokenization-service': {
-          type: 'sse',
-          url: `${harness.facts.baseUrl}/mcp`,
-          headers: { Authorization: 'Bearer <JWT_TOKEN>' },
-        },
-      },
+    const server = {
+      type: 'http',
+      url: `${harness.facts.baseUrl}/mcp`,
+      headers: { Authorization: 'Bearer <JWT_TOKEN>' },
+    };
+    const [client, editor, bridge] = found.configurations.map(({ text }) => JSON.parse(text) as unknown);
+    expect(client).toEqual({ mcpServers: { 'tokenization-service': server } });
+    expect(editor).toEqual({ servers: { 'tokenization-service': server } });
+    expect(bridge).toMatchObject({
+      mcpServers: { 'tokenization-service': { env: { JWT_TOKEN: '<JWT_TOKEN>' } } },
     });
+    expect(JSON.stringify(found)).not.toMatch(/ey[\w-]+\.ey/);
+  });
+
+  test('can be used with what is copied: address, authority, and a token that ends', async () => {
+    const harness = await openHarness({ toolServer: true });
+    const none = { what: 'configuration', form: 'client', transport: null, withToken: true } as const;
+    expect(await harness.reports['reports.copy'](none)).toEqual(failed('portal.sign-in'));
+    await signIn(harness);
+    const found = value(await harness.reports['reports.toolServer']({}));
+    const { transport } = found;
+    expect(new Date(found.tokenEnds ?? 0).getTime()).toBeGreaterThan(harness.time.now);
+    value(await harness.reports['reports.copy']({ ...none, transport }));
+    const copied = harness.copied.at(-1) ?? '';
+    const log = fs.readFileSync(path.join(harness.auditFolder, 'audit-000001.jsonl'), 'utf8');
+    expect(log).toContain('"action":"CopyToolToken"');
+    expect(log).not.toMatch(/ey[\w-]+\.ey/);
+    value(await harness.reports['reports.copy']({ what: 'authorities' }));
+    const authority = harness.copied.at(-1) ?? '';
+    const fingerprints = [new X509Certificate(authority).fingerprint256];
+    expect(found.authorities).toEqual(fingerprints);
+
+    const { mcpServers } = JSON.parse(copied) as {
+      mcpServers: Record<string, { type: string; url: string; headers: Record<string, string> }>;
+    };
+    const server = Object.values(mcpServers)[0];
+    expect(server?.type).toBe('http');
+    const dispatcher = new Agent({ connect: { ca: authority } });
+    onTestFinished(() => dispatcher.close());
+    const client = new Client({ name: 'a client', version: '1' });
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(server?.url ?? ''), {
+        requestInit: { headers: server?.headers ?? {} },
+        fetch: (url, init) => undiciFetch(url, { ...init, dispatcher } as never),
+      }),
+    );
+    const { tools } = await client.listTools();
+    expect(tools).toHaveLength(11);
+    await client.close();
   });
 
   test('that knows the older way only is asked that way', async () => {

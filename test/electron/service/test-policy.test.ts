@@ -8,7 +8,7 @@ import { systemClock } from '../../../electron/util/clock.ts';
 import { createTransport } from '../../../electron/service/http/transport.ts';
 import { testPolicy } from '../../../electron/service/test-policy.ts';
 import seed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { createClientSide, type ClientSide } from '../../faults/client-side.ts';
+import { createClientSide, shippedProfile, type ClientSide } from '../../faults/client-side.ts';
 
 let service: RunningService | null = null;
 let app: ClientSide | null = null;
@@ -21,12 +21,16 @@ afterEach(async () => {
 const now = () => new Date('2026-11-21T10:00:00.000Z');
 const all = [...operation.options].sort();
 
-async function start(policies: readonly string[] = seed.policies.map(({ name }) => name)) {
+async function start(
+  policies: readonly string[] = seed.policies.map(({ name }) => name),
+  profile = shippedProfile(),
+) {
   service = await runService({ secret: randomBytes(32), seed: seed as Seed });
   const { facts } = service;
   const bodies: string[] = [];
   const transport = createTransport({ baseUrl: facts.baseUrl, ca: [facts.caPem], clock: systemClock });
   app = createClientSide({
+    profile,
     transport: {
       ...transport,
       send(to, body, options) {
@@ -117,6 +121,18 @@ describe('a test of a policy', () => {
       all.map((one) => `card-number ${one}`),
     );
     expect(lines.filter((line) => line.startsWith('end'))).toHaveLength(all.length);
+  });
+
+  it('says where nothing lives at the address that the profile has', async () => {
+    const { operations, ...profile } = shippedProfile();
+    const GetMasked = { ...operations.GetMasked, path: '/api/nothing/here' };
+    const { run } = await start(undefined, { ...profile, operations: { ...operations, GetMasked } });
+    const outcome = await run('dispute-desk', ['card-number']);
+    if (!outcome.ok) throw new Error(outcome.failure.code);
+    const [card] = outcome.value.definitions;
+    expect(card?.missing).toEqual(['GetMasked']);
+    expect(card?.allowed).not.toContain('GetMasked');
+    expect(card?.allowed).toContain('Detokenize');
   });
 
   it('sends nothing where the policy has no password', async () => {

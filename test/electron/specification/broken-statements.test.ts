@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { check } from '../../conformance/statement.ts';
-import { statements } from '../../conformance/suite.ts';
-import { Target } from '../../conformance/target.ts';
+import { check } from '../../../electron/conformance/statement.ts';
+import { statements } from '../../../electron/conformance/suite.ts';
+import { Target } from '../../../electron/conformance/target.ts';
 import { startBrokenService, type Break, type BrokenAnswer } from '../../support/broken-service.ts';
 
 type Broken = Awaited<ReturnType<typeof startBrokenService>>;

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import defaultSeed from '../../../resources/built-in-service-seed.json' with { type: 'json' };
-import { countOutcomes, formatJson, formatText } from '../../conformance/report.ts';
-import { check, notShown, NotTried, type Result, statement } from '../../conformance/statement.ts';
-import { run, statements } from '../../conformance/suite.ts';
-import { Target, type TargetOptions } from '../../conformance/target.ts';
+import { countOutcomes, formatJson, formatText } from '../../../electron/conformance/report.ts';
+import { check, notShown, type Result, statement } from '../../../electron/conformance/statement.ts';
+import { NotTried } from '../../../electron/conformance/unchecked.ts';
+import { run, statements } from '../../../electron/conformance/suite.ts';
+import { Target, type TargetOptions } from '../../../electron/conformance/target.ts';
 import { type OtherService, startOtherService } from '../../support/other-service.ts';
 
 let service: OtherService;
@@ -49,7 +50,9 @@ describe('9.3 the conformance of any service, through a profile alone', () => {
     expect(outcomeOf('The set of error codes')).toBe('not shown');
     const text = formatText(results);
     expect(text).toContain('Could not be tried:');
-    expect(text).toMatch(/§4 {2}Tool server: the tools are the operations: not enabled for this environment/);
+    expect(text).toMatch(
+      /§4\.23 {2}Tool server: the tools are the operations: not enabled for this environment/,
+    );
   });
 
   it('reports as text and as JSON, with no credential in either', () => {

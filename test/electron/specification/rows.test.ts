@@ -1,22 +1,9 @@
 import fs from 'node:fs';
-import path from 'node:path';
 import { expect, test } from 'vitest';
+import { statements } from '../../../electron/conformance/suite.ts';
+import { readSpecificationRows } from '../../support/specification-rows.ts';
 
-const text = fs.readFileSync('docs/specification.md', 'utf8');
-const rows = [...text.matchAll(/^\| ((?:\d|C)\.\d+) *\|([^|]+)\|([^|]+)\|([^|]+)\|$/gm)].map(
-  ([, row = '', , app = '', service = '']) => ({ row, sides: [app.trim(), service.trim()] }),
-);
-
-/** The test files that a cell of the table names; other names in it are members of a profile or an answer. */
-const filesIn = (cell: string): string[] =>
-  [...cell.matchAll(/`([\w-]+(?:\/[\w-]+)+)`/g)].map(([, name = '']) => {
-    const isBeside = name.startsWith('src/') || name.startsWith('e2e/');
-    return path.join(
-      'test',
-      isBeside ? '' : 'electron',
-      `${name}.${name.startsWith('e2e/') ? 'spec' : 'test'}.ts`,
-    );
-  });
+const rows = readSpecificationRows();
 
 /** The rows that titles in a file begin with: `2.2, 2.3 have a date …`. */
 function rowsNamedIn(file: string): Set<string> {
@@ -24,22 +11,36 @@ function rowsNamedIn(file: string): Set<string> {
   return new Set([...titles].flatMap(([, numbers = '']) => numbers.split(', ')));
 }
 
-test('the document lists every row that took more than one try, once', () => {
-  const listed = rows.map(({ row }) => row);
-  expect(listed).toHaveLength(24);
-  expect(new Set(listed).size).toBe(24);
+test('the document lists all 105 statements, once and in order', () => {
+  expect(rows).toHaveLength(105);
+  const numbers = rows.map(({ row }) => row.split('.'));
+  for (const [index, [section, number]] of numbers.entries()) {
+    const [before, last] = numbers[index - 1] ?? ['', '0'];
+    expect([section, Number(number)]).toEqual([section, before === section ? Number(last) + 1 : 1]);
+  }
+  expect(rows.filter(({ outcome }) => outcome !== 'full' && outcome !== 'not shown')).toEqual([]);
 });
 
-test('every row has a test named after it in each file that the document names', () => {
-  const named = rows.flatMap(({ row, sides }) =>
-    sides.flatMap((cell) => filesIn(cell).map((file) => ({ row, file }))),
-  );
-  expect(named.filter(({ row, file }) => !rowsNamedIn(file).has(row))).toEqual([]);
+test('every file that the document names is there, with a test named after the row where all of it is not meant', () => {
+  const named = rows.flatMap(({ row, files }) => files.map((one) => ({ row, ...one })));
+  const missing = named.filter(({ file }) => !fs.existsSync(file));
+  expect(missing).toEqual([]);
+  expect(named.filter(({ row, file, isNamed }) => isNamed && !rowsNamedIn(file).has(row))).toEqual([]);
 });
 
 test('a row has a test on at least one side, and on the other one a test or the reason why not', () => {
-  for (const { row, sides } of rows) {
-    expect([row, sides.some((cell) => filesIn(cell).length > 0)]).toEqual([row, true]);
-    expect([row, sides.every((cell) => filesIn(cell).length > 0 || cell.length > 8)]).toEqual([row, true]);
+  for (const { row, sides, files } of rows) {
+    expect([row, files.length > 0]).toEqual([row, true]);
+    expect([row, sides.every((cell) => cell.length > 8)]).toEqual([row, true]);
   }
+});
+
+test('every check of conformance belongs to a row, and a row that has checks says so', () => {
+  const listed = new Set(rows.filter(({ isConformance }) => isConformance).map(({ row }) => row));
+  const checked = new Set(statements.map(({ section }) => section));
+  const known = new Set(rows.map(({ row }) => row));
+  expect([...checked].filter((row) => !known.has(row))).toEqual([]);
+  // `Conformance of 4.19` names the row that has it.
+  const others = rows.filter(({ sides }) => /^Conformance of /.test(sides[1] ?? '')).map(({ row }) => row);
+  expect([...listed].filter((row) => !checked.has(row) && !others.includes(row))).toEqual([]);
 });

@@ -480,6 +480,21 @@ export const batchScenes: Record<string, FakeOptions> = {
           : failed('export.cells-lost', { subject: '312 40' }),
     },
   },
+  'source-changed': {
+    unparsed: ['batch.rows'],
+    state: inProduction,
+    jobs: [finished],
+    answers: {
+      'batch.export': (asked) =>
+        asked.withoutSource === true
+          ? done({ ...exportedWithCards, remaining: null })
+          : failed('file.changed', { subject: finished.sourceName }),
+    },
+  },
+  'tokens-again': {
+    state: inProduction,
+    answers: { 'batch.start': () => failed('plan.tokens-again', { column: '2' }) },
+  },
   'remaining-reason': {
     unparsed: ['batch.rows'],
     state: { ...inProduction, managed: { remainingCleartext: 'reason' } },

@@ -1,12 +1,13 @@
 import { restoreText } from '../../../electron/contract/obscured.ts';
 import { done, failed } from '../../../electron/contract/errors.ts';
-import type {
-  Access,
-  FailedRequest,
-  Figures,
-  MetricsQuery,
-  MetricsRow,
-  PortalSession,
+import {
+  configurationForm,
+  type Access,
+  type FailedRequest,
+  type Figures,
+  type MetricsQuery,
+  type MetricsRow,
+  type PortalSession,
 } from '../../../electron/contract/models/report.ts';
 import type { Answers } from './fake-bridge.ts';
 
@@ -236,19 +237,26 @@ export function reportAnswers(start: PortalSession = signedIn): ReportAnswers {
           ...toolNames.map((name) => ({ name, expected: true, there: name !== 'PatternMatch' })),
           { name: 'RotateKey', expected: false, there: true },
         ],
-        configuration: JSON.stringify(
-          {
-            mcpServers: {
-              'tokenization-service': {
-                type: 'sse',
-                url: 'https://acme.tokens.example/mcp',
-                headers: { Authorization: 'Bearer <JWT_TOKEN>' },
+        configurations: configurationForm.options.map((form) => ({
+          form,
+          text: JSON.stringify(
+            {
+              [form === 'editor' ? 'servers' : 'mcpServers']: {
+                'tokenization-service': {
+                  type: 'http',
+                  url: 'https://acme.tokens.example/mcp',
+                  headers: { Authorization: 'Bearer <JWT_TOKEN>' },
+                },
               },
             },
-          },
-          null,
-          2,
-        ),
+            null,
+            2,
+          ),
+        })),
+        authorities: [
+          '4F:0B:9C:21:7E:D3:88:A1:5C:0D:E2:77:39:BB:61:F0:12:C8:5A:E9:04:6D:93:2F:B7:18:AC:40:FE:55:DA:3B',
+        ],
+        tokenEnds: session.state === 'signed-in' ? session.expires : null,
       }),
     'reports.copy': () => done({ clearAfterMs: 30_000 }),
     'reports.export': () => done({ name: 'requests-by-day.csv', rows: 30, escaped: 0 }),
@@ -283,7 +291,7 @@ function accessOf(month: string): Access {
       policy: act === 'Export' ? 'analyst' : 'dispute-desk',
       caseReference: index === 5 ? '' : `D-${20_931 + (index % 4)}`,
       reason: ['Chargeback response', 'Fraud review', 'Regulator or court order'][index % 3] ?? '',
-      rows: act === 'Export' ? 12_804 : act === 'Match' ? 500 : 1,
+      values: act === 'Export' ? 12_804 : act === 'Match' ? 500 : 1,
       isEnded: index !== 9,
       isUnusual: index === 5 || index === 6,
     };
@@ -318,7 +326,9 @@ export function nothingReported(): ReportAnswers {
         failure: null,
         transport: null,
         tools: toolNames.map((name) => ({ name, expected: true, there: false })),
-        configuration: '{}',
+        configurations: [{ form: 'client', text: '{}' }],
+        authorities: [],
+        tokenEnds: null,
       }),
   };
 }

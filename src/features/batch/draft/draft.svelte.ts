@@ -68,6 +68,8 @@ export class BatchDraft {
   readonly #failure: ConnectionFailure;
   /** What waits for a reason: main asks for one where answers tell more than the mask. */
   asking = $state<'try' | 'run' | null>(null);
+  /** A person said that tokens which were exported are to be tokenized again. */
+  mayBeTokens = $state(false);
   reading = $state(true);
   /** Of the whole file once it is counted, of its first rows before. */
   notices = $derived.by(() =>
@@ -204,6 +206,7 @@ export class BatchDraft {
     this.noticed = null;
     this.preflight = null;
     this.asking = null;
+    this.mayBeTokens = false;
     const plan = this.plan;
     if (plan === null) return;
     const outcome = await this.#api.call('batch.preflight', { sourceId: this.source.sourceId, plan });
@@ -243,7 +246,12 @@ export class BatchDraft {
     const plan = this.plan;
     if (plan === null) return;
     const turn = this.#turn;
-    const outcome = await this.#api.call('batch.try', { sourceId: this.source.sourceId, plan, grounds });
+    const outcome = await this.#api.call('batch.try', {
+      sourceId: this.source.sourceId,
+      plan,
+      grounds,
+      ...(this.mayBeTokens && { mayBeTokens: true }),
+    });
     if (turn !== this.#turn) return;
     this.noticed = null;
     this.trial = outcome.ok ? outcome.value.rows : null;
@@ -258,6 +266,7 @@ export class BatchDraft {
       sourceId: this.source.sourceId,
       plan,
       grounds,
+      ...(this.mayBeTokens && { mayBeTokens: true }),
     });
     this.#asked('run', outcome, grounds);
     return outcome.ok ? outcome.value.jobId : null;

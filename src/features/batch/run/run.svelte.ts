@@ -17,7 +17,6 @@ import { rowHead } from '../../../ui/grid-columns.ts';
 import { formatCount } from '../../../lib/format.ts';
 import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
-import { delimiters } from '../labels.ts';
 import { Corrections } from './corrections.svelte.ts';
 import { ResultsTable } from '../table/table.svelte.ts';
 
@@ -57,7 +56,7 @@ export function defaultExport(job: Job): ExportChoice {
     format: isWorkbook(job) && job.tally.rows <= maxSheetRows ? 'workbook' : 'csv',
     safety: isWorkbook(job) ? 'spreadsheet' : 'source',
     encoding: 'utf-8',
-    delimiter: delimiters.find(({ value }) => value === job.plan.reading.delimiter)?.value ?? ',',
+    delimiter: job.plan.reading.delimiter,
     byteOrderMark: true,
     newline: '\r\n',
     grounds: null,

@@ -117,6 +117,17 @@ describe("an export in the source's own dialect", () => {
     expect(await bytesOf(job)).toEqual(bytesIn(`${head}|tok\n${name}|${token.toUpperCase()}\n`));
   });
 
+  it('writes anew with any delimiter that a reading may have, if the encoding has it', async () => {
+    const job = await run(
+      Buffer.from('n\xa7tok\na,b\xa7t1\n', 'latin1'),
+      planOf([detokenize(1, { definition: 'text' })], { delimiter: '§', encoding: 'windows-1252' }),
+    );
+    const anew = { safety: 'exact', delimiter: '§', newline: '\n', byteOrderMark: false } as const;
+    expect(await exportOf(job, { ...anew, encoding: 'windows-1252' })).toBe('n\xa7tok\na,b\xa7T1\n');
+    expect(await exportOf(job, { ...anew, encoding: 'utf-8' })).toBe('n\xc2\xa7tok\na,b\xc2\xa7T1\n');
+    expect(codeOf(await app.export(job.jobId, { ...anew, encoding: 'koi8-r' }))).toBe('file.delimiter');
+  });
+
   it('keeps half a character at the end of a file, and tells its row', async () => {
     const bytes = Buffer.from('n,tok\na,t1\nb,t2\n', 'utf16le').subarray(0, -1);
     const job = await run(bytes, planOf([detokenize(1, { definition: 'text' })], { encoding: 'utf-16le' }));

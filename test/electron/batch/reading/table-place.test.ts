@@ -155,6 +155,13 @@ describe('lines above a header', () => {
     expect(job.tally).toMatchObject({ rows: 51, ok: 50, failed: 1 });
   });
 
+  it('a first row that no other is as wide as is asked about, though it may be names', async () => {
+    const multi = ['HDR|x|y', ...Array.from({ length: 50 }, (_, i) => `DTL|t${i}|${i}|a|b`)];
+    expect((await previewOf(lines(multi))).guesses.header).toBe(true);
+    const names = ['id|x|y', ...Array.from({ length: 50 }, (_, i) => `t${i}|${i}|a`)];
+    expect((await previewOf(lines([...names, 't|1|a|b']))).guesses.header).toBe(false);
+  });
+
   it('rows that end with a delimiter have the names of a header that does not', async () => {
     const shown = await previewOf(
       lines(['name;token', ...Array.from({ length: 9 }, (_, i) => `n${i};t${i};`)]),

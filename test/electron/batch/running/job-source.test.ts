@@ -216,6 +216,60 @@ describe('a job whose file is touched while it runs', () => {
   });
 });
 
+describe('a job whose file is altered for good while it runs', () => {
+  async function altered(): Promise<string> {
+    const sourceId = await app.open(await app.write('in.csv', table));
+    const plan = planOf([detokenize(0)]);
+    let isDone = false;
+    app.service.answer = async () => {
+      if (!isDone && app.service.sent.length >= 1_000) {
+        isDone = true;
+        await writeFile(path(), table.replaceAll('tok', 'bad'));
+        await utimes(path(), later, later);
+      }
+      return null;
+    };
+    return valueOf(await app.batch['batch.start']({ sourceId, plan, grounds: null })).jobId;
+  }
+
+  it('sends nothing of the altered file, and goes on once the bytes are back', async () => {
+    const jobId = await altered();
+    const job = await app.until(jobId, 'finished', 'failed');
+    expect(job).toMatchObject({ state: 'failed', failure: { code: 'file.changed', subject: 'in.csv' } });
+    expect(job.committed).toBeGreaterThan(0);
+    expect(app.service.sent.filter((value) => value.startsWith('bad'))).toEqual([]);
+    expect(codeOf(await app.batch['batch.resume']({ jobId }))).toBe('file.changed');
+    await writeFile(path(), table);
+    valueOf(await app.batch['batch.resume']({ jobId }));
+    expect(await app.until(jobId, 'finished')).toMatchObject({ tally: { rows, ok: rows, failed: 0 } });
+  });
+
+  it('gives the results alone, by the numbers of their rows, where the bytes never come back', async () => {
+    app.service.refuses = (value) => value === 'tok3';
+    const jobId = await altered();
+    const { committed } = await app.until(jobId, 'failed');
+    valueOf(await app.batch['batch.cancel']({ jobId }));
+    expect(codeOf(await app.export(jobId))).toBe('file.changed');
+    await rm(path());
+    expect(codeOf(await app.export(jobId))).toBe('job.source-gone');
+    const exported = valueOf(await app.export(jobId, { withoutSource: true }));
+    const lines = exported.trimEnd().split('\r\n');
+    expect(lines.slice(0, 5)).toEqual([
+      'source_row,token,error',
+      '1,<tok0>,',
+      '2,<tok1>,',
+      '3,<tok2>,',
+      '4,,service.element-refused',
+    ]);
+    expect(lines).toHaveLength(committed + 1);
+    const masked = valueOf(await app.export(jobId, { withoutSource: true, content: 'masked' }));
+    expect(masked).not.toContain('tok1');
+    const failedRows = valueOf(await app.export(jobId, { withoutSource: true, rows: 'failed' }));
+    expect(failedRows).toContain('service.element-refused');
+    expect(failedRows.trimEnd().split('\r\n')).toHaveLength(2);
+  });
+});
+
 describe('a home folder that can’t be written', () => {
   it('is said to be so when jobs are looked for', async () => {
     const file = await app.write('file', '');

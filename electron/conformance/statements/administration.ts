@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotShown } from '../unchecked.ts';
 import type { Answer, Target } from '../target.ts';
 
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
@@ -26,7 +27,7 @@ async function make(target: Target, operation: string, body: object): Promise<An
 /** What the specification says of objects that are configured in the portal before the API is used (§1, §2, §4). */
 export const administration: readonly Statement[] = [
   statement(
-    '1',
+    '1.7',
     'A portal configures token definitions and security policies before the API is used',
     async (target) => {
       const name = fresh();
@@ -43,21 +44,21 @@ export const administration: readonly Statement[] = [
       return undefined;
     },
   ),
-  statement('2', 'API key: title, a string, and expiration date, a date', async (target) => {
+  statement('2.1', 'API key: title, a string, and expiration date, a date', async (target) => {
     const title = `Schlüssel ${fresh()}`;
     const made = await make(target, 'CreateApiKey', { title, expirationDate: day(1) });
     const key = Object.values(made.body).find((value) => typeof value === 'string' && value !== title);
     assert.ok(key !== undefined, 'no key in the answer');
     return undefined;
   }),
-  statement('2', 'API key: keys can be rotated', async (target) => {
+  statement('2.4', 'API key: keys can be rotated', async (target) => {
     const title = fresh();
     await make(target, 'CreateApiKey', { title, expirationDate: day(1) });
     await make(target, 'RotateApiKey', { title, expirationDate: day(30) });
     await make(target, 'RevokeApiKey', { title });
     return undefined;
   }),
-  statement('2', 'Token definition: created per type of data, defaults may be accepted', async (target) => {
+  statement('2.9', 'Token definition: created per type of data, defaults may be accepted', async (target) => {
     for (const kind of ['card-number', 'ssn', 'email', 'free-text']) {
       const name = fresh();
       await make(target, 'CreateTokenDefinition', { definition: { kind, name, label: name } });
@@ -65,7 +66,7 @@ export const administration: readonly Statement[] = [
     return undefined;
   }),
   statement(
-    '2',
+    '2.15',
     'Security policy: must grant the permission for the definition it is used with',
     async (target) => {
       const name = fresh();
@@ -80,12 +81,12 @@ export const administration: readonly Statement[] = [
       return undefined;
     },
   ),
-  statement('4', 'Tool server: enabled per environment', async (target) => {
+  statement('4.22', 'Tool server: enabled per environment', async (target) => {
     const before = (await make(target, 'GetToolServer', {})).body.enabled;
     await make(target, 'EnableToolServer', { enabled: false });
     assert.equal((await target.send('/mcp', { body: '{}' })).status, 404);
     await make(target, 'EnableToolServer', { enabled: before });
     return undefined;
   }),
-  notShown('1', 'The paths and bodies of the portal’s configuration'),
+  notShown('1.7', 'The paths and bodies of the portal’s configuration'),
 ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { NotShown, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotShown } from '../unchecked.ts';
 import type { Answer, Target } from '../target.ts';
 
 const commonMembers = ['status', 'title', 'traceId', 'type'];
@@ -33,7 +34,7 @@ async function refusedByPolicy(target: Target): Promise<Answer> {
 
 /** Section 7. */
 export const errors: readonly Statement[] = [
-  statement('7', '400: errors with code and Validation, type, title, status, traceId', async (target) => {
+  statement('7.9', '400: errors with code and Validation, type, title, status, traceId', async (target) => {
     const answer = await target.call('CreateSession', { apiKey: 'x' });
     assertFailure(answer, 400, null);
     assertMembers(answer, ['errors', ...commonMembers]);
@@ -43,12 +44,12 @@ export const errors: readonly Statement[] = [
     }
     return undefined;
   }),
-  statement('7', '400: type is the URL of the status definition in RFC 9110', async (target) => {
+  statement('7.9', '400: type is the URL of the status definition in RFC 9110', async (target) => {
     const { body } = await target.call('CreateSession', {});
     assert.match(String(body.type), /rfc9110.*15\.5\.1/);
     return undefined;
   }),
-  statement('7', '400: "<field name> is invalid", one message for each invalid field', async (target) => {
+  statement('7.4', '400: "<field name> is invalid", one message for each invalid field', async (target) => {
     const { body } = await target.call('CreateSession', { apiKey: 'x' });
     const { Validation } = body.errors as { Validation: string[] };
     const names = ['policy', 'policyPassword'].map((name) => target.member('CreateSession', name));
@@ -58,14 +59,14 @@ export const errors: readonly Statement[] = [
     );
     return undefined;
   }),
-  statement('7', '400: free-form text that is wrong', async (target) => {
+  statement('7.4', '400: free-form text that is wrong', async (target) => {
     const { base } = await target.tokens('Detokenize');
     const answer = await target.call('Detokenize', { ...base, tokenValue: '\u0000 no token' });
     assertFailure(answer, 400, null);
     assert.ok(!answer.text.includes('no token'), 'the value is in the answer');
     return undefined;
   }),
-  statement('7', '401: Unauthorized; expired token, on any endpoint', async (target) => {
+  statement('7.5', '401: Unauthorized; expired token, on any endpoint', async (target) => {
     const { base, values } = await target.tokens();
     const answer = await target.call('Tokenize', { ...base, sessionToken: 'nonsense', value: values[0] });
     if (answer.status === 403) return 'answered with 403, which means the same';
@@ -73,21 +74,21 @@ export const errors: readonly Statement[] = [
     assert.match(String(answer.body.title), /^Unauthorized/);
     return undefined;
   }),
-  statement('7', '403: errors is one code; type, title, status, traceId', async (target) => {
+  statement('7.10', '403: errors is one code; type, title, status, traceId', async (target) => {
     const answer = await refusedByPolicy(target);
     assertFailure(answer, 403, 'Forbidden');
     assertMembers(answer, ['errors', ...commonMembers]);
     assert.equal(typeof answer.body.errors, 'string');
     return undefined;
   }),
-  statement('7', '404: type, title, status, traceId and no errors', async (target) => {
+  statement('7.11', '404: type, title, status, traceId and no errors', async (target) => {
     const answer = await target.send('/api/services/evtservice/no-such-operation', { body: '{}' });
     assertFailure(answer, 404, 'Not Found');
     assertMembers(answer, commonMembers);
     assert.ok(!('errors' in answer.body), 'there are errors');
     return undefined;
   }),
-  statement('7', '4xx, never 5xx, for information that is wrong', async (target) => {
+  statement('7.2', '4xx, never 5xx, for information that is wrong', async (target) => {
     const path = target.path('Tokenize');
     const bodies = [
       '',
@@ -105,7 +106,7 @@ export const errors: readonly Statement[] = [
     }
     return undefined;
   }),
-  statement('7', 'What becomes of a batch with one element that is wrong', async (target) => {
+  statement('4.17', 'What becomes of a batch with one element that is wrong', async (target) => {
     const { base, tokens } = await target.tokens('BatchDetokenize');
     const elements = [
       { RefId: 'good', Value: tokens[0] },
@@ -114,5 +115,5 @@ export const errors: readonly Statement[] = [
     const { status } = await target.call('BatchDetokenize', { ...base, elements });
     throw new NotShown(`here the batch is answered with ${status}`);
   }),
-  notShown('7', 'The set of error codes'),
+  notShown('7.12', 'The set of error codes'),
 ];

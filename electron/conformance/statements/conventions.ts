@@ -3,7 +3,7 @@ import { statement, type Statement } from '../statement.ts';
 
 /** Section 4, general conventions. */
 export const conventions: readonly Statement[] = [
-  statement('4', 'Requests carry Content-Type: application/json', async (target) => {
+  statement('4.2', 'Requests carry Content-Type: application/json', async (target) => {
     const credentials = target.credentials(target.grantee('Tokenize').policy);
     const body = JSON.stringify(target.wireBody('CreateSession', credentials));
     const path = target.path('CreateSession');
@@ -12,7 +12,7 @@ export const conventions: readonly Statement[] = [
     assert.ok(other.status >= 400 && other.status < 500, `text/plain was answered with ${other.status}`);
     return undefined;
   }),
-  statement('4', 'Responses are minified JSON by default', async (target) => {
+  statement('4.3', 'Responses are minified JSON by default', async (target) => {
     const { text } = await target.call(
       'CreateSession',
       target.credentials(target.grantee('Tokenize').policy),
@@ -20,7 +20,7 @@ export const conventions: readonly Statement[] = [
     assert.equal(text, JSON.stringify(JSON.parse(text)));
     return undefined;
   }),
-  statement('4', 'Indented output with the query parameter pretty, no value needed', async (target) => {
+  statement('4.3', 'Indented output with the query parameter pretty, no value needed', async (target) => {
     const credentials = target.credentials(target.grantee('Tokenize').policy);
     const body = JSON.stringify(target.wireBody('CreateSession', credentials));
     for (const query of ['?pretty', '?pretty=']) {
@@ -29,7 +29,7 @@ export const conventions: readonly Statement[] = [
     }
     return undefined;
   }),
-  statement('4', 'Indented output with the request header x-printpretty', async (target) => {
+  statement('4.3', 'Indented output with the request header x-printpretty', async (target) => {
     const credentials = target.credentials(target.grantee('Tokenize').policy);
     const body = JSON.stringify(target.wireBody('CreateSession', credentials));
     const headers = { 'x-printpretty': 'true' };
@@ -37,7 +37,7 @@ export const conventions: readonly Statement[] = [
     assert.match(text, /^\{\r?\n\s+"/);
     return undefined;
   }),
-  statement('4', 'Every response carries x-requestid', async (target) => {
+  statement('4.4', 'Every response carries x-requestid', async (target) => {
     const answers = [
       await target.call('CreateSession', target.credentials(target.grantee('Tokenize').policy)),
       await target.call('CreateSession', {}),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { NotTried, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotTried } from '../unchecked.ts';
 import type { Answer } from '../target.ts';
 
 const maxTriedLimit = 1000;
@@ -15,7 +16,7 @@ function limitsIn({ headers }: Answer) {
 
 /** Sections 8 and 9, and what holds for the run as a whole. */
 export const limits: readonly Statement[] = [
-  statement('8', 'Responses carry x-rate-limit-limit, -remaining and -reset', async (target) => {
+  statement('8.6', 'Responses carry x-rate-limit-limit, -remaining and -reset', async (target) => {
     for (const answer of [
       await target.call('CreateSession', target.credentials(target.grantee('Tokenize').policy)),
       await target.call('CreateSession', {}),
@@ -31,7 +32,7 @@ export const limits: readonly Statement[] = [
     }
     return undefined;
   }),
-  statement('8', 'When a limit is exceeded the response is 429, Too Many Requests', async (target) => {
+  statement('8.5', 'When a limit is exceeded the response is 429, Too Many Requests', async (target) => {
     const { limit } = limitsIn(await target.call('CreateSession', {}));
     if (limit > maxTriedLimit) throw new NotTried(`a limit of ${limit} is too high to try`);
     // The first bursts may take longer than the second that is measured.
@@ -53,14 +54,14 @@ export const limits: readonly Statement[] = [
     }
     return `${refused.length} of ${sent}`;
   }),
-  statement('8', 'After the reset, requests are allowed again', async (target) => {
+  statement('8.8', 'After the reset, requests are allowed again', async (target) => {
     const { policy } = target.grantee('Tokenize');
     assert.equal((await target.call('CreateSession', target.credentials(policy))).status, 200);
     return undefined;
   }),
-  notShown('8', 'What counts as one transfer'),
-  notShown('8', 'Maximum batch size, value length and elements per call'),
-  statement('9', 'Members that are not known do no harm', async (target) => {
+  notShown('8.10', 'What counts as one transfer'),
+  notShown('8.11', 'Maximum batch size, value length and elements per call'),
+  statement('9.3', 'Members that are not known do no harm', async (target) => {
     const credentials = target.credentials(target.grantee('Tokenize').policy);
     assert.equal(
       (await target.call('CreateSession', { ...credentials, addedLater: { a: [1] } })).status,
@@ -68,14 +69,14 @@ export const limits: readonly Statement[] = [
     );
     return undefined;
   }),
-  notShown('9', 'A version identifier in paths or headers'),
-  statement('7', 'Over the whole run: every response had an x-requestid, each its own', (target) => {
+  notShown('9.5', 'A version identifier in paths or headers'),
+  statement('4.4', 'Over the whole run: every response had an x-requestid, each its own', (target) => {
     assert.ok(target.requestIds.length > 0, 'no response at all');
     assert.equal(target.withoutRequestId, 0);
     assert.equal(new Set(target.requestIds).size, target.requestIds.length);
     return Promise.resolve(`${target.requestIds.length} responses`);
   }),
-  statement('7', 'Over the whole run: no 5xx', (target) => {
+  statement('7.3', 'Over the whole run: no 5xx', (target) => {
     assert.ok(target.statuses.size > 0, 'no response at all');
     const failed = [...target.statuses].filter(([status]) => status >= 500);
     assert.deepEqual(failed, []);

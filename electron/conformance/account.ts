@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { grantableOperations } from '../../electron/built-in-service/operations.ts';
+import { operationNames } from '../contract/operations.ts';
 
 /** A value in the form of each kind that the built-in service has. */
 export const samples = {
@@ -32,9 +32,7 @@ export const accountSchema = z.object({
     z.object({
       name: text,
       password: text.optional(),
-      grants: z.array(
-        z.object({ definitions: z.array(text), operations: z.array(z.enum(grantableOperations)) }),
-      ),
+      grants: z.array(z.object({ definitions: z.array(text), operations: z.array(z.enum(operationNames)) })),
     }),
   ),
   portalUsers: z.array(z.object({ name: text, password: text.optional(), role: z.string() })).default([]),

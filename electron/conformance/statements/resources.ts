@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'undici';
-import { NotTried, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotTried } from '../unchecked.ts';
 import type { Target } from '../target.ts';
 
 const refused = (status: number) => status === 401 || status === 403;
@@ -12,7 +13,7 @@ async function masked(target: Target, sessionToken: string) {
 
 /** Sections 1 to 3: the service, its resources, their states. */
 export const resources: readonly Statement[] = [
-  statement('1', 'All endpoints accept and return JSON', async (target) => {
+  statement('1.4', 'All endpoints accept and return JSON', async (target) => {
     const { policy } = target.grantee('Tokenize');
     const answers = [
       await target.call('CreateSession', target.credentials(policy)),
@@ -21,7 +22,7 @@ export const resources: readonly Statement[] = [
     for (const { headers } of answers) assert.match(String(headers['content-type']), /^application\/json\b/);
     return undefined;
   }),
-  statement('1', 'All endpoints require HTTPS', async (target) => {
+  statement('1.4', 'All endpoints require HTTPS', async (target) => {
     assert.match(target.options.baseUrl, /^https:/);
     assert.equal((await target.call('CreateSession', {})).status, 400);
     const plain = new URL(target.path('CreateSession'), target.options.baseUrl.replace(/^https:/, 'http:'));
@@ -35,18 +36,18 @@ export const resources: readonly Statement[] = [
     assert.ok(answered === null || answered >= 300, `plain HTTP was answered with ${String(answered)}`);
     return undefined;
   }),
-  statement('1', 'Standard HTTP verbs and status codes are used', async (target) => {
+  statement('1.5', 'Standard HTTP verbs and status codes are used', async (target) => {
     const { status } = await target.send(target.path('CreateSession'), { method: 'GET' });
     assert.ok(status === 404 || status === 405, `GET where POST belongs answered ${status}`);
     return undefined;
   }),
-  statement('1', 'The API is defined with the OpenAPI specification', async (target) => {
+  statement('1.3', 'The API is defined with the OpenAPI specification', async (target) => {
     const { status, body } = await target.send('/openapi.json', { method: 'GET' });
     if (status !== 200) throw new NotTried('no document at /openapi.json');
     assert.match(String(body.openapi), /^3\./);
     return 'at /openapi.json';
   }),
-  statement('1', 'Supported operations: the nine with sessions, and two for reporting', async (target) => {
+  statement('1.9', 'Supported operations: the nine with sessions, and two for reporting', async (target) => {
     const names = ['CreateSession', 'Tokenize', 'Detokenize', 'GetMasked', 'Translate', 'BatchTokenize'];
     names.push('BatchDetokenize', 'BatchTranslate', 'PatternMatch');
     names.push('AggregateApiRequestMetrics', 'QueryLastFailedRequests');
@@ -57,14 +58,14 @@ export const resources: readonly Statement[] = [
     return 'paths other than the two shown are the profile’s';
   }),
 
-  statement('2', 'API key: after the expiration date the key is unusable', async (target) => {
+  statement('2.3', 'API key: after the expiration date the key is unusable', async (target) => {
     const apiKey = target.expiredApiKey;
     const { policy } = target.grantee('Tokenize');
     const { status } = await target.call('CreateSession', { ...target.credentials(policy), apiKey });
     assert.ok(refused(status), `an expired key was answered with ${status}`);
     return undefined;
   }),
-  statement('2', 'Creating an API key requires the AccountAdmin role or higher', async (target) => {
+  statement('2.7', 'Creating an API key requires the AccountAdmin role or higher', async (target) => {
     const title = `conformance-${Date.now()}`;
     const create = async (role: 'AccountUser' | 'AccountAdmin') =>
       target.send('/api/services/portal/createapikey', {
@@ -77,8 +78,8 @@ export const resources: readonly Statement[] = [
     assert.equal((await create('AccountAdmin')).status, 200);
     return undefined;
   }),
-  notShown('2', 'API key: other fields of the record'),
-  statement('2', 'Token definition: identified in API calls by its name (tokenName)', async (target) => {
+  notShown('2.8', 'API key: other fields of the record'),
+  statement('2.11', 'Token definition: identified in API calls by its name (tokenName)', async (target) => {
     const { base, values } = await target.tokens();
     const { status } = await target.call('Tokenize', {
       ...base,
@@ -88,15 +89,15 @@ export const resources: readonly Statement[] = [
     assert.ok(status >= 400 && status < 500, `an unknown definition was answered with ${status}`);
     return undefined;
   }),
-  statement('2', 'Token definition: carries a masking format used by GetMasked', async (target) => {
+  statement('2.10', 'Token definition: carries a masking format used by GetMasked', async (target) => {
     const { base, tokens, values } = await target.tokens('GetMasked');
     const mask = target.textOf(await target.call('GetMasked', { ...base, tokenValue: tokens[0] }));
     assert.notEqual(mask, values[0]);
     assert.notEqual(mask, tokens[0]);
     return undefined;
   }),
-  notShown('2', 'Token definition: individual fields and allowed values'),
-  statement('2', 'Security policy: has a name and a password', async (target) => {
+  notShown('2.12', 'Token definition: individual fields and allowed values'),
+  statement('2.14', 'Security policy: has a name and a password', async (target) => {
     const right = target.credentials(target.grantee('Tokenize').policy);
     assert.equal((await target.call('CreateSession', right)).status, 200);
     for (const wrong of [{ policy: 'no-such-policy' }, { policyPassword: 'not the password' }]) {
@@ -106,7 +107,7 @@ export const resources: readonly Statement[] = [
     return undefined;
   }),
   statement(
-    '2',
+    '2.13',
     'Security policy: grants operations for specific token definitions, and nothing else',
     async (target) => {
       let tried = 0;
@@ -140,8 +141,8 @@ export const resources: readonly Statement[] = [
       return `${tried} combinations`;
     },
   ),
-  notShown('2', 'Security policy: other fields'),
-  statement('2', 'Session token: an opaque string, sent in the field sessionToken', async (target) => {
+  notShown('2.16', 'Security policy: other fields'),
+  statement('2.17', 'Session token: an opaque string, sent in the field sessionToken', async (target) => {
     const token = await target.session(target.grantee('Tokenize').policy);
     assert.ok(token.length >= 16, 'too short to be unguessable');
     assert.equal(
@@ -150,29 +151,29 @@ export const resources: readonly Statement[] = [
     );
     return undefined;
   }),
-  statement('2', 'Batch element: RefId is not required', async (target) => {
+  statement('2.19', 'Batch element: RefId is not required', async (target) => {
     const { base, values } = await target.tokens('BatchTokenize');
     const { status } = await target.call('BatchTokenize', { ...base, elements: [{ Value: values[0] }] });
     assert.equal(status, 200);
     return undefined;
   }),
-  statement('2', 'Batch element: Value is required', async (target) => {
+  statement('2.20', 'Batch element: Value is required', async (target) => {
     const { base } = await target.tokens('BatchTokenize');
     const { status } = await target.call('BatchTokenize', { ...base, elements: [{ RefId: '1' }] });
     assert.equal(status, 400);
     return undefined;
   }),
-  notShown('2', 'Reporting records: fields of the metrics and of the failed requests'),
+  notShown('2.21', 'Reporting records: fields of the metrics and of the failed requests'),
 
   statement(
-    '3',
+    '3.1',
     'CreateSession with valid key, policy and password: a session token is returned',
     async (target) => {
       for (const { name } of target.account.policies) await target.session(name);
       return undefined;
     },
   ),
-  statement('3', 'Session token, time passing: later calls return 401 or 403', async (target) => {
+  statement('3.2', 'Session token, time passing: later calls return 401 or 403', async (target) => {
     const seconds = target.options.sessionSeconds;
     if (seconds === undefined || seconds > 5) throw new NotTried('lifetime not known, or too long to wait');
     const sessionToken = await target.session(target.grantee('GetMasked', 'Tokenize').policy);
@@ -186,7 +187,7 @@ export const resources: readonly Statement[] = [
     assert.ok(refused(status), `an expired session was answered with ${status}`);
     return undefined;
   }),
-  statement('3', 'Session token expired: CreateSession gives a new one that is valid', async (target) => {
+  statement('3.3', 'Session token expired: CreateSession gives a new one that is valid', async (target) => {
     const { policy } = target.grantee('GetMasked', 'Tokenize');
     const [first, second] = [await target.session(policy), await target.session(policy)];
     assert.notEqual(first, second);
@@ -194,7 +195,7 @@ export const resources: readonly Statement[] = [
     return undefined;
   }),
   statement(
-    '3',
+    '3.5',
     'API key, expiration date reached: the key can no longer create sessions',
     async (target) => {
       const apiKey = target.expiredApiKey;
@@ -206,6 +207,6 @@ export const resources: readonly Statement[] = [
       return undefined;
     },
   ),
-  notShown('3', 'Lifetime of a session token'),
-  notShown('3', 'Transitions of token definitions and security policies'),
+  notShown('3.6', 'Lifetime of a session token'),
+  notShown('3.7', 'Transitions of token definitions and security policies'),
 ];

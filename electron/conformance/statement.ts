@@ -1,17 +1,14 @@
 import type { Target } from './target.ts';
+import { NotShown, NotTried } from './unchecked.ts';
 
 /** One sentence of the specification with its check. */
 export interface Statement {
+  /** The row of docs/specification.md that it belongs to. */
   readonly section: string;
   readonly text: string;
   /** Throws where the service does otherwise; NotShown, NotTried. May return a remark. */
   readonly check: (target: Target) => Promise<string | undefined>;
 }
-
-/** Thrown by a check where the specification doesn't say. */
-export class NotShown extends Error {}
-/** Thrown by a check that the account, the profile or this run has nothing to make it with. */
-export class NotTried extends Error {}
 
 export const statement = (section: string, text: string, check: Statement['check']): Statement => ({
   section,

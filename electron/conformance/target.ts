@@ -1,9 +1,9 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { formatDay } from '../../electron/portal/portal.ts';
-import { isObject, memberAt, readList, readSingle } from '../../electron/service/answers.ts';
-import { readProfile, type ServiceProfile } from '../../electron/service/profile.ts';
+import { formatDay } from '../portal/portal.ts';
+import { isObject, memberAt, readList, readSingle } from '../service/answers.ts';
+import { readProfile, type ServiceProfile } from '../service/profile.ts';
 import { accountSchema, samples, type Account } from './account.ts';
-import { NotTried } from './statement.ts';
+import { NotTried } from './unchecked.ts';
 
 export interface TargetOptions {
   readonly baseUrl: string;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { fetch as undiciFetch } from 'undici';
-import { NotTried, notShown, statement, type Statement } from '../statement.ts';
+import { notShown, statement, type Statement } from '../statement.ts';
+import { NotTried } from '../unchecked.ts';
 import type { Target } from '../target.ts';
 
 const parameters: Readonly<Record<string, readonly string[]>> = {
@@ -53,7 +54,7 @@ async function tools(target: Target): Promise<Client> {
 
 /** Section 4 on reporting, tool server and portal; sections 5 and 6. */
 export const portal: readonly Statement[] = [
-  statement('4', 'AggregateApiRequestMetrics: over a date range, in four groupings', async (target) => {
+  statement('4.18', 'AggregateApiRequestMetrics: over a date range, in four groupings', async (target) => {
     const { lists } = target.profile.reporting.metrics;
     for (const groupBy of ['day', 'definition', 'operation', 'all']) {
       const range = { startDate: today(), endDate: today(), groupBy };
@@ -69,8 +70,8 @@ export const portal: readonly Statement[] = [
     }
     return undefined;
   }),
-  notShown('4', 'AggregateApiRequestMetrics: literal values of groupBy and the response shape'),
-  statement('4', 'QueryLastFailedRequests: max from 1 to 100, default 15', async (target) => {
+  notShown('4.20', 'AggregateApiRequestMetrics: literal values of groupBy and the response shape'),
+  statement('4.19', 'QueryLastFailedRequests: max from 1 to 100, default 15', async (target) => {
     for (let i = 0; i < 16; i++) await target.call('Tokenize', {});
     const count = async (more: object): Promise<number> => {
       const { body } = await report(target, 'QueryLastFailedRequests', more);
@@ -84,7 +85,7 @@ export const portal: readonly Statement[] = [
     }
     return undefined;
   }),
-  statement('4', 'QueryLastFailedRequests: the most recent failed requests', async (target) => {
+  statement('4.19', 'QueryLastFailedRequests: the most recent failed requests', async (target) => {
     const failed = await target.call('Tokenize', {});
     const { text } = await report(target, 'QueryLastFailedRequests', { max: 1 });
     assert.ok(
@@ -94,7 +95,7 @@ export const portal: readonly Statement[] = [
     return undefined;
   }),
   statement(
-    '4',
+    '4.21',
     'Tool server: at {base_url}/mcp, HTTP with Server-Sent Events, tools discovered',
     async (target) => {
       const client = await tools(target);
@@ -105,7 +106,7 @@ export const portal: readonly Statement[] = [
       return `${found.length} tools`;
     },
   ),
-  statement('4', 'Tool server: the same parameter names', async (target) => {
+  statement('4.23', 'Tool server: the same parameter names', async (target) => {
     const client = await tools(target);
     const { tools: found } = await client.listTools();
     await client.close();
@@ -116,7 +117,7 @@ export const portal: readonly Statement[] = [
     }
     return undefined;
   }),
-  statement('4', 'Tool server: the tools are the operations', async (target) => {
+  statement('4.23', 'Tool server: the tools are the operations', async (target) => {
     const { base, tokens, values } = await target.tokens('Detokenize');
     const client = await tools(target);
     const result = await client.callTool({
@@ -127,7 +128,7 @@ export const portal: readonly Statement[] = [
     assert.ok(JSON.stringify(result.content).includes(values[0]));
     return undefined;
   }),
-  statement('4', 'Tool server: a client is known by Authorization: Bearer <JWT>', async (target) => {
+  statement('4.24', 'Tool server: a client is known by Authorization: Bearer <JWT>', async (target) => {
     await target.portalToken('AccountUser');
     for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
       const { status } = await target.send('/mcp', { headers, body: '{}' });
@@ -136,13 +137,13 @@ export const portal: readonly Statement[] = [
     }
     return undefined;
   }),
-  statement('4', 'The portal exposes an Authenticate endpoint that issues a JWT', async (target) => {
+  statement('4.25', 'The portal exposes an Authenticate endpoint that issues a JWT', async (target) => {
     const token = await target.portalToken('AccountUser');
     assert.equal(token.split('.').length, 3, 'not a JWT');
     return `at ${target.profile.reporting.authenticate.path}`;
   }),
 
-  statement('5', 'The API key is used only to create sessions', async (target) => {
+  statement('5.1', 'The API key is used only to create sessions', async (target) => {
     const { base, values } = await target.tokens();
     const { status } = await target.call('Tokenize', {
       ...base,
@@ -152,14 +153,14 @@ export const portal: readonly Statement[] = [
     assert.ok(status === 401 || status === 403);
     return undefined;
   }),
-  statement('5', 'The session token is sent in the JSON body', async (target) => {
+  statement('5.2', 'The session token is sent in the JSON body', async (target) => {
     const { base, values, sessionToken } = await target.tokens();
     const headers = { authorization: `Bearer ${sessionToken}`, sessionToken };
     const body = { tokenName: base.tokenName, value: values[0] };
     assert.equal((await target.call('Tokenize', body, { headers })).status, 400);
     return undefined;
   }),
-  statement('5', 'Translate takes two session tokens, both of which must be good', async (target) => {
+  statement('5.3', 'Translate takes two session tokens, both of which must be good', async (target) => {
     const { base, tokens, sessionToken } = await target.tokens('Translate');
     const body = { sourceTokenName: base.tokenName, targetTokenName: base.tokenName, tokenValue: tokens[0] };
     const both = { sourceSessionToken: sessionToken, targetSessionToken: sessionToken };
@@ -169,27 +170,27 @@ export const portal: readonly Statement[] = [
     }
     return undefined;
   }),
-  statement('5', 'Reporting uses portal authentication: a bearer JWT', async (target) => {
+  statement('5.5', 'Reporting uses portal authentication: a bearer JWT', async (target) => {
     assert.equal((await report(target, 'QueryLastFailedRequests', {})).status, 200);
     for (const headers of [{}, { authorization: 'Bearer nonsense' }] as Record<string, string>[]) {
       assert.equal((await report(target, 'QueryLastFailedRequests', {}, headers)).status, 401);
     }
     return undefined;
   }),
-  statement('5', 'A session token opens no portal API', async (target) => {
+  statement('5.5', 'A session token opens no portal API', async (target) => {
     const sessionToken = await target.session(target.grantee('Tokenize').policy);
     const headers = { authorization: `Bearer ${sessionToken}` };
     assert.equal((await report(target, 'QueryLastFailedRequests', { sessionToken }, headers)).status, 401);
     return undefined;
   }),
-  statement('5', 'Or a browser session cookie', async (target) => {
+  statement('5.5', 'Or a browser session cookie', async (target) => {
     const cookie = `portal_session=${await target.portalToken('AccountUser')}`;
     const { status } = await report(target, 'QueryLastFailedRequests', {}, { cookie });
     if (status === 401) throw new NotTried('the name of the cookie is not shown');
     assert.equal(status, 200);
     return undefined;
   }),
-  statement('5', 'Reports are those of the caller’s account', async (target) => {
+  statement('5.5', 'Reports are those of the caller’s account', async (target) => {
     for (const foreign of [{ accountId: 'another' }, { tenantId: 'another' }]) {
       const { status } = await report(target, 'QueryLastFailedRequests', foreign);
       assert.ok(status === 401 || status === 403 || status === 404, `answered ${status}`);
@@ -197,7 +198,7 @@ export const portal: readonly Statement[] = [
     return undefined;
   }),
   statement(
-    '5',
+    '5.4',
     'A wrong, unknown or foreign session token is refused on every operation',
     async (target) => {
       const { base, tokens, values } = await target.tokens();
@@ -221,6 +222,6 @@ export const portal: readonly Statement[] = [
       return undefined;
     },
   ),
-  notShown('5', 'Lifetime of a session token and of a portal JWT'),
-  notShown('6', 'Webhooks: event kinds, payloads, delivery and signing'),
+  notShown('5.7', 'Lifetime of a session token and of a portal JWT'),
+  notShown('6.1', 'Webhooks: event kinds, payloads, delivery and signing'),
 ];
