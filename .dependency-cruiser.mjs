@@ -8,6 +8,7 @@ const mayUse = {
   // The bottom.
   contract: [],
   util: [],
+  masking: ['contract', 'util'],
   log: ['contract'],
   // What a text says, and what may be shown of it.
   masking: ['contract', 'util'],
