@@ -10,8 +10,6 @@ const mayUse = {
   util: [],
   masking: ['contract', 'util'],
   log: ['contract'],
-  // What a text says, and what may be shown of it.
-  masking: ['contract', 'util'],
   storage: ['contract', 'util'],
   parsing: ['contract', 'storage', 'util'],
   ipc: ['contract', 'log'],
