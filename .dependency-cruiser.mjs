@@ -8,24 +8,26 @@ const mayUse = {
   // The bottom.
   contract: [],
   util: [],
+  masking: ['contract', 'util'],
   log: ['contract'],
   storage: ['contract', 'util'],
   parsing: ['contract', 'storage', 'util'],
   ipc: ['contract', 'log'],
   // The client of the service stands alone: audit, credentials and settings are handed to it.
-  service: ['contract', 'util'],
+  service: ['contract', 'masking', 'util'],
   settings: ['contract', 'service', 'storage'],
   // Of the platform other modules know the interface only.
   platform: ['contract', 'ipc', 'log', 'settings', 'storage', 'util'],
-  privacy: ['contract', 'log', 'platform/platform.ts', 'storage', 'util'],
-  audit: ['contract', 'privacy', 'storage', 'util'],
-  evidence: ['audit', 'contract', 'privacy', 'storage'],
+  privacy: ['contract', 'log', 'masking', 'platform/platform.ts', 'storage', 'util'],
+  audit: ['contract', 'masking', 'privacy', 'storage', 'util'],
+  evidence: ['audit', 'contract', 'masking', 'privacy', 'storage'],
   // A service of its own: it shares nothing with its client.
   'built-in-service': ['storage', 'util'],
   connections: [
     'audit',
     'built-in-service/start.ts',
     'contract',
+    'masking',
     'parsing',
     'platform/platform.ts',
     'privacy',
@@ -34,15 +36,25 @@ const mayUse = {
     'storage',
     'util',
   ],
-  portal: ['audit', 'connections', 'contract', 'platform/platform.ts', 'privacy', 'service', 'storage'],
+  portal: [
+    'audit',
+    'connections',
+    'contract',
+    'masking',
+    'platform/platform.ts',
+    'privacy',
+    'service',
+    'storage',
+  ],
   // A checker of services: it asks over sockets of its own, and reads answers as the client does.
   conformance: ['contract', 'portal', 'service', 'storage'],
   // What the pages do.
-  lookup: ['audit', 'contract', 'privacy', 'service', 'util'],
+  lookup: ['audit', 'contract', 'masking', 'privacy', 'service', 'util'],
   batch: [
     'audit',
     'connections',
     'contract',
+    'masking',
     'parsing',
     'platform/platform.ts',
     'privacy',

@@ -8,7 +8,7 @@ import {
   auditEntry,
   type BatchRequests,
 } from '../contract/models/activity.ts';
-import { maskCaseReference, maskNumbers } from '../privacy/masking.ts';
+import { maskCaseReference, maskNumbers } from '../masking/masking.ts';
 import { linesBackward, listSegments, readLine, segmentFile, type EntryLine } from './lines.ts';
 import type { SegmentReport } from './verify.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../contract/models/connection.ts';
 import type { CarriedProfile, Deployment, ImportItem } from '../contract/models/deployment.ts';
 import type { Platform } from '../platform/platform.ts';
-import { maskNumbers } from '../privacy/masking.ts';
+import { maskNumbers } from '../masking/masking.ts';
 import { parseDeployment } from '../settings/parse-deployment.ts';
 import { isAllowedHost } from '../settings/managed-settings.ts';
 import { addsAuthority } from '../service/http/certificates.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { maskCaseReference } from '../privacy/masking.ts';
+import { maskCaseReference } from '../masking/masking.ts';
 import {
   type EntryLine,
   readLine,

@@ -21,7 +21,8 @@ export interface EvidenceOptions {
   readonly version: string;
 }
 
-type WrittenEvidence = Omit<Evidence, 'evidenceId'>;
+/** `target`: the JSON file, which the window never learns. */
+type WrittenEvidence = Omit<Evidence, 'evidenceId'> & { readonly target: string };
 
 const evidenceKeyAccount = 'evidence:signing';
 
@@ -83,6 +84,7 @@ async function writeFiles(
     files: [document, path.basename(page)].map((name) => name.slice(0, 300)),
     entries: chain.lines.length,
     signer: key.fingerprint,
+    target,
   });
 }
 

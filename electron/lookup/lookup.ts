@@ -4,7 +4,7 @@ import type { Connection } from '../contract/models/connection.ts';
 import type { Lookup, Grounds } from '../contract/models/lookup.ts';
 import { obscureText, restoreText } from '../contract/obscured.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../util/cleartext.ts';
-import { maskAgain, maskNumbers } from '../privacy/masking.ts';
+import { maskAgain, maskNumbers } from '../masking/masking.ts';
 import type { CleartextGate } from '../privacy/cleartext-act.ts';
 import type { AutoClearClipboard } from '../privacy/clipboard.ts';
 import type { Reveals } from '../privacy/reveals.ts';

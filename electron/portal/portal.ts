@@ -1,5 +1,5 @@
 import type { Audit } from '../audit/audit.ts';
-import { maskNumbers } from '../privacy/masking.ts';
+import { maskNumbers } from '../masking/masking.ts';
 import type { Failure, Outcome } from '../contract/errors.ts';
 import type { Connection } from '../contract/models/connection.ts';
 import { isObject } from '../service/answers.ts';

@@ -1,9 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 import type { CleartextWatch } from '../util/cleartext.ts';
-import { someCard } from './cards.ts';
-import { replaceIbans } from './ibans.ts';
-import { digitRun, emailLike, mask, writtenSsn } from './masking.ts';
-import { bytesOf, outsideIds, readingsOf } from './plain-text.ts';
+import { someCard } from '../masking/cards.ts';
+import { replaceIbans } from '../masking/ibans.ts';
+import { digitRun, emailLike, mask, writtenSsn } from '../masking/masking.ts';
+import { bytesOf, outsideIds, readingsOf } from '../masking/plain-text.ts';
 
 /*
  * The last look at what leaves for the window: the masks decide what is hidden, and this does not ask them. What a text

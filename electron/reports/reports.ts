@@ -310,17 +310,11 @@ export function openReports(options: ReportsOptions): Handlers<'reports'> {
     },
 
     'reports.evidence': async ({ caseReference }) => {
-      let target = '';
-      const chooseTarget: ReportsOptions['chooseTarget'] = async (suggestion) => {
-        const chosen = await options.chooseTarget(suggestion);
-        target = chosen ?? '';
-        return chosen;
-      };
-      const written = await writeEvidence({ ...options, chooseTarget }, caseReference);
+      const written = await writeEvidence(options, caseReference);
       if (!written.ok) return written;
-      return done(
-        written.value === null ? null : { ...written.value, evidenceId: evidenceFiles.add(target) },
-      );
+      if (written.value === null) return done(null);
+      const { target, ...evidence } = written.value;
+      return done({ ...evidence, evidenceId: evidenceFiles.add(target) });
     },
     'reports.showEvidence': ({ evidenceId }) => evidenceFiles.show(evidenceId),
   };

@@ -1,7 +1,7 @@
 import { type Failure, type Outcome, done, failed } from '../contract/errors.ts';
 import type { UnreadAnswer } from '../contract/models/connection.ts';
 import type { OperationName } from './operations.ts';
-import { repeatsIn, saysTheSame } from '../privacy/plain-text.ts';
+import { repeatsIn, saysTheSame } from '../masking/plain-text.ts';
 import { isBlank } from '../util/blank.ts';
 import type { ServiceProfile } from './profile.ts';
 import type { SuccessFlag } from './profile-fields.ts';

@@ -9,7 +9,7 @@ import { matchExpression } from '../../electron/contract/match-expression.ts';
 import type { ColumnPlan, MatchParts } from '../../electron/contract/models/batch.ts';
 import type { Grounds } from '../../electron/contract/models/lookup.ts';
 import type { DefinitionKind } from '../../electron/contract/models/connection.ts';
-import { mask } from '../../electron/privacy/masking.ts';
+import { mask } from '../../electron/masking/masking.ts';
 import {
   codeOf,
   connection,

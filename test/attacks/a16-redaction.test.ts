@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { calls } from '../../electron/contract/calls.ts';
-import { maskCaseReference, maskNumbers } from '../../electron/privacy/masking.ts';
+import { maskCaseReference, maskNumbers } from '../../electron/masking/masking.ts';
 import { logFolder, value } from '../support/audit-folder.ts';
 
 const card = '4111111111111111';

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { done, failed, type Outcome } from '../../electron/contract/errors.ts';
-import { mask } from '../../electron/privacy/masking.ts';
+import { mask } from '../../electron/masking/masking.ts';
 import { createGuesses, freeOfMask } from '../../electron/privacy/guesses.ts';
 import { detokenize, planOf, valueOf } from '../support/batch-app.ts';
 import { tempFolder } from '../support/temp-folder.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mask, maskAgain, maskReason } from '../../electron/privacy/masking.ts';
+import { mask, maskAgain, maskReason } from '../../electron/masking/masking.ts';
 import { namesCleartext, readProfile } from '../../electron/service/profile.ts';
 import { isEcho, memberNames, withoutRepeats } from '../../electron/service/answers.ts';
 import { fieldMessages, readExchange } from '../../electron/service/http/failures.ts';

@@ -31,9 +31,8 @@ test('a page of evidence checks itself in a browser without a network, and one o
   const side = page.getByRole('complementary', { name: 'Case' });
   await side.getByRole('button', { name: 'Close case' }).click();
   await side.getByRole('button', { name: 'Save signed evidence' }).click();
-  const saved = side.getByText(/^Saved evidence-D-20931\.json and/);
-  await saved.waitFor();
-  const signer = /[0-9a-f]{64}/.exec(await saved.innerText())?.[0] ?? '';
+  await side.getByText(/^Saved evidence-D-20931\.json and/).waitFor();
+  const signer = await side.getByText(/^[0-9a-f]{64}$/).innerText();
   const file = path.join(app.downloads, 'evidence-D-20931.html');
   const text = fs.readFileSync(file, 'utf8');
   expect(text).not.toContain(pan);

@@ -1,6 +1,6 @@
 import { cardEnd, createRunFinder, eachDigit } from '../../electron/batch/output/card-numbers.ts';
 import type { Units } from '../../electron/batch/reading/table.ts';
-import { shortestCard } from '../../electron/privacy/cards.ts';
+import { shortestCard } from '../../electron/masking/cards.ts';
 import type { Case } from './corpora.ts';
 
 /** The one card that the corpora have. */

@@ -15,6 +15,7 @@ export interface Break {
 /** Where defences are: what decides, refuses, encrypts, verifies or removes. */
 const defences = [
   'electron/privacy',
+  'electron/masking',
   'electron/audit',
   'electron/settings',
   'electron/storage',

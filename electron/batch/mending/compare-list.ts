@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { done, failed, type FailureCode, type Outcome } from '../../contract/errors.ts';
 import type { ChangeDoubt, Encoding } from '../../contract/models/batch.ts';
-import { mask } from '../../privacy/masking.ts';
+import { mask } from '../../masking/masking.ts';
 import { openCleartext } from '../../util/cleartext.ts';
 import { codecOf } from '../reading/encodings.ts';
 import { hideAnywhere } from '../reading/fit.ts';

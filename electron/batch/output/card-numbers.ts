@@ -1,5 +1,5 @@
-import { isIssued, longestCard, shortestCard } from '../../privacy/cards.ts';
-import { replaceIbans } from '../../privacy/ibans.ts';
+import { isIssued, longestCard, shortestCard } from '../../masking/cards.ts';
+import { replaceIbans } from '../../masking/ibans.ts';
 import type { Units } from '../reading/table.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { FailureCode } from '../../contract/errors.ts';
 import type { ExportChoice } from '../../contract/models/batch.ts';
 import { rowReasons } from '../../contract/row-reasons.ts';
 import { openCleartext } from '../../util/cleartext.ts';
-import { mask, maskAgain, maskReason } from '../../privacy/masking.ts';
+import { mask, maskAgain, maskReason } from '../../masking/masking.ts';
 import { yieldsCleartext, yieldsMasks, type ColumnWork } from '../planning/plan.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { Chunk, Format } from '../reading/read-rows.ts';

@@ -4,7 +4,7 @@ import type { ColumnPlan, Plan, PolicyChange } from '../../contract/models/batch
 import type { Connection, DefinitionKind } from '../../contract/models/connection.ts';
 import { columnOperations, givenBy } from '../../contract/operations.ts';
 import { openToken, type Cleartext } from '../../util/cleartext.ts';
-import { mask, maskAgain, maskCell } from '../../privacy/masking.ts';
+import { mask, maskAgain, maskCell } from '../../masking/masking.ts';
 import { batchCall, type BatchCall } from '../../service/service-client.ts';
 import type { Format } from '../reading/read-rows.ts';
 import type { Position } from '../storing/journal.ts';

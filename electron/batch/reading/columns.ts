@@ -1,6 +1,6 @@
 import type { Column } from '../../contract/models/batch.ts';
 import { cleartext, noteCleartext, openCleartext, openToken, type Cleartext } from '../../util/cleartext.ts';
-import { mask, maskCell, maskNumbers } from '../../privacy/masking.ts';
+import { mask, maskCell, maskNumbers } from '../../masking/masking.ts';
 import type { ByteSource } from '../../storage/byte-source.ts';
 import { isBlank } from '../../util/blank.ts';
 import { contentOf, hideAnywhere, looksLike, namesPersonal } from './fit.ts';

@@ -2,9 +2,9 @@ import type { FailureCode } from '../../contract/errors.ts';
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import type { ColumnPlan } from '../../contract/models/batch.ts';
 import { openCleartext, type Cleartext } from '../../util/cleartext.ts';
-import { isIban } from '../../privacy/ibans.ts';
-import { isPossibleSsn, mask } from '../../privacy/masking.ts';
-import { plainText } from '../../privacy/plain-text.ts';
+import { isIban } from '../../masking/ibans.ts';
+import { isPossibleSsn, mask } from '../../masking/masking.ts';
+import { plainText } from '../../masking/plain-text.ts';
 import { isBlank } from '../../util/blank.ts';
 
 /** A number that a spreadsheet rounded and wrote in scientific notation: its digits are gone. */

@@ -11,7 +11,7 @@ import type {
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { DetectedFormat } from './detect.ts';
-import { maskCell } from '../../privacy/masking.ts';
+import { maskCell } from '../../masking/masking.ts';
 import { createRowMask, describeColumns, showTitle } from './columns.ts';
 import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
 import { beginning, endOf, readRows, type Chunk, type Format } from './read-rows.ts';

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Reading, Source, Layout } from '../../contract/models/batch.ts';
-import { maskNumbers } from '../../privacy/masking.ts';
+import { maskNumbers } from '../../masking/masking.ts';
 import { type ByteSource, openFile } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { hidesAnything } from './columns.ts';

@@ -1,7 +1,7 @@
 import { done, type Outcome } from '../../contract/errors.ts';
 import type { CanaryCell as ShownCell } from '../../contract/models/batch.ts';
 import { noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
-import { maskReason } from '../../privacy/masking.ts';
+import { maskReason } from '../../masking/masking.ts';
 import { inputMask, showInput, showResult, type ColumnWork, type MaskedColumns } from '../planning/plan.ts';
 import { fits, isBlankCell } from '../reading/fit.ts';
 import { beginning, readRows, type Format } from '../reading/read-rows.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
 import type { Keychain } from '../../storage/keychain.ts';
-import { maskNumbers } from '../../privacy/masking.ts';
+import { maskNumbers } from '../../masking/masking.ts';
 import {
   openFile,
   readAhead,

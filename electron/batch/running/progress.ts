@@ -1,6 +1,6 @@
 import type { Job } from '../../contract/models/batch.ts';
 import { beginning, endOf } from '../reading/read-rows.ts';
-import { maskNumbers } from '../../privacy/masking.ts';
+import { maskNumbers } from '../../masking/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JobSpec, StoredState } from '../storing/job-files.ts';
 import type { ResultStore } from '../storing/result-store.ts';

@@ -4,7 +4,7 @@ import type { ResultRow, RowFilter, RowsPage } from '../../contract/models/rows.
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { givenBy } from '../../contract/operations.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
-import { mask, maskAgain, maskCell, maskReason } from '../../privacy/masking.ts';
+import { mask, maskAgain, maskCell, maskReason } from '../../masking/masking.ts';
 import { hideAnywhere } from '../reading/fit.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import type { Chunk } from '../reading/read-rows.ts';

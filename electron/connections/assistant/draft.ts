@@ -2,7 +2,7 @@ import { done, failed, type Failure, type Outcome } from '../../contract/errors.
 import type { Connection } from '../../contract/models/connection.ts';
 import type { DraftField, ProfileDraft, ProfileEdits } from '../../contract/models/profile-draft.ts';
 import type { CallExample } from '../../parsing/service-examples/example.ts';
-import { maskCell, mask } from '../../privacy/masking.ts';
+import { maskCell, mask } from '../../masking/masking.ts';
 import { profileFile } from '../../service/profile-difference.ts';
 import { fieldText, fieldValue, profileFields, type ProfileField } from '../../service/profile-schema.ts';
 import { namesCleartext, type ServiceProfile } from '../../service/profile.ts';

@@ -8,7 +8,7 @@ import {
   operationNames,
   type Operation,
 } from '../../contract/operations.ts';
-import { mask, maskCell } from '../../privacy/masking.ts';
+import { mask, maskCell } from '../../masking/masking.ts';
 import type { Exchange } from '../../service/http/exchange.ts';
 import type { Transport } from '../../service/http/transport.ts';
 import type { OperationName } from '../../service/operations.ts';

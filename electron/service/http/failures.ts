@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Failure, FailureCode } from '../../contract/errors.ts';
-import { maskNumbers } from '../../privacy/masking.ts';
-import { plainText, repeatsIn, spelledOut } from '../../privacy/plain-text.ts';
+import { maskNumbers } from '../../masking/masking.ts';
+import { plainText, repeatsIn, spelledOut } from '../../masking/plain-text.ts';
 import { isDone, isObject, unexpectedAnswer } from '../answers.ts';
 import { type ErrorMeaning, type ServiceProfile, meaningOf } from '../profile.ts';
 import type { Exchange, Headers, Reply, TransportFault } from './exchange.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLeakCheck } from '../../../electron/privacy/leak-check.ts';
-import { mask, maskCell } from '../../../electron/privacy/masking.ts';
+import { mask, maskCell } from '../../../electron/masking/masking.ts';
 
 const card = '4111118124045251';
 const iban = 'DE89 3704 0044 0532 0130 00';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { maskCell, maskNumbers } from '../../../electron/privacy/masking.ts';
-import { plainText } from '../../../electron/privacy/plain-text.ts';
+import { maskCell, maskNumbers } from '../../../electron/masking/masking.ts';
+import { plainText } from '../../../electron/masking/plain-text.ts';
 
 const card = '4111111111111111';
 const asUtf16 = (text: string, bigEndian: boolean): string => {

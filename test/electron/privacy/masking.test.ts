@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mask, maskCaseReference, maskCell, maskNumbers } from '../../../electron/privacy/masking.ts';
+import { mask, maskCaseReference, maskCell, maskNumbers } from '../../../electron/masking/masking.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 test.each([
