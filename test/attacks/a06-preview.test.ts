@@ -36,6 +36,20 @@ describe('a preview', () => {
     for (const value of [...cards, ...ssns]) expect(text).not.toContain(value);
   });
 
+  it('shows no value of a personal column as the name of one, where a row of data is taken for the header', async () => {
+    const content = `passport,n\n${['X1234567', 'P98765432', 'K55501234'].map((one) => `${one},1\n`).join('')}`;
+    const id = await app.open(await app.write('people.csv', content));
+    const preview = valueOf(
+      await app.batch['batch.preview']({
+        sourceId: id,
+        reading: { header: true, headerRow: 3 },
+        masked: null,
+      }),
+    );
+    expect(JSON.stringify(preview)).not.toContain('P98765432');
+    expect(preview.columns[0]?.name).toBe('Column 1');
+  });
+
   it.each(['1', '4', '8', '-', ' ', 'n', '.', '_'])(
     'shows no parts of what main would hide, divided at %j',
     async (delimiter) => {

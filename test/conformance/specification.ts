@@ -38,11 +38,14 @@ function runUnit(): Ran[] {
     testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[];
   };
   return testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.map(({ fullName, status }) => ({
-      file: path.relative(process.cwd(), name),
-      title: fullName.trim(),
-      passed: status === 'passed',
-    })),
+    // Skipped: what this machine lacks the tools for.
+    assertionResults
+      .filter(({ status }) => status === 'passed' || status === 'failed')
+      .map(({ fullName, status }) => ({
+        file: path.relative(process.cwd(), name),
+        title: fullName.trim(),
+        passed: status === 'passed',
+      })),
   );
 }
 

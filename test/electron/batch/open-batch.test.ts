@@ -141,7 +141,7 @@ describe('a batch from file to file', () => {
         export: { content: 'cleartext', rows: 'all', format: 'exact', encrypted: false },
       }),
     ]);
-    expect(app.audit.ends).toEqual([{ ok: true, rows: 2, note: '2 = 2 succeeded' }]);
+    expect(app.audit.ends).toEqual([{ ok: true, rows: 2, values: 2, note: '2 = 2 succeeded' }]);
     expect(codeOf(await app.export(job.jobId, { grounds: null }))).toBe('reveal.reason-required');
   });
 
