@@ -27,7 +27,9 @@ import ElectronStore from 'electron-store';
 import { keychainEntry } from './settings/home-id.ts';
 import { loadKeytar } from './storage/keytar.ts';
 import { openApp } from './app/compose.ts';
+import type { AppOptions } from './app/options.ts';
 import { auditKeyAccount } from './audit/checkpoint.ts';
+import { startRun } from './commands/start.ts';
 import { createLog, type Log } from './log/log.ts';
 import { watchProcess } from './log/watch-process.ts';
 import { report, selfCheck } from './support/self-check.ts';
@@ -43,6 +45,7 @@ import {
   printedAtStart,
   refusalOf,
   refusedSwitch,
+  runArguments,
   verifierArguments,
 } from './platform/command-line.ts';
 import { denyEverything } from './platform/denials.ts';
@@ -55,6 +58,7 @@ import { readManagedSettings, systemOptions, type ManagedOptions } from './setti
 import { isAllowedHost } from './settings/managed-settings.ts';
 import { checkPolicy } from './settings/check-policy.ts';
 import { wipe } from './support/wipe.ts';
+import { sentenceFor } from '../src/messages/messages.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
@@ -72,6 +76,7 @@ let quitting: Quitting | null = null;
 const { folder: home, isOwn: isOwnHome, usual: usualHome } = homeFolder(app, process.env, process.platform);
 const refused = refusedSwitch(app, process.argv, process.platform);
 const printed = printedAtStart(process.argv, process.platform);
+const runGiven = runArguments(app, process.argv);
 const verifier = (['verify-audit', 'verify-evidence'] as const).find((name) =>
   app.commandLine.hasSwitch(name),
 );
@@ -104,6 +109,8 @@ if (refused !== null) {
   await runConformance();
 } else if (verifier !== undefined) {
   await runVerifier(verifier);
+} else if (runGiven !== null) {
+  await runCommand(runGiven);
 } else if (app.commandLine.hasSwitch('wipe')) {
   // Its dialogs need what comes with `ready`; on the terminal it ends before.
   const inDialogs = process.platform === 'win32' || app.commandLine.getSwitchValue('wipe') === 'window';
@@ -127,6 +134,37 @@ function startInHome(): void {
     // The person named it, or it is the usual one: the path says nothing new.
     fail(doesNotStart, `It can't use the folder ${home}. Look whether it is a folder that you may write to.`);
   }
+}
+
+/** `tokendesk run MAPPING FILE…`: the app without its window, then the end. */
+async function runCommand(args: readonly string[]): Promise<void> {
+  const log = createOwnLog();
+  const code = await startRun(args, {
+    origin: electronOrigin,
+    sentenceFor,
+    process,
+    version: app.getVersion(),
+    home,
+    resources: path.join(app.getAppPath(), 'resources'),
+    site: siteFolder(app.getPath('exe'), process.platform),
+    takeHome() {
+      const unusable = `Tokendesk can’t use the folder ${home}.`;
+      try {
+        if (!useHome(app, { folder: home, isOwn: isOwnHome }, process.platform)) return unusable;
+      } catch {
+        return unusable;
+      }
+      return app.requestSingleInstanceLock()
+        ? null
+        : 'Tokendesk is open with this folder. Close it first, or name another one with --user-data-dir.';
+    },
+    async open(platform) {
+      await limitCoreDumps({ log, os: process.platform });
+      const managed = await readManagedSettings(managedOptions());
+      return managed.ok ? openApp(platform, appOptions(log, managed)) : managed.sentence;
+    },
+  });
+  await endWith(code);
 }
 
 /** `--self-check`, for administrators: reports whether this installation is complete and unchanged, then ends. */
@@ -278,12 +316,7 @@ function managedOptions(): ManagedOptions {
 function start(): void {
   // Before Electron is ready: macOS asks for files as early as that.
   const openings = watchOpenings(app, process.argv, process.platform);
-  const log = createLog({
-    folder: path.join(home, 'logs'),
-    codeFolder: import.meta.dirname,
-    version: app.getVersion(),
-    now: () => new Date(),
-  });
+  const log = createOwnLog();
   watchProcess(log, () => {
     fail(
       'Tokendesk has to close',
@@ -352,7 +385,29 @@ async function open(log: Log, openings: Openings): Promise<Opened> {
         watchScreenLock({ env: process.env, uid: os.userInfo().uid, log, onLocked }),
     },
   );
-  const tokendesk = await openApp(platform, {
+  const tokendesk = await openApp(platform, appOptions(log, managed));
+  // electron-store offers its folder to any window that asks; the app's window must not learn it.
+  ipcMain.removeAllListeners('electron-store-get-data');
+  quitting = closeBeforeQuitting({ app, dialog }, { ...tokendesk, closingMs });
+  // macOS and Linux: the system shuts down and waits for no answer.
+  void app.whenReady().then(() => powerMonitor.on('shutdown', () => quitting?.force()));
+  return { ok: true, platform };
+}
+
+function createOwnLog(): Log {
+  return createLog({
+    folder: path.join(home, 'logs'),
+    codeFolder: import.meta.dirname,
+    version: app.getVersion(),
+    now: () => new Date(),
+  });
+}
+
+function appOptions(
+  log: Log,
+  { managed, deployment, profile }: Pick<AppOptions, 'managed' | 'deployment' | 'profile'>,
+): AppOptions {
+  return {
     openSettingsFile: (options) => new ElectronStore(options),
     usualHome,
     loadKeytar,
@@ -364,16 +419,10 @@ async function open(log: Log, openings: Openings): Promise<Opened> {
     ],
     origin: electronOrigin,
     log,
-    managed: managed.managed,
-    deployment: managed.deployment,
-    profile: managed.profile,
-  });
-  // electron-store offers its folder to any window that asks; the app's window must not learn it.
-  ipcMain.removeAllListeners('electron-store-get-data');
-  quitting = closeBeforeQuitting({ app, dialog }, { ...tokendesk, closingMs });
-  // macOS and Linux: the system shuts down and waits for no answer.
-  void app.whenReady().then(() => powerMonitor.on('shutdown', () => quitting?.force()));
-  return { ok: true, platform };
+    managed,
+    deployment,
+    profile,
+  };
 }
 
 /** Says so in a plain sentence, without the error: its message could quote what was being read. */

@@ -63,6 +63,9 @@ const verifierOptions: readonly string[] = [
   '',
 ];
 
+/** Switches of the command `run`, see `commands/arguments.ts`, and of nothing else. */
+export const runOptions = ['out', 'json', 'yes', 'case', 'reason', 'passphrase-stdin'] as const;
+
 /** Options of `--conformance`, and of nothing else. None of them is a secret. */
 const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
 
@@ -77,20 +80,20 @@ function switchName(argument: string, os: NodeJS.Platform): string | null {
 export const verifierArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>
   argumentsBehind(['verify-audit', 'verify-evidence'], argv, os);
 
-/** The same for `--conformance`, with the profile that is named behind `=`. */
-export function conformanceArguments(argv: readonly string[], os: NodeJS.Platform): string[] {
-  const asked = argv.find((argument) => switchName(argument, os) === 'conformance') ?? '';
-  const [, profile = ''] = /=(.*)$/s.exec(asked) ?? [];
-  return [...(profile === '' ? [] : [profile]), ...argumentsBehind(['conformance'], argv, os)];
-}
+/** The same for `--conformance`. */
+export const conformanceArguments = (argv: readonly string[], os: NodeJS.Platform): string[] =>
+  argumentsBehind(['conformance'], argv, os);
 
+/** What stands behind `=` first: `--verify-audit=FOLDER` is of that folder. */
 function argumentsBehind(asked: readonly string[], argv: readonly string[], os: NodeJS.Platform): string[] {
   const names = argv.map((argument) => switchName(argument, os));
   const at = names.findIndex((name) => name !== null && asked.includes(name));
-  return argv.slice(at + 1).filter((_argument, index) => {
+  const [, value = ''] = /=(.*)$/s.exec(argv[at] ?? '') ?? [];
+  const behind = argv.slice(at + 1).filter((_argument, index) => {
     const name = names[at + 1 + index] ?? null;
     return name === null || !allowedNames.includes(name);
   });
+  return value === '' ? behind : [value, ...behind];
 }
 
 /**
@@ -115,6 +118,21 @@ export function policyArgument(
   return file;
 }
 
+/**
+ * What stands behind the word `run`, the first one that is no switch; null where the command line has none. A file of that
+ * name is opened as `./run`.
+ */
+export function runArguments(
+  { isPackaged }: Pick<App, 'isPackaged'>,
+  argv: readonly string[],
+): string[] | null {
+  const at = argv.indexOf('run');
+  if (at === -1) return null;
+  // In development the app's folder, and what is loaded before it, stand before the word.
+  const isFirst = isPackaged ? argv.slice(1, at).every((argument) => argument.startsWith('-')) : at > 1;
+  return isFirst ? argv.slice(at + 1) : null;
+}
+
 /** What is printed in place of a start: the help wins over the version. */
 export function printedAtStart(argv: readonly string[], os: NodeJS.Platform): 'help' | 'version' | null {
   const given = argv.slice(1).map((argument) => switchName(argument, os));
@@ -136,6 +154,11 @@ export function helpText(): string {
     'Usage: tokendesk [SWITCH…] [FILE]',
     '',
     'Opens Tokendesk, with a file of rows or a tokendesk:// link.',
+    '',
+    '       tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes]',
+    '                 [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]',
+    '',
+    'Runs files through a saved mapping, without a window.',
     '',
     ...rows.map(([left, text]) => `  ${left.padEnd(width)}  ${text}`),
     '',
@@ -195,9 +218,11 @@ export function refusedSwitch(
     return name === null ? [] : [name];
   });
   const verifies = given.some((name) => name === 'verify-audit' || name === 'verify-evidence');
+  const runs = runArguments({ isPackaged }, argv) !== null;
   const isOwn = (name: string): boolean =>
     allowedNames.includes(name) ||
     (verifies && verifierOptions.includes(name)) ||
+    (runs && (runOptions as readonly string[]).includes(name)) ||
     (given.includes('conformance') && conformanceOptions.includes(name)) ||
     // With it Windows starts a program whose notification is clicked, were it no longer there.
     (os === 'win32' && name === 'embedding') ||

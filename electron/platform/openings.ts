@@ -60,6 +60,8 @@ export function watchOpenings(
 
 /** The last link or file of a command line; a switch is neither. Files may be relative, and `file:` addresses. */
 function findOpening(argv: readonly string[], folder: string, os: NodeJS.Platform): Opening | null {
+  // The files of a command are not for the window of another start.
+  if (argv.slice(1).find((argument) => !argument.startsWith('-')) === 'run') return null;
   const paths = os === 'win32' ? path.win32 : path.posix;
   const files: string[] = [];
   for (const argument of argv.slice(1).reverse()) {

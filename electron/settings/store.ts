@@ -61,7 +61,7 @@ interface StoreOptions<S extends Shape> {
 /**
  * Reads the settings file, 0600. Nothing that was in it is lost:
  *
- * - One that is not JSON is renamed to NAME.damaged-TIME.json.
+ * - One that is not JSON, or a folder of that name, is renamed to NAME.damaged-TIME.json.
  * - One in which a member does not fit its schema is copied to such a name before it is written over. That member starts
  *   from its default; of a list only the elements that don't fit are left out. Where no copy can be made, as on a full
  *   disk, the file stays as it is: writes fail until there is one.
@@ -97,7 +97,7 @@ export function createStore<S extends Shape>({
       fs.rmSync(target, { force: true });
       throw error;
     }
-    makePrivate(target, 0o600);
+    makePrivate(target, fs.statSync(target).isDirectory() ? 0o700 : 0o600);
     kept.push(path.basename(target));
   }
   const rename = (file: string, kind: 'damaged' | 'other') =>
@@ -118,6 +118,9 @@ export function createStore<S extends Shape>({
       deserialize: (text) => (starting ? (parseDocument(text) ?? {}) : parseJson(text)),
     });
 
+  const place = path.join(folder, `${name}.json`);
+  const isFolder = fs.statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isFolder) rename(place, 'damaged');
   let file = open(name);
   const usual = file.path;
   const isNewer = versionOf(readFile(usual).document, version) > version;
@@ -126,7 +129,7 @@ export function createStore<S extends Shape>({
     if (earlier !== undefined) adopt(usual, { ...earlier, members: Object.keys(shape) }, rename);
     for (const other of filesOfVersions(folder, name, version)) rename(other, 'other');
   }
-  const hasOther = kept.length > 0;
+  const hasOther = kept.length > (isFolder ? 1 : 0);
 
   const found = readFile(file.path);
   const isUnreadable = found.text !== null && found.document === null;
@@ -166,17 +169,18 @@ export function createStore<S extends Shape>({
     // A full disk must not stop the start. The next write has all of it.
   }
 
-  const reason = isUnreadable
-    ? 'unreadable'
-    : isUnfit
-      ? isCopied
-        ? 'unfit'
-        : 'uncopied'
-      : isNewer
-        ? 'newer'
-        : hasOther
-          ? 'other'
-          : null;
+  const reason =
+    isUnreadable || isFolder
+      ? 'unreadable'
+      : isUnfit
+        ? isCopied
+          ? 'unfit'
+          : 'uncopied'
+        : isNewer
+          ? 'newer'
+          : hasOther
+            ? 'other'
+            : null;
   if (reason === 'newer') kept.push(path.basename(file.path));
   function writeAll(given: Document): Outcome<null> {
     const checked: Document = {};

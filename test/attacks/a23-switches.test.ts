@@ -93,6 +93,9 @@ test('and they alone are handed on to it', () => {
     '--key',
     '-',
   ]);
+  // Else the log of somebody else would be called valid, and this person's own be read.
+  expect(given('--verify-audit=FOLDER', '--key', '-')).toEqual(['FOLDER', '--key', '-']);
+  expect(given('--verify-evidence=a=b.json', '--lang=de')).toEqual(['a=b.json']);
   expect(verifierArguments(['tokendesk.exe', '/VERIFY-AUDIT', '--Lang=de', 'C:\\log'], 'win32')).toEqual([
     'C:\\log',
   ]);

@@ -1,4 +1,10 @@
 /**
+ * Longer, in milliseconds of the processor, than any turn that a person would not notice, on a busy machine too. What is
+ * made to be slow takes seconds where it runs in the thread that is asked.
+ */
+export const noticedTurn = 250;
+
+/**
  * The longest time, in milliseconds of this thread's processor, that `act` kept the event loop to itself. Rejects as
  * `act` does.
  */

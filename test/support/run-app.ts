@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +42,7 @@ export async function runUntilExit(
   args: readonly string[],
   { input = '', env = {}, onStart }: RunOptions = {},
 ): Promise<Ended> {
-  const temporary = tempFolder();
+  const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'tokendesk-run-'));
   const child = spawn(program, args, {
     env: {
       ...process.env,
@@ -66,7 +67,9 @@ export async function runUntilExit(
   });
   // Where the app ended at once, what removes the browser's files outlives it by a moment.
   for (let turn = 0; turn < 50 && fs.readdirSync(temporary).length > 0; turn++) await pause(100);
-  return { code, signal, ...printed, left: fs.readdirSync(temporary) };
+  const left = fs.readdirSync(temporary);
+  fs.rmSync(temporary, { recursive: true, force: true });
+  return { code, signal, ...printed, left };
 }
 
 /** A script for `modules`, gone with the test. */

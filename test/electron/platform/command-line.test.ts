@@ -5,6 +5,8 @@ import {
   printedAtStart,
   refusalOf,
   refusedSwitch,
+  runArguments,
+  runOptions,
 } from '../../../electron/platform/command-line.ts';
 
 test.each([
@@ -27,11 +29,37 @@ test('on Windows a slash and capitals do as well', () => {
 test('every switch that the help names is one that the app starts with', () => {
   const named = [...helpText().matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name);
   expect(named.length).toBeGreaterThan(10);
+  const isOfRun = (name: string): boolean => (runOptions as readonly string[]).includes(name);
   for (const name of named)
-    expect([name, refusedSwitch({ isPackaged: true }, ['tokendesk', `--${name}`], 'linux')]).toEqual([
+    expect([
       name,
-      null,
-    ]);
+      refusedSwitch(
+        { isPackaged: true },
+        ['tokendesk', ...(isOfRun(name) ? ['run'] : []), `--${name}`],
+        'linux',
+      ),
+    ]).toEqual([name, null]);
+});
+
+test.each([
+  [true, ['run', 'Cards', 'a.csv', '--json'], ['Cards', 'a.csv', '--json']],
+  [true, ['--user-data-dir=/data', 'run', 'Cards'], ['Cards']],
+  [true, ['cards.csv', 'run'], null],
+  [true, ['./run'], null],
+  [true, [], null],
+  [false, ['folder', 'run', 'Cards'], ['Cards']],
+  [false, ['-r', 'first.cjs', 'folder', 'run'], []],
+  [false, ['run'], null],
+])('packaged %s: of %j the command’s are %j', (isPackaged, given, expected) => {
+  expect(runArguments({ isPackaged }, ['tokendesk', ...given])).toEqual(expected);
+});
+
+test('switches of the command are refused without it, and others with it', () => {
+  const refused = (...given: string[]) =>
+    refusedSwitch({ isPackaged: true }, ['tokendesk', ...given], 'linux');
+  expect(refused('--json')).toBe('json');
+  expect(refused('run', 'Cards', 'a.csv', '--json', '--out=x')).toBeNull();
+  expect(refused('run', 'Cards', 'a.csv', '--no-sandbox')).toBe('no-sandbox');
 });
 
 test('the name next to a mistyped one is offered, and to any other the help', () => {

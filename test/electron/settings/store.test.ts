@@ -136,6 +136,16 @@ test.each(['', '{"settings":', 'null', '[]', '\u0000\u0000\u0000'])(
   },
 );
 
+test('a folder of that name is renamed with what is in it, and defaults are used', () => {
+  fs.mkdirSync(file());
+  fs.writeFileSync(path.join(file(), 'inside'), 'somebody’s');
+  const store = open();
+  expect(store.damage).toEqual({ reason: 'unreadable', keptAs });
+  expect(fs.readFileSync(path.join(copy(), 'inside'), 'utf8')).toBe('somebody’s');
+  expect(store.write('active', null)).toEqual(done(null));
+  expect(open().damage).toBeNull();
+});
+
 test('a damaged member gets its default, the others stay, and the file is copied before', () => {
   const store = open();
   store.write('connections', [connection]);

@@ -24,7 +24,8 @@ import {
   PatternTest,
   samplesFor,
 } from '../../../src/features/batch/draft/pattern.svelte.ts';
-import { exportContents, failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
+import { exportContents } from '../../../electron/contract/export-choice.ts';
+import { failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';

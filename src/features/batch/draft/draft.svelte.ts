@@ -18,6 +18,7 @@ import { placeOf } from '../../../../electron/contract/table-place.ts';
 import type { ResultRow } from '../../../../electron/contract/models/rows.ts';
 import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
+import { knownNotices, savedReading } from '../../../../electron/contract/saved-mapping.ts';
 import { ConnectionFailure } from '../../../lib/connection-failure.svelte.ts';
 import { ColumnPlans, type ColumnAction } from './column-plans.svelte.ts';
 import type { PatternParts } from './pattern.svelte.ts';
@@ -75,13 +76,11 @@ export class BatchDraft {
   notices = $derived.by(() =>
     this.preflight?.done ? this.preflight.notices : (this.preview?.notices ?? []),
   );
-  #known = $derived.by(() => this.saved.all.find(({ id }) => id === this.appliedMapping)?.notices ?? []);
-  /** What was so in the file that the mapping in use was saved for: a person has accepted it. Not where it is twice as much. */
-  knownNotices = $derived.by(() =>
-    this.notices.filter(({ kind, column, count }) =>
-      this.#known.some((one) => one.kind === kind && one.column === column && count <= one.count * 2),
-    ),
-  );
+  /** What a person has accepted already. */
+  knownNotices = $derived.by(() => {
+    const mapping = this.saved.all.find(({ id }) => id === this.appliedMapping);
+    return mapping === undefined ? [] : knownNotices(mapping, this.notices);
+  });
   newNotices = $derived.by(() => this.notices.filter((notice) => !this.knownNotices.includes(notice)));
   readonly #api: Api;
   #preset: Preset | null;
@@ -287,24 +286,7 @@ export class BatchDraft {
       if (column === undefined) continue;
       this.plans.use({ ...rest, column });
     }
-    void this.read(this.#readingOf(mapping));
-  }
-
-  /** What was decided for the mapping's file, where it is one of the guesses for this one. What is certain stays. */
-  #readingOf({ reading: saved }: Mapping): Partial<Reading> {
-    if (saved === undefined || this.preview === null) return {};
-    const { guesses, reading } = this.preview;
-    const isGuess = <T>(value: T, decided: T, others: readonly T[] | null): boolean =>
-      others !== null && (value === decided || others.includes(value));
-    const isSamePlace =
-      saved.header === reading.header &&
-      saved.headerRow === reading.headerRow &&
-      saved.firstRow === reading.firstRow;
-    return {
-      ...(isGuess(saved.encoding, reading.encoding, guesses.encoding) && { encoding: saved.encoding }),
-      ...(isGuess(saved.delimiter, reading.delimiter, guesses.delimiter) && { delimiter: saved.delimiter }),
-      ...(guesses.header && isSamePlace && placeOf(reading)),
-    };
+    void this.read(this.preview === null ? {} : savedReading(mapping, this.preview));
   }
 
   /**
@@ -337,7 +319,7 @@ export class BatchDraft {
       ...(connection !== null && {
         origin: { connectionId: connection.id, environment: connection.environment },
       }),
-      ...(this.preview !== null && { reading: savedReading(this.preview.reading) }),
+      ...(this.preview !== null && { reading: withoutEnd(this.preview.reading) }),
       notices: this.notices.map(({ kind, column, count }) => ({ kind, column, count })),
       columns,
     });
@@ -442,6 +424,6 @@ export class BatchDraft {
 }
 
 /** How many rows stand below a table is another number in each file. */
-function savedReading({ rowsBelow: _, ...reading }: Reading): Omit<Reading, 'rowsBelow'> {
+function withoutEnd({ rowsBelow: _, ...reading }: Reading): Omit<Reading, 'rowsBelow'> {
   return reading;
 }

@@ -1,4 +1,5 @@
 import { newXorKey } from '../../../../electron/contract/obscured.ts';
+import { defaultExport, isWorkbook, maxSheetRows } from '../../../../electron/contract/export-choice.ts';
 import type { Grounds } from '../../../../electron/contract/models/lookup.ts';
 import type { Failure, FailureCode, Outcome } from '../../../../electron/contract/errors.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
   Remaining,
   Source,
 } from '../../../../electron/contract/models/batch.ts';
-import { columnOperations, operationInfo } from '../../../../electron/contract/operations.ts';
 import type { Cell } from '../../../ui/grid-keys.ts';
 import { rowHead } from '../../../ui/grid-columns.ts';
 import { formatCount } from '../../../lib/format.ts';
@@ -19,50 +19,6 @@ import type { Api } from '../../../lib/api.ts';
 import type { AppStore } from '../../../lib/app-store.svelte.ts';
 import { Corrections } from './corrections.svelte.ts';
 import { ResultsTable } from '../table/table.svelte.ts';
-
-/** Rows that fit on one sheet of a workbook, below its header. */
-export const maxSheetRows = 1_048_575;
-
-/** What a sheet was read from has no dialect of text that a person would know again. */
-const isWorkbook = ({ sourceName }: Job): boolean => /\.xl[st][xm]$/i.test(sourceName);
-
-/**
- * What an export of a job may hold, the usual one first. `tokens`: what was tokenized or translated, or came in so. A
- * job that only masked, or whose matches came without values, has no cleartext.
- */
-export function exportContents({
-  plan,
-  valueless,
-}: Pick<Job, 'plan' | 'valueless'>): ExportChoice['content'][] {
-  const done = plan.columns
-    .filter(({ column }) => !valueless.includes(column))
-    .map(({ operation }) => operationInfo[columnOperations[operation].by]);
-  return [
-    ...(done.some(({ gives }) => gives !== 'token') ? ['masked' as const] : []),
-    'tokens',
-    // The values that came in are cleartext where they were tokenized.
-    ...(done.some(({ takes, gives }) => takes === 'cleartext' || gives === 'cleartext')
-      ? ['cleartext' as const]
-      : []),
-  ];
-}
-
-/** The export that is offered first: by what the job did, in the source's own dialect; of a workbook another one. */
-export function defaultExport(job: Job): ExportChoice {
-  return {
-    jobId: job.jobId,
-    content: exportContents(job)[0] ?? 'masked',
-    rows: 'all',
-    format: isWorkbook(job) && job.tally.rows <= maxSheetRows ? 'workbook' : 'csv',
-    safety: isWorkbook(job) ? 'spreadsheet' : 'source',
-    encoding: 'utf-8',
-    delimiter: job.plan.reading.delimiter,
-    byteOrderMark: true,
-    newline: '\r\n',
-    grounds: null,
-    passphrase: null,
-  };
-}
 
 /**
  * NAME_errors.csv, or as a workbook: why each row failed, and the row as it came in. Cells of a workbook are text, of which

@@ -1,0 +1,47 @@
+import type { ExportChoice, Job } from './models/batch.ts';
+import { columnOperations, operationInfo } from './operations.ts';
+
+/** Rows that fit on one sheet of a workbook, below its header. */
+export const maxSheetRows = 1_048_575;
+
+/** What a sheet was read from has no dialect of text that a person would know again. */
+export const isWorkbook = ({ sourceName }: Pick<Job, 'sourceName'>): boolean =>
+  /\.xl[st][xm]$/i.test(sourceName);
+
+/**
+ * What an export of a job may hold, the usual one first. `tokens`: what was tokenized or translated, or came in so. A
+ * job that only masked, or whose matches came without values, has no cleartext.
+ */
+export function exportContents({
+  plan,
+  valueless,
+}: Pick<Job, 'plan' | 'valueless'>): ExportChoice['content'][] {
+  const done = plan.columns
+    .filter(({ column }) => !valueless.includes(column))
+    .map(({ operation }) => operationInfo[columnOperations[operation].by]);
+  return [
+    ...(done.some(({ gives }) => gives !== 'token') ? ['masked' as const] : []),
+    'tokens',
+    // The values that came in are cleartext where they were tokenized.
+    ...(done.some(({ takes, gives }) => takes === 'cleartext' || gives === 'cleartext')
+      ? ['cleartext' as const]
+      : []),
+  ];
+}
+
+/** The export that is offered first: by what the job did, in the source's own dialect; of a workbook another one. */
+export function defaultExport(job: Job): ExportChoice {
+  return {
+    jobId: job.jobId,
+    content: exportContents(job)[0] ?? 'masked',
+    rows: 'all',
+    format: isWorkbook(job) && job.tally.rows <= maxSheetRows ? 'workbook' : 'csv',
+    safety: isWorkbook(job) ? 'spreadsheet' : 'source',
+    encoding: 'utf-8',
+    delimiter: job.plan.reading.delimiter,
+    byteOrderMark: true,
+    newline: '\r\n',
+    grounds: null,
+    passphrase: null,
+  };
+}
