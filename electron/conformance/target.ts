@@ -1,4 +1,4 @@
-import { Agent, request, type Dispatcher } from 'undici';
+import { Agent, fetch, request, type Dispatcher } from 'undici';
 import { formatDay } from '../portal/portal.ts';
 import { isObject, memberAt, readList, readSingle } from '../service/answers.ts';
 import { readProfile, type ServiceProfile } from '../service/profile.ts';
@@ -16,6 +16,10 @@ export interface TargetOptions {
   /** The lifetime of a session where it is known. Expiry is checked if it is five seconds or less. */
   readonly sessionSeconds?: number | undefined;
 }
+
+/** What is refused since too much was asked is asked again that often, with a pause between. */
+const most429 = 20;
+const pause429 = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 250));
 
 export interface Answer {
   readonly status: number;
@@ -81,8 +85,8 @@ export class Target {
       });
       const text = await response.body.text();
       this.#count(response.statusCode, response.headers['x-requestid']);
-      if (response.statusCode === 429 && retry429 && attempt < 20) {
-        await new Promise((resolve) => setTimeout(resolve, 250));
+      if (response.statusCode === 429 && retry429 && attempt < most429) {
+        await pause429();
         continue;
       }
       return {
@@ -94,6 +98,16 @@ export class Target {
       };
     }
   }
+
+  /** For a client that brings its own calls. A 429 is repeated here too. */
+  readonly fetch = async (url: string, init: object): ReturnType<typeof fetch> => {
+    for (let attempt = 0; ; attempt++) {
+      const response = await fetch(url, { ...init, dispatcher: this.agent });
+      if (response.status !== 429 || attempt === most429) return response;
+      await response.body?.cancel();
+      await pause429();
+    }
+  };
 
   #count(status: number, requestId: string | string[] | undefined): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);

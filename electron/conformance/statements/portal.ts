@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
-import { fetch as undiciFetch } from 'undici';
 import { notShown, statement, type Statement } from '../statement.ts';
 import { NotTried } from '../unchecked.ts';
 import type { Target } from '../target.ts';
@@ -41,12 +40,10 @@ async function tools(target: Target): Promise<Client> {
   const probe = await target.send('/mcp', { headers: { authorization }, body: '{}' });
   if (probe.status === 404) throw new NotTried('not enabled for this environment');
   const client = new Client({ name: 'conformance', version: '1.0.0' });
-  const dispatcher = target.agent;
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- the transport that the specification names
   const transport = new SSEClientTransport(new URL('/mcp', target.options.baseUrl), {
     requestInit: { headers: { Authorization: authorization } },
-    fetch: ((url: string, init: object) =>
-      undiciFetch(url, { ...init, dispatcher })) as unknown as typeof fetch,
+    fetch: target.fetch as unknown as typeof fetch,
   });
   await client.connect(transport);
   return client;
