@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { defineConfig } from '@playwright/test';
 import { realElectron } from './scripts/electron-binary.ts';
 
@@ -13,8 +12,8 @@ export default defineConfig({
     // What only Electron itself can prove: docs/first-run.md.
     ...(realElectron() !== null || isAsked ? [{ name: 'electron', testDir: 'test/e2e/electron' }] : []),
   ],
-  // Nearly each test starts a browser and a service of its own. One more than processors: part of the time they wait.
-  workers: availableParallelism() + 1,
+  // Nearly each test starts a browser and a service of its own; more would only wait for each other.
+  workers: 2,
   fullyParallel: true,
   timeout: 90_000,
   expect: { timeout: 15_000 },

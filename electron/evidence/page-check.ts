@@ -28,7 +28,7 @@ interface SignedDocument {
   readonly lines: readonly { readonly link: number | null; readonly sha256: string; readonly text: string }[];
   readonly links: readonly string[] | null;
   readonly page: { readonly sha256: string };
-  readonly signature: { readonly publicKey: string; readonly value: string };
+  readonly signature: { readonly algorithm: string; readonly publicKey: string; readonly value: string };
 }
 
 interface SignedEntry {
@@ -149,7 +149,18 @@ export async function checkPage(): Promise<void> {
       }
     }
     const asMade = JSON.stringify(evidence).replaceAll('<', '\\u003c');
-    check(isSigned && written === asMade, `A signature of ${signer}`, 'The signature does not hold');
+    // The signature itself is not signed: it is as it was made alone, to the last bit of its Base64.
+    const isOurs =
+      Object.keys(signature).length === 3 &&
+      signature.algorithm === 'Ed25519' &&
+      [signature.publicKey, signature.value].every(
+        (text) => btoa(String.fromCharCode(...bytesOf(text))) === text,
+      );
+    check(
+      isSigned && isOurs && written === asMade,
+      `A signature of ${signer}`,
+      'The signature does not hold',
+    );
     check(
       (await sha256(utf8(page))) === evidence.page.sha256,
       'Every character of this page',

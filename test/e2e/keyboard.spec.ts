@@ -109,7 +109,10 @@ test('the whole main job and the reports, by keyboard alone', async ({ page }) =
   await expect(page.getByRole('complementary', { name: 'Row detail' })).toBeVisible();
   await press(page, page.getByRole('button', { name: 'Export', exact: true }));
   const panel = page.getByRole('region', { name: 'Export', exact: true });
-  await tabTo(page, panel.getByRole('button', { name: /^Export \d+ rows?$/ }));
+  const write = panel.getByRole('button', { name: /^Export \d+ rows?$/ });
+  await tabTo(page, write);
+  // Right after the panel opened it takes no press.
+  await expect(write).toBeEnabled();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('status', { name: 'Exported' })).toContainText('_masked_filtered.csv');
 

@@ -106,6 +106,29 @@ test.each([
     valid,
   ],
   ['line ends of Windows', ({ file, signer }) => (rewrite(file, crlf), [file, '--signer', signer]), valid],
+  [
+    'a bit of the signature’s Base64 that no byte has',
+    ({ file, signer }) => (
+      rewrite(file, (text) =>
+        text.replace(
+          /(.)(==")/,
+          (_all, last: string, end: string) => String.fromCharCode(last.charCodeAt(0) + 1) + end,
+        ),
+      ),
+      [file, '--signer', signer]
+    ),
+    notValid,
+  ],
+  [
+    'a member of the signature that nobody signed',
+    ({ file, signer }) => (
+      rewrite(file, (text) =>
+        text.replace('"algorithm": "Ed25519"', '"algorithm": "Ed25519",\n    "by": "us"'),
+      ),
+      [file, '--signer', signer]
+    ),
+    notValid,
+  ],
   ['nobody was named', ({ file }) => [file], unknown],
   ['nobody was named, with the log', ({ file, log }) => [file, '--log', log.folder], unknown],
   [
