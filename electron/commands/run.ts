@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import type { CallInput, CallName, CallOutput, EventName, EventPayload } from '../contract/calls.ts';
 import type { Failure, Outcome } from '../contract/errors.ts';
 import { defaultExport } from '../contract/export-choice.ts';
@@ -26,7 +25,9 @@ export const exitCodes = {
   done: 0,
   /** Written, and some rows failed: they are marked in the file. */
   failedRows: 3,
-  /** It paused: by a signal, or since too much was refused. The same command goes on. */
+  /** Written, and values stay in clear in cells that were copied. */
+  remains: 7,
+  /** It paused: by a signal, or since too much was refused. It goes on in the window; the command begins anew. */
   paused: 4,
   /** Not begun: another file, environment or rule than the mapping was saved for. Nothing was sent. */
   refused: 5,
@@ -87,8 +88,8 @@ class End extends Error {
 const refusals = /^(app|lock|unlock|plan|pattern|reveal|export|disclosure|connection|call)\./;
 
 /**
- * Runs files through a saved mapping, one after the other, and writes each result. A batch of the same file and plan that
- * was interrupted or paused goes on where it was. Answers with the exit code and never rejects for a file's sake.
+ * Runs files through a saved mapping, one after the other, and writes each result. A batch that was interrupted or paused
+ * is never taken up: its name does not say whether its file is this one. Answers with the exit code and never rejects for a file's sake.
  */
 export async function runFiles(given: RunArguments, options: RunOptions): Promise<ExitCode> {
   const { app, print, signal } = options;
@@ -108,7 +109,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       });
       const exported = await write(file, job);
       written = path.join(exported.folder, exported.name);
-      end = new End(job.tally.failed > 0 ? exitCodes.failedRows : exitCodes.done, summary(job, exported));
+      end = new End(codeOf(job, exported), summary(job, exported));
     } catch (error) {
       if (!(error instanceof End)) throw error;
       end = error;
@@ -184,12 +185,21 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     const decided = savedReading(mapping, preview);
     if (Object.keys(decided).length > 0) preview = await look(decided);
     const plan = planOf(mapping, preview);
-    if (!given.yes) refuseGuesses(preview);
+    if (!given.yes) {
+      refuseGuesses(preview);
+      const sheets = preview.source.sheet?.all.length ?? 1;
+      if (sheets > 1)
+        throw new End(
+          exitCodes.refused,
+          `The workbook has ${sheets} sheets. With --yes the one with most rows is run. Nothing was sent.`,
+        );
+    }
+    const out = path.resolve(given.out ?? path.dirname(file));
+    if (!fs.existsSync(out)) throw new End(exitCodes.refused, `There is no folder ${out}. Nothing was sent.`);
     const { reason, caseReference } = given;
     const grounds = (confirmRows?: number): Grounds | null =>
       reason === null ? null : { reason, caseReference, confirmRows };
 
-    const before = await interruptedJob(preview.source.name, plan);
     let jobId: string;
     const latest = new Map<string, Job>();
     const ended = Promise.withResolvers<Job>();
@@ -203,24 +213,19 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       void app.ask('batch.pause', { jobId });
     };
     try {
-      if (before !== null) {
-        jobId = before.jobId;
-        await value('batch.resume', { jobId, grounds: grounds() });
-      } else {
-        const { rows, notices } = await preflight(sourceId, plan);
-        const known = knownNotices(mapping, notices);
-        if (!given.yes) refuseNews(notices.filter((notice) => !known.includes(notice)));
-        jobId = '';
-        const started = await value('batch.start', {
-          sourceId,
-          plan,
-          grounds: grounds(given.yes ? rows : undefined),
-        });
-        jobId = started.jobId;
-        // It may have ended before its number was known.
-        const early = latest.get(jobId);
-        if (early !== undefined && early.state !== 'running') ended.resolve(early);
-      }
+      const { rows, notices } = await preflight(sourceId, plan);
+      const known = knownNotices(mapping, notices);
+      if (!given.yes) refuseNews(notices.filter((notice) => !known.includes(notice)));
+      jobId = '';
+      const started = await value('batch.start', {
+        sourceId,
+        plan,
+        grounds: grounds(given.yes ? rows : undefined),
+      });
+      jobId = started.jobId;
+      // It may have ended before its number was known.
+      const early = latest.get(jobId);
+      if (early !== undefined && early.state !== 'running') ended.resolve(early);
       signal.addEventListener('abort', pause, { once: true });
       if (signal.aborted) pause();
       return finished(await ended.promise);
@@ -242,13 +247,13 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
           : `different values have one answer, as in rows ${braked.sameRows.join(' and ')}`;
       throw new End(
         exitCodes.paused,
-        `It paused by itself: ${what}. Look at it in the window, or run the command again to go on all the same.`,
+        `It paused by itself: ${what}. Look at it in the window, and go on or discard it there.`,
       );
     }
     const why = waiting === null ? '' : ` ${options.sentenceFor(waiting.failure)}`;
     throw new End(
       exitCodes.paused,
-      `It is paused after ${committed} rows.${why} The same command goes on there.`,
+      `It is paused after ${committed} rows.${why} It goes on in the window. The command would begin anew.`,
       waiting?.failure.code ?? null,
     );
   }
@@ -257,26 +262,22 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
   async function preflight(sourceId: string, plan: Plan): Promise<Preflight> {
     const counted = Promise.withResolvers<Preflight>();
     const stop = app.on('batch.preflight', (counts) => {
-      if (counts.sourceId === sourceId && counts.done) counted.resolve(counts);
+      if (counts.sourceId !== sourceId) return;
+      if (counts.failure !== undefined) counted.reject(endOf(counts.failure));
+      else if (counts.done) counted.resolve(counts);
     });
+    const end = (): void => {
+      counted.reject(new End(exitCodes.paused, 'It was ended before anything was sent.'));
+    };
+    signal.addEventListener('abort', end, { once: true });
+    counted.promise.catch(() => undefined);
     try {
       const first = await value('batch.preflight', { sourceId, plan });
       return first.done ? first : await counted.promise;
     } finally {
+      signal.removeEventListener('abort', end);
       stop();
     }
-  }
-
-  async function interruptedJob(sourceName: string, plan: Plan): Promise<Job | null> {
-    const jobs = await value('batch.jobs', {});
-    return (
-      jobs.find(
-        (job) =>
-          (job.state === 'interrupted' || job.state === 'paused') &&
-          job.sourceName === sourceName &&
-          isDeepStrictEqual(job.plan, plan),
-      ) ?? null
-    );
   }
 
   async function write(file: string, job: Job): Promise<Exported> {
@@ -287,7 +288,17 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     let target = `${base}${suffix}`;
     for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${suffix}`;
     app.exportTo(target);
-    const exported = await value('batch.export', choice);
+    const { reason, caseReference } = given;
+    const grounds = reason === null ? null : { reason, caseReference };
+    const outcome = await app.ask('batch.export', { ...choice, grounds });
+    // All was sent by now: whatever stands against the file is no refusal to begin.
+    if (!outcome.ok)
+      throw new End(
+        exitCodes.broken,
+        `${options.sentenceFor(outcome.failure)} All rows were sent: export the batch in the window.`,
+        outcome.failure.code,
+      );
+    const exported = outcome.value;
     if (exported === null) throw new End(exitCodes.broken, 'The result was not written.');
     return exported;
   }
@@ -303,7 +314,8 @@ function planOf({ header, columns }: Mapping, { columns: found, reading }: Previ
   if (missing.length > 0 || added.length > 0 || isMoved) {
     const what = [
       ...(missing.length > 0 ? [`missing: ${missing.slice(0, 5).join(', ')}`] : []),
-      ...(added.length > 0 ? [`new: ${added.slice(0, 5).join(', ')}`] : []),
+      // Not their names: of a file without a header they are the values of its first row.
+      ...(added.length > 0 ? [`${added.length} others`] : []),
     ].join('; ');
     throw new End(
       exitCodes.refused,
@@ -361,6 +373,11 @@ function refuseNews(news: readonly Notice[]): void {
     exitCodes.refused,
     `New in this file: ${what.join('; ')}. With --yes it is run all the same. Nothing was sent.`,
   );
+}
+
+function codeOf({ tally }: Job, { remaining }: Exported): ExitCode {
+  if (remaining !== null && remaining.cards + remaining.values > 0) return exitCodes.remains;
+  return tally.failed > 0 ? exitCodes.failedRows : exitCodes.done;
 }
 
 function summary({ tally }: Job, { name, folder, remaining }: Exported): string {

@@ -16,16 +16,22 @@ export function savedReading(
   return {
     ...(isGuess(saved.encoding, reading.encoding, guesses.encoding) && { encoding: saved.encoding }),
     ...(isGuess(saved.delimiter, reading.delimiter, guesses.delimiter) && { delimiter: saved.delimiter }),
-    ...(guesses.header && isSamePlace && placeOf(reading)),
+    // How many rows stand below is a guess about this file alone: the person is asked.
+    ...(guesses.header && isSamePlace && reading.rowsBelow === undefined && placeOf(reading)),
   };
 }
+
+/** Each of them may stand for any number of rows, so that one is never like another. */
+const neverKnown: readonly Notice['kind'][] = ['rows-in-cell', 'unclosed-quote', 'header-repeated'];
 
 /** What was so in the file that the mapping was saved for: a person has accepted it. Not where it is twice as much. */
 export function knownNotices(
   { notices: known = [] }: Pick<Mapping, 'notices'>,
   notices: readonly Notice[],
 ): Notice[] {
-  return notices.filter(({ kind, column, count }) =>
-    known.some((one) => one.kind === kind && one.column === column && count <= one.count * 2),
+  return notices.filter(
+    ({ kind, column, count }) =>
+      !neverKnown.includes(kind) &&
+      known.some((one) => one.kind === kind && one.column === column && count <= one.count * 2),
   );
 }

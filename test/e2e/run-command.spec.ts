@@ -77,7 +77,7 @@ test('October by hand, November with one key, December by a command: the same by
   const changed = await command('Card file', writeMonth(home, 'january', 'case,pan,amount'));
   expect([changed.code, changed.stdout]).toEqual([
     5,
-    'january.csv: The columns are not those of the mapping (missing: card; new: pan). Nothing was sent.\n',
+    'january.csv: The columns are not those of the mapping (missing: card; 1 others). Nothing was sent.\n',
   ]);
   const wrong = await command('Card file');
   expect([wrong.code, wrong.stderr.split('\n')[0]]).toEqual([2, 'Name the file to run Card file on.']);

@@ -131,7 +131,10 @@ export function createDrafts(options: BatchOptions & { readonly own: Pick<OwnTok
     const guesses = foreseeGuesses(work, connection);
     void runPreflight({ opened, format, work, rates, maxLength, report, signal, onChunk, guesses }).then(
       (found) => {
-        if (!found.ok) return;
+        if (!found.ok) {
+          report({ ...uncounted(sourceId), failure: found.failure });
+          return;
+        }
         const { counts, crc } = found.value;
         if (counts.done) counted.set(format, { rows: counts.rows, guesses: counts.guesses, crc });
         report(counts);

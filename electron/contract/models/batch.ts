@@ -82,8 +82,11 @@ export const encoding = z.enum([
 ]);
 export type Encoding = z.infer<typeof encoding>;
 
-/** Any character but those that mean something else. `detectFormat` refuses one that an encoding writes in several bytes. */
-const delimiter = z.string().regex(/^[^"\r\n\0\ud800-\udfff]$/);
+/**
+ * Any character but those that mean something else, and those that values are made of: where a letter or digit parts the
+ * cells, the cells' widths tell where it stands. `detectFormat` refuses one that an encoding writes in several bytes.
+ */
+const delimiter = z.string().regex(/^[^"\r\n\0\ud800-\udfff\p{L}\p{N}@.]$/u);
 export type Delimiter = z.infer<typeof delimiter>;
 
 /** How rows are taken apart into columns. Only who takes them apart or writes them looks into it. */
@@ -254,6 +257,8 @@ export type Mapping = z.infer<typeof mapping>;
 export const preflight = z.strictObject({
   sourceId: id,
   done: z.boolean(),
+  /** Why the count ended before it was done. */
+  failure: failureSchema.optional(),
   rows: count,
   blank: count,
   malformed: count,

@@ -135,7 +135,7 @@ test('several files are one command; the gravest end is its code, and each has i
       'With --yes it is run all the same. Nothing was sent.',
   );
   expect(results[2]?.sentence).toBe(
-    'The columns are not those of the mapping (missing: card; new: pan). Nothing was sent.',
+    'The columns are not those of the mapping (missing: card; 1 others). Nothing was sent.',
   );
   const agreed = await run(command, ['Cards', bad, '--yes']);
   expect(agreed.code).toBe(exitCodes.failedRows);
@@ -186,12 +186,15 @@ test('another environment, an unknown mapping and a lock stop it, with nothing s
   expect(wrong.result?.exitCode).toBe(exitCodes.refused);
 });
 
-test('a signal pauses it at a chunk’s edge, and the same command goes on to the same bytes', async () => {
+test('a signal pauses it at a chunk’s edge; another run begins anew, and takes up no batch of another file', async () => {
   const command = await openCommand();
   await saveMapping(command, 'free-text');
   // All values differ, so that a run of it takes longer than a signal does.
-  const rows = ['id,card,note', ...Array.from({ length: 60_000 }, (_, n) => `${n},value ${n},ok`)];
-  const file = command.write('long.csv', rows);
+  const rows = (of: string): string[] => [
+    'id,card,note',
+    ...Array.from({ length: 60_000 }, (_, n) => `${n},${of} ${n},ok`),
+  ];
+  const file = command.write('data.csv', rows('one'));
   const stop = new AbortController();
   const stopWatching = command.app.on('batch.job', () => {
     stop.abort();
@@ -199,14 +202,38 @@ test('a signal pauses it at a chunk’s edge, and the same command goes on to th
   const first = await run(command, ['Cards', file], { signal: stop.signal });
   stopWatching();
   expect(first.code).toBe(exitCodes.paused);
-  expect(first.result?.sentence).toMatch(/^It is paused after \d+ rows\. The same command goes on there\.$/);
-  const second = await run(command, ['Cards', file]);
+  expect(first.result?.sentence).toMatch(/^It is paused after \d+ rows\. It goes on in the window\./);
+  // Of the same name, in another folder.
+  fs.mkdirSync(path.join(command.folder, 'other'));
+  const other = command.write('other/data.csv', ['id,card,note', '1,two 1,other', '2,two 2,other']);
+  const second = await run(command, ['Cards', other]);
   expect(second.code).toBe(exitCodes.done);
-  expect(second.result?.jobId).toBe(first.result?.jobId);
-  const whole = await run(command, ['Cards', command.write('other.csv', rows)]);
-  expect(fs.readFileSync(second.result?.written ?? '', 'utf8')).toBe(
-    fs.readFileSync(whole.result?.written ?? '', 'utf8'),
-  );
+  expect(second.result?.jobId).not.toBe(first.result?.jobId);
+  expect(fs.readFileSync(second.result?.written ?? '', 'utf8').split('\n')).toHaveLength(4);
+});
+
+test('what can’t be counted ends it with a sentence, and a missing folder before anything is sent', async () => {
+  const command = await openCommand();
+  await saveMapping(command);
+  const long = command.write('long.csv', [...month(20), `21,${'9'.repeat(17_000_000)},ok`]);
+  const broken = await run(command, ['Cards', long]);
+  expect(broken.results.map(({ exitCode, jobId }) => [exitCode > 3, jobId])).toEqual([[true, null]]);
+  const nowhere = await run(command, ['Cards', command.write('a.csv', month(3)), '--out=/nowhere/at/all']);
+  expect(nowhere.result).toMatchObject({
+    exitCode: exitCodes.refused,
+    sentence: 'There is no folder /nowhere/at/all. Nothing was sent.',
+  });
+});
+
+test('a last row that looks like a sum is asked about, and what stays in clear has a code of its own', async () => {
+  const command = await openCommand();
+  await saveMapping(command);
+  const sum = command.write('sum.csv', [...month(60), `Total,${cards[0] ?? ''},`]);
+  const asked = await run(command, ['Cards', sum]);
+  if (asked.code === exitCodes.done) expect(asked.result?.tally).toMatchObject({ rows: 61, ok: 61 });
+  else expect(asked.code).toBe(exitCodes.refused);
+  const noted = command.write('noted.csv', [...month(30), `30,${cards[0] ?? ''},paid by ${cards[1] ?? ''}`]);
+  expect((await run(command, ['Cards', noted, '--yes'])).code).toBe(exitCodes.remains);
 });
 
 test.each<[readonly string[], string]>([
