@@ -89,7 +89,8 @@ const refusals = /^(app|lock|unlock|plan|pattern|reveal|export|disclosure|connec
 
 /**
  * Runs files through a saved mapping, one after the other, and writes each result. A batch that was interrupted or paused
- * is never taken up: its name does not say whether its file is this one. Answers with the exit code and never rejects for a file's sake.
+ * is never taken up: its name does not say whether its file is this one. Answers with the exit code and never rejects for a
+ * file's sake.
  */
 export async function runFiles(given: RunArguments, options: RunOptions): Promise<ExitCode> {
   const { app, print, signal } = options;
@@ -195,7 +196,8 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
         );
     }
     const out = path.resolve(given.out ?? path.dirname(file));
-    if (!fs.existsSync(out)) throw new End(exitCodes.refused, `There is no folder ${out}. Nothing was sent.`);
+    if (fs.statSync(out, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw new End(exitCodes.refused, `There is no folder ${out}. Nothing was sent.`);
     const { reason, caseReference } = given;
     const grounds = (confirmRows?: number): Grounds | null =>
       reason === null ? null : { reason, caseReference, confirmRows };
@@ -238,7 +240,9 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
   /** The job, if all its rows are accounted for; else it throws with the reason. */
   function finished(job: Job): Job {
     if (job.state === 'finished') return job;
-    if (job.failure !== null) throw endOf(job.failure);
+    // Part of it was sent.
+    if (job.failure !== null)
+      throw new End(exitCodes.broken, options.sentenceFor(job.failure), job.failure.code);
     const { braked, waiting, committed } = job;
     if (braked !== null) {
       const what =
@@ -271,6 +275,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     };
     signal.addEventListener('abort', end, { once: true });
     counted.promise.catch(() => undefined);
+    if (signal.aborted) end();
     try {
       const first = await value('batch.preflight', { sourceId, plan });
       return first.done ? first : await counted.promise;
@@ -336,7 +341,7 @@ function refuseGuesses({ guesses, reading }: Preview): void {
       : guesses.delimiter !== null
         ? 'its delimiter is a guess'
         : guesses.header
-          ? 'where its table begins is a guess'
+          ? 'where its table begins and ends is a guess'
           : null;
   if (doubt === null) return;
   throw new End(
