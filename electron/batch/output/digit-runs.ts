@@ -135,6 +135,11 @@ export function eachDigit(
 /** The digits from one group to another, that included. */
 export function digitsOf(run: DigitRun, group: number, last: number): string {
   let digits = '';
-  eachDigit(run, group, (run.before[last + 1] ?? 0) - (run.before[group] ?? 0), (digit) => (digits += String(digit)));
+  eachDigit(
+    run,
+    group,
+    (run.before[last + 1] ?? 0) - (run.before[group] ?? 0),
+    (digit) => (digits += String(digit)),
+  );
   return digits;
 }
