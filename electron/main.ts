@@ -59,6 +59,7 @@ import { isAllowedHost } from './settings/managed-settings.ts';
 import { checkPolicy } from './settings/check-policy.ts';
 import { wipe } from './support/wipe.ts';
 import { sentenceFor } from '../src/messages/messages.ts';
+import { formatNotice } from '../src/messages/notices.ts';
 
 /** Quitting waits this long for jobs to reach a chunk's edge; what is committed is safe either way. */
 const closingMs = 10_000;
@@ -141,7 +142,7 @@ async function runCommand(args: readonly string[]): Promise<void> {
   const log = createOwnLog();
   const code = await startRun(args, {
     origin: electronOrigin,
-    sentenceFor,
+    words: { failure: sentenceFor, notice: formatNotice },
     process,
     version: app.getVersion(),
     home,

@@ -5,6 +5,7 @@ const options = {
   out: { type: 'string' },
   json: { type: 'boolean' },
   yes: { type: 'boolean' },
+  anew: { type: 'boolean' },
   case: { type: 'string' },
   reason: { type: 'string' },
   'passphrase-stdin': { type: 'boolean' },
@@ -18,6 +19,8 @@ export interface RunArguments {
   readonly json: boolean;
   /** Goes on where the window would ask: a guess about the file, or many rows of production. */
   readonly yes: boolean;
+  /** Begins a batch of its own, also where an earlier call has one of the same file. */
+  readonly anew: boolean;
   readonly caseReference: string;
   readonly reason: string | null;
   /** The first line of standard input opens the lock. */
@@ -25,7 +28,7 @@ export interface RunArguments {
 }
 
 export const usage =
-  'tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]';
+  'tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes] [--anew] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]';
 
 /**
  * The arguments behind the word `run`, or the sentence that says what is wrong with them. Switches of the start itself, such
@@ -52,6 +55,7 @@ export function parseRun(given: readonly string[]): RunArguments | string {
     out: values.out ?? null,
     json: values.json ?? false,
     yes: values.yes ?? false,
+    anew: values.anew ?? false,
     caseReference: values.case ?? '',
     reason: values.reason ?? null,
     passphraseOnInput: values['passphrase-stdin'] ?? false,

@@ -1,15 +1,16 @@
 import readline from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { App } from '../app/compose.ts';
-import type { Failure } from '../contract/errors.ts';
 import type { Platform } from '../platform/platform.ts';
 import { parseRun, usage } from './arguments.ts';
 import { createCommandPlatform } from './command-platform.ts';
-import { exitCodes, type ExitCode, runFiles, type RunLine } from './run.ts';
+import { exitCodes, type ExitCode } from './ends.ts';
+import { runFiles, type RunLine } from './run.ts';
+import type { Words } from './asked.ts';
 
 interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
   readonly origin: string;
-  readonly sentenceFor: (failure: Failure) => string;
+  readonly words: Words;
   readonly process: Pick<NodeJS.Process, 'env' | 'once' | 'off'> & {
     readonly stdin: Readable;
     readonly stdout: Writable;
@@ -70,7 +71,7 @@ export async function startRun(args: readonly string[], options: StartOptions): 
   try {
     return await runFiles(given, {
       app: asked,
-      sentenceFor: options.sentenceFor,
+      words: options.words,
       print,
       signal: ended.signal,
       passphrase,

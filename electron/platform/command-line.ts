@@ -64,7 +64,7 @@ const verifierOptions: readonly string[] = [
 ];
 
 /** Switches of the command `run`, see `commands/arguments.ts`, and of nothing else. */
-export const runOptions = ['out', 'json', 'yes', 'case', 'reason', 'passphrase-stdin'] as const;
+export const runOptions = ['out', 'json', 'yes', 'anew', 'case', 'reason', 'passphrase-stdin'] as const;
 
 /** Options of `--conformance`, and of nothing else. None of them is a secret. */
 const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
@@ -155,7 +155,7 @@ export function helpText(): string {
     '',
     'Opens Tokendesk, with a file of rows or a tokendesk:// link.',
     '',
-    '       tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes]',
+    '       tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes] [--anew]',
     '                 [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]',
     '',
     'Runs files through a saved mapping, without a window.',

@@ -30,7 +30,7 @@ export function createJobCalls(
     readonly unfinished: Pick<UnfinishedExports, 'during'>;
     readonly own: Pick<OwnTokens, 'remember'>;
   },
-  drafts: Pick<Drafts, 'check' | 'checkTokens' | 'count' | 'sources'>,
+  drafts: Pick<Drafts, 'check' | 'checkTokens' | 'count' | 'identify' | 'sources'>,
   jobs: JobList,
 ): JobCalls & { readonly forget: (jobId: string) => void } {
   async function withJob<T>(jobId: string, act: (job: BatchJob) => Promise<Outcome<T>>): Promise<Outcome<T>> {
@@ -100,7 +100,15 @@ export function createJobCalls(
   return {
     forget,
     ...corrections,
-    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens }) {
+    async 'batch.takeUp'({ sourceId, plan, mapping }) {
+      const checked = await drafts.check(sourceId, plan);
+      if (!checked.ok) return checked;
+      const run = await drafts.identify(checked.value, mapping);
+      if (!run.ok) return run;
+      const job = await jobs.findRun(run.value, plan);
+      return job.ok ? done(job.value?.view() ?? null) : job;
+    },
+    async 'batch.start'({ sourceId, plan, grounds, mayBeTokens, mapping }) {
       const checked = await drafts.check(sourceId, plan);
       if (!checked.ok) return checked;
       const draft = checked.value;
@@ -111,7 +119,9 @@ export function createJobCalls(
       if (isDisclosing && grounds === null) return failed('reveal.reason-required');
       const counted = isDisclosing ? await drafts.count(draft) : done(draft.counted);
       if (!counted.ok) return counted;
-      const job = await jobs.create({ ...draft, counted: counted.value }, plan);
+      const run = mapping === undefined ? done(null) : await drafts.identify(draft, mapping);
+      if (!run.ok) return run;
+      const job = await jobs.create({ ...draft, counted: counted.value }, plan, run.value);
       if (!job.ok) return job;
       const { jobId } = job.value.spec;
       const { rows, guesses } = counted.value ?? { rows: 0, guesses: 0 };

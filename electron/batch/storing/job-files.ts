@@ -57,6 +57,11 @@ const jobSpec = z.object({
   maskedColumns: z.array(z.object({ column: z.number(), kind: definitionKind })),
   columns: z.array(z.string()),
   startedAt: z.string(),
+  /** Where a command began it, see `RunIdentity`. */
+  run: z
+    .object({ identity: z.string(), sourceHash: z.string(), mapping: z.string() })
+    .nullable()
+    .default(null),
 });
 export type JobSpec = z.infer<typeof jobSpec>;
 

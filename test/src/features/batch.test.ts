@@ -8,7 +8,6 @@ import {
   describeState,
   describeStop,
   formatAdvice,
-  formatNotice,
   formatRemaining,
   formatPlan,
   formatSum,
@@ -26,6 +25,7 @@ import {
 } from '../../../src/features/batch/draft/pattern.svelte.ts';
 import { exportContents } from '../../../electron/contract/export-choice.ts';
 import { failedRowsExport, retriesOf } from '../../../src/features/batch/run/run.svelte.ts';
+import { formatNotice } from '../../../src/messages/notices.ts';
 import { rowHead } from '../../../src/ui/grid-columns.ts';
 import { createFakeBridge, type FakeOptions } from '../support/fake-bridge.ts';
 import * as data from '../support/fake-data.ts';
