@@ -2,8 +2,8 @@ import { done, type Outcome } from '../../contract/errors.ts';
 import { readAhead } from '../../storage/byte-source.ts';
 import type { ColumnWork } from '../planning/plan.ts';
 import { codecOf } from '../reading/encodings.ts';
-import { readChunk, type Format } from '../reading/read-rows.ts';
-import type { Table, Units } from '../reading/table.ts';
+import { readChunk, type Chunk, type Format } from '../reading/read-rows.ts';
+import type { Units } from '../reading/table.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
 import { eachDigit, type DigitRun } from './digit-runs.ts';
@@ -22,8 +22,8 @@ const maxValues = 2_000_000;
  * bytes in the encodings that need all of a file to tell these from others (Shift_JIS, GB 18030, Big5).
  */
 export interface SentValues {
-  /** What stands in a column from now on. */
-  addColumn(table: Table, column: number): void;
+  /** What stands in a column of some rows, but for those that the window wrote. */
+  addColumn(chunk: Pick<Chunk, 'table' | 'start' | 'typed'>, column: number): void;
   /** Digits of the shortest number; Infinity where there is none. */
   readonly shortestNumber: number;
   /** The index of the last group of a number that begins with group `from`; -1 where none does. */
@@ -92,10 +92,10 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
   }
 
   return {
-    addColumn(table, column) {
+    addColumn({ table, start, typed }, column) {
       const { units } = table;
       for (let row = 0; row < table.count; row++) {
-        if (!table.has(row, column)) continue;
+        if (!table.has(row, column) || typed.has(start.row + row)) continue;
         let from = table.fieldStart(row, column);
         let to = table.fieldEnd(row, column);
         while (from < to && isPunctuation(units[from] ?? 0)) from += 1;
@@ -166,12 +166,12 @@ export async function collectSentValues({
   const sent = createSentValues(format);
   const columns = work.filter(({ plan }) => plan.operation === 'tokenize').map(({ plan }) => plan.column);
   if (columns.length === 0) return done(sent);
-  const { identity, mended } = source;
+  const { identity, mended, typed } = source;
   const read = readAhead((offset, length) => source.read(offset, length), identity.size);
   for (const entry of entries) {
-    const chunk = await readChunk({ identity, read, mended }, format, entry, Math.max(...columns) + 1);
+    const chunk = await readChunk({ identity, read, mended, typed }, format, entry, Math.max(...columns) + 1);
     if (!chunk.ok) return chunk;
-    for (const column of columns) sent.addColumn(chunk.value.table, column);
+    for (const column of columns) sent.addColumn(chunk.value, column);
   }
   return done(sent);
 }
