@@ -9,8 +9,9 @@ import type { JournalEntry } from '../storing/journal.ts';
 import { eachDigit, type DigitRun } from './digit-runs.ts';
 import { ValueSet } from './value-set.ts';
 
-/** A shorter value stands in any file by chance, as "1" does. */
+/** A shorter value stands in any file by chance, as "1" does. One of letters and digits, as a document's number is, does not. */
 const minLength = 9;
+const minMixedLength = 6;
 const maxLength = 200;
 /** Of numbers and of texts each: 32 megabytes. The first of a file are looked for, and any behind them are not. */
 const maxValues = 2_000_000;
@@ -76,8 +77,8 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
     shortestNumber = Math.min(shortestNumber, digits);
   }
 
-  function addText(units: Units, from: number, to: number): void {
-    if (to - from < minLength || to - from > maxLength) return;
+  function addText(units: Units, from: number, to: number, isMixed: boolean): void {
+    if (to - from < (isMixed ? minMixedLength : minLength) || to - from > maxLength) return;
     let isPhrase = false;
     for (let at = from; at < to; at++) {
       const unit = units[at] ?? 0;
@@ -108,7 +109,7 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
           else if (!isPunctuation(unit)) others += 1;
         }
         if (others === 0) addNumber(units, from, to, digits);
-        else addText(units, from, to);
+        else addText(units, from, to, digits >= 3);
       }
     },
     get shortestNumber() {
@@ -134,11 +135,11 @@ function createSentValues({ delimiter, encoding }: Pick<Format, 'delimiter' | 'e
       for (let at = from; at <= to; at++) {
         const kind = at === to ? unitKinds.cellEnd : (kinds[units[at] ?? 0] ?? unitKinds.word);
         if (kind === unitKinds.word) continue;
-        if (at - word >= minLength && hasText(units, word, at)) found(word);
+        if (at - word >= minMixedLength && hasText(units, word, at)) found(word);
         const isPhrase = word > cell;
         word = at + 1;
         if (kind !== unitKinds.cellEnd) continue;
-        if (isPhrase && hasPhrases && at - cell >= minLength && hasText(units, cell, at)) found(cell);
+        if (isPhrase && hasPhrases && at - cell >= minMixedLength && hasText(units, cell, at)) found(cell);
         cell = at + 1;
       }
     },
