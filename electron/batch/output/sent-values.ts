@@ -6,7 +6,7 @@ import { readChunk, type Format } from '../reading/read-rows.ts';
 import type { Table, Units } from '../reading/table.ts';
 import type { JobSource } from '../running/job-source.ts';
 import type { JournalEntry } from '../storing/journal.ts';
-import { eachDigit, type DigitRun } from './card-numbers.ts';
+import { eachDigit, type DigitRun } from './digit-runs.ts';
 import { ValueSet } from './value-set.ts';
 
 /** A shorter value stands in any file by chance, as "1" does. */

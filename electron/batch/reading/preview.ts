@@ -11,7 +11,6 @@ import type {
 import type { DefinitionKind } from '../../contract/models/connection.ts';
 import { cleartext, noteCleartext, openCleartext, type Cleartext } from '../../util/cleartext.ts';
 import type { DetectedFormat } from './detect.ts';
-import { maskCell } from '../../masking/masking.ts';
 import { createRowMask, describeColumns, showTitle } from './columns.ts';
 import { fits, hideAnywhere, isBlankCell, isScientific, passesLuhn } from './fit.ts';
 import { beginning, endOf, readRows, type Chunk, type Format } from './read-rows.ts';
@@ -159,7 +158,7 @@ export function headerNotices({ names, headerFlaw }: Format): Notice[] {
     notices.push({ kind: 'header-damaged', row: 0, column: null, count: 1 });
   if (empty > 0) notices.push({ kind: 'header-empty', row: 0, column: null, count: empty });
   if (twice.length > 0) {
-    const column = hideAnywhere(maskCell(twice[0] ?? ''))
+    const column = hideAnywhere(twice[0] ?? '')
       .slice(0, 200)
       .toWellFormed();
     notices.push({ kind: 'header-duplicate', row: 0, column, count: twice.length });
