@@ -6,6 +6,7 @@ const options = {
   json: { type: 'boolean' },
   yes: { type: 'boolean' },
   anew: { type: 'boolean' },
+  sheet: { type: 'string' },
   case: { type: 'string' },
   reason: { type: 'string' },
   'passphrase-stdin': { type: 'boolean' },
@@ -21,6 +22,8 @@ export interface RunArguments {
   readonly yes: boolean;
   /** Begins a batch of its own, also where an earlier call has one of the same file. */
   readonly anew: boolean;
+  /** Of a workbook; the mapping's where none is named. */
+  readonly sheet: string | null;
   readonly caseReference: string;
   readonly reason: string | null;
   /** The first line of standard input opens the lock. */
@@ -28,7 +31,7 @@ export interface RunArguments {
 }
 
 export const usage =
-  'tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes] [--anew] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]';
+  'tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes] [--anew] [--sheet=NAME] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]';
 
 /**
  * The arguments behind the word `run`, or the sentence that says what is wrong with them. Switches of the start itself, such
@@ -48,6 +51,7 @@ export function parseRun(given: readonly string[]): RunArguments | string {
   const [mapping = '', ...files] = positionals;
   if (mapping === '') return 'Name the saved mapping, and the file to run it on.';
   if (files.length === 0) return `Name the file to run ${mapping} on.`;
+  if (values.sheet === '') return 'Name the sheet behind --sheet=.';
   if (values.out === '') return 'Name the folder behind --out=.';
   return {
     mapping,
@@ -56,6 +60,7 @@ export function parseRun(given: readonly string[]): RunArguments | string {
     json: values.json ?? false,
     yes: values.yes ?? false,
     anew: values.anew ?? false,
+    sheet: values.sheet ?? null,
     caseReference: values.case ?? '',
     reason: values.reason ?? null,
     passphraseOnInput: values['passphrase-stdin'] ?? false,

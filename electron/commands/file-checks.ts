@@ -1,4 +1,4 @@
-import type { Mapping, Notice, Plan, Preview } from '../contract/models/batch.ts';
+import type { Mapping, Notice, Plan, Preview, Source } from '../contract/models/batch.ts';
 import { End, exitCodes } from './ends.ts';
 
 /* What the window asks a person about a file, and nobody is there to answer. */
@@ -51,5 +51,24 @@ export function refuseNews(news: readonly Notice[], wordsOf: (notice: Notice) =>
   throw new End(
     exitCodes.refused,
     `New in this file: ${what.join('; ')}. With --yes it is run all the same. Nothing was sent.`,
+  );
+}
+
+/** The sheet to be opened in place of the one that is; null where that is the right one. */
+export function chooseSheet(
+  { name, sheet }: Pick<Source, 'name' | 'sheet'>,
+  { asked, saved }: { readonly asked: string | null; readonly saved: string | null },
+): string | null {
+  if (sheet === null) {
+    if (asked === null) return null;
+    throw new End(exitCodes.usage, `${name} has no sheets: --sheet is for workbooks. Nothing was sent.`);
+  }
+  const wanted = asked ?? saved;
+  if (wanted === null || wanted === sheet.name) return null;
+  if (sheet.all.some((one) => one.name === wanted)) return wanted;
+  const names = sheet.all.map((one) => one.name).join(', ');
+  throw new End(
+    exitCodes.refused,
+    `The workbook has no sheet ${wanted}. It has: ${names}. Nothing was sent.`,
   );
 }

@@ -9,6 +9,7 @@ import type {
   Preflight,
   Preview,
   Reading,
+  Remaining,
   Tally,
 } from '../contract/models/batch.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
@@ -16,7 +17,7 @@ import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
 import { type Asked, unlocked, valueOf, type Words } from './asked.ts';
 import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
-import { planOf, refuseGuesses, refuseNews } from './file-checks.ts';
+import { chooseSheet, planOf, refuseGuesses, refuseNews } from './file-checks.ts';
 
 /** One line of `--json`. No value of a row is in any. */
 export type RunLine =
@@ -33,7 +34,11 @@ export type RunLine =
       readonly takenUp: number | null;
       /** rows = ok + failed + unmatched + blank. */
       readonly tally: Tally | null;
+      /** What stays in clear in the file, where it was looked at. */
+      readonly remaining: Remaining | null;
       readonly written: string | null;
+      /** Beside the file: its name, and the fingerprint of who signed it. */
+      readonly receipt: { readonly name: string; readonly signer: string } | null;
     };
 
 export interface RunOptions {
@@ -50,6 +55,7 @@ export interface RunOptions {
 interface FileRun {
   job: Job | null;
   takenUp: number | null;
+  exported: Exported | null;
 }
 
 /**
@@ -63,22 +69,21 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
   const codes: ExitCode[] = [];
   for (const file of given.files) {
     const name = path.basename(file);
-    const run: FileRun = { job: null, takenUp: null };
+    const run: FileRun = { job: null, takenUp: null, exported: null };
     let end: End;
-    let written: string | null = null;
     try {
       if (signal.aborted) throw new End(exitCodes.paused, 'It was ended before this file.');
       const mapping = await findMapping();
       const job = await runOne(file, mapping, run);
-      const exported = await write(file, job);
-      written = path.join(exported.folder, exported.name);
+      const exported = await write(file, job, run);
       end = new End(codeOf(job, exported), summary(run.takenUp, exported));
     } catch (error) {
       if (!(error instanceof End)) throw error;
       end = error;
     }
     const { exitCode, code, message: sentence } = end;
-    const { job, takenUp } = run;
+    const { job, takenUp, exported } = run;
+    const receipt = exported?.receipt;
     print({
       kind: 'result',
       file: name,
@@ -88,7 +93,9 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       jobId: job?.jobId ?? null,
       takenUp,
       tally: job?.tally ?? null,
-      written,
+      remaining: exported?.remaining ?? null,
+      written: exported === null ? null : path.join(exported.folder, exported.name),
+      receipt: receipt !== undefined && 'name' in receipt ? receipt : null,
     });
     codes.push(exitCode);
   }
@@ -118,7 +125,10 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
 
   /** Answers with the finished batch of the file. */
   async function runOne(file: string, mapping: Mapping, run: FileRun): Promise<Job> {
-    const { sourceId } = await value('batch.drop', { reference: path.resolve(file) });
+    const opened = await value('batch.drop', { reference: path.resolve(file) });
+    const sheet = chooseSheet(opened, { asked: given.sheet, saved: mapping.sheet ?? null });
+    const { sourceId } =
+      sheet === null ? opened : await value('batch.sheet', { sourceId: opened.sourceId, sheet });
     const look = (reading: Partial<Reading>): Promise<Preview> =>
       value('batch.preview', { sourceId, reading, masked: null });
     let preview = await look({});
@@ -163,10 +173,10 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     if (!given.yes) {
       refuseGuesses(preview);
       const sheets = preview.source.sheet?.all.length ?? 1;
-      if (sheets > 1)
+      if (sheets > 1 && given.sheet === null && mapping.sheet === undefined)
         throw new End(
           exitCodes.refused,
-          `The workbook has ${sheets} sheets. With --yes the one with most rows is run. Nothing was sent.`,
+          `The workbook has ${sheets} sheets. Name one with --sheet; with --yes the one with most rows is run. Nothing was sent.`,
         );
     }
     const { rows, notices } = await preflight(sourceId, plan);
@@ -260,7 +270,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     }
   }
 
-  async function write(file: string, job: Job): Promise<Exported> {
+  async function write(file: string, job: Job, run: FileRun): Promise<Exported> {
     const choice = defaultExport(job);
     const { name, ext } = path.parse(file);
     const suffix = choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? ext : '.csv';
@@ -268,7 +278,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     let target = `${base}${suffix}`;
     for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${suffix}`;
     app.exportTo(target);
-    const outcome = await app.ask('batch.export', { ...choice, grounds: grounds() });
+    const outcome = await app.ask('batch.export', { ...choice, grounds: grounds(), receipt: true });
     // All was sent by now: whatever stands against the file is no refusal to begin.
     if (!outcome.ok)
       throw new End(
@@ -278,6 +288,14 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       );
     const exported = outcome.value;
     if (exported === null) throw new End(exitCodes.broken, 'The result was not written.');
+    run.exported = exported;
+    const { receipt } = exported;
+    if (receipt !== undefined && 'failure' in receipt)
+      throw new End(
+        exitCodes.broken,
+        `${exported.name} was written, but not its receipt. ${words.failure(receipt.failure)}`,
+        receipt.failure.code,
+      );
     return exported;
   }
 }

@@ -31,7 +31,7 @@ const switches: readonly Switch[] = [
     text: 'Print the settings of an administrator, those in force or of a file, and what is wrong. 0: nothing. 2: something.',
   },
   { name: 'verify-audit', text: 'Check an audit log: this person’s, or a folder that is named.' },
-  { name: 'verify-evidence', text: 'Check a file of evidence.' },
+  { name: 'verify-evidence', text: 'Check a file of evidence, or a receipt.' },
   {
     name: 'conformance',
     value: '[PROFILE]',
@@ -60,11 +60,21 @@ const verifierOptions: readonly string[] = [
   'signer',
   'known-signers',
   'log',
+  'source',
   '',
 ];
 
 /** Switches of the command `run`, see `commands/arguments.ts`, and of nothing else. */
-export const runOptions = ['out', 'json', 'yes', 'anew', 'case', 'reason', 'passphrase-stdin'] as const;
+export const runOptions = [
+  'out',
+  'json',
+  'yes',
+  'anew',
+  'sheet',
+  'case',
+  'reason',
+  'passphrase-stdin',
+] as const;
 
 /** Options of `--conformance`, and of nothing else. None of them is a secret. */
 const conformanceOptions: readonly string[] = ['base-url', 'ca', 'session-seconds', 'json', 'junit'];
@@ -156,7 +166,7 @@ export function helpText(): string {
     'Opens Tokendesk, with a file of rows or a tokendesk:// link.',
     '',
     '       tokendesk run MAPPING FILE… [--out=FOLDER] [--json] [--yes] [--anew]',
-    '                 [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]',
+    '                 [--sheet=NAME] [--reason=TEXT] [--case=REFERENCE] [--passphrase-stdin]',
     '',
     'Runs files through a saved mapping, without a window.',
     '',

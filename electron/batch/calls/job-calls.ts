@@ -1,7 +1,10 @@
 import { dirname } from 'node:path';
 import type { Handlers } from '../../contract/calls.ts';
-import type { ExportChoice } from '../../contract/models/batch.ts';
+import type { ExportChoice, Exported } from '../../contract/models/batch.ts';
 import { done, failed, type Outcome } from '../../contract/errors.ts';
+import type { WrittenReceipt } from '../../evidence/receipt.ts';
+import { maskNumbers } from '../../masking/masking.ts';
+import { sha256Of } from '../../storage/byte-source.ts';
 import type { BatchOptions } from '../options.ts';
 import { checkExport, exportJob } from '../output/export.ts';
 import { createRemainingChecks } from '../output/remaining.ts';
@@ -90,6 +93,29 @@ export function createJobCalls(
       checks.forget(jobId);
     },
   });
+
+  /** Of what was exported just now. Failures: those of `WriteReceipt`. */
+  async function signReceipt(
+    job: Pick<BatchJob, 'spec' | 'openSource'>,
+    target: string,
+    { tally, rowsWritten, remaining }: Pick<Exported, 'tally' | 'rowsWritten' | 'remaining'>,
+  ): Promise<Outcome<WrittenReceipt>> {
+    const { run, sourceName, jobId, connectionName, environment, startedAt } = job.spec;
+    const file = run === null ? await hashSource(job) : done(run.file);
+    if (!file.ok) return file;
+    return options.receipt({
+      target,
+      startedAt,
+      mapping: run?.mapping ?? null,
+      connection: connectionName,
+      environment,
+      job: jobId,
+      source: file.value === null ? null : { name: maskNumbers(sourceName), ...file.value },
+      sum: tally,
+      rowsWritten,
+      remaining: remaining === null ? null : { cards: remaining.cards, values: remaining.values },
+    });
+  }
 
   /** What is held of the rows of a job that is gone. */
   function forget(jobId: string): void {
@@ -232,7 +258,16 @@ export function createJobCalls(
       if (exports.get(jobId) === stop) exports.delete(jobId);
       if (!exported.ok || exported.value === null) return exported as Outcome<null>;
       const { target, ...sum } = exported.value;
-      return done({ ...sum, exportId: exportedFiles.add(target), folder: dirname(target) });
+      const receipt =
+        choice.receipt === true ? await withJob(jobId, (job) => signReceipt(job, target, sum)) : null;
+      return done({
+        ...sum,
+        ...(receipt !== null && {
+          receipt: receipt.ok ? receipt.value : { failure: receipt.failure },
+        }),
+        exportId: exportedFiles.add(target),
+        folder: dirname(target),
+      });
     },
     'batch.stopExport'({ jobId }) {
       exports.get(jobId)?.abort();
@@ -240,4 +275,16 @@ export function createJobCalls(
     },
     'batch.showExport': ({ exportId }) => exportedFiles.show(exportId),
   };
+}
+
+/** Of a batch that the window began: null where its rows are a copy, which no file has the hash of. */
+async function hashSource(
+  job: Pick<BatchJob, 'spec' | 'openSource'>,
+): Promise<Outcome<{ readonly bytes: number; readonly sha256: string } | null>> {
+  if (job.spec.spool !== null) return done(null);
+  const source = await job.openSource();
+  if (!source.ok) return source;
+  const hash = await sha256Of(source.value);
+  await source.value.close();
+  return hash.ok ? done({ bytes: source.value.identity.size, sha256: hash.value }) : hash;
 }

@@ -59,7 +59,11 @@ const jobSpec = z.object({
   startedAt: z.string(),
   /** Where a command began it, see `RunIdentity`. */
   run: z
-    .object({ identity: z.string(), sourceHash: z.string(), mapping: z.string() })
+    .object({
+      identity: z.string(),
+      file: z.object({ bytes: z.number(), sha256: z.string() }),
+      mapping: z.string(),
+    })
     .nullable()
     .default(null),
 });

@@ -5,12 +5,15 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parseRun, type RunArguments } from '../../../electron/commands/arguments.ts';
 import { exitCodes } from '../../../electron/commands/ends.ts';
 import { runFiles, type RunLine } from '../../../electron/commands/run.ts';
+import { receipt } from '../../../electron/contract/models/receipt.ts';
+import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
 import { sentenceFor } from '../../../src/messages/messages.ts';
 import type { Plan } from '../../../electron/contract/models/batch.ts';
 import { formatNotice } from '../../../src/messages/notices.ts';
 import { bundleRun, killRuns } from '../../faults/killed-runs.ts';
 import { openCommand, type Command } from '../../support/command-app.ts';
 import { monthCards as cards, monthRows as month, saveMapping } from '../../support/saved-mapping.ts';
+import { text, workbook } from '../../support/make-workbook.ts';
 import { obscured } from '../../support/whole-app.ts';
 
 /* `tokendesk run` over everything but Electron: the same app that the window asks. */
@@ -242,6 +245,51 @@ test(
   },
 );
 
+test('a run leaves a signed receipt that the verifier checks, against both files and the log', async () => {
+  const file = command.write('receipt/march.csv', [...month(40), '40,,blank']);
+  const { result } = await run(['Cards', file, '--yes']);
+  const written = result?.written ?? '';
+  const document = path.join(path.dirname(written), result?.receipt?.name ?? '');
+  expect(path.basename(document)).toBe('march_tokens.csv.receipt.json');
+  const text = fs.readFileSync(document, 'utf8');
+  for (const card of cards) expect(text).not.toContain(card);
+  expect(receipt.parse(JSON.parse(text))).toMatchObject({
+    mapping: 'Cards',
+    job: result?.jobId,
+    sum: { rows: 41, ok: 40, failed: 0, unmatched: 0, blank: 1 },
+    source: { name: 'march.csv', bytes: fs.statSync(file).size },
+    remaining: { cards: 0, values: 0 },
+  });
+
+  const key = [...command.whole.keyring.entries].find(([name]) => name.endsWith('audit:key'))?.[1] ?? '';
+  const signer = result?.receipt?.signer ?? '';
+  const log = path.join(command.whole.home, 'audit');
+  const verify = (over: Partial<Parameters<typeof verifyEvidence>[0]> = {}) =>
+    verifyEvidence({ file: document, signer, source: file, log, ...over });
+  const { verdict, holds } = await verify({ key: Buffer.from(key, 'base64') });
+  expect([verdict, key === '']).toEqual(['valid', false]);
+  expect(holds).toEqual(
+    expect.arrayContaining([
+      'march_tokens.csv is the file that was written.',
+      'The source is the file that was run.',
+      '41 rows = 40 succeeded + 0 failed + 0 no match + 1 blank.',
+      'In the log, the chain goes from the first to the last.',
+      'Each line’s MAC is the key’s.',
+    ]),
+  );
+  expect((await verify({ signer: 'f'.repeat(64) })).problems).toHaveLength(1);
+  expect((await verify({ source: written })).problems).toEqual(['The source is not the file that was run.']);
+  fs.appendFileSync(written, 'one row more');
+  expect((await verify()).problems).toEqual(['march_tokens.csv was changed.']);
+  fs.writeFileSync(document, text.replace('"ok": 40', '"ok": 41'));
+  expect((await verify()).problems).toEqual(
+    expect.arrayContaining([
+      'The signature does not hold: the file was changed.',
+      'The sum of the rows does not agree.',
+    ]),
+  );
+});
+
 test('what can’t be counted ends it with a sentence, and a missing folder before anything is sent', async () => {
   const long = command.write('long.csv', [...month(20), `21,${'9'.repeat(17_000_000)},ok`]);
   const broken = await run(['Cards', long]);
@@ -267,6 +315,34 @@ test('a last row that looks like a sum is asked about, though the mapping knows 
   });
 });
 
+test('of a workbook the sheet is run that is named, or that the mapping was saved for', async () => {
+  const sheet = (name: string, count: number) => ({
+    name,
+    rows: month(count)
+      .map((line, row) => {
+        const cells = line.split(',').map((cell, at) => text(`${'ABC'[at] ?? ''}${row + 1}`, cell));
+        return `<row r="${row + 1}">${cells.join('')}</row>`;
+      })
+      .join(''),
+  });
+  const file = path.join(command.folder, 'book.xlsx');
+  fs.writeFileSync(file, await workbook({ sheets: [sheet('May', 9), sheet('June', 4)] }));
+  const asked = await run(['Cards', file]);
+  expect(asked.result).toMatchObject({ exitCode: exitCodes.refused, jobId: null });
+  expect(asked.result?.sentence).toContain('The workbook has 2 sheets.');
+  const named = await run(['Cards', file, '--sheet=June']);
+  expect(named.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 4 } });
+  const unknown = await run(['Cards', file, '--sheet=July']);
+  expect(unknown.result?.sentence).toBe(
+    'The workbook has no sheet July. It has: May, June. Nothing was sent.',
+  );
+  await saveMapping(command.app, path.join(command.folder, 'october.csv'), { name: 'Junes', sheet: 'June' });
+  const saved = await run(['Junes', file]);
+  expect(saved.result).toMatchObject({ exitCode: exitCodes.done, tally: { rows: 4 } });
+  const none = await run(['Cards', command.write('plain.csv', month(3)), '--sheet=June']);
+  expect(none.result).toMatchObject({ exitCode: exitCodes.usage, jobId: null });
+});
+
 test('what stays in clear has a code of its own', async () => {
   const noted = command.write('noted.csv', [...month(30), `30,${cards[0] ?? ''},paid by ${cards[1] ?? ''}`]);
   const { code, result } = await run(['Cards', noted, '--yes']);
@@ -278,6 +354,7 @@ test.each<[readonly string[], string]>([
   [[], 'Name the saved mapping, and the file to run it on.'],
   [['Cards'], 'Name the file to run Cards on.'],
   [['Cards', 'a.csv', '--force'], 'There is a switch that this command does not have.'],
+  [['Cards', 'a.xlsx', '--sheet='], 'Name the sheet behind --sheet=.'],
   [['Cards', 'a.csv', '--out='], 'Name the folder behind --out=.'],
   [['Cards', 'a.csv', '--json=1'], 'A switch of this command has no value, or one that it does not take.'],
   [['Cards', 'a.csv', '--case'], 'A switch of this command has no value, or one that it does not take.'],
@@ -295,6 +372,7 @@ test('arguments', () => {
     json: true,
     yes: false,
     anew: false,
+    sheet: null,
     caseReference: 'D-1',
     reason: 'Refund',
     passphraseOnInput: false,
