@@ -1,45 +1,12 @@
-import fs from 'node:fs';
 import path from 'node:path';
-import { defaultExport } from '../contract/export-choice.ts';
-import type {
-  Exported,
-  Job,
-  Mapping,
-  Plan,
-  Preflight,
-  Preview,
-  Reading,
-  Remaining,
-  Tally,
-} from '../contract/models/batch.ts';
+import type { Job, Mapping, Plan, Preflight, Preview, Reading } from '../contract/models/batch.ts';
 import type { Grounds } from '../contract/models/lookup.ts';
 import { knownNotices, savedReading } from '../contract/saved-mapping.ts';
 import type { RunArguments } from './arguments.ts';
 import { type Asked, unlocked, valueOf, type Words } from './asked.ts';
 import { End, endOf, type ExitCode, exitCodes, gravestOf } from './ends.ts';
+import { endOfFile, type FileRun, requireFolder, resultLine, type RunLine, writeFile } from './write-file.ts';
 import { chooseSheet, planOf, refuseGuesses, refuseNews } from './file-checks.ts';
-
-/** One line of `--json`. No value of a row is in any. */
-export type RunLine =
-  | { readonly kind: 'progress'; readonly file: string; readonly rows: number; readonly total: number | null }
-  | {
-      readonly kind: 'result';
-      readonly file: string;
-      readonly exitCode: ExitCode;
-      /** What a person reads. */
-      readonly sentence: string;
-      readonly code: string | null;
-      readonly jobId: string | null;
-      /** Rows that an earlier call of the same command had sent; null where it began the batch. */
-      readonly takenUp: number | null;
-      /** rows = ok + failed + unmatched + blank. */
-      readonly tally: Tally | null;
-      /** What stays in clear in the file, where it was looked at. */
-      readonly remaining: Remaining | null;
-      readonly written: string | null;
-      /** Beside the file: its name, and the fingerprint of who signed it. */
-      readonly receipt: { readonly name: string; readonly signer: string } | null;
-    };
 
 export interface RunOptions {
   readonly app: Asked;
@@ -49,13 +16,6 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** The first line of standard input, where the arguments say that it opens the lock. */
   readonly passphrase: string | null;
-}
-
-/** The batch of one file, as far as it is known. */
-interface FileRun {
-  job: Job | null;
-  takenUp: number | null;
-  exported: Exported | null;
 }
 
 /**
@@ -75,29 +35,18 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       if (signal.aborted) throw new End(exitCodes.paused, 'It was ended before this file.');
       const mapping = await findMapping();
       const job = await runOne(file, mapping, run);
-      const exported = await write(file, job, run);
-      end = new End(codeOf(job, exported), summary(run.takenUp, exported));
+      const exported = await writeFile(
+        { app, words, grounds: grounds() },
+        { file, out: given.out },
+        { job, run },
+      );
+      end = endOfFile(run.takenUp, exported);
     } catch (error) {
       if (!(error instanceof End)) throw error;
       end = error;
     }
-    const { exitCode, code, message: sentence } = end;
-    const { job, takenUp, exported } = run;
-    const receipt = exported?.receipt;
-    print({
-      kind: 'result',
-      file: name,
-      exitCode,
-      sentence,
-      code,
-      jobId: job?.jobId ?? null,
-      takenUp,
-      tally: job?.tally ?? null,
-      remaining: exported?.remaining ?? null,
-      written: exported === null ? null : path.join(exported.folder, exported.name),
-      receipt: receipt !== undefined && 'name' in receipt ? receipt : null,
-    });
-    codes.push(exitCode);
+    print(resultLine(name, run, end));
+    codes.push(end.exitCode);
   }
   return gravestOf(codes);
 
@@ -136,9 +85,7 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
     const decided = savedReading(mapping, preview);
     if (Object.keys(decided).length > 0) preview = await look(decided);
     const plan = planOf(mapping, preview);
-    const out = path.resolve(given.out ?? path.dirname(file));
-    if (fs.statSync(out, { throwIfNoEntry: false })?.isDirectory() !== true)
-      throw new End(exitCodes.refused, `There is no folder ${out}. Nothing was sent.`);
+    requireFolder(path.resolve(given.out ?? path.dirname(file)));
 
     const before = given.anew ? null : await value('batch.takeUp', { sourceId, plan, mapping: mapping.name });
     if (before !== null) {
@@ -269,52 +216,4 @@ export async function runFiles(given: RunArguments, options: RunOptions): Promis
       stop();
     }
   }
-
-  async function write(file: string, job: Job, run: FileRun): Promise<Exported> {
-    const choice = defaultExport(job);
-    const { name, ext } = path.parse(file);
-    const suffix = choice.format === 'workbook' ? '.xlsx' : choice.safety === 'source' ? ext : '.csv';
-    const base = path.join(path.resolve(given.out ?? path.dirname(file)), `${name}_${choice.content}`);
-    let target = `${base}${suffix}`;
-    for (let count = 2; fs.existsSync(target); count++) target = `${base}-${count}${suffix}`;
-    app.exportTo(target);
-    const outcome = await app.ask('batch.export', { ...choice, grounds: grounds(), receipt: true });
-    // All was sent by now: whatever stands against the file is no refusal to begin.
-    if (!outcome.ok)
-      throw new End(
-        exitCodes.broken,
-        `${words.failure(outcome.failure)} All rows were sent: the same command writes the file, and sends none of them again.`,
-        outcome.failure.code,
-      );
-    const exported = outcome.value;
-    if (exported === null) throw new End(exitCodes.broken, 'The result was not written.');
-    run.exported = exported;
-    const { receipt } = exported;
-    if (receipt !== undefined && 'failure' in receipt)
-      throw new End(
-        exitCodes.broken,
-        `${exported.name} was written, but not its receipt. ${words.failure(receipt.failure)}`,
-        receipt.failure.code,
-      );
-    return exported;
-  }
-}
-
-const remainsOf = ({ remaining }: Exported): number =>
-  remaining === null ? 0 : remaining.cards + remaining.values;
-
-function codeOf({ tally }: Job, exported: Exported): ExitCode {
-  if (remainsOf(exported) > 0) return exitCodes.remains;
-  return tally.failed > 0 ? exitCodes.failedRows : exitCodes.done;
-}
-
-function summary(takenUp: number | null, exported: Exported): string {
-  const { rows, ok, failed, unmatched, blank } = exported.tally;
-  const count = remainsOf(exported);
-  return [
-    `${rows} rows = ${ok} succeeded + ${failed} failed + ${unmatched} no match + ${blank} blank.`,
-    ...(takenUp === null ? [] : [`${takenUp} of them were sent before.`]),
-    `Written to ${path.join(exported.folder, exported.name)}.`,
-    ...(count > 0 ? [`${count} values stay in clear in columns that were copied.`] : []),
-  ].join(' ');
 }

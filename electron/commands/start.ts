@@ -2,10 +2,12 @@ import readline from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { App } from '../app/compose.ts';
 import type { Platform } from '../platform/platform.ts';
-import { parseRun, usage } from './arguments.ts';
+import { type CommandName, commands } from '../platform/command-line.ts';
+import { parseCommand } from './arguments.ts';
 import { createCommandPlatform } from './command-platform.ts';
-import { exitCodes, type ExitCode } from './ends.ts';
-import { runFiles, type RunLine } from './run.ts';
+import { End, exitCodes, type ExitCode } from './ends.ts';
+import { exportJob, printJobs, printMask, type QuestionLine } from './questions.ts';
+import { runFiles } from './run.ts';
 import type { Words } from './asked.ts';
 
 interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' | 'site'> {
@@ -25,14 +27,19 @@ interface StartOptions extends Pick<Platform, 'version' | 'home' | 'resources' |
 /** So often a person is told how far it is. */
 const progressMs = 2_000;
 
-/** `tokendesk run`, from its arguments to its exit code. Needs no window, and ends before one could be opened. */
-export async function startRun(args: readonly string[], options: StartOptions): Promise<ExitCode> {
+/** A command, from its arguments to its exit code. Needs no window, and ends before one could be opened. */
+export async function startCommand(
+  name: CommandName,
+  args: readonly string[],
+  options: StartOptions,
+): Promise<ExitCode> {
   const { stdin, stdout, stderr } = options.process;
-  const given = parseRun(args);
-  if (typeof given === 'string') {
-    stderr.write(`${given}\n${usage}\n`);
+  const command = parseCommand(name, args);
+  if (typeof command === 'string') {
+    stderr.write(`${command}\ntokendesk ${commands[name].usage}\n`);
     return exitCodes.usage;
   }
+  const { given } = command;
   const passphrase = given.passphraseOnInput ? await firstLine(stdin) : null;
   const taken = options.takeHome();
   if (taken !== null) {
@@ -60,25 +67,54 @@ export async function startRun(args: readonly string[], options: StartOptions): 
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) options.process.once(signal, end);
   let saidAt = 0;
-  const print = (line: RunLine): void => {
-    const isDue = line.kind === 'result' || Date.now() - saidAt >= progressMs;
+  const print = (line: QuestionLine): void => {
+    const isDue = line.kind !== 'progress' || Date.now() - saidAt >= progressMs;
     if (!isDue) return;
     saidAt = Date.now();
     if (given.json) stdout.write(`${JSON.stringify(line)}\n`);
-    else if (line.kind === 'result') stdout.write(`${line.file}: ${line.sentence}\n`);
-    else stderr.write(`${line.file}: ${line.rows} of ${line.total ?? '?'} rows\n`);
+    else (line.kind === 'progress' ? stderr : stdout).write(`${textOf(line)}\n`);
+  };
+  const asking = { app: asked, words: options.words, passphrase };
+  const act = (): Promise<ExitCode> => {
+    switch (command.name) {
+      case 'run':
+        return runFiles(command.given, { ...asking, print, signal: ended.signal });
+      case 'jobs':
+        return printJobs(asking, print);
+      case 'lookup':
+        return printMask(command.given, asking, print);
+      case 'export':
+        return exportJob(command.given, asking, print);
+    }
   };
   try {
-    return await runFiles(given, {
-      app: asked,
-      words: options.words,
-      print,
-      signal: ended.signal,
-      passphrase,
-    });
+    return await act();
+  } catch (error) {
+    if (!(error instanceof End)) throw error;
+    const { exitCode, code, message: sentence } = error;
+    if (given.json) stdout.write(`${JSON.stringify({ kind: 'end', exitCode, sentence, code })}\n`);
+    else stderr.write(`${sentence}\n`);
+    return exitCode;
   } finally {
     await app.close();
     for (const signal of signals) options.process.off(signal, end);
+  }
+}
+
+/** A line as a person reads it. */
+function textOf(line: QuestionLine): string {
+  switch (line.kind) {
+    case 'progress':
+      return `${line.file}: ${line.rows} of ${line.total ?? '?'} rows`;
+    case 'result':
+      return `${line.file}: ${line.sentence}`;
+    case 'lookup':
+      return line.masked;
+    case 'job': {
+      const { rows, failed } = line.tally;
+      const count = `${rows} of ${line.total ?? '?'} rows, ${failed} failed`;
+      return [line.jobId, line.startedAt, line.state, count, line.environment, line.sourceName].join('  ');
+    }
   }
 }
 

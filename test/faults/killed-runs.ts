@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { RunLine } from '../../electron/commands/run.ts';
+import type { RunLine } from '../../electron/commands/write-file.ts';
 import { bundleScript } from '../support/bundle-script.ts';
 import type { DiskFault } from '../support/faulty-disk.ts';
 import { writeLines } from '../support/saved-mapping.ts';

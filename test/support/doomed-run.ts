@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { parseRun } from '../../electron/commands/arguments.ts';
+import { parseCommand } from '../../electron/commands/arguments.ts';
 import { createCommandPlatform } from '../../electron/commands/command-platform.ts';
 import { runFiles } from '../../electron/commands/run.ts';
 import { sentenceFor } from '../../src/messages/messages.ts';
@@ -54,9 +54,9 @@ const { home: _home, site: _site, ...rest } = platform;
 const whole = await openWholeApp({ home, keyring, platform: rest });
 if (prepares) await saveMapping(app, path.join(home, '..', 'october.csv'));
 let begun: number | undefined;
-const given = parseRun(args);
-if (typeof given === 'string') throw new Error(given);
-await runFiles(given, {
+const parsed = parseCommand('run', args);
+if (typeof parsed === 'string' || parsed.name !== 'run') throw new Error('Wrong use');
+await runFiles(parsed.given, {
   app,
   words: { failure: sentenceFor, notice: formatNotice },
   print(line) {

@@ -2,9 +2,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { parseRun, type RunArguments } from '../../../electron/commands/arguments.ts';
+import { parseCommand } from '../../../electron/commands/arguments.ts';
 import { exitCodes } from '../../../electron/commands/ends.ts';
-import { runFiles, type RunLine } from '../../../electron/commands/run.ts';
+import { runFiles } from '../../../electron/commands/run.ts';
+import type { RunLine } from '../../../electron/commands/write-file.ts';
 import { receipt } from '../../../electron/contract/models/receipt.ts';
 import { verifyEvidence } from '../../../scripts/verify-evidence.ts';
 import { sentenceFor } from '../../../src/messages/messages.ts';
@@ -29,8 +30,9 @@ async function run(
   args: readonly string[],
   over: { signal?: AbortSignal; passphrase?: string; of?: Command } = {},
 ) {
-  const given = parseRun(args);
-  if (typeof given === 'string') throw new Error(given);
+  const parsed = parseCommand('run', args);
+  if (typeof parsed === 'string' || parsed.name !== 'run') throw new Error('Wrong use');
+  const { given } = parsed;
   const lines: RunLine[] = [];
   const code = await runFiles(given, {
     app: (over.of ?? command).app,
@@ -348,33 +350,4 @@ test('what stays in clear has a code of its own', async () => {
   const { code, result } = await run(['Cards', noted, '--yes']);
   expect(code).toBe(exitCodes.remains);
   expect(result?.sentence).toContain('1 values stay in clear in columns that were copied.');
-});
-
-test.each<[readonly string[], string]>([
-  [[], 'Name the saved mapping, and the file to run it on.'],
-  [['Cards'], 'Name the file to run Cards on.'],
-  [['Cards', 'a.csv', '--force'], 'There is a switch that this command does not have.'],
-  [['Cards', 'a.xlsx', '--sheet='], 'Name the sheet behind --sheet=.'],
-  [['Cards', 'a.csv', '--out='], 'Name the folder behind --out=.'],
-  [['Cards', 'a.csv', '--json=1'], 'A switch of this command has no value, or one that it does not take.'],
-  [['Cards', 'a.csv', '--case'], 'A switch of this command has no value, or one that it does not take.'],
-])('%j is wrong use, in words', (args, sentence) => {
-  expect(parseRun(args)).toBe(sentence);
-});
-
-test('arguments', () => {
-  expect(
-    parseRun(['Cards', 'a.csv', 'b.csv', '--out=results', '--json', '--case=D-1', '--reason=Refund']),
-  ).toEqual({
-    mapping: 'Cards',
-    files: ['a.csv', 'b.csv'],
-    out: 'results',
-    json: true,
-    yes: false,
-    anew: false,
-    sheet: null,
-    caseReference: 'D-1',
-    reason: 'Refund',
-    passphraseOnInput: false,
-  } satisfies RunArguments);
 });

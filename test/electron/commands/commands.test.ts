@@ -1,0 +1,156 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseCommand } from '../../../electron/commands/arguments.ts';
+import { End, exitCodes } from '../../../electron/commands/ends.ts';
+import { exportJob, printJobs, printMask, type QuestionLine } from '../../../electron/commands/questions.ts';
+import { runFiles } from '../../../electron/commands/run.ts';
+import { isCommandName } from '../../../electron/platform/command-line.ts';
+import { sentenceFor } from '../../../src/messages/messages.ts';
+import { formatNotice } from '../../../src/messages/notices.ts';
+import { openCommand, type Command } from '../../support/command-app.ts';
+import { monthCards, monthRows, saveMapping } from '../../support/saved-mapping.ts';
+
+let command: Command;
+beforeAll(async () => {
+  command = await openCommand();
+  await saveMapping(command.app, path.join(command.folder, 'october.csv'));
+});
+afterAll(() => command.close());
+
+/** A command line behind `tokendesk`, from its words to its end. */
+async function call(...words: string[]) {
+  const [name = '', ...args] = words;
+  if (!isCommandName(name)) throw new Error(name);
+  const parsed = parseCommand(name, args);
+  const lines: QuestionLine[] = [];
+  if (typeof parsed === 'string') return { code: exitCodes.usage, sentence: parsed, lines, printed: parsed };
+  const print = (line: QuestionLine): void => void lines.push(line);
+  const asking = {
+    app: command.app,
+    words: { failure: sentenceFor, notice: formatNotice },
+    passphrase: null,
+  };
+  const act = () => {
+    switch (parsed.name) {
+      case 'run':
+        return runFiles(parsed.given, { ...asking, print, signal: new AbortController().signal });
+      case 'jobs':
+        return printJobs(asking, print);
+      case 'lookup':
+        return printMask(parsed.given, asking, print);
+      case 'export':
+        return exportJob(parsed.given, asking, print);
+    }
+  };
+  let said: string | undefined;
+  const code = await act().catch((error: unknown) => {
+    if (!(error instanceof End)) throw error;
+    said = error.message;
+    return error.exitCode;
+  });
+  const result = lines.find((line) => line.kind === 'result');
+  return { code, sentence: said ?? result?.sentence ?? '', lines, printed: JSON.stringify([said, lines]) };
+}
+
+const file = (name: string, lines: readonly string[] = monthRows(3)): string => command.write(name, lines);
+
+/** How a command can be used wrongly, the code it ends with, and a part of its sentence. Nothing of it sends anything. */
+const wrongUses: readonly (readonly [words: () => string[], code: number, sentence: string])[] = [
+  [() => ['run'], 2, 'Name the saved mapping, and the file to run it on.'],
+  [() => ['run', 'Cards'], 2, 'Name the file to run Cards on.'],
+  [() => ['run', 'Cards', ''], 2, 'A file has no name.'],
+  [() => ['run', '', 'a.csv'], 2, 'Name the saved mapping, and the file to run it on.'],
+  [() => ['run', 'Cards', 'a.csv', '--force'], 2, 'There is a switch that this command does not have.'],
+  [() => ['run', 'Cards', 'a.csv', '--policy=p'], 2, 'There is a switch that this command does not have.'],
+  [() => ['run', 'Cards', 'a.csv', '--out='], 2, 'Name the folder behind --out=.'],
+  [() => ['run', 'Cards', 'a.xlsx', '--sheet='], 2, 'Name the sheet behind --sheet=.'],
+  [() => ['run', 'Cards', 'a.csv', '--reason='], 2, 'Name the reason behind --reason=.'],
+  [() => ['run', 'Cards', 'a.csv', '--json=1'], 2, 'A switch of this command has no value'],
+  [() => ['run', 'Cards', 'a.csv', '--case'], 2, 'A switch of this command has no value'],
+  [() => ['run', 'cards', file('a.csv')], 2, 'There is no saved mapping cards. Saved are: Cards.'],
+  [() => ['run', 'Cards', path.join(command.folder, 'none.csv')], 6, 'is no longer there'],
+  [() => ['run', 'Cards', command.folder], 6, 'can’t be read'],
+  [() => ['run', 'Cards', file('empty.csv', [])], 6, 'is empty'],
+  [() => ['run', 'Cards', file('report.csv', ['%PDF-1.7'])], 6, 'PDF'],
+  [() => ['run', 'Cards', file('pan.csv', monthRows(3, 'id,pan,note'))], 5, 'missing: card; 1 others'],
+  [() => ['run', 'Cards', file('moved.csv', ['card,id,note', '4111118124045251,1,ok'])], 5, 'their order'],
+  [() => ['run', 'Cards', file('bad.csv', ['id,card,note', '1,none,ok'])], 5, 'New in this file'],
+  [() => ['run', 'Cards', file('b.csv'), '--out=/nowhere/at/all'], 5, 'There is no folder /nowhere/at/all.'],
+  [() => ['run', 'Cards', file('c.csv'), '--sheet=June'], 2, '--sheet is for workbooks'],
+  [() => ['jobs', 'all'], 2, 'This command takes nothing but switches.'],
+  [() => ['jobs', '--out=x'], 2, 'There is a switch that this command does not have.'],
+  [() => ['lookup'], 2, 'Name the token to look up.'],
+  [() => ['lookup', 'one', 'two'], 2, 'One token is looked up at a time.'],
+  [() => ['lookup', '4111 1181 2404 5251'], 2, 'That may be a card number'],
+  [() => ['lookup', 'tok', '--definition='], 2, 'Name the definition behind --definition=.'],
+  [() => ['lookup', 'tok'], 2, 'Name the definition with --definition:'],
+  [() => ['lookup', 'tok', '--definition=none'], 2, 'has no definition none. Name one with --definition:'],
+  [() => ['lookup', 'tok', '--definition=free-text', '--policy=none'], 2, 'has no policy none. It has:'],
+  [() => ['export'], 2, 'Name the batch: tokendesk jobs lists them.'],
+  [() => ['export', 'one', 'two'], 2, 'One batch is exported at a time.'],
+  [() => ['export', 'ffff'], 2, 'No batch begins with ffff.'],
+];
+
+test.each(wrongUses.map(([words, code, sentence], at) => [at + 1, { words, code, sentence }] as const))(
+  'wrong use %i ends with a sentence and a code, and sends nothing',
+  async (_, { words, code, sentence }) => {
+    const ended = await call(...words());
+    expect([ended.code, ended.sentence]).toEqual([code, expect.stringContaining(sentence)]);
+    expect(command.sent('BatchTokenize')).toBe(0);
+    for (const card of monthCards) expect(ended.printed).not.toContain(card);
+  },
+);
+
+test('jobs are listed, one is exported, and a token is looked up by its mask alone', async () => {
+  expect((await call('jobs')).lines).toEqual([]);
+  const run = await call('run', 'Cards', file('march.csv', monthRows(40)));
+  const [written] = run.lines.filter((line) => line.kind === 'result');
+  const jobs = await call('jobs');
+  expect(jobs.lines).toEqual([
+    expect.objectContaining({
+      kind: 'job',
+      jobId: written?.jobId,
+      sourceName: 'march.csv',
+      state: 'finished',
+      total: 40,
+    }),
+  ]);
+  const out = path.join(command.folder, 'out');
+  fs.mkdirSync(out);
+  const sent = command.sent('BatchTokenize');
+  const exported = await call('export', (written?.jobId ?? '').slice(0, 8), `--out=${out}`);
+  expect([exported.code, exported.sentence]).toEqual([0, expect.stringContaining('40 rows = 40 succeeded')]);
+  expect(command.sent('BatchTokenize')).toBe(sent);
+  expect(fs.readdirSync(out).sort()).toEqual(['march_tokens.csv', 'march_tokens.csv.receipt.json']);
+  const tokens = fs.readFileSync(path.join(out, 'march_tokens.csv'), 'utf8');
+  expect(tokens).toBe(fs.readFileSync(written?.written ?? '', 'utf8'));
+
+  const token = tokens.split('\n')[1]?.split(',')[1] ?? '';
+  const looked = await call('lookup', token, '--definition=card-number');
+  expect(looked.lines).toEqual([
+    expect.objectContaining({ kind: 'lookup', masked: expect.stringMatching(/[^\d]{4,}\d{4}$/) as string }),
+  ]);
+  for (const card of monthCards) expect(looked.printed + jobs.printed + exported.printed).not.toContain(card);
+});
+
+test('nothing secret is in what commands print, write or log', () => {
+  // One entry says which folder the others belong to, and is no secret.
+  const homeId = fs.readFileSync(path.join(command.whole.home, 'home-id'), 'utf8');
+  const secrets = [...command.whole.keyring.entries.values()].filter(
+    (secret) => secret.length > 12 && !homeId.includes(secret),
+  );
+  expect(secrets.length).toBeGreaterThan(2);
+  const files = [command.folder, command.whole.home].flatMap((folder) =>
+    fs
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name)),
+  );
+  const isSource = (name: string): boolean => /^(?!.*_tokens).*\.csv$/.test(path.basename(name));
+  for (const name of files.filter((one) => !isSource(one))) {
+    const content = fs.readFileSync(name, 'latin1');
+    const found = [...secrets, ...monthCards].filter((secret) => content.includes(secret));
+    expect([path.basename(name), found.length]).toEqual([path.basename(name), 0]);
+  }
+});
